@@ -11,7 +11,7 @@
 
 #include "bench/lessons/classroom.h"
 #include "common/model/model.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/platform.h"

@@ -8,7 +8,7 @@
 #include "bench/step/step_options.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/shards.h"
 #include "common/runtime/span.h"

@@ -53,27 +53,6 @@ float scale_for(float deviation, Distribution distribution) {
   return deviation * std::sqrt(distribution == Distribution::kUniform ? 3.0F : 1.5F);
 }
 
-// Fills parameters by segment.
-struct Initialiser {
-  Executor on;
-  const TensorList& parameters;
-  const ParameterLayout& layout;
-  std::uint64_t seed;
-  Distribution distribution;
-
-  void random(int segment, float deviation) const {
-    const auto index = static_cast<std::size_t>(segment);
-    on.enqueue(FillRandom{.values = parameters.at(index),
-                          .seed = seed,
-                          .first = static_cast<std::uint64_t>(layout.segments()[index].offset),
-                          .distribution = distribution,
-                          .scale = scale_for(deviation, distribution)});
-  }
-  void constant(int segment, float value) const {
-    on.enqueue(Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = value});
-  }
-};
-
 }  // namespace
 
 Gpt2::Gpt2(std::string name, const Gpt2Shape& shape)
@@ -108,10 +87,12 @@ double Gpt2::flops_per_sample() const {
 void Gpt2::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                       Distribution distribution) const {
   constexpr float kDeviation = 0.02F;
-  const float added = kDeviation / std::sqrt(static_cast<float>(2 * shape_.layers));
+  const float plain = scale_for(kDeviation, distribution);
+  const float added =
+      scale_for(kDeviation / std::sqrt(static_cast<float>(2 * shape_.layers)), distribution);
   const Initialiser set{on, parameters, layout_, seed, distribution};
-  set.random(gpt2::kTokens, kDeviation);
-  set.random(gpt2::kPositions, kDeviation);
+  set.random(gpt2::kTokens, plain);
+  set.random(gpt2::kPositions, plain);
   for (std::int64_t norm = 0; norm < 2 * shape_.layers + 1; ++norm) {
     set.constant(gpt2::norm_segments(norm).gain, 1);
     set.constant(gpt2::norm_segments(norm).bias, 0);
@@ -120,7 +101,7 @@ void Gpt2::initialise(Executor on, const TensorList& parameters, std::uint64_t s
     for (const Layer layer : gpt2::kLayers) {
       const bool adds = layer == Layer::kAttentionOut || layer == Layer::kMlpOut;
       const LinearSegments segments = gpt2::linear_segments(block, layer);
-      set.random(segments.weight, adds ? added : kDeviation);
+      set.random(segments.weight, adds ? added : plain);
       set.constant(segments.bias, 0);
     }
   }
@@ -133,14 +114,15 @@ std::unique_ptr<Activations> Gpt2::make_activations(Device& device, std::int64_t
 
 void Gpt2::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,
                    Span<const float> input, Activations& activations) const {
-  gpt2_forward({on, shape_, parameters, input, static_cast<Gpt2Activations&>(activations)});
+  auto& kept = static_cast<Gpt2Activations&>(activations);
+  gpt2_forward({on, shape_, {parameters, kept.copies()}, input, kept});
 }
 
 void Gpt2::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                     Activations& activations, const TensorList& gradients,
                     GradientSink& sink) const {
-  gpt2_backward({on, shape_, parameters, input, static_cast<Gpt2Activations&>(activations)},
-                {gradients, sink});
+  auto& kept = static_cast<Gpt2Activations&>(activations);
+  gpt2_backward({on, shape_, {parameters, kept.copies()}, input, kept}, {gradients, sink});
 }
 
 namespace {

@@ -18,8 +18,8 @@ void embed(const Gpt2Pass& pass) {
   pass.on.enqueue(EmbeddingForward{
       .shape = shape,
       .ids = pass.ids,
-      .tokens = pass.fp32(gpt2::kTokens),
-      .places = pass.fp32(gpt2::kPositions).subspan(0, shape.positions * shape.width),
+      .tokens = pass.parameters.fp32(gpt2::kTokens),
+      .places = pass.parameters.fp32(gpt2::kPositions).subspan(0, shape.positions * shape.width),
       .y = pass.kept.norm(0).sum});
 }
 
@@ -33,8 +33,8 @@ void normalise(const Gpt2Pass& pass, std::int64_t index) {
       LayerNormForward{.shape = pass.shape.norm(pass.kept.batch()),
                        .x = adds ? pass.kept.norm(index - 1).sum : norm.sum,
                        .branch = adds ? ConstAnySpan(pass.kept.branch()) : ConstAnySpan(),
-                       .gain = pass.fp32(segments.gain),
-                       .bias = pass.fp32(segments.bias),
+                       .gain = pass.parameters.fp32(segments.gain),
+                       .bias = pass.parameters.fp32(segments.bias),
                        .sum = adds ? norm.sum : Span<float>(),
                        .y = norm.y,
                        .mean = norm.mean,
@@ -46,8 +46,8 @@ LinearForward linear(const Gpt2Pass& pass, std::int64_t block, Layer layer, Cons
   const LinearSegments segments = gpt2::linear_segments(block, layer);
   return {.shape = gpt2::linear_shape(pass.shape, pass.kept.batch(), layer),
           .x = x,
-          .weight = pass.factor(segments.weight),
-          .bias = pass.factor(segments.bias),
+          .weight = pass.parameters.factor(segments.weight),
+          .bias = pass.parameters.factor(segments.bias),
           .y = y};
 }
 
@@ -85,7 +85,7 @@ void apply_head(const Gpt2Pass& pass) {
   charge(pass.on);
   pass.on.enqueue(LinearForward{.shape = pass.shape.head(pass.kept.batch()),
                                 .x = pass.kept.norm(pass.norms() - 1).y,
-                                .weight = pass.factor(gpt2::kTokens),
+                                .weight = pass.parameters.factor(gpt2::kTokens),
                                 .y = logits});
   if (pass.kept.copies() == nullptr) return;
   pass.on.enqueue(Convert{.in = logits, .out = pass.kept.output()});
@@ -94,7 +94,8 @@ void apply_head(const Gpt2Pass& pass) {
 }  // namespace
 
 void gpt2_forward(const Gpt2Pass& pass) {
-  if (ParameterCopies* const copies = pass.kept.copies()) copies->cast(pass.on, pass.parameters);
+  if (ParameterCopies* const copies = pass.kept.copies())
+    copies->cast(pass.on, pass.parameters.tensors);
   embed(pass);
   for (std::int64_t block = 0; block < pass.shape.layers; ++block) {
     normalise(pass, 2 * block);
@@ -108,41 +109,17 @@ void gpt2_forward(const Gpt2Pass& pass) {
 
 namespace {
 
-// The operands of a product's two gradients, and the segments to announce.
-struct LinearStep {
-  LinearShape shape;
-  LinearSegments segments;
-  ConstAnySpan x{};
-  ConstAnySpan dy{};
-  AnySpan dx{};
-};
-
-void linear_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, const LinearStep& step) {
-  Operations& operations = pass.on.operations;
-  operations.enqueue(pass.on.stream,
-                     LinearBackwardInput{.shape = step.shape,
-                                         .dy = step.dy,
-                                         .weight = pass.factor(step.segments.weight),
-                                         .dx = step.dx});
-  operations.enqueue(pass.on.stream,
-                     LinearBackwardWeight{.shape = step.shape,
-                                          .x = step.x,
-                                          .dy = step.dy,
-                                          .dweight = gradients.of(step.segments.weight),
-                                          .dbias = gradients.of(step.segments.bias)});
-  gradients.sink.gradient_ready(step.segments.bias);
-  gradients.sink.gradient_ready(step.segments.weight);
-}
-
-LinearStep linear_step(const Gpt2Pass& pass, std::int64_t block, Layer layer) {
-  return {.shape = gpt2::linear_shape(pass.shape, pass.kept.batch(), layer),
-          .segments = gpt2::linear_segments(block, layer)};
+// The backward of a block's linear layer.
+void linear_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t block,
+                     Layer layer, ConstAnySpan x, ConstAnySpan dy, AnySpan dx) {
+  enqueue_linear_backward(pass.on, pass.parameters, gradients, gpt2::linear_segments(block, layer),
+                          {gpt2::linear_shape(pass.shape, pass.kept.batch(), layer), x, dy, dx});
 }
 
 // Turns the gradient of the norm's result, in input_gradient(), into the gradient of the stream.
 // The last norm writes the stream's gradient first; below the first norm no layer wants this
 // gradient in the layers' type.
-void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
+void norm_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t index) {
   const Gpt2Activations::Norm& norm = pass.kept.norm(index);
   const NormSegments segments = gpt2::norm_segments(index);
   const Span<float> stream = pass.kept.stream_gradient();
@@ -151,7 +128,7 @@ void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::in
   pass.on.enqueue(LayerNormBackward{.shape = pass.shape.norm(pass.kept.batch()),
                                     .dy = pass.kept.input_gradient(),
                                     .sum = norm.sum,
-                                    .gain = pass.fp32(segments.gain),
+                                    .gain = pass.parameters.fp32(segments.gain),
                                     .mean = norm.mean,
                                     .rstd = norm.rstd,
                                     .dabove = is_last ? Span<const float>() : stream,
@@ -164,7 +141,7 @@ void norm_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::in
 }
 
 // Writes the token table's gradient, to which the embedding adds.
-void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+void head_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
   if (kept.copies() != nullptr) {
@@ -172,7 +149,7 @@ void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
   }
   on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch()),
                                  .dy = dlogits,
-                                 .weight = pass.factor(gpt2::kTokens),
+                                 .weight = pass.parameters.factor(gpt2::kTokens),
                                  .dx = kept.input_gradient()});
   on.enqueue(LinearBackwardWeight{.shape = shape.head(kept.batch()),
                                   .x = kept.norm(pass.norms() - 1).y,
@@ -180,45 +157,35 @@ void head_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
                                   .dweight = gradients.of(gpt2::kTokens)});
 }
 
-void mlp_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
-  const Gpt2Activations::Block& block = pass.kept.block(index);
-  const AnySpan hidden = pass.kept.hidden_gradient();
-  LinearStep out = linear_step(pass, index, Layer::kMlpOut);
-  out.x = block.hidden;
-  out.dy = pass.kept.branch_gradient();
-  out.dx = hidden;
-  linear_backward(pass, gradients, out);
+void mlp_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t index) {
+  const Gpt2Activations& kept = pass.kept;
+  const Gpt2Activations::Block& block = kept.block(index);
+  const AnySpan hidden = kept.hidden_gradient();
+  linear_backward(pass, gradients, index, Layer::kMlpOut, block.hidden, kept.branch_gradient(),
+                  hidden);
   pass.on.enqueue(GeluBackward{.before = block.before, .dy = hidden});
-  LinearStep in = linear_step(pass, index, Layer::kMlpIn);
-  in.x = pass.kept.norm(2 * index + 1).y;
-  in.dy = hidden;
-  in.dx = pass.kept.input_gradient();
-  linear_backward(pass, gradients, in);
+  linear_backward(pass, gradients, index, Layer::kMlpIn, kept.norm(2 * index + 1).y, hidden,
+                  kept.input_gradient());
 }
 
-void attention_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients, std::int64_t index) {
-  const Gpt2Activations::Block& block = pass.kept.block(index);
-  LinearStep out = linear_step(pass, index, Layer::kAttentionOut);
-  out.x = block.attended;
-  out.dy = pass.kept.branch_gradient();
-  out.dx = pass.kept.input_gradient();
-  linear_backward(pass, gradients, out);
-  const AnySpan dqkv = pass.kept.qkv_gradient();
-  pass.on.enqueue(AttentionBackward{.shape = pass.shape.attention(pass.kept.batch()),
+void attention_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t index) {
+  const Gpt2Activations& kept = pass.kept;
+  const Gpt2Activations::Block& block = kept.block(index);
+  linear_backward(pass, gradients, index, Layer::kAttentionOut, block.attended,
+                  kept.branch_gradient(), kept.input_gradient());
+  const AnySpan dqkv = kept.qkv_gradient();
+  pass.on.enqueue(AttentionBackward{.shape = pass.shape.attention(kept.batch()),
                                     .qkv = block.qkv,
                                     .y = block.attended,
-                                    .dy = pass.kept.input_gradient(),
+                                    .dy = kept.input_gradient(),
                                     .log_sums = block.log_sums,
                                     .dqkv = dqkv});
-  LinearStep in = linear_step(pass, index, Layer::kAttentionIn);
-  in.x = pass.kept.norm(2 * index).y;
-  in.dy = dqkv;
-  in.dx = pass.kept.input_gradient();
-  linear_backward(pass, gradients, in);
+  linear_backward(pass, gradients, index, Layer::kAttentionIn, kept.norm(2 * index).y, dqkv,
+                  kept.input_gradient());
 }
 
 // Rows of the position table that no sample reaches get a gradient of 0.
-void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+void embedding_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
   const Span<float> places = gradients.of(gpt2::kPositions);
   const std::int64_t reached = shape.positions * shape.width;
@@ -241,7 +208,7 @@ void embedding_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
 // Gradients are announced as autograd finishes them: of a linear layer the bias first, of a norm
 // the gain. The token table's gradient is last: the head's product writes this gradient, the
 // embedding adds to it.
-void gpt2_backward(const Gpt2Pass& pass, const Gpt2Gradients& gradients) {
+void gpt2_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   head_backward(pass, gradients);
   norm_backward(pass, gradients, pass.norms() - 1);
   for (std::int64_t block = pass.shape.layers; block-- > 0;) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/kernels/operations.h"
+#include "common/model/parameter_layout.h"
 
 namespace tandem {
 
@@ -39,11 +40,6 @@ struct Gpt2Shape {
 // A LayerNorm's parameters by segment: `gain` is what torch calls weight.
 struct NormSegments {
   int gain = 0;
-  int bias = 0;
-};
-
-struct LinearSegments {
-  int weight = 0;
   int bias = 0;
 };
 

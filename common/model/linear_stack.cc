@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/model/parameter_copies.h"
+#include "common/model/passes.h"
 
 namespace tandem {
 
@@ -40,7 +40,7 @@ class CastCopies {
     on.enqueue(Convert{.in = output_gradient_, .out = gradient});
   }
 
-  [[nodiscard]] ConstAnySpan parameter(int segment) const { return parameters_.of(segment); }
+  [[nodiscard]] const ParameterCopies& parameters() const { return parameters_; }
   [[nodiscard]] ConstAnySpan input() const { return input_; }
   [[nodiscard]] Span<float> output() const { return output_; }
   [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
@@ -109,22 +109,14 @@ class StackActivations final : public Activations {
 
 namespace {
 
-// The factor in a layer's product: the parameter itself or its narrow copy; empty for an absent
-// bias.
-ConstAnySpan parameter(StackActivations& kept, const ConstTensorList& parameters, int segment) {
-  if (segment < 0) return {};
-  if (CastCopies* const copies = kept.copies()) return copies->parameter(segment);
-  return parameters[static_cast<std::size_t>(segment)];
+LayerParameters read_by(StackActivations& kept, const ConstTensorList& parameters) {
+  const CastCopies* const copies = kept.copies();
+  return {parameters, copies != nullptr ? &copies->parameters() : nullptr};
 }
 
 ConstAnySpan first_input(StackActivations& kept, Span<const float> input) {
   if (CastCopies* const copies = kept.copies()) return copies->input();
   return input;
-}
-
-// The segment's gradient; empty for an absent bias.
-Span<float> gradient(const TensorList& gradients, int segment) {
-  return segment < 0 ? Span<float>() : gradients[static_cast<std::size_t>(segment)];
 }
 
 // The number of calls that torch dispatches for the layer: the linear function, and its activation.
@@ -151,7 +143,7 @@ LinearStackOptions stack_of(std::string name, const std::vector<std::int64_t>& w
 LinearStack::LinearStack(LinearStackOptions options) : options_(std::move(options)) {
   TANDEM_CHECK(!options_.layers.empty(), "a stack of {} layers", options_.layers.size());
   for (const LinearLayer& layer : options_.layers) {
-    Segments& segments = segments_.emplace_back();
+    LinearSegments& segments = segments_.emplace_back();
     segments.weight = layout_.size();
     layout_.add(layer.weight, {layer.out, layer.in});
     if (layer.bias.empty()) continue;
@@ -185,20 +177,15 @@ double LinearStack::flops_per_sample() const {
 
 void LinearStack::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                              Distribution distribution) const {
+  const Initialiser set{on, parameters, layout_, seed, distribution};
   for (std::size_t layer = 0; layer < layers(); ++layer) {
     // The square root is exactly rounded everywhere; small integers stay integers.
     const float bound = distribution == Distribution::kUniform
                             ? 1.0F / std::sqrt(static_cast<float>(options_.layers[layer].in))
                             : 1.0F;
-    for (const int segment : {segments_[layer].weight, segments_[layer].bias}) {
-      if (segment == kNoBias) continue;
-      const auto index = static_cast<std::size_t>(segment);
-      on.enqueue(FillRandom{.values = parameters[index],
-                            .seed = seed,
-                            .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
-                            .distribution = distribution,
-                            .scale = bound});
-    }
+    const auto& [weight, bias] = segments_[layer];
+    set.random(weight, bound);
+    if (bias != LinearSegments::kNone) set.random(bias, bound);
   }
 }
 
@@ -212,14 +199,15 @@ void LinearStack::forward(Executor on, const ConstTensorList& parameters, Module
                           Span<const float> input, Activations& activations) const {
   auto& kept = static_cast<StackActivations&>(activations);
   if (kept.copies() != nullptr) kept.copies()->cast_in(on, parameters, input);
+  const LayerParameters read = read_by(kept, parameters);
   ConstAnySpan x = first_input(kept, input);
   for (std::size_t layer = 0; layer < layers(); ++layer) {
     const AnySpan y = kept.output_of(layer);
     charge(on, calls_of(options_.layers[layer]));
     on.enqueue(LinearForward{.shape = shape(layer, kept.rows()),
                              .x = x,
-                             .weight = parameter(kept, parameters, segments_[layer].weight),
-                             .bias = parameter(kept, parameters, segments_[layer].bias),
+                             .weight = read.factor(segments_[layer].weight),
+                             .bias = read.factor(segments_[layer].bias),
                              .y = y,
                              .activation = options_.layers[layer].activation});
     x = y;
@@ -227,42 +215,23 @@ void LinearStack::forward(Executor on, const ConstTensorList& parameters, Module
   if (kept.copies() != nullptr) kept.copies()->cast_out(on, x);
 }
 
-// Announces gradients like autograd: a layer's node makes all its gradients, then hands the
-// gradients on, bias first.
 void LinearStack::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                            Activations& activations, const TensorList& gradients,
                            GradientSink& sink) const {
   auto& kept = static_cast<StackActivations&>(activations);
   if (kept.copies() != nullptr) kept.copies()->cast_gradient(on, kept.gradient_of(layers() - 1));
   for (std::size_t layer = layers(); layer-- > 0;) {
-    backward_layer(on, layer, parameters, input, kept, gradients);
-    const auto& [weight, bias] = segments_[layer];
-    if (bias != kNoBias) sink.gradient_ready(bias);
-    sink.gradient_ready(weight);
+    const AnySpan dy = kept.gradient_of(layer);
+    if (options_.layers[layer].activation == Activation::kRelu) {
+      on.enqueue(ReluBackward{.y = kept.output_of(layer), .dy = dy});
+    }
+    const bool is_first = layer == 0;
+    enqueue_linear_backward(on, read_by(kept, parameters), {gradients, sink}, segments_[layer],
+                            {.shape = shape(layer, kept.rows()),
+                             .x = is_first ? first_input(kept, input) : kept.output_of(layer - 1),
+                             .dy = dy,
+                             .dx = is_first ? AnySpan() : kept.gradient_of(layer - 1)});
   }
-}
-
-void LinearStack::backward_layer(Executor on, std::size_t layer, const ConstTensorList& parameters,
-                                 Span<const float> input, StackActivations& kept,
-                                 const TensorList& gradients) const {
-  const LinearShape s = shape(layer, kept.rows());
-  const auto& [weight, bias] = segments_[layer];
-  const AnySpan dy = kept.gradient_of(layer);
-  if (options_.layers[layer].activation == Activation::kRelu) {
-    on.enqueue(ReluBackward{.y = kept.output_of(layer), .dy = dy});
-  }
-  if (layer > 0) {
-    on.enqueue(LinearBackwardInput{.shape = s,
-                                   .dy = dy,
-                                   .weight = parameter(kept, parameters, weight),
-                                   .dx = kept.gradient_of(layer - 1)});
-  }
-  const ConstAnySpan x = layer == 0 ? first_input(kept, input) : kept.output_of(layer - 1);
-  on.enqueue(LinearBackwardWeight{.shape = s,
-                                  .x = x,
-                                  .dy = dy,
-                                  .dweight = gradient(gradients, weight),
-                                  .dbias = gradient(gradients, bias)});
 }
 
 Mlp::Mlp(std::string name, const std::vector<std::int64_t>& widths)

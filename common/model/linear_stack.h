@@ -51,22 +51,11 @@ class LinearStack : public Model {
                 GradientSink& sink) const override;
 
  private:
-  static constexpr int kNoBias = -1;
-
-  // The parameters of a layer, by segment.
-  struct Segments {
-    int weight = 0;
-    int bias = kNoBias;
-  };
-
   [[nodiscard]] std::size_t layers() const { return options_.layers.size(); }
   [[nodiscard]] LinearShape shape(std::size_t layer, std::int64_t rows) const;
-  void backward_layer(Executor on, std::size_t layer, const ConstTensorList& parameters,
-                      Span<const float> input, StackActivations& kept,
-                      const TensorList& gradients) const;
 
   const LinearStackOptions options_;
-  std::vector<Segments> segments_;  // segments by layer
+  std::vector<LinearSegments> segments_;  // segments by layer
   ParameterLayout layout_;
 };
 

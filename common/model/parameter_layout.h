@@ -50,6 +50,14 @@ class ParameterLayout {
   std::int64_t arena_count_ = 0;
 };
 
+// The parameters of a linear layer, by segment.
+struct LinearSegments {
+  static constexpr int kNone = -1;
+
+  int weight = 0;
+  int bias = kNone;
+};
+
 // The number of elements rounded up so that the next tensor starts at a cache line.
 [[nodiscard]] std::int64_t aligned_count(std::int64_t elements);
 

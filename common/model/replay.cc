@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/model/passes.h"
+
 namespace tandem {
 namespace {
 
@@ -66,12 +68,8 @@ double Replay::flops_per_sample() const {
 
 void Replay::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                         Distribution distribution) const {
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    on.enqueue(FillRandom{.values = parameters[i],
-                          .seed = seed,
-                          .first = static_cast<std::uint64_t>(layout_.segments()[i].offset),
-                          .distribution = distribution});
-  }
+  const Initialiser set{on, parameters, layout_, seed, distribution};
+  for (int segment = 0; segment < layout_.size(); ++segment) set.random(segment, 1);
 }
 
 ReplaySizes Replay::sizes(std::int64_t batch) const {

@@ -16,11 +16,6 @@ float scale_for(std::int64_t fan, Distribution distribution) {
                    static_cast<float>(fan));
 }
 
-void fill_parameter(Executor on, const TensorList& parameters, int segment, float constant) {
-  on.enqueue(
-      Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = constant});
-}
-
 }  // namespace
 
 ResNet::ResNet(std::string name, const ResNetSizes& sizes) : name_(std::move(name)), plan_(sizes) {
@@ -60,24 +55,17 @@ double ResNet::flops_per_sample() const {
 
 void ResNet::initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                         Distribution distribution) const {
-  const auto random = [&](int segment, float scale) {
-    const auto index = static_cast<std::size_t>(segment);
-    on.enqueue(FillRandom{.values = parameters.at(index),
-                          .seed = seed,
-                          .first = static_cast<std::uint64_t>(layout_.segments()[index].offset),
-                          .distribution = distribution,
-                          .scale = scale});
-  };
+  const Initialiser set{on, parameters, layout_, seed, distribution};
   for (const ResNetUnit& unit : plan_.units()) {
     const std::int64_t fan_out = unit.shape.out * unit.shape.kernel * unit.shape.kernel;
-    random(unit.weight(), scale_for(fan_out, distribution));
-    fill_parameter(on, parameters, unit.gain(), 1);
-    fill_parameter(on, parameters, unit.bias(), 0);
+    set.random(unit.weight(), scale_for(fan_out, distribution));
+    set.constant(unit.gain(), 1);
+    set.constant(unit.bias(), 0);
   }
   // The weights of torch's Linear have the variance 1 / (3 in).
   const float scale = scale_for(6 * plan_.head(1).in, distribution);
-  random(plan_.head_weight(), scale);
-  random(plan_.head_bias(), scale);
+  set.random(plan_.head_weight(), scale);
+  set.random(plan_.head_bias(), scale);
 }
 
 void ResNet::initialise_buffers(Executor on, const TensorList& buffers) const {
@@ -93,15 +81,15 @@ std::unique_ptr<Activations> ResNet::make_activations(Device& device, std::int64
 
 void ResNet::forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                      Span<const float> input, Activations& activations) const {
-  resnet_forward({on, plan_, parameters, input, static_cast<ResNetActivations&>(activations)},
-                 state.buffers);
+  auto& kept = static_cast<ResNetActivations&>(activations);
+  resnet_forward({on, plan_, {parameters, kept.copies()}, input, kept}, state.buffers);
 }
 
 void ResNet::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                       Activations& activations, const TensorList& gradients,
                       GradientSink& sink) const {
-  resnet_backward({on, plan_, parameters, input, static_cast<ResNetActivations&>(activations)},
-                  {gradients, sink});
+  auto& kept = static_cast<ResNetActivations&>(activations);
+  resnet_backward({on, plan_, {parameters, kept.copies()}, input, kept}, {gradients, sink});
 }
 
 std::vector<std::string> resnet_names() { return {"resnet-tiny", "resnet50"}; }

@@ -25,14 +25,14 @@ class Forward {
     charge(pass_.on, 3 + (cuts ? 1 : 0) + (behind.residual.empty() ? 0 : 1));
     pass_.on.enqueue(ConvolutionForward{.shape = unit.convolution_shape(pass_.kept.batch()),
                                         .x = x,
-                                        .weight = pass_.factor(unit.weight()),
+                                        .weight = pass_.parameters.factor(unit.weight()),
                                         .y = kept.before});
     pass_.on.enqueue(AddScalar{.values = buffers_.at(unit.batches()), .constant = 1});
     pass_.on.enqueue(BatchNormForward{.shape = unit.norm_shape(pass_.kept.batch()),
                                       .x = kept.before,
                                       .residual = behind.residual,
-                                      .gain = pass_.fp32(unit.gain()),
-                                      .bias = pass_.fp32(unit.bias()),
+                                      .gain = pass_.parameters.fp32(unit.gain()),
+                                      .bias = pass_.parameters.fp32(unit.bias()),
                                       .y = kept.after,
                                       .running_mean = buffers_.at(unit.running_mean()),
                                       .running_variance = buffers_.at(unit.running_variance()),
@@ -61,8 +61,8 @@ class Forward {
         .shape = pass_.plan.average_pool(batch), .x = x, .y = pass_.kept.features()});
     pass_.on.enqueue(LinearForward{.shape = pass_.plan.head(batch),
                                    .x = pass_.kept.features(),
-                                   .weight = pass_.factor(pass_.plan.head_weight()),
-                                   .bias = pass_.factor(pass_.plan.head_bias()),
+                                   .weight = pass_.parameters.factor(pass_.plan.head_weight()),
+                                   .bias = pass_.parameters.factor(pass_.plan.head_bias()),
                                    .y = pass_.kept.logits()});
   }
 
@@ -76,7 +76,7 @@ class Forward {
 void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   const auto& [on, plan, parameters, images, kept] = pass;
   if (kept.copies() != nullptr) {
-    kept.copies()->cast(on, parameters);
+    kept.copies()->cast(on, parameters.tensors);
     on.enqueue(Convert{.in = images, .out = kept.input()});
   }
   const Forward forward(pass, buffers);
@@ -106,35 +106,24 @@ struct Roles {
 // first, of a norm the weight, of the head the bias.
 class Backward {
  public:
-  Backward(const ResNetPass& pass, const ResNetGradients& gradients)
+  Backward(const ResNetPass& pass, const GradientPlaces& gradients)
       : pass_(pass), gradients_(gradients) {}
 
   // Turns the logits' gradient into that of the last block's output.
   void head() const {
-    const std::int64_t batch = pass_.kept.batch();
-    const LinearShape shape = pass_.plan.head(batch);
-    const AveragePoolShape pool = pass_.plan.average_pool(batch);
-    const AnySpan dlogits = pass_.kept.logits();
-    Operations& operations = pass_.on.operations;
-    Stream& stream = pass_.on.stream;
-    if (pass_.kept.copies() != nullptr) {
-      operations.enqueue(stream, Convert{.in = pass_.kept.output_gradient(), .out = dlogits});
+    const ResNetPlan& plan = pass_.plan;
+    ResNetActivations& kept = pass_.kept;
+    const AveragePoolShape pool = plan.average_pool(kept.batch());
+    const AnySpan dlogits = kept.logits();
+    if (kept.copies() != nullptr) {
+      pass_.on.enqueue(Convert{.in = kept.output_gradient(), .out = dlogits});
     }
-    operations.enqueue(stream, LinearBackwardInput{.shape = shape,
-                                                   .dy = dlogits,
-                                                   .weight = pass_.factor(pass_.plan.head_weight()),
-                                                   .dx = pass_.kept.features_gradient()});
-    operations.enqueue(stream,
-                       LinearBackwardWeight{.shape = shape,
-                                            .x = pass_.kept.features(),
-                                            .dy = dlogits,
-                                            .dweight = gradients_.of(pass_.plan.head_weight()),
-                                            .dbias = gradients_.of(pass_.plan.head_bias())});
-    gradients_.sink.gradient_ready(pass_.plan.head_bias());
-    gradients_.sink.gradient_ready(pass_.plan.head_weight());
+    enqueue_linear_backward(
+        pass_.on, pass_.parameters, gradients_, {plan.head_weight(), plan.head_bias()},
+        {plan.head(kept.batch()), kept.features(), dlogits, kept.features_gradient()});
     pass_.on.enqueue(AveragePoolBackward{
         .shape = pool,
-        .dy = pass_.kept.features_gradient(),
+        .dy = kept.features_gradient(),
         .dx = buffer(roles_.main, pool.batch * pool.positions * pool.channels)});
   }
 
@@ -208,7 +197,7 @@ class Backward {
                                        .y = beside.cuts ? kept.after : AnySpan(),
                                        .dy = gradient,
                                        .dabove = beside.dabove,
-                                       .gain = pass_.fp32(unit.gain()),
+                                       .gain = pass_.parameters.fp32(unit.gain()),
                                        .mean = kept.mean,
                                        .rstd = kept.rstd,
                                        .dx = gradient,
@@ -222,7 +211,7 @@ class Backward {
     const ConvolutionShape shape = unit.convolution_shape(pass_.kept.batch());
     pass_.on.enqueue(ConvolutionBackwardInput{.shape = shape,
                                               .dy = buffer(from, shape.output_count()),
-                                              .weight = pass_.factor(unit.weight()),
+                                              .weight = pass_.parameters.factor(unit.weight()),
                                               .dx = buffer(to, shape.input_count())});
     weight(index, x, from);
   }
@@ -238,13 +227,13 @@ class Backward {
   }
 
   const ResNetPass& pass_;
-  const ResNetGradients& gradients_;
+  const GradientPlaces& gradients_;
   Roles roles_;
 };
 
 }  // namespace
 
-void resnet_backward(const ResNetPass& pass, const ResNetGradients& gradients) {
+void resnet_backward(const ResNetPass& pass, const GradientPlaces& gradients) {
   Backward backward(pass, gradients);
   backward.head();
   for (std::size_t block = pass.plan.blocks().size(); block-- > 0;) backward.block(block);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"

@@ -8,7 +8,7 @@
 
 #include "common/comm/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/model/zoo.h"
 #include "common/parallel/shards.h"
 #include "ddp/distributed_data_parallel.h"

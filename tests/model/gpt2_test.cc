@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "common/kernels/host_support.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "tests/model/gpt2_run.h"
 
 namespace tandem::test {

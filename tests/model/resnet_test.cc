@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "common/kernels/host_support.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/model/zoo.h"
 #include "tests/model/resnet_run.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/platform.h"
 #include "ddp/bucket_reducer.h"

@@ -15,7 +15,7 @@
 #include "bench/step/step_options.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/workload_source.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/tensor_values.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/runtime/copy.h"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The code that the models share: parameters as layers read them, gradients as backward makes them,
+// and initial values. Each struct borrows for the length of a call.
+#pragma once
+
+#include <cstdint>
+
+#include "common/model/parameter_copies.h"
+
+namespace tandem {
+
+// A model's parameters by segment, as its layers read them.
+struct LayerParameters {
+  const ConstTensorList& tensors;
+  const ParameterCopies* copies;  // null where the layers compute on the parameters themselves
+
+  [[nodiscard]] Span<const float> fp32(int segment) const {
+    return tensors.at(static_cast<std::size_t>(segment));
+  }
+
+  // The factor in a layer's product: the parameter itself or its narrow copy; empty for an absent
+  // bias.
+  [[nodiscard]] ConstAnySpan factor(int segment) const {
+    if (segment == LinearSegments::kNone) return {};
+    return copies != nullptr ? copies->of(segment) : ConstAnySpan(fp32(segment));
+  }
+};
+
+// The place of backward's gradients, and the sink that is told of gradients.
+struct GradientPlaces {
+  const TensorList& tensors;
+  GradientSink& sink;
+
+  // The segment's gradient; empty for an absent bias.
+  [[nodiscard]] Span<float> of(int segment) const {
+    if (segment == LinearSegments::kNone) return {};
+    return tensors.at(static_cast<std::size_t>(segment));
+  }
+};
+
+// The operands of a linear layer's backward beside its parameters.
+struct LinearOperands {
+  LinearShape shape;
+  ConstAnySpan x;
+  ConstAnySpan dy;
+  AnySpan dx;  // empty where the layer's input wants no gradient
+};
+
+// Enqueues a linear layer's backward and announces the gradients as autograd does: the layer's node
+// makes all of them, then hands them on, the bias first.
+void enqueue_linear_backward(const Executor& on, const LayerParameters& parameters,
+                             const GradientPlaces& gradients, const LinearSegments& segments,
+                             const LinearOperands& operands);
+
+// Enqueues initial values by segment.
+struct Initialiser {
+  Executor on;
+  const TensorList& parameters;
+  const ParameterLayout& layout;
+  std::uint64_t seed;
+  Distribution distribution;
+
+  // Fills with the segment's part of the sequence of `seed`, times `scale`.
+  void random(int segment, float scale) const;
+  void constant(int segment, float value) const;
+};
+
+}  // namespace tandem
