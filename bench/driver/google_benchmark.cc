@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "common/base/text.h"
+
 namespace tandem::bench {
 
 namespace {
@@ -106,16 +108,6 @@ const std::string& error_message(const AnyRun& run) {
   }
 }
 
-// The text within quotes, its own quotes doubled (RFC 4180).
-std::string quoted(const std::string& text) {
-  std::string escaped;
-  for (const char character : text) {
-    if (character == '"') escaped += '"';
-    escaped += character;
-  }
-  return '"' + escaped + '"';
-}
-
 // The times are empty where a run has none, as in the library's CSV.
 std::string times_of(const Run& run) {
   if (has_failed(run)) return ",,,,";
@@ -130,9 +122,9 @@ std::string times_of(const Run& run) {
 }
 
 std::string line_of(const Run& run, const std::set<std::string>& counters) {
-  std::string line = quoted(run.benchmark_name()) + ',' + times_of(run) + ",,";
-  line += run.report_label.empty() ? "" : quoted(run.report_label);
-  line += has_failed(run) ? ",true," + quoted(error_message(run)) : ",,";
+  std::string line = csv_quoted(run.benchmark_name()) + ',' + times_of(run) + ",,";
+  line += run.report_label.empty() ? "" : csv_quoted(run.report_label);
+  line += has_failed(run) ? ",true," + csv_quoted(error_message(run)) : ",,";
   for (const std::string& name : counters) {
     const auto found = run.counters.find(name);
     line += ',';
@@ -282,7 +274,7 @@ void CsvReporter::Finalize() {
   std::ostream& out = GetOutputStream();
   out << "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,"
          "error_occurred,error_message";
-  for (const std::string& name : counters) out << ',' << quoted(name);
+  for (const std::string& name : counters) out << ',' << csv_quoted(name);
   out << '\n';
   for (const Run& run : runs_) out << line_of(run, counters) << '\n';
   out.flush();

@@ -37,4 +37,8 @@ std::string shell_word(std::string_view text) {
   return fmt::format("'{}'", fmt::join(split(text, '\''), R"('\'')"));
 }
 
+std::string csv_quoted(std::string_view text) {
+  return fmt::format("\"{}\"", fmt::join(split(text, '"'), "\"\""));
+}
+
 }  // namespace tandem

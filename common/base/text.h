@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of texts: parts of a list, counted nouns, words of a shell's command.
+// Pieces of texts: parts of a list, counted nouns, words of a shell's command, fields of CSV.
 #pragma once
 
 #include <string>
@@ -21,5 +21,8 @@ namespace tandem {
 // The text as one word of a shell's command, quoted where the shell needs quotes. A document may
 // come from anywhere: its texts must not become commands.
 [[nodiscard]] std::string shell_word(std::string_view text);
+
+// The text as a field of CSV between quotes, its own quotes doubled (RFC 4180).
+[[nodiscard]] std::string csv_quoted(std::string_view text);
 
 }  // namespace tandem

@@ -100,6 +100,7 @@ inline constexpr std::string_view kStrategyNames{detail::kJoinedNames.data()};
   return traits != nullptr && traits->has_root();
 }
 
+[[nodiscard]] constexpr std::string_view name_of(StrategyKind kind) { return traits_of(kind).name; }
 [[nodiscard]] constexpr std::string_view name_of(Launch launch) {
   return launch == Launch::kThreads ? "threads" : "processes";
 }
@@ -110,9 +111,7 @@ inline constexpr std::string_view kStrategyNames{detail::kJoinedNames.data()};
   return name_of(traits == nullptr ? Launch::kThreads : traits->launch);
 }
 
-[[nodiscard]] inline std::string to_string(StrategyKind kind) {
-  return std::string(traits_of(kind).name);
-}
+[[nodiscard]] inline std::string to_string(StrategyKind kind) { return std::string(name_of(kind)); }
 [[nodiscard]] inline std::string to_string(Launch launch) { return std::string(name_of(launch)); }
 
 }  // namespace tandem::options

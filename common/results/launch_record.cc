@@ -24,6 +24,11 @@ std::string Cell::name() const {
   return text;
 }
 
+std::string Cell::option(const std::string& name, const std::string& usual) const {
+  const auto found = options.find(name);
+  return found == options.end() ? usual : found->second;
+}
+
 std::string_view to_string(Status status) {
   return kStatusNames.at(static_cast<std::size_t>(status));
 }

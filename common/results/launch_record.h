@@ -23,6 +23,8 @@ struct Cell {
   std::map<std::string, std::string> options;  // all other options that differ from their defaults
 
   bool operator==(const Cell&) const = default;
+  // The value of an option; `usual` where the cell does not name the option.
+  [[nodiscard]] std::string option(const std::string& name, const std::string& usual = "") const;
   // The cell's name: "ddp/processes/mlp-small/devices:2/batch:64" and then "/name:value" per
   // option.
   [[nodiscard]] std::string name() const;

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "reports/format.h"
 #include "reports/model/subject.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/model/ddp_cost.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
+#include "common/options/strategies.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
-#include "reports/format.h"
-#include "reports/model/figure_text.h"
 #include "reports/model/ladder.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -18,9 +15,10 @@ namespace tandem::reports {
 
 namespace {
 
+using enum options::StrategyKind;
+
 using results::DevicePhases;
 using results::LaunchRecord;
-using Align = Table::Align;
 
 using Launches = std::vector<const LaunchRecord*>;
 using OfDevice = double (*)(const DevicePhases&);
@@ -86,7 +84,7 @@ bool compute_the_same(const CellSummary& a, const CellSummary& b) {
 const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {
-    if (other.cell.strategy != "independent" || other.launches == 0) continue;
+    if (other.cell.strategy != name_of(kIndependent) || other.launches == 0) continue;
     if (!compute_the_same(ddp, other)) continue;
     const bool plainer = best == nullptr || other.cell.options.size() < best->cell.options.size();
     if (plainer) best = &other;
@@ -98,58 +96,6 @@ std::vector<double> means_of(const CellSummary& summary) {
   std::vector<double> means;
   for (const results::LaunchRecord* record : summary.measured) means.push_back(mean_step(*record));
   return means;
-}
-
-// A part that is 0 in every launch, such as copies with --grads=views, needs no mark.
-std::string mark(const stats::Estimate& seconds) {
-  const bool is_absent = seconds.center == 0 && seconds.interval && seconds.interval->low == 0 &&
-                         seconds.interval->high == 0;
-  return is_absent || stats::is_resolved(seconds) ? "" : " ~";
-}
-
-std::string with_interval(const stats::Estimate& seconds) {
-  return milliseconds_text({.seconds = seconds, .missing = {}}) + mark(seconds);
-}
-
-std::string center_alone(const stats::Estimate& seconds) {
-  return fmt::format("{:.3f}", seconds.center * 1e3) + mark(seconds);
-}
-
-using Text = std::string (*)(const stats::Estimate&);
-
-void add_parts(std::vector<std::string>& row, const DdpCost& cost, Text text) {
-  if (!cost.parts) {
-    row.insert(row.end(), 5, "-");
-    return;
-  }
-  for (const stats::Estimate* part :
-       {&cost.parts->exposed_transfer, &cost.parts->skew, &cost.parts->contention,
-        &cost.parts->bucket_copies, &cost.parts->rest}) {
-    row.push_back(text(*part));
-  }
-}
-
-std::string remarks(const DdpCost& cost) {
-  std::vector<std::string> marks = marks_of(*cost.ddp);
-  if (!implementation_of(cost.ddp->cell).empty()) {
-    marks.emplace_back("no parts: torch does not tell backward from its collectives");
-  } else if (!cost.parts) {
-    marks.emplace_back("no parts: phases were not timed");
-  }
-  return join(marks, ", ");
-}
-
-std::vector<std::string> point_columns(const DdpCost& cost) {
-  const results::Cell& cell = cost.ddp->cell;
-  return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices),
-          strategy_label(cell)};
-}
-
-void add_part_columns(Table& table) {
-  for (const char* title : {"exposed transfer", "skew", "contention", "bucket copies", "rest"}) {
-    table.columns.push_back({title, Align::kRight});
-  }
-  table.columns.push_back({"remarks", Align::kLeft});
 }
 
 }  // namespace
@@ -175,7 +121,7 @@ std::optional<OwnCosts> own_costs(const Launches& ddp, const Launches& independe
 std::vector<DdpCost> ddp_costs(const Summary& summary) {
   std::vector<DdpCost> costs;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.cell.strategy != "ddp" || cell.launches == 0) continue;
+    if (cell.cell.strategy != name_of(kDdp) || cell.launches == 0) continue;
     const CellSummary* independent = independent_of(cell, summary);
     if (independent == nullptr) continue;
     const bool is_own = implementation_of(cell.cell).empty();
@@ -187,43 +133,6 @@ std::vector<DdpCost> ddp_costs(const Summary& summary) {
          .parts = is_own ? own_costs(cell.measured, independent->measured) : std::nullopt});
   }
   return costs;
-}
-
-Table ddp_cost_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},
-                   {"batch", Align::kRight},
-                   {"devices", Align::kRight},
-                   {"strategy", Align::kLeft},
-                   {"median step [95 %]", Align::kRight},
-                   {"share of independent [95 %]", Align::kRight},
-                   {"missing, ms [95 %]", Align::kRight}};
-  add_part_columns(table);
-  for (const DdpCost& cost : ddp_costs(summary)) {
-    std::vector<std::string> row = point_columns(cost);
-    row.insert(row.end(), {duration_text(cost.ddp->median_step), ratio_text(cost.share),
-                           with_interval(cost.missing)});
-    add_parts(row, cost, with_interval);
-    row.push_back(remarks(cost));
-    table.rows.push_back(row);
-  }
-  return table;
-}
-
-Table brief_ddp_cost_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},         {"batch", Align::kRight},
-                   {"dev", Align::kRight},          {"strategy", Align::kLeft},
-                   {"share [95 %]", Align::kRight}, {"missing, ms", Align::kRight}};
-  add_part_columns(table);
-  for (const DdpCost& cost : ddp_costs(summary)) {
-    std::vector<std::string> row = point_columns(cost);
-    row.insert(row.end(), {ratio_text(cost.share), center_alone(cost.missing)});
-    add_parts(row, cost, center_alone);
-    row.push_back(remarks(cost));
-    table.rows.push_back(row);
-  }
-  return table;
 }
 
 }  // namespace tandem::reports

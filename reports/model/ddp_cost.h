@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "common/results/launch_record.h"
 #include "common/stats/estimate.h"
 #include "reports/model/summary.h"
-#include "reports/table.h"
 
 namespace tandem::reports {
 
@@ -23,6 +22,11 @@ struct OwnCosts {
   stats::Estimate bucket_copies;
   stats::Estimate rest;  // growth of input, loss, update and time in no phase
 };
+
+// The parts in the order in which reports list them.
+inline constexpr std::array kCostParts{&OwnCosts::exposed_transfer, &OwnCosts::skew,
+                                       &OwnCosts::contention, &OwnCosts::bucket_copies,
+                                       &OwnCosts::rest};
 
 // The parts of ddp's extra time. Both lists hold measured launches of one cell. Absent where either
 // list is empty or holds a launch without phases.
@@ -48,22 +52,5 @@ struct DdpCost {
 // launch, model, batch, devices, back end, mode, modelled parts, place of input, optimizer, seed
 // and accumulation. The result points into the summary, whose document must outlive the result.
 [[nodiscard]] std::vector<DdpCost> ddp_costs(const Summary& summary);
-
-// A row per cost; no rows without costs. kDdpCostNote belongs below the table.
-[[nodiscard]] Table ddp_cost_table(const Summary& summary);
-
-// The same table with fewer figures, to fit a terminal's width.
-[[nodiscard]] Table brief_ddp_cost_table(const Summary& summary);
-
-inline constexpr std::string_view kDdpCostTitle =
-    "What ddp costs against independent processes, which compute the same and send nothing";
-
-inline constexpr std::string_view kDdpCostNote =
-    "Share: median step of independent / median step of ddp. Missing: mean step of ddp minus that "
-    "of independent, in milliseconds; the parts beside it sum to it. Exposed transfer: the least "
-    "of "
-    "all ranks; skew: what the step's slowest rank has beyond that; contention: forward and "
-    "backward slowed. ~ marks what is not resolved: its interval holds 0, or one launch gives "
-    "none.";
 
 }  // namespace tandem::reports

@@ -7,81 +7,18 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "common/stats/comparison.h"
-#include "reports/format.h"
 #include "reports/model/change_notes.h"
-#include "reports/table.h"
+#include "reports/model/marks.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
 
-using Align = Table::Align;
-using Json = nlohmann::ordered_json;
 using stats::Change;
-
-constexpr std::array kChanges{Change::kSlower, Change::kFaster, Change::kSame, Change::kUnsure};
-
-std::vector<std::string> row_of(const CellChange& cell) {
-  const results::Cell& what = cell.before->cell;
-  return {what.model,
-          std::to_string(what.global_batch),
-          std::to_string(what.devices),
-          strategy_label(what),
-          duration_text({.center = cell.before->median_step.center, .interval = {}, .launches = 0}),
-          duration_text({.center = cell.after->median_step.center, .interval = {}, .launches = 0}),
-          fmt::format("{}, {}", cell.before->launches, cell.after->launches),
-          change_ratio_text(cell.time_ratio),
-          std::string(to_string(cell.change)),
-          join(cell.remarks, ", ")};
-}
-
-Table table_of(const DocumentChange& changes) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},   {"batch", Align::kRight},
-                   {"dev", Align::kRight},    {"strategy", Align::kLeft},
-                   {"A", Align::kRight},      {"B", Align::kRight},
-                   {"n", Align::kRight},      {"time B / A", Align::kRight},
-                   {"verdict", Align::kLeft}, {"remarks", Align::kLeft}};
-  for (const CellChange& cell : changes.cells) table.rows.push_back(row_of(cell));
-  return table;
-}
-
-// JSON has no infinity, so an infinite value becomes null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json estimate_json(const stats::Estimate& estimate) {
-  const bool known = estimate.interval.has_value();
-  return Json{{"center", number(estimate.center)},
-              {"low", known ? number(estimate.interval->low) : Json(nullptr)},
-              {"high", known ? number(estimate.interval->high) : Json(nullptr)}};
-}
-
-Json cell_json(const CellChange& cell, double threshold) {
-  const results::Cell& what = cell.before->cell;
-  return Json{{"name", what.name()},
-              {"strategy", what.strategy},
-              {"launch", what.launch},
-              {"model", what.model},
-              {"backend", what.backend},
-              {"devices", what.devices},
-              {"global_batch", what.global_batch},
-              {"options", what.options},
-              {"mode", cell.before->mode},
-              {"modelled", cell.before->modelled},
-              {"verdict", to_string(cell.change)},
-              {"beyond_threshold", stats::is_beyond(cell.time_ratio, threshold)},
-              {"time_ratio", estimate_json(cell.time_ratio)},
-              {"median_step_s",
-               {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
-              {"launches", {cell.before->launches, cell.after->launches}},
-              {"rank_ratio", estimate_json(cell.rank_ratio)},
-              {"rank_p", number(cell.rank_p)},
-              {"remarks", cell.remarks}};
-}
 
 // The speeds of one core that the cell's preset links were scaled to.
 std::set<double> core_speeds(const CellSummary& cell) {
@@ -193,29 +130,6 @@ std::string change_counts(const DocumentChange& changes) {
     parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
   }
   return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
-}
-
-std::string to_text(const DocumentChange& changes) {
-  std::string text = to_text(table_of(changes)) + "\n" + change_method(changes) + "\n";
-  for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
-  return text + change_counts(changes) + "\n";
-}
-
-std::string to_json(const DocumentChange& changes) {
-  Json counts;
-  for (const Change change : kChanges)
-    counts[std::string(to_string(change))] = changes.count(change);
-  Json cells = Json::array();
-  for (const CellChange& cell : changes.cells)
-    cells.push_back(cell_json(cell, changes.rule.threshold));
-  const Json json{{"threshold", changes.rule.threshold},
-                  {"between_runs", changes.rule.between_runs},
-                  {"confidence_together", stats::kConfidence},
-                  {"confidence_of_each", changes.confidence},
-                  {"counts", counts},
-                  {"notes", changes.notes},
-                  {"cells", cells}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 CellIdentity identity_of(const CellSummary& cell) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -35,6 +36,10 @@ struct DocumentNames {
   std::string before = "A";
   std::string after = "B";
 };
+
+// The kinds of change in the order in which they are counted.
+inline constexpr std::array kChanges{stats::Change::kSlower, stats::Change::kFaster,
+                                     stats::Change::kSame, stats::Change::kUnsure};
 
 // The fields that two cells share to be the same cell: name, back end, mode, modelled parts and
 // planted delay. The name's options include precision and links, except in documents whose launches
@@ -72,13 +77,5 @@ struct DocumentChange {
 
 // The text "2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 UNSURE."
 [[nodiscard]] std::string change_counts(const DocumentChange& changes);
-
-// The text for the terminal: a table of all cells, how to read the table, the other differences,
-// and the counts.
-[[nodiscard]] std::string to_text(const DocumentChange& changes);
-
-// The changes as JSON, with a line end: threshold, confidences, counts, notes, and an object per
-// cell. Both ends of a missing interval are null.
-[[nodiscard]] std::string to_json(const DocumentChange& changes);
 
 }  // namespace tandem::reports

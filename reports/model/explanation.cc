@@ -9,7 +9,6 @@
 
 #include "common/stats/estimate.h"
 #include "common/stats/summary.h"
-#include "reports/format.h"
 #include "reports/model/ddp_cost.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
@@ -61,8 +60,8 @@ std::vector<Cause> switchable_causes() {
            minus(Rung::kOverlap, Rung::kProcesses)}};
 }
 
-std::vector<Range> ranges_of(const MeasuredLadder& ladder) {
-  std::vector<Range> ranges;
+std::vector<RemovalRange> ranges_of(const MeasuredLadder& ladder) {
+  std::vector<RemovalRange> ranges;
   for (const Cause& cause : switchable_causes()) {
     ranges.push_back(
         {.cause = cause.name, .first = ladder.sum(cause.first), .last = ladder.sum(cause.last)});
@@ -283,7 +282,7 @@ std::vector<Explanation> explained_points(const results::Document& document,
                                           const Summary& summary) {
   const std::set<std::string> names = measured_names(summary);
   std::vector<const CellSummary*> points;
-  for (const Comparison& pair : summary.comparisons) {
+  for (const StrategyPair& pair : summary.comparisons) {
     const CellSummary& dp = *pair.dp;
     if (dp.cell.devices < 2 || !is_plain(dp.cell) || !is_plain(pair.ddp->cell)) continue;
     if (has_ladder(question_of(dp), names)) points.push_back(&dp);

@@ -28,7 +28,7 @@ struct Step {
 };
 
 // The time saved where the cause is removed first of its family, and last of its family.
-struct Range {
+struct RemovalRange {
   std::string cause;
   Figure first;
   Figure last;
@@ -50,7 +50,7 @@ struct Explanation {
   Figure stock_gap;        // dp minus ddp as torch has it
   Figure stock;            // ddp as torch has it minus the ladder's end
   Figure stock_mean_step;  // mean step of ddp as torch has it
-  std::vector<Range> ranges;
+  std::vector<RemovalRange> ranges;
   Figure interaction;               // gap minus the causes removed first, each alone
   std::vector<Effect> replication;  // by phase; sums to the all-reduce's step
   Figure own_cost;                  // ddp as torch has it minus independent processes

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "common/base/units.h"
-#include "reports/format.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 

@@ -14,110 +14,85 @@ namespace {
 using results::LaunchRecord;
 using results::Status;
 
+using enum options::StrategyKind;
+
 using Options = std::map<std::string, std::string>;
 
 struct Definition {
   Rung rung;
   const char* label;
-  const char* strategy;
+  options::StrategyKind strategy;
   Options options;
   bool is_one_share = false;  // runs one device's share of the batch, on one device
 };
 
-constexpr const char* kAllReduce = "dp-allreduce";
-
-// The options of dp's rungs: kept replicas, transfers as a tree, and `more`.
-Options tree_transfers(const Options& more = {}) {
-  Options options{{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}};
+Options both(Options options, const Options& more) {
   options.insert(more.begin(), more.end());
   return options;
 }
 
-// The options of the all-reduce's rungs: gradients as views of the buckets, and `more`.
-Options views(const Options& more = {}) {
-  Options options{{"grads", "views"}};
-  options.insert(more.begin(), more.end());
-  return options;
-}
-
-std::vector<Definition> ladder_definitions() {
-  return {{Rung::kDp, "dp", "dp", {}},
-          {Rung::kKeptThreads, "threads kept", "dp", {{"threads", "kept"}}},
-          {Rung::kTreeTransfers, "transfers flat, as a tree", "dp",
-           tree_transfers({{"threads", "kept"}})},
-          {Rung::kLossInReplicas, "loss in the replicas", "dp",
-           tree_transfers({{"threads", "kept"}, {"loss", "replicas"}})},
-          {Rung::kAllReduce, "no replication, reduction, root update", kAllReduce,
-           views({{"input", "scatter"}, {"bucket-mb", "all"}, {"overlap", "off"}})},
-          {Rung::kLocalInput, "input local", kAllReduce,
-           views({{"bucket-mb", "all"}, {"overlap", "off"}})},
-          {Rung::kBuckets, "buckets", kAllReduce, views({{"overlap", "off"}})},
-          {Rung::kOverlap, "overlap", kAllReduce, views()},
-          {Rung::kProcesses, "processes", "ddp", views()}};
-}
-
-std::vector<Definition> removed_alone() {
-  return {{Rung::kTransfersAlone, "dp, transfers alone", "dp", tree_transfers()},
-          {Rung::kLossAlone, "dp, loss alone", "dp", {{"loss", "replicas"}}},
-          {Rung::kBucketsAlone, "all-reduce, buckets alone", kAllReduce,
-           views({{"input", "scatter"}, {"overlap", "off"}})},
-          {Rung::kOverlapAlone, "all-reduce, overlap alone", kAllReduce,
-           views({{"input", "scatter"}, {"bucket-mb", "all"}})},
-          {Rung::kProcessesAlone, "all-reduce in processes alone", "ddp",
-           views({{"bucket-mb", "all"}, {"overlap", "off"}})}};
-}
-
-std::vector<Definition> put_back_alone() {
-  return {{Rung::kThreadsBack, "last dp, threads spawned again", "dp",
-           tree_transfers({{"loss", "replicas"}})},
-          {Rung::kTransfersBack,
-           "last dp, transfers as before",
-           "dp",
-           {{"threads", "kept"}, {"loss", "replicas"}}},
-          {Rung::kScatterBack, "last all-reduce, input scattered again", kAllReduce,
-           views({{"input", "scatter"}})},
-          {Rung::kOneBucketBack, "last all-reduce, one bucket again", kAllReduce,
-           views({{"bucket-mb", "all"}})}};
-}
-
+// The rungs of Tandem's own with nothing modelled but the link; the ladder first.
 std::vector<Definition> measured_definitions() {
-  std::vector<Definition> definitions = ladder_definitions();
-  for (const auto& more : {removed_alone(), put_back_alone()}) {
-    definitions.insert(definitions.end(), more.begin(), more.end());
-  }
-  definitions.push_back({Rung::kStockDdp, "ddp as torch has it", "ddp", {}});
-  definitions.push_back({Rung::kIndependent, "independent, processes", "independent", {}});
-  return definitions;
+  const Options kept{{"threads", "kept"}};
+  const Options in_replicas{{"loss", "replicas"}};
+  const Options tree{{"replicate", "flat"}, {"broadcast", "tree"}, {"reduce", "tree"}};
+  const Options views{{"grads", "views"}};
+  const Options scatter = both(views, {{"input", "scatter"}});
+  const Options one_bucket{{"bucket-mb", "all"}};
+  const Options no_overlap{{"overlap", "off"}};
+  const Options plain = both(one_bucket, no_overlap);
+  return {
+      {Rung::kDp, "dp", kDp, {}},
+      {Rung::kKeptThreads, "threads kept", kDp, kept},
+      {Rung::kTreeTransfers, "transfers flat, as a tree", kDp, both(tree, kept)},
+      {Rung::kLossInReplicas, "loss in the replicas", kDp, both(both(tree, kept), in_replicas)},
+      {Rung::kAllReduce, "no replication, reduction, root update", kDpAllReduce,
+       both(scatter, plain)},
+      {Rung::kLocalInput, "input local", kDpAllReduce, both(views, plain)},
+      {Rung::kBuckets, "buckets", kDpAllReduce, both(views, no_overlap)},
+      {Rung::kOverlap, "overlap", kDpAllReduce, views},
+      {Rung::kProcesses, "processes", kDdp, views},
+      {Rung::kTransfersAlone, "dp, transfers alone", kDp, tree},
+      {Rung::kLossAlone, "dp, loss alone", kDp, in_replicas},
+      {Rung::kBucketsAlone, "all-reduce, buckets alone", kDpAllReduce, both(scatter, no_overlap)},
+      {Rung::kOverlapAlone, "all-reduce, overlap alone", kDpAllReduce, both(scatter, one_bucket)},
+      {Rung::kProcessesAlone, "all-reduce in processes alone", kDdp, both(views, plain)},
+      {Rung::kThreadsBack, "last dp, threads spawned again", kDp, both(tree, in_replicas)},
+      {Rung::kTransfersBack, "last dp, transfers as before", kDp, both(kept, in_replicas)},
+      {Rung::kScatterBack, "last all-reduce, input scattered again", kDpAllReduce, scatter},
+      {Rung::kOneBucketBack, "last all-reduce, one bucket again", kDpAllReduce,
+       both(views, one_bucket)},
+      {Rung::kStockDdp, "ddp as torch has it", kDdp, {}},
+      {Rung::kIndependent, "independent, processes", kIndependent, {}}};
 }
 
 void add_modelled(std::vector<Definition>& definitions, const GapQuestion& question) {
   if (question.dispatch_cost.empty()) return;
   const Options cost{{"dispatch-cost", question.dispatch_cost}};
-  definitions.push_back({Rung::kDpDispatch, "dp with the dispatch cost", "dp", cost});
-  definitions.push_back({Rung::kDdpDispatch, "ddp with the dispatch cost", "ddp", cost});
+  definitions.push_back({Rung::kDpDispatch, "dp with the dispatch cost", kDp, cost});
+  definitions.push_back({Rung::kDdpDispatch, "ddp with the dispatch cost", kDdp, cost});
   if (!question.interpreter_lock) return;
-  Options locked = cost;
-  locked["interpreter-lock"] = "on";
-  definitions.push_back({Rung::kDpLock, "dp with the interpreter lock", "dp", locked});
+  definitions.push_back({Rung::kDpLock, "dp with the interpreter lock", kDp,
+                         both(cost, {{"interpreter-lock", "on"}})});
 }
 
 void add_theirs(std::vector<Definition>& definitions, const GapQuestion& question) {
   if (question.implementation.empty()) return;
   const Options theirs{{kImplementation, question.implementation}};
-  definitions.push_back({Rung::kTheirDdp, "their ddp", "ddp", theirs});
+  definitions.push_back({Rung::kTheirDdp, "their ddp", kDdp, theirs});
   if (question.implementation_has_dp) {
-    definitions.push_back({Rung::kTheirDp, "their dp", "dp", theirs});
+    definitions.push_back({Rung::kTheirDp, "their dp", kDp, theirs});
   }
-  definitions.push_back({Rung::kTheirSingle, "their single, a share", "single", theirs, true});
-  definitions.push_back({Rung::kOwnSingle, "single, a share", "single", {}, true});
+  definitions.push_back({Rung::kTheirSingle, "their single, a share", kSingle, theirs, true});
+  definitions.push_back({Rung::kOwnSingle, "single, a share", kSingle, {}, true});
 }
 
 results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
   results::Cell cell{
-      .strategy = definition.strategy,
-      .launch = definition.rung == Rung::kIndependent
-                    ? "processes"  // the bound for ddp
-                    : std::string(options::usual_launch(definition.strategy)),
+      .strategy = to_string(definition.strategy),
+      .launch = to_string(definition.rung == Rung::kIndependent
+                              ? options::Launch::kProcesses  // the bound for ddp
+                              : traits_of(definition.strategy).launch),
       .model = question.model,
       .backend = question.backend,
       .devices = definition.is_one_share ? 1 : question.devices,
@@ -181,9 +156,8 @@ MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuest
 }
 
 const MeasuredLadder::Launches* MeasuredLadder::find(Rung rung) const {
-  const auto found = std::find_if(rungs_.begin(), rungs_.end(), [&](const Launches& launches) {
-    return launches.rung.rung == rung;
-  });
+  const auto found =
+      std::ranges::find(rungs_, rung, [](const Launches& launches) { return launches.rung.rung; });
   return found == rungs_.end() ? nullptr : &*found;
 }
 
@@ -193,8 +167,8 @@ bool MeasuredLadder::has(Rung rung) const {
 }
 
 Figure MeasuredLadder::sum(const Weights& weights) const {
-  std::vector<std::vector<double>> means;
-  std::vector<double> factors;
+  std::map<Rung, std::vector<double>> means;
+  std::vector<stats::Term> terms;
   for (const auto& [rung, weight] : weights) {
     if (weight == 0) continue;
     if (!has(rung)) {
@@ -202,12 +176,7 @@ Figure MeasuredLadder::sum(const Weights& weights) const {
       if (launches == nullptr) return {.seconds = {}, .missing = "not asked for"};
       return {.seconds = {}, .missing = launches->rung.label + " " + launches->problem};
     }
-    means.push_back(values(rung, mean_step));
-    factors.push_back(weight);
-  }
-  std::vector<stats::Term> terms;
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    terms.push_back({.weight = factors[i], .launch_means = means[i]});
+    terms.push_back({.weight = weight, .launch_means = means[rung] = values(rung, mean_step)});
   }
   return {.seconds = stats::weighted_sum(terms), .missing = {}};
 }

@@ -10,19 +10,23 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/stats/comparison.h"
 #include "reports/model/document_change.h"
+#include "reports/model/figure_text.h"
 #include "reports/model/subject.h"
 
 namespace tandem::reports {
 
 namespace {
 
+using enum options::StrategyKind;
+
 int rank_of(const CellSummary& cell) {
-  if (cell.cell.strategy == "ddp") return 3;
-  if (cell.cell.strategy == "dp") return 2;
-  return cell.cell.strategy == "single" ? 0 : 1;
+  if (cell.cell.strategy == name_of(kDdp)) return 3;
+  if (cell.cell.strategy == name_of(kDp)) return 2;
+  return cell.cell.strategy == name_of(kSingle) ? 0 : 1;
 }
 
 // The cell of Tandem's own that readers ask about most.
@@ -116,7 +120,7 @@ std::string bench_command(const Summary& summary) {
   command += fmt::format("step_bench --strategy={} {} --devices={} --batch={} --backend={}",
                          shell_word(what.strategy), shell_word("--model=" + what.model),
                          what.devices, what.global_batch, shell_word(what.backend));
-  if (what.strategy == "independent")
+  if (what.strategy == name_of(kIndependent))
     command += fmt::format(" --launch={}", shell_word(what.launch));
   for (const auto& [name, value] : what.options) {
     if (!says_how_to_time(name))
@@ -125,26 +129,27 @@ std::string bench_command(const Summary& summary) {
   return command;
 }
 
-std::vector<MarksCost> marks_costs(const Report& report) {
+std::vector<MarksCost> marks_costs(const results::Document& document, const Summary& summary) {
   std::vector<MarksCost> costs;
-  add_cells(costs, report.summary);
-  add_pairs(costs, report.document);
+  add_cells(costs, summary);
+  add_pairs(costs, document);
   return costs;
 }
 
-std::vector<std::string> marks_cost_lines(const Report& report) {
+std::vector<std::string> marks_cost_lines(const results::Document& document,
+                                          const Summary& summary) {
   std::vector<std::string> lines;
-  for (const MarksCost& cost : marks_costs(report)) {
+  for (const MarksCost& cost : marks_costs(document, summary)) {
     lines.push_back(
         fmt::format("Instrumentation: step with marks between phases / without, {}: {}; {}.",
                     cost.where, change_ratio_text(cost.ratio), judged(cost.ratio)));
   }
   if (!lines.empty()) return lines;
-  if (!has_marks(report.summary)) return {"Instrumentation: no marks rode on these steps."};
+  if (!has_marks(summary)) return {"Instrumentation: no marks rode on these steps."};
   std::string line =
       "Instrumentation: marks between phases rode on every timed step, and no step without them is "
       "in this document: what they cost was not measured in this run";
-  const std::string command = bench_command(report.summary);
+  const std::string command = bench_command(summary);
   if (command.empty()) return {line + "."};
   return {line + ", do: " + command +
           " --ab=phases=off --benchmark_out=marks.json, and give marks.json to --figures."};

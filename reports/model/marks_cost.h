@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "common/results/document.h"
 #include "common/stats/estimate.h"
 #include "reports/model/summary.h"
-#include "reports/report.h"
 
 namespace tandem::reports {
 
@@ -21,11 +21,13 @@ struct MarksCost {
 
 // The costs in the document's order, cells first. A cell's ratio is of launch medians; a pair's
 // ratio is inverted, since step_bench writes without / with.
-[[nodiscard]] std::vector<MarksCost> marks_costs(const Report& report);
+[[nodiscard]] std::vector<MarksCost> marks_costs(const results::Document& document,
+                                                 const Summary& summary);
 
 // Sentences that compare the costs with the bar of 1 %, or that say why no cost is known and which
 // command would tell.
-[[nodiscard]] std::vector<std::string> marks_cost_lines(const Report& report);
+[[nodiscard]] std::vector<std::string> marks_cost_lines(const results::Document& document,
+                                                        const Summary& summary);
 
 // The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
 // else of any measured cell; empty where no cell measured. Options that say how a launch is timed

@@ -7,19 +7,18 @@
 #include <map>
 #include <set>
 
-#include "reports/format.h"
+#include "common/options/strategies.h"
 #include "reports/model/gpu_notes.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
 
+using enum options::StrategyKind;
+
 using results::LaunchRecord;
 using results::Status;
-
-std::string time_text(double seconds) {
-  return duration_text({.center = seconds, .interval = std::nullopt, .launches = 1});
-}
 
 template <class Predicate>
 void add_line(std::vector<std::string>& lines, const Summary& summary, const char* what,
@@ -150,7 +149,7 @@ bool any_measured(const Summary& summary, Predicate predicate) {
 void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
   const auto lacking =
       std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
-        return cell.launches > 0 && cell.cell.strategy != "single" && !cell.speedup;
+        return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup;
       });
   if (lacking == 0) return;
   lines.push_back(fmt::format(
@@ -205,24 +204,6 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
 }
 
 }  // namespace
-
-std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
-  std::vector<std::string> marks;
-  if (found.drift) {
-    marks.push_back(
-        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
-  }
-  if (found.modes) {
-    marks.push_back(fmt::format(
-        "two modes: {} at {}, {} at {}", count_text(found.modes->low_count, "launch"),
-        time_text(found.modes->low), found.modes->high_count, time_text(found.modes->high)));
-  }
-  if (found.steps_in_modes()) {
-    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
-                                count_text(found.launches_with_enough_steps, "launch")));
-  }
-  return marks;
-}
 
 std::vector<std::string> unsteady_notes(const Summary& summary) {
   std::vector<std::string> lines;

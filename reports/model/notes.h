@@ -9,10 +9,6 @@
 
 namespace tandem::reports {
 
-// The marks beside an unsteady cell's figures: "drifts: +5.2 % from first to last launch", "two
-// modes: 4 launches at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
-[[nodiscard]] std::vector<std::string> unsteady_marks(const Unsteadiness& found);
-
 // A line per kind of unsteadiness, with the cells that show this kind and the meaning for their
 // figures.
 [[nodiscard]] std::vector<std::string> unsteady_notes(const Summary& summary);

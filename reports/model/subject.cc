@@ -8,22 +8,27 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <string_view>
+#include <set>
 #include <vector>
 
-#include "reports/format.h"
+#include "common/options/strategies.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
+// Options under which a figure is no measurement of this machine alone.
+constexpr std::array kModels{"link", "dispatch-cost", "interpreter-lock"};
+// The other options that say which question a cell answers; further ones are compared answers.
+constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation};
 
 // The option's value; empty where the option has its default. "off" is the default of all switches
 // read here.
-std::string value_of(const results::Cell& cell, std::string_view option) {
-  const auto found = cell.options.find(std::string(option));
-  return found == cell.options.end() || found->second == "off" ? "" : found->second;
+std::string value_of(const results::Cell& cell, const std::string& option) {
+  const std::string value = cell.option(option);
+  return value == "off" ? "" : value;
 }
 
 // The text " on 2 nodes (a, b)"; empty for one node.
@@ -35,10 +40,7 @@ std::string where(const results::MachineFacts& machine) {
 
 }  // namespace
 
-std::string implementation_of(const results::Cell& cell) {
-  const auto found = cell.options.find(kImplementation);
-  return found == cell.options.end() ? "" : found->second;
-}
+std::string implementation_of(const results::Cell& cell) { return cell.option(kImplementation); }
 
 results::Cell own_cell(const results::Cell& cell) {
   results::Cell own = cell;
@@ -48,7 +50,7 @@ results::Cell own_cell(const results::Cell& cell) {
 
 std::string modelled_parts(const results::LaunchRecord& record) {
   std::vector<std::string> parts;
-  for (const char* option : {"link", "dispatch-cost", "interpreter-lock"}) {
+  for (const char* option : kModels) {
     const std::string value = value_of(record.cell, option);
     if (value.empty()) continue;
     std::string name = option;
@@ -61,8 +63,7 @@ std::string modelled_parts(const results::LaunchRecord& record) {
 }
 
 std::string precision_of(const results::Cell& cell) {
-  const auto found = cell.options.find("precision");
-  return found == cell.options.end() ? kUsualPrecision : found->second;
+  return cell.option("precision", kUsualPrecision);
 }
 
 std::string precision_suffix(const results::Cell& cell) {
@@ -81,34 +82,26 @@ bool is_plain(const results::Cell& cell) {
 }
 
 bool same_question(const results::Cell& a, const results::Cell& b) {
-  constexpr std::array<std::string_view, 8> kQuestions{
-      "input",         "optimizer",        "seed",         "link", "plant",
-      "dispatch-cost", "interpreter-lock", kImplementation};
   if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
-  return std::all_of(kQuestions.begin(), kQuestions.end(), [&](std::string_view option) {
+  const auto is_alike = [&](const char* option) {
     return value_of(a, option) == value_of(b, option);
-  });
+  };
+  return std::ranges::all_of(kQuestions, is_alike) && std::ranges::all_of(kModels, is_alike);
 }
 
-std::set<std::string> settled(const CellSummary& cell, const std::string& option) {
-  std::set<std::string> values;
-  for (const results::LaunchRecord* launch : cell.measured) {
-    const auto found = launch->resolved.find(option);
-    if (found != launch->resolved.end()) values.insert(found->second);
+std::string strategy_label(const results::Cell& cell) {
+  const std::string implementation = implementation_of(cell);
+  std::string label = implementation.empty() ? "" : implementation + " ";
+  label += cell.strategy;
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  const bool has_both = traits != nullptr && traits->has_both_launches;
+  if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
+    label += " (" + cell.launch + ")";
   }
-  return values;
-}
-
-std::string transfers_mark(const CellSummary& cell) {
-  std::vector<std::string> by_collectives;
-  for (const auto& [option, what] : {std::pair{"broadcast", "weights"}, {"reduce", "gradients"}}) {
-    const std::set<std::string> values = settled(cell, option);
-    if (values.size() > 1) return std::string(what) + " not sent alike in all launches";
-    if (values.contains("collective") && !cell.cell.options.contains(option)) {
-      by_collectives.emplace_back(what);
-    }
+  for (const auto& [option, value] : cell.options) {
+    if (option != kImplementation) label += ", " + option + "=" + value;
   }
-  return by_collectives.empty() ? "" : join(by_collectives, " and ") + " by collectives";
+  return label;
 }
 
 results::MachineFacts machine_of(const results::Document& document) {

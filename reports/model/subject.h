@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "common/results/document.h"
@@ -47,14 +46,9 @@ inline constexpr const char* kImplementation = "implementation";
 // answers.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
-// The values that an option of dp that leaves the choice to the machine, "broadcast" or "reduce",
-// took in the cell's measured launches: "sequential", "tree", "collective". Empty where the records
-// do not tell, as before schema 1.4.0.
-[[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
-
-// The mark beside a figure that says that weights or gradients travelled by collectives though the
-// cell's name does not say so, or not alike in all launches. Empty where neither is the case.
-[[nodiscard]] std::string transfers_mark(const CellSummary& cell);
+// The label "dp", "ddp", "independent (threads)" or "ddp, grads=views": the launch is named where
+// the strategy alone does not tell the launch, and the options.
+[[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
 // The first words of every verdict: the hardware behind the figures, without a full stop.
 [[nodiscard]] std::string subject(const results::Document& document, const Summary& summary);

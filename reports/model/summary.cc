@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +14,8 @@
 namespace tandem::reports {
 
 namespace {
+
+using enum options::StrategyKind;
 
 using results::LaunchRecord;
 using results::Status;
@@ -106,7 +107,7 @@ std::optional<stats::Estimate> against_single(const CellSummary& summary, std::i
 
 void fill_speedups(std::vector<CellSummary>& cells) {
   for (CellSummary& summary : cells) {
-    if (summary.launches == 0 || summary.cell.strategy == "single") continue;
+    if (summary.launches == 0 || summary.cell.strategy == name_of(kSingle)) continue;
     const results::Cell& cell = summary.cell;
     summary.speedup = against_single(summary, cell.global_batch, cells);
     if (cell.global_batch % cell.devices != 0) continue;
@@ -165,20 +166,20 @@ bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cel
 
 // Whether the cell measured, is the plain strategy, and has no planted delay, whose figure fits no
 // machine.
-bool is_comparable(const CellSummary& summary, std::string_view strategy,
+bool is_comparable(const CellSummary& summary, options::StrategyKind strategy,
                    const std::vector<CellSummary>& cells) {
-  return summary.cell.strategy == strategy && summary.launches > 0 &&
+  return summary.cell.strategy == name_of(strategy) && summary.launches > 0 &&
          !summary.cell.options.contains("plant") && is_plainest(summary, cells);
 }
 
-std::vector<Comparison> compare(const std::vector<CellSummary>& cells) {
-  std::vector<Comparison> comparisons;
+std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells) {
+  std::vector<StrategyPair> comparisons;
   for (const CellSummary& dp : cells) {
-    if (!is_comparable(dp, "dp", cells)) continue;
+    if (!is_comparable(dp, kDp, cells)) continue;
     for (const CellSummary& ddp : of_same_workload(cells, dp.cell)) {
-      if (!is_comparable(ddp, "ddp", cells) || !same_point(dp, ddp)) continue;
+      if (!is_comparable(ddp, kDdp, cells) || !same_point(dp, ddp)) continue;
       const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
-      const Comparison pair{
+      const StrategyPair pair{
           .dp = &dp, .ddp = &ddp, .ddp_speed = speed, .ddp_verdict = stats::judge(speed)};
       comparisons.push_back(pair);
     }
@@ -260,7 +261,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
   place.global_batch = batch;
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, place)) {
-    if (other.cell.strategy != "single" || other.launches == 0) continue;
+    if (other.cell.strategy != name_of(kSingle) || other.launches == 0) continue;
     if (other.mode != summary.mode || other.modelled != summary.modelled ||
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||

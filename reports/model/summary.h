@@ -75,7 +75,7 @@ struct CellSummary {
 };
 
 // The comparison of dp and ddp at one point.
-struct Comparison {
+struct StrategyPair {
   const CellSummary* dp = nullptr;
   const CellSummary* ddp = nullptr;
   stats::Estimate ddp_speed;  // median of dp / median of ddp: above 1 where ddp is faster
@@ -85,7 +85,7 @@ struct Comparison {
 // All cells, sorted by model, batch, devices and strategy. Comparisons point into `cells`.
 struct Summary {
   std::vector<CellSummary> cells;
-  std::vector<Comparison> comparisons;
+  std::vector<StrategyPair> comparisons;
 
   Summary() = default;
   Summary(Summary&&) = default;  // moving a vector leaves its elements where they are

@@ -9,31 +9,30 @@
 #include <cmath>
 #include <string_view>
 
-#include "reports/format.h"
+#include "common/base/text.h"
+#include "common/options/strategies.h"
 #include "reports/model/ddp_cost.h"
+#include "reports/model/exposed_communication.h"
+#include "reports/model/marks.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/collectives.h"
 #include "reports/tables/dropped.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string doubled;
-  for (const char c : text) doubled.append(c == '"' ? 2U : 1U, c);
-  return fmt::format("\"{}\"", doubled);
-}
+using enum options::StrategyKind;
 
 // The fields joined by commas, quoted where RFC 4180 asks for quotes, with one line end, LF.
 std::string csv_row(const std::vector<std::string>& fields) {
   std::string row;
   for (const std::string& field : fields) {
     if (&field != &fields.front()) row += ',';
-    row += csv_field(field);
+    const bool is_plain = field.find_first_of(",\"\r\n") == std::string::npos;
+    row += is_plain ? field : csv_quoted(field);
   }
   return row + "\n";
 }
@@ -127,7 +126,7 @@ void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
   }
 }
 
-void add_collectives(std::vector<std::string>& fields, const CollectiveTimes* times) {
+void add_collectives(std::vector<std::string>& fields, const CommunicationTimes* times) {
   const bool known = times != nullptr;
   fields.push_back(known ? std::to_string(times->buckets.size()) : "");
   fields.push_back(known ? std::to_string(times->size_bytes()) : "");
@@ -194,7 +193,7 @@ const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
 // "none" where a baseline is missing; empty for single, and for cells that did not measure.
 std::string baseline_text(const CellSummary& summary) {
   if (summary.speedup) return "single";
-  return summary.launches > 0 && summary.cell.strategy != "single" ? "none" : "";
+  return summary.launches > 0 && summary.cell.strategy != name_of(kSingle) ? "none" : "";
 }
 
 std::vector<std::string> cell_fields(const CellSummary& summary) {
@@ -226,7 +225,7 @@ std::string dropped_row(const std::string& name, const std::string& reason) {
   return csv_row(fields);
 }
 
-std::string planted_in(const Comparison& pair) {
+std::string planted_in(const StrategyPair& pair) {
   std::vector<std::string> parts;
   for (const CellSummary* cell : {pair.dp, pair.ddp}) {
     if (!cell->planted.empty()) parts.push_back(cell->cell.strategy + " " + cell->planted);
@@ -237,7 +236,7 @@ std::string planted_in(const Comparison& pair) {
 // The field of an interval's end; empty where the end is unbounded.
 std::string end_text(double value) { return std::isfinite(value) ? csv_figure(value) : ""; }
 
-std::vector<std::string> fields_of(const Comparison& pair) {
+std::vector<std::string> fields_of(const StrategyPair& pair) {
   const results::Cell& dp = pair.dp->cell;
   const results::Cell& ddp = pair.ddp->cell;
   const auto& interval = pair.ddp_speed.interval;
@@ -288,12 +287,12 @@ std::string launch_part(const CellSummary& cell, const results::LaunchRecord& re
 
 std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
   const std::vector<DdpCost> costs = ddp_costs(summary);
-  const std::vector<CollectiveTimes> collectives = collective_times(summary);
+  const std::vector<CommunicationTimes> collectives = communication_times(summary);
   std::string text = header();
   for (const CellSummary& cell : summary.cells) {
     std::vector<std::string> fields = cell_fields(cell);
     add_cost(fields, find_of(costs, [&](const DdpCost& cost) { return cost.ddp == &cell; }));
-    add_collectives(fields, find_of(collectives, [&](const CollectiveTimes& times) {
+    add_collectives(fields, find_of(collectives, [&](const CommunicationTimes& times) {
                       return times.cell == &cell;
                     }));
     add_flops(fields, cell);
@@ -315,7 +314,7 @@ std::string to_comparisons_csv(const Summary& summary) {
       "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
       "ddp_launches,ddp_is\n",
       kMarkColumns);
-  for (const Comparison& pair : summary.comparisons) text += csv_row(fields_of(pair));
+  for (const StrategyPair& pair : summary.comparisons) text += csv_row(fields_of(pair));
   return text;
 }
 

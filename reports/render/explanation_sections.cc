@@ -7,14 +7,12 @@
 #include <cmath>
 
 #include "common/base/units.h"
-#include "reports/format.h"
 #include "reports/model/figure_text.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
-
-using Align = Table::Align;
 
 std::string modelled_prefix(const GapQuestion& question) {
   if (question.link.empty()) return "";
@@ -69,12 +67,8 @@ Section ladder_section(const Explanation& explanation) {
                            "The ladder from dp to ddp --grads=views, one cause at a time",
                   .lines = {},
                   .table = {}};
-  Table& table = section.table;
-  table.columns = {{"rung", Align::kLeft},
-                   {"takes, ms [95 %]", Align::kRight},
-                   {"saves, ms [95 %]", Align::kRight},
-                   {"", Align::kLeft},
-                   {"remark", Align::kLeft}};
+  TextTable& table = section.table;
+  table.add_columns({"rung", ">takes, ms [95 %]", ">saves, ms [95 %]", "", "remark"});
   const double full = largest_effect(explanation.ladder);
   for (std::size_t i = 0; i < explanation.ladder.size(); ++i) {
     const Step& step = explanation.ladder[i];
@@ -98,7 +92,7 @@ Section ladder_section(const Explanation& explanation) {
   return section;
 }
 
-std::string range_remark(const Range& range) {
+std::string range_remark(const RemovalRange& range) {
   const std::string first = remark(range.first);
   const std::string last = remark(range.last);
   if (first == last) return first;
@@ -112,11 +106,9 @@ Section range_section(const Explanation& explanation) {
                            "What a cause is worth depends on what else is there",
                   .lines = {},
                   .table = {}};
-  section.table.columns = {{"cause", Align::kLeft},
-                           {"removed first saves, ms [95 %]", Align::kRight},
-                           {"removed last saves, ms [95 %]", Align::kRight},
-                           {"remark", Align::kLeft}};
-  for (const Range& range : explanation.ranges) {
+  section.table.add_columns(
+      {"cause", ">removed first saves, ms [95 %]", ">removed last saves, ms [95 %]", "remark"});
+  for (const RemovalRange& range : explanation.ranges) {
     section.table.rows.push_back({range.cause, milliseconds_text(range.first),
                                   milliseconds_text(range.last), range_remark(range)});
   }
@@ -133,8 +125,7 @@ Section effects_section(const std::string& title, const std::vector<Effect>& eff
                         const std::string& column) {
   Section section{.title = title, .lines = {}, .table = {}};
   if (effects.empty()) return section;
-  section.table.columns = {
-      {"cause", Align::kLeft}, {column, Align::kRight}, {"remark", Align::kLeft}};
+  section.table.add_columns({"cause", column, "remark"});
   for (const Effect& effect : effects) {
     section.table.rows.push_back(
         {effect.cause, milliseconds_text(effect.figure), remark(effect.figure)});
@@ -145,7 +136,7 @@ Section effects_section(const std::string& title, const std::vector<Effect>& eff
 Section replication_section(const Explanation& explanation) {
   Section section = effects_section(
       modelled_prefix(explanation.question) + "Replication, reduction, root update, by phase",
-      explanation.replication, "saves, ms [95 %]");
+      explanation.replication, ">saves, ms [95 %]");
   section.lines = {
       explanation.replication.empty()
           ? "No figure: phases of one of the two rungs were not timed."
@@ -157,7 +148,7 @@ Section replication_section(const Explanation& explanation) {
 Section own_cost_section(const Explanation& explanation) {
   Section section = effects_section(modelled_prefix(explanation.question) +
                                         "What ddp itself costs, against independent processes",
-                                    explanation.own_costs, "takes, ms [95 %]");
+                                    explanation.own_costs, ">takes, ms [95 %]");
   section.lines = {
       "ddp as torch has it minus independent processes: " + judged(explanation.own_cost) + "."};
   if (explanation.own_costs.empty()) {
@@ -173,7 +164,7 @@ Section modelled_section(const Explanation& explanation) {
   Section section =
       effects_section("Modelled, no part of the measured gap: an interpreter that takes " +
                           question.dispatch_cost + " per dispatched call",
-                      explanation.modelled, "adds, ms [95 %]");
+                      explanation.modelled, ">adds, ms [95 %]");
   for (const auto& [label, count] : explanation.dispatches) {
     section.lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
   }
@@ -189,7 +180,7 @@ Section theirs_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   Section section =
       effects_section(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
-                      explanation.theirs, "takes more, ms [95 %]");
+                      explanation.theirs, ">takes more, ms [95 %]");
   section.lines.emplace_back(
       "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
       "takes "
@@ -207,8 +198,7 @@ Section theirs_section(const Explanation& explanation) {
 // The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
   Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
-  section.table.columns = {
-      {"rung", Align::kLeft}, {"launches", Align::kRight}, {"cell", Align::kLeft}};
+  section.table.add_columns({"rung", ">launches", "cell"});
   for (const Step& step : explanation.ladder) {
     const std::string failed =
         step.failed_launches == 0 ? "" : fmt::format(" ({} failed)", step.failed_launches);
@@ -219,11 +209,11 @@ Section cells_section(const Explanation& explanation) {
 
 Section memory_section(const Explanation& explanation) {
   Section section{.title = "Peak memory per device", .lines = {}, .table = {}};
-  section.table.columns = {{"rung", Align::kLeft}};
+  section.table.add_columns({"rung"});
   std::size_t devices = 0;
   for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
   for (std::size_t i = 0; i < devices; ++i) {
-    section.table.columns.push_back({fmt::format("device {}", i), Align::kRight});
+    section.table.add_columns({fmt::format(">device {}", i)});
   }
   for (const PeakMemory& peak : explanation.memory) {
     std::vector<std::string> row{peak.label};

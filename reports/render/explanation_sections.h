@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reports/model/explanation.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -13,7 +13,7 @@ namespace tandem::reports {
 struct Section {
   std::string title;
   std::vector<std::string> lines;
-  Table table;
+  TextTable table;
 };
 
 // The explanation in reading order; terminal and Markdown draw the same sections.

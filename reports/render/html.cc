@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "reports/format.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"
 #include "reports/render/page_sections.h"
 #include "reports/render/side_page.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "reports/report.h"
-#include "reports/tables/side_by_side.h"
+#include "reports/answer/report.h"
+#include "reports/answer/side_by_side.h"
 
 namespace tandem::reports {
 

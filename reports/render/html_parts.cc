@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/section_words.h"
-#include "reports/tables/collectives.h"
+#include "reports/tables/collective_table.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::size_t kLongestText = 4000;
 
-std::string cell_html(const std::string& text, Table::Align align, std::string_view element,
+std::string cell_html(const std::string& text, bool is_right, std::string_view element,
                       std::string_view scope = "") {
-  const std::string_view side = align == Table::Align::kRight ? " class=\"right\"" : "";
+  const std::string_view side = is_right ? " class=\"right\"" : "";
   return fmt::format("<{0}{1}{2}>{3}</{0}>", element, side, scope, escape_html(text));
 }
 
-std::string rows_html(const Table& table) {
+std::string rows_html(const TextTable& table) {
   std::string html;
   const std::vector<std::string>* above = nullptr;
   const std::size_t count = std::min(table.rows.size(), kMostRows);
@@ -34,7 +34,7 @@ std::string rows_html(const Table& table) {
         above != nullptr && ((*above)[0] != row[0] || (row.size() > 1 && (*above)[1] != row[1]));
     html += is_new ? "<tr class=\"group\">" : "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      html += cell_html(row[i], table.columns[i].align, "td");
+      html += cell_html(row[i], table.columns[i].is_right, "td");
     }
     html += "</tr>\n";
     above = &row;
@@ -43,14 +43,14 @@ std::string rows_html(const Table& table) {
 }
 
 // The class for the strength of the background: the ratio's distance from 1, in three steps.
-std::string shade(const Comparison& pair) {
+std::string shade(const StrategyPair& pair) {
   if (pair.ddp_verdict == stats::Verdict::kNotResolved) return "open";
   const double factor = std::exp(std::abs(std::log(pair.ddp_speed.center)));
   const int step = factor < 1.1 ? 1 : factor < 1.5 ? 2 : 3;
   return fmt::format("{}-{}", pair.ddp_verdict == stats::Verdict::kFaster ? "ddp" : "dp", step);
 }
 
-std::string map_cell(const Comparison* pair) {
+std::string map_cell(const StrategyPair* pair) {
   if (pair == nullptr) return "<td class=\"none\">-</td>";
   std::string interval = speed_interval(*pair);
   if (!interval.empty()) interval = "<small>" + interval + "</small>";
@@ -121,14 +121,14 @@ std::string block_html(std::string_view id, std::string_view title, std::string_
                      body);
 }
 
-std::string table_html(const Table& table, std::string_view caption, std::string_view files) {
+std::string table_html(const TextTable& table, std::string_view caption, std::string_view files) {
   if (table.rows.empty()) return "";
   std::string html = fmt::format(
       "<div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n"
       "<caption class=\"unseen\">{0}</caption>\n<thead><tr>",
       caption);
-  for (const Table::Column& column : table.columns) {
-    html += cell_html(column.title, column.align, "th", " scope=\"col\"");
+  for (const TextTable::Column& column : table.columns) {
+    html += cell_html(column.title, column.is_right, "th", " scope=\"col\"");
   }
   html += "</tr></thead>\n<tbody>\n" + rows_html(table) + "</tbody></table></div>\n";
   if (table.rows.size() > kMostRows) {
@@ -168,7 +168,7 @@ std::string map_html(const WinMap& map) {
   const std::size_t rows = std::min(map.models.size(), kMostRows);
   for (std::size_t row = 0; row < rows; ++row) {
     html += "<tr><th scope=\"row\">" + escape_html(map.models[row]) + "</th>";
-    for (const Comparison* pair : map.pairs[row]) html += map_cell(pair);
+    for (const StrategyPair* pair : map.pairs[row]) html += map_cell(pair);
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";

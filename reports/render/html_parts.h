@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "reports/render/page_data.h"
-#include "reports/table.h"
 #include "reports/tables/break_even.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -34,7 +34,7 @@ inline constexpr std::size_t kMostRows = 300;
 
 // A table of at most kMostRows rows, then a line with the number of all rows and the files that
 // have all.
-[[nodiscard]] std::string table_html(const Table& table, std::string_view caption,
+[[nodiscard]] std::string table_html(const TextTable& table, std::string_view caption,
                                      std::string_view files = "report.md and cells.csv have");
 
 // Links to the sections in the markup.

@@ -5,20 +5,20 @@
 
 #include <algorithm>
 
-#include "reports/advice.h"
-#include "reports/model/ddp_cost.h"
+#include "reports/answer/advice.h"
 #include "reports/render/explanation_sections.h"
-#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/collectives.h"
+#include "reports/tables/collective_table.h"
+#include "reports/tables/ddp_cost_table.h"
 #include "reports/tables/dropped.h"
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 
@@ -193,7 +193,7 @@ std::string details_part(const Summary& summary) {
 }
 
 std::string normal_part(const Report& report) {
-  const std::string table = fmt::format("\n{}", to_markdown(published_table(report)));
+  const std::string table = fmt::format("\n{}", to_markdown(published_table(report.summary)));
   return headed_markdown(kSection, kNormalTitle,
                          hinted_markdown(kNormalHint, folded_markdown("Published figures", table)));
 }
@@ -211,7 +211,7 @@ std::string trust_part(const Report& report) {
   for (const auto& [name, value] : machine_lines(report)) machine.push_back(name + ": " + value);
   return headed_markdown(
       kSection, kTrustTitle,
-      list_markdown(trust_lines(report)) +
+      list_markdown(trust_lines(report.document, report.summary)) +
           block(kWithoutTitle, "", table_markdown(failures_table(report.summary))) +
           block(kDroppedTitle, "", table_markdown(dropped_table(sweep))) +
           block(kOtherFiguresTitle, "", table_markdown(other_figures_table(report.document))) +
@@ -220,13 +220,13 @@ std::string trust_part(const Report& report) {
           block(kMethodTitle, "", list_markdown(method_lines(report))));
 }
 
-std::string section(const char* title, const Table& table) {
+std::string section(const char* title, const TextTable& table) {
   return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, to_markdown(table));
 }
 
 }  // namespace
 
-std::string table_markdown(const Table& table) {
+std::string table_markdown(const TextTable& table) {
   if (table.rows.empty()) return "";
   const std::string body = fmt::format("\n{}", to_markdown(table));
   if (table.rows.size() <= kMostOpenRows) return body;

@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "reports/report.h"
-#include "reports/table.h"
-#include "reports/tables/side_by_side.h"
+#include "reports/answer/report.h"
+#include "reports/answer/side_by_side.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
 // The table, folded away below a line that tells the number of rows where a reader of a pull
 // request would not want to pass so many.
-[[nodiscard]] std::string table_markdown(const Table& table);
+[[nodiscard]] std::string table_markdown(const TextTable& table);
 
 // The report as Markdown: verdict, tables, machine and method.
 [[nodiscard]] std::string to_markdown(const Report& report);

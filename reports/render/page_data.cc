@@ -28,17 +28,20 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "reports/format.h"
+#include "common/options/strategies.h"
+#include "reports/model/exposed_communication.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/collectives.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
+
+using enum options::StrategyKind;
 
 using Json = nlohmann::ordered_json;
 
@@ -58,7 +61,7 @@ Json triple(const stats::Estimate& estimate, double scale = 1) {
       {center, brief(scale * estimate.interval->low), brief(scale * estimate.interval->high)});
 }
 
-Json pair_json(const Comparison& pair) {
+Json pair_json(const StrategyPair& pair) {
   const results::Cell& cell = pair.dp->cell;
   std::string label = fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
                                   count_text(cell.devices, "device"));
@@ -77,8 +80,8 @@ Json pair_json(const Comparison& pair) {
 // At most `most` comparisons, on the most devices first, since comparisons on few devices say
 // least.
 Json pairs_json(const Summary& summary, std::size_t most) {
-  std::vector<const Comparison*> pairs;
-  for (const Comparison& pair : summary.comparisons) pairs.push_back(&pair);
+  std::vector<const StrategyPair*> pairs;
+  for (const StrategyPair& pair : summary.comparisons) pairs.push_back(&pair);
   if (pairs.size() > most) {
     std::stable_sort(pairs.begin(), pairs.end(), [](const auto* a, const auto* b) {
       return a->dp->cell.devices > b->dp->cell.devices;
@@ -86,7 +89,7 @@ Json pairs_json(const Summary& summary, std::size_t most) {
   }
   pairs.resize(std::min(pairs.size(), most));
   Json list = Json::array();
-  for (const Comparison* pair : pairs) list.push_back(pair_json(*pair));
+  for (const StrategyPair* pair : pairs) list.push_back(pair_json(*pair));
   return list;
 }
 
@@ -104,7 +107,7 @@ Json buckets_json(const Summary& summary) {
   return list;
 }
 
-Json bucket_points(const CollectiveTimes& times) {
+Json bucket_points(const CommunicationTimes& times) {
   Json points = Json::array();
   for (const BucketTime& bucket : times.buckets) {
     const double bandwidth = bus_bandwidth(bucket, times.ranks);
@@ -140,7 +143,7 @@ void add_bench_wires(Json& list, const results::Document& document) {
 
 Json wires_json(const Report& report) {
   Json list = Json::array();
-  for (const CollectiveTimes& times : collective_times(report.summary)) {
+  for (const CommunicationTimes& times : communication_times(report.summary)) {
     Json points = bucket_points(times);
     if (points.empty()) continue;
     const results::Cell& cell = times.cell->cell;
@@ -169,7 +172,7 @@ class Texts {
 };
 
 std::string strategy_of(const results::Cell& cell) {
-  return cell.strategy == "independent" ? cell.strategy + "-" + cell.launch : cell.strategy;
+  return cell.strategy == name_of(kIndependent) ? cell.strategy + "-" + cell.launch : cell.strategy;
 }
 
 std::vector<std::string> phase_names(const std::vector<PageSource>& sources) {
@@ -223,7 +226,7 @@ std::size_t count_of(const Json& launches) {
 void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
                const Summary& summary) {
   if (!implementation_of(cell.cell).empty()) return;  // the line is Tandem's single
-  const CellSummary* one = cell.cell.strategy == "single" && batch == cell.cell.global_batch
+  const CellSummary* one = cell.cell.strategy == name_of(kSingle) && batch == cell.cell.global_batch
                                ? &cell
                                : baseline_of(cell, batch, summary.cells);
   if (one != nullptr) json[name] = brief(one->throughput.center * cell.cell.devices);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/report.h"
+#include "reports/answer/report.h"
 
 namespace tandem::reports {
 

@@ -5,22 +5,22 @@
 
 #include <algorithm>
 
-#include "reports/advice.h"
-#include "reports/format.h"
-#include "reports/model/ddp_cost.h"
+#include "reports/answer/advice.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/render/html_parts.h"
-#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/collectives.h"
+#include "reports/tables/collective_table.h"
+#include "reports/tables/ddp_cost_table.h"
 #include "reports/tables/dropped.h"
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
+#include "reports/text/format.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 
@@ -183,7 +183,7 @@ std::string detail_section(const Report& report, const PageData& data) {
 
 std::string published_section(const Report& report) {
   return section_html("normal", kNormalTitle, kNormalHint,
-                      table_html(published_table(report), "Published figures"));
+                      table_html(published_table(report.summary), "Published figures"));
 }
 
 std::string verdict_section(const Report& report) {
@@ -206,7 +206,8 @@ std::string trust_section(const Report& report) {
   const Summary& summary = report.summary;
   return section_html(
       "trust", kTrustTitle, "",
-      "<div class=\"panel\">" + list_html("method", trust_lines(report)) + "</div>\n" +
+      "<div class=\"panel\">" + list_html("method", trust_lines(report.document, report.summary)) +
+          "</div>\n" +
           block_html("without", kWithoutTitle, "",
                      table_html(failures_table(summary), kWithoutTitle)) +
           block_html("cells", kCellsTitle, kCellsHint,

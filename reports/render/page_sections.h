@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "reports/answer/report.h"
 #include "reports/render/page_data.h"
-#include "reports/report.h"
 
 namespace tandem::reports {
 

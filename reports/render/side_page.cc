@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
+#include "reports/answer/report.h"
+#include "reports/model/exposed_communication.h"
 #include "reports/render/html_parts.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/collectives.h"
 #include "reports/tables/trust.h"
 
 namespace tandem::reports {
@@ -87,7 +88,7 @@ std::string details(const SideBySide& side, const PageData& data) {
   if (any_summary(side, [](const Summary& one) { return !bucket_curves(one).empty(); })) {
     html += bucket_chart("");
   }
-  if (any_summary(side, [](const Summary& one) { return !collective_times(one).empty(); })) {
+  if (any_summary(side, [](const Summary& one) { return !communication_times(one).empty(); })) {
     html += wire_chart("");
   }
   return section_html("details", "Behind the steps", "", html + sample_chart(data));
@@ -99,7 +100,9 @@ std::string trust(const SideBySide& side) {
     const std::string id = "trust-" + letter(i);
     html += block_html(
         id, letter(i) + ": " + escape_html(side.names[i]), "",
-        "<div class=\"panel\">" + list_html("method", trust_lines(side.reports[i])) + "</div>\n");
+        "<div class=\"panel\">" +
+            list_html("method", trust_lines(side.reports[i].document, side.reports[i].summary)) +
+            "</div>\n");
   }
   html += block_html("machine", "Machines", "As the launches saw them; what differs comes first.",
                      table_html(facts_table(side), "Machines", kFiles));

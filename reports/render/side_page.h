@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "reports/answer/side_by_side.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/side_by_side.h"
 
 namespace tandem::reports {
 

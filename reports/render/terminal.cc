@@ -5,21 +5,22 @@
 
 #include <string_view>
 
-#include "reports/advice.h"
-#include "reports/model/ddp_cost.h"
-#include "reports/section_words.h"
+#include "reports/answer/advice.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/collectives.h"
+#include "reports/tables/collective_table.h"
+#include "reports/tables/ddp_cost_table.h"
 #include "reports/tables/dropped.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
+#include "reports/text/section_words.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
 
-std::string table_text(Table table) {
+std::string table_text(TextTable table) {
   const std::size_t rows = table.rows.size();
   if (rows <= kMostRows) return to_text(table);
   table.rows.resize(kMostRows);
@@ -28,7 +29,7 @@ std::string table_text(Table table) {
 }
 
 // A heading, the table and the note below the table; empty where the table has no rows.
-std::string block(std::string_view heading, Table table, std::string_view note = "") {
+std::string block(std::string_view heading, TextTable table, std::string_view note = "") {
   if (table.rows.empty()) return "";
   const std::string below = note.empty() ? "" : fmt::format("{}\n", note);
   return fmt::format("\n{}\n\n{}{}", heading, table_text(std::move(table)), below);

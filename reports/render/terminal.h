@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reports/report.h"
+#include "reports/answer/report.h"
 
 namespace tandem::reports {
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/format.h"
 #include "reports/model/subject.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using stats::Verdict;
 
 // The conditions that separate maps, without the devices.
-std::string conditions_of(const Comparison& pair) {
+std::string conditions_of(const StrategyPair& pair) {
   std::string text = precision_suffix(pair.dp->cell);
   if (pair.dp->cell.backend != "host") text += ", " + pair.dp->cell.backend;
   if (pair.dp->mode != "synchronous") text += ", " + pair.dp->mode;
@@ -33,7 +33,7 @@ std::string conditions_of(const Comparison& pair) {
 
 using MapKey = std::tuple<bool, int, std::string, std::string>;
 
-MapKey key_of(const Comparison& pair) {
+MapKey key_of(const StrategyPair& pair) {
   return {!pair.dp->modelled.empty(), pair.dp->cell.devices, pair.dp->cell.backend,
           conditions_of(pair)};
 }
@@ -42,11 +42,11 @@ std::int64_t parameters_of(const CellSummary& cell) {
   return cell.measured.empty() ? 0 : cell.measured.front()->model.parameters;
 }
 
-WinMap map_of(const MapKey& key, const std::vector<const Comparison*>& pairs) {
+WinMap map_of(const MapKey& key, const std::vector<const StrategyPair*>& pairs) {
   const auto& [is_modelled, devices, backend, conditions] = key;
   std::set<std::pair<std::int64_t, std::string>> models;
   std::set<std::int64_t> batches;
-  for (const Comparison* pair : pairs) {
+  for (const StrategyPair* pair : pairs) {
     models.emplace(parameters_of(*pair->dp), pair->dp->cell.model);
     batches.insert(pair->dp->cell.global_batch);
   }
@@ -60,15 +60,15 @@ WinMap map_of(const MapKey& key, const std::vector<const Comparison*>& pairs) {
   for (const auto& [parameters, model] : models) {
     if (rows.try_emplace(model, map.models.size()).second) map.models.push_back(model);
   }
-  map.pairs.assign(map.models.size(), std::vector<const Comparison*>(batches.size(), nullptr));
-  for (const Comparison* pair : pairs) {
+  map.pairs.assign(map.models.size(), std::vector<const StrategyPair*>(batches.size(), nullptr));
+  for (const StrategyPair* pair : pairs) {
     const auto column = std::distance(batches.begin(), batches.find(pair->dp->cell.global_batch));
     map.pairs[rows[pair->dp->cell.model]][static_cast<std::size_t>(column)] = pair;
   }
   return map;
 }
 
-bool on_several_devices(const Comparison& pair) { return pair.dp->cell.devices > 1; }
+bool on_several_devices(const StrategyPair& pair) { return pair.dp->cell.devices > 1; }
 
 // One point on a line along which the batch or the devices grow.
 struct Stop {
@@ -116,15 +116,15 @@ bool has_neighbours(const Line& line) {
 
 bool has_one_device(const Summary& summary) {
   return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                     [](const Comparison& pair) { return pair.dp->cell.devices == 1; });
+                     [](const StrategyPair& pair) { return pair.dp->cell.devices == 1; });
 }
 
-std::vector<const Comparison*> counted(const Summary& summary) {
+std::vector<const StrategyPair*> counted(const Summary& summary) {
   const bool any_measured = std::any_of(
       summary.comparisons.begin(), summary.comparisons.end(),
       [](const auto& pair) { return on_several_devices(pair) && pair.dp->modelled.empty(); });
-  std::vector<const Comparison*> found;
-  for (const Comparison& pair : summary.comparisons) {
+  std::vector<const StrategyPair*> found;
+  for (const StrategyPair& pair : summary.comparisons) {
     const bool counts =
         (pair.dp->modelled.empty() || !any_measured) && implementation_of(pair.dp->cell).empty();
     if (on_several_devices(pair) && counts) found.push_back(&pair);
@@ -133,8 +133,8 @@ std::vector<const Comparison*> counted(const Summary& summary) {
 }
 
 std::ptrdiff_t resolved_points(const Summary& summary) {
-  const std::vector<const Comparison*> pairs = counted(summary);
-  return std::count_if(pairs.begin(), pairs.end(), [](const Comparison* pair) {
+  const std::vector<const StrategyPair*> pairs = counted(summary);
+  return std::count_if(pairs.begin(), pairs.end(), [](const StrategyPair* pair) {
     return pair->ddp_verdict != Verdict::kNotResolved;
   });
 }
@@ -147,14 +147,14 @@ std::string range_text(const std::set<std::int64_t>& values) {
 }  // namespace
 
 std::vector<WinMap> win_maps(const Summary& summary) {
-  std::map<MapKey, std::vector<const Comparison*>> groups;
-  for (const Comparison& pair : summary.comparisons) groups[key_of(pair)].push_back(&pair);
+  std::map<MapKey, std::vector<const StrategyPair*>> groups;
+  for (const StrategyPair& pair : summary.comparisons) groups[key_of(pair)].push_back(&pair);
   std::vector<WinMap> maps;
   for (const auto& [key, pairs] : groups) maps.push_back(map_of(key, pairs));
   return maps;
 }
 
-std::string winner_text(const Comparison& pair) {
+std::string winner_text(const StrategyPair& pair) {
   switch (pair.ddp_verdict) {
     case Verdict::kFaster:
       return "ddp " + factor_text(pair.ddp_speed.center);
@@ -166,21 +166,21 @@ std::string winner_text(const Comparison& pair) {
   return "undecided " + factor_text(pair.ddp_speed.center);
 }
 
-std::string speed_interval(const Comparison& pair) {
+std::string speed_interval(const StrategyPair& pair) {
   const bool is_dp = pair.ddp_verdict == Verdict::kSlower;
   const stats::Estimate speed = is_dp ? stats::rate(1, pair.ddp_speed) : pair.ddp_speed;
   if (!speed.interval) return "";
   return fmt::format("{:.2f} .. {:.2f}", speed.interval->low, speed.interval->high);
 }
 
-Table map_table(const WinMap& map) {
-  Table table{.columns = {{"model"}}, .rows = {}};
+TextTable map_table(const WinMap& map) {
+  TextTable table({"model"});
   for (const std::int64_t batch : map.batches) {
-    table.columns.push_back({fmt::format("batch {}", batch), Table::Align::kRight});
+    table.add_columns({fmt::format(">batch {}", batch)});
   }
   for (std::size_t row = 0; row < map.models.size(); ++row) {
     std::vector<std::string> fields{map.models[row]};
-    for (const Comparison* pair : map.pairs[row]) {
+    for (const StrategyPair* pair : map.pairs[row]) {
       const std::string interval = pair == nullptr ? "" : speed_interval(*pair);
       fields.push_back(pair == nullptr ? "-" : winner_text(*pair));
       if (!interval.empty()) fields.back() += " [" + interval + "]";
@@ -194,7 +194,7 @@ std::string tested_range(const Summary& summary) {
   std::set<std::int64_t> batches;
   std::set<std::int64_t> devices;
   std::set<std::string> models;
-  for (const Comparison* pair : counted(summary)) {
+  for (const StrategyPair* pair : counted(summary)) {
     batches.insert(pair->dp->cell.global_batch);
     devices.insert(pair->dp->cell.devices);
     models.insert(pair->dp->cell.model);
@@ -207,7 +207,7 @@ std::string tested_range(const Summary& summary) {
 std::vector<std::string> break_even_lines(const Summary& summary) {
   Line over_batch;
   Line over_devices;
-  for (const Comparison* pair : counted(summary)) {
+  for (const StrategyPair* pair : counted(summary)) {
     const results::Cell& cell = pair->dp->cell;
     const std::string conditions = conditions_of(*pair);
     over_batch[fmt::format("{} on {} devices{}", cell.model, cell.devices, conditions)].push_back(
@@ -243,7 +243,7 @@ std::vector<std::string> break_even_lines(const Summary& summary) {
 bool any_resolved(const Summary& summary) { return resolved_points(summary) > 0; }
 
 std::string deciding_sweep(const Summary& summary) {
-  const std::vector<const Comparison*> pairs = counted(summary);
+  const std::vector<const StrategyPair*> pairs = counted(summary);
   if (pairs.empty()) {
     return "Nothing here compares dp and ddp on several devices: `tandem run quick` does.";
   }

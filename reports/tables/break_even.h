@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reports/model/summary.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -22,7 +22,7 @@ struct WinMap {
   std::vector<std::int64_t> batches;  // columns, rising
   // models.size() rows of batches.size() comparisons; nullptr where dp and ddp did not both
   // measure.
-  std::vector<std::vector<const Comparison*>> pairs;
+  std::vector<std::vector<const StrategyPair*>> pairs;
 };
 
 // The maps in the order of devices. The maps point into the summary.
@@ -30,14 +30,14 @@ struct WinMap {
 
 // The text of a map's cell: "ddp 1.47x", "dp 1.12x", "undecided 1.01x". The factor is the winner's
 // speed over the loser's, or, where undecided, ddp's over dp's.
-[[nodiscard]] std::string winner_text(const Comparison& pair);
+[[nodiscard]] std::string winner_text(const StrategyPair& pair);
 
 // The interval of ddp's speed over dp's, "1.43 .. 1.51"; empty where there is no interval.
-[[nodiscard]] std::string speed_interval(const Comparison& pair);
+[[nodiscard]] std::string speed_interval(const StrategyPair& pair);
 
 // A table with a row per model, a column per batch, and in each cell the winner and the interval of
 // ddp's speed over dp's.
-[[nodiscard]] Table map_table(const WinMap& map);
+[[nodiscard]] TextTable map_table(const WinMap& map);
 
 // Sentences that say where the winner changes within the tested range, along the batch and along
 // the devices, or that the winner does not change. A change is told only between two resolved

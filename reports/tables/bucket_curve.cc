@@ -9,11 +9,15 @@
 #include <map>
 #include <tuple>
 
+#include "common/options/strategies.h"
 #include "common/stats/comparison.h"
-#include "reports/format.h"
+#include "reports/model/subject.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
+
+using enum options::StrategyKind;
 
 constexpr const char* kUsualCap = "25";  // torch's default, and therefore ddp's
 constexpr const char* kOption = "bucket-mb";
@@ -63,7 +67,8 @@ bool BucketCurve::best_is_resolved() const {
 std::vector<BucketCurve> bucket_curves(const Summary& summary) {
   std::map<std::tuple<std::string, std::string>, BucketCurve> curves;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.cell.strategy != "ddp" || cell.launches == 0 || cell.cell.devices < 2) continue;
+    if (cell.cell.strategy != name_of(kDdp) || cell.launches == 0 || cell.cell.devices < 2)
+      continue;
     const std::string title = title_of(cell);
     const std::string cap = cap_of(cell.cell);
     BucketCurve& curve = curves[{cell.cell.backend, title}];
@@ -80,14 +85,9 @@ std::vector<BucketCurve> bucket_curves(const Summary& summary) {
   return found;
 }
 
-Table bucket_curve_table(const Summary& summary) {
-  using enum Table::Align;
-  Table table{.columns = {{"cells that differ in this alone", kLeft},
-                          {"bucket cap, MiB", kRight},
-                          {"launches", kRight},
-                          {"median step [95 %]", kRight},
-                          {"remarks", kLeft}},
-              .rows = {}};
+TextTable bucket_curve_table(const Summary& summary) {
+  TextTable table({"cells that differ in this alone", ">bucket cap, MiB", ">launches",
+                   ">median step [95 %]", "remarks"});
   for (const BucketCurve& curve : bucket_curves(summary)) {
     for (const BucketCurve::Point& point : curve.points) {
       std::vector<std::string> remarks;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reports/model/summary.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -32,6 +32,6 @@ struct BucketCurve {
 [[nodiscard]] std::vector<BucketCurve> bucket_curves(const Summary& summary);
 
 // A row per point of each curve: the point's workload, the cap, launches and median step.
-[[nodiscard]] Table bucket_curve_table(const Summary& summary);
+[[nodiscard]] TextTable bucket_curve_table(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -9,39 +9,24 @@
 #include <utility>
 
 #include "common/base/units.h"
-#include "reports/format.h"
+#include "common/options/strategies.h"
+#include "reports/model/marks.h"
 #include "reports/model/phases.h"
+#include "reports/model/subject.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
 
-using Align = Table::Align;
+using enum options::StrategyKind;
 
 constexpr const char* kNone = "-";
 
-// A table whose rows begin with a cell's model, batch, devices and strategy, followed by `figures`.
-Table table_of_points(const std::vector<std::string>& figures) {
-  using enum Table::Align;
-  Table table{.columns = {{"model", kLeft}, {"batch", kRight}, {"devices", kRight}, {"strategy"}},
-              .rows = {}};
-  for (const std::string& figure : figures) table.columns.push_back({figure, kRight});
-  return table;
-}
-
-// The first fields of a row of that table.
-std::vector<std::string> point_fields(const CellSummary& cell) {
-  return {cell.cell.model, std::to_string(cell.cell.global_batch),
-          std::to_string(cell.cell.devices), strategy_label(cell.cell)};
-}
-
-std::vector<std::string> point_columns(const results::Cell& cell) {
-  return {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices)};
-}
-
 // "no baseline" instead of a dash, which would mean that a speed-up makes no sense here.
 std::string speedup_text(const CellSummary& summary) {
-  if (summary.cell.strategy == "single") return kNone;
+  if (summary.cell.strategy == name_of(kSingle)) return kNone;
   return summary.speedup ? ratio_text(*summary.speedup) : "no baseline";
 }
 
@@ -65,35 +50,32 @@ std::string status_text(const CellSummary& summary) {
   return fmt::format("{}: {}", to_string(summary.status), summary.reason);
 }
 
-std::vector<std::string> cell_row(const CellSummary& summary) {
-  std::vector<std::string> row = point_fields(summary);
+void add_cell(TextTable& table, const CellSummary& summary) {
+  const std::string label = strategy_label(summary.cell);
   if (summary.launches == 0) {
-    row.insert(row.end(), {"0", kNone, kNone, kNone, kNone, kNone, status_text(summary)});
-    return row;
+    return add_point(table, summary.cell,
+                     {label, "0", kNone, kNone, kNone, kNone, kNone, status_text(summary)});
   }
-  row.insert(row.end(),
-             {std::to_string(summary.launches), duration_text(summary.median_step),
-              rate_text(summary.throughput), speedup_text(summary), efficiency_text(summary),
-              flops_text(summary), join(marks_of(summary), ", ")});
-  return row;
+  add_point(table, summary.cell,
+            {label, std::to_string(summary.launches), duration_text(summary.median_step),
+             rate_text(summary.throughput), speedup_text(summary), efficiency_text(summary),
+             flops_text(summary), join(marks_of(summary), ", ")});
 }
 
-std::vector<std::string> brief_row(const CellSummary& summary) {
-  std::vector<std::string> row = point_fields(summary);
-  row.push_back(std::to_string(summary.launches));
+void add_brief_cell(TextTable& table, const CellSummary& summary) {
+  const std::string label = strategy_label(summary.cell);
   if (summary.launches == 0) {
-    row.insert(row.end(), {kNone, kNone, kNone, status_text(summary)});
-    return row;
+    return add_point(table, summary.cell, {label, "0", kNone, kNone, kNone, status_text(summary)});
   }
   stats::Estimate rate = summary.throughput;
   if (!is_unbounded(rate)) rate = {.center = rate.center, .interval = std::nullopt, .launches = 0};
-  row.insert(row.end(), {duration_text(summary.median_step), rate_text(rate), speedup_text(summary),
-                         join(marks_of(summary), ", ")});
-  return row;
+  add_point(table, summary.cell,
+            {label, std::to_string(summary.launches), duration_text(summary.median_step),
+             rate_text(rate), speedup_text(summary), join(marks_of(summary), ", ")});
 }
 
 // Marks a modelled comparison, which must not look like a measured one.
-std::string verdict_text(const Comparison& pair) {
+std::string verdict_text(const StrategyPair& pair) {
   const std::string verdict(to_string(pair.ddp_verdict));
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
@@ -130,105 +112,80 @@ std::pair<std::string, std::string> place_of(const CellSummary& summary) {
 
 }  // namespace
 
-Table cell_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},
-                   {"batch", Align::kRight},
-                   {"devices", Align::kRight},
-                   {"strategy", Align::kLeft},
-                   {"launches", Align::kRight},
-                   {"median step [95 %]", Align::kRight},
-                   {"samples/s [95 %]", Align::kRight},
-                   {"speed-up vs single", Align::kRight},
-                   {"efficiency vs single", Align::kRight},
-                   {"GFLOP/s per device (of peak)", Align::kRight},
-                   {"remarks", Align::kLeft}};
-  for (const CellSummary& cell : summary.cells) table.rows.push_back(cell_row(cell));
+TextTable cell_table(const Summary& summary) {
+  TextTable table = table_of_points(
+      {"strategy", ">launches", ">median step [95 %]", ">samples/s [95 %]", ">speed-up vs single",
+       ">efficiency vs single", ">GFLOP/s per device (of peak)", "remarks"});
+  for (const CellSummary& cell : summary.cells) add_cell(table, cell);
   return table;
 }
 
-Table brief_cell_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},      {"batch", Align::kRight},
-                   {"dev", Align::kRight},       {"strategy", Align::kLeft},
-                   {"n", Align::kRight},         {"median step [95 %]", Align::kRight},
-                   {"samples/s", Align::kRight}, {"vs single [95 %]", Align::kRight},
-                   {"remarks", Align::kLeft}};
-  for (const CellSummary& cell : summary.cells) table.rows.push_back(brief_row(cell));
+TextTable brief_cell_table(const Summary& summary) {
+  TextTable table = table_of_points(
+      {"strategy", ">n", ">median step [95 %]", ">samples/s", ">vs single [95 %]", "remarks"},
+      ">dev");
+  for (const CellSummary& cell : summary.cells) add_brief_cell(table, cell);
   return table;
 }
 
-Table comparison_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},     {"batch", Align::kRight},
-                   {"devices", Align::kRight},  {"dp", Align::kLeft},
-                   {"ddp", Align::kLeft},       {"speed of ddp / dp [95 %]", Align::kRight},
-                   {"launches", Align::kRight}, {"ddp is", Align::kLeft}};
-  for (const Comparison& pair : summary.comparisons) {
-    std::vector<std::string> row = point_columns(pair.dp->cell);
-    row.insert(row.end(), {strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell),
-                           ratio_text(pair.ddp_speed), std::to_string(pair.ddp_speed.launches),
-                           verdict_text(pair)});
-    table.rows.push_back(row);
+TextTable comparison_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"dp", "ddp", ">speed of ddp / dp [95 %]", ">launches", "ddp is"});
+  for (const StrategyPair& pair : summary.comparisons) {
+    add_point(
+        table, pair.dp->cell,
+        {strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell), ratio_text(pair.ddp_speed),
+         std::to_string(pair.ddp_speed.launches), verdict_text(pair)});
   }
   return table;
 }
 
-Table phase_table(const Summary& summary) {
+TextTable phase_table(const Summary& summary) {
   const std::vector<std::string> names = phase_names(summary);
-  Table table;
-  table.columns = {{"model", Align::kLeft},
-                   {"batch", Align::kRight},
-                   {"devices", Align::kRight},
-                   {"strategy", Align::kLeft},
-                   {"mean step, ms", Align::kRight}};
-  for (const std::string& name : names) table.columns.push_back({name, Align::kRight});
-  table.columns.push_back({"remainder", Align::kRight});
+  TextTable table = table_of_points({"strategy", ">mean step, ms"});
+  for (const std::string& name : names) table.add_columns({">" + name});
+  table.add_columns({">remainder"});
   for (const CellSummary& cell : summary.cells) {
     if (cell.phases.empty()) continue;
-    std::vector<std::string> row = point_fields(cell);
-    row.push_back(fmt::format("{:.3f}", cell.mean_step.center * 1e3));
-    for (const std::string& name : names) row.push_back(phase_cell(cell, name));
-    row.push_back(share_text(cell.remainder_seconds, cell));
-    table.rows.push_back(row);
+    std::vector<std::string> fields{strategy_label(cell.cell),
+                                    fmt::format("{:.3f}", cell.mean_step.center * 1e3)};
+    for (const std::string& name : names) fields.push_back(phase_cell(cell, name));
+    fields.push_back(share_text(cell.remainder_seconds, cell));
+    add_point(table, cell.cell, fields);
   }
   return table;
 }
 
-Table weak_table(const Summary& summary) {
-  Table table = table_of_points(
-      {"batch per device", "efficiency of weak scaling [95 %]", "speed-up of weak scaling [95 %]"});
-  for (const CellSummary& cell : summary.cells) {
-    if (!cell.weak_efficiency || cell.cell.devices < 2) continue;
-    const stats::Estimate& weak = *cell.weak_efficiency;
-    std::vector<std::string> row = point_fields(cell);
-    row.insert(row.end(), {std::to_string(cell.cell.global_batch / cell.cell.devices),
-                           whole_percent_text(weak),
-                           ratio_text(stats::divided(weak, 1.0 / cell.cell.devices))});
-    table.rows.push_back(std::move(row));
+TextTable weak_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"strategy", ">batch per device", ">efficiency of weak scaling [95 %]",
+                       ">speed-up of weak scaling [95 %]"});
+  for (const CellSummary& summed : summary.cells) {
+    const results::Cell& cell = summed.cell;
+    if (!summed.weak_efficiency || cell.devices < 2) continue;
+    add_point(table, cell,
+              {strategy_label(cell), std::to_string(cell.global_batch / cell.devices),
+               whole_percent_text(*summed.weak_efficiency),
+               ratio_text(stats::divided(*summed.weak_efficiency, 1.0 / cell.devices))});
   }
   return table;
 }
 
-Table mode_table(const Summary& summary) {
-  Table table = table_of_points(
-      {"mean step, synchronous [95 %]", "mean step, free-running [95 %]", "saved by not waiting"});
+TextTable mode_table(const Summary& summary) {
+  TextTable table = table_of_points({"strategy", ">mean step, synchronous [95 %]",
+                                     ">mean step, free-running [95 %]", ">saved by not waiting"});
   std::map<std::pair<std::string, std::string>, const CellSummary*> synchronous;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.launches > 0 && cell.mode == "synchronous") {
-      synchronous[place_of(cell)] = &cell;
-    }
+    if (cell.launches > 0 && cell.mode == "synchronous") synchronous[place_of(cell)] = &cell;
   }
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0 || cell.mode != "free-running") continue;
     const auto found = synchronous.find(place_of(cell));
     if (found == synchronous.end()) continue;
     const stats::Estimate& waiting = found->second->mean_step;
-    std::vector<std::string> row = point_fields(cell);
-    row.insert(row.end(),
-               {duration_text(waiting), duration_text(cell.mean_step),
-                fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
-    table.rows.push_back(std::move(row));
+    add_point(table, cell.cell,
+              {strategy_label(cell.cell), duration_text(waiting), duration_text(cell.mean_step),
+               fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
   }
   return table;
 }
@@ -254,18 +211,17 @@ std::optional<double> root_burden(const std::vector<std::int64_t>& peaks) {
   return static_cast<double>(peaks.front()) / others;
 }
 
-Table memory_table(const Summary& summary) {
-  Table table =
-      table_of_points({"device 0", "most of the others", "device 0 / mean of the others"});
+TextTable memory_table(const Summary& summary) {
+  TextTable table = table_of_points(
+      {"strategy", ">device 0", ">most of the others", ">device 0 / mean of the others"});
   for (const CellSummary& cell : summary.cells) {
     const std::vector<std::int64_t> peaks = peak_memory(cell);
     const std::optional<double> burden = root_burden(peaks);
     if (!burden) continue;
-    std::vector<std::string> row = point_fields(cell);
-    row.insert(row.end(), {to_string(Bytes{peaks.front()}),
-                           to_string(Bytes{*std::max_element(peaks.begin() + 1, peaks.end())}),
-                           factor_text(*burden)});
-    table.rows.push_back(std::move(row));
+    add_point(table, cell.cell,
+              {strategy_label(cell.cell), to_string(Bytes{peaks.front()}),
+               to_string(Bytes{*std::max_element(peaks.begin() + 1, peaks.end())}),
+               factor_text(*burden)});
   }
   return table;
 }

@@ -6,31 +6,31 @@
 #include <vector>
 
 #include "reports/model/summary.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
 // A row per cell: workload, devices, strategy, launches, median step, throughput, speed-up and
 // efficiency against `single`, and the cell's marks.
-[[nodiscard]] Table cell_table(const Summary& summary);
+[[nodiscard]] TextTable cell_table(const Summary& summary);
 
 // The cell table with fewer figures, to fit a terminal's width.
-[[nodiscard]] Table brief_cell_table(const Summary& summary);
+[[nodiscard]] TextTable brief_cell_table(const Summary& summary);
 
 // A row per point at which dp and ddp both measured.
-[[nodiscard]] Table comparison_table(const Summary& summary);
+[[nodiscard]] TextTable comparison_table(const Summary& summary);
 
 // A row per measured cell with phase times, a column per phase: mean milliseconds and, in
 // brackets, their share of the mean step.
-[[nodiscard]] Table phase_table(const Summary& summary);
+[[nodiscard]] TextTable phase_table(const Summary& summary);
 
 // A row per cell of several devices with an efficiency of weak scaling: that efficiency, and the
 // speed-up that follows.
-[[nodiscard]] Table weak_table(const Summary& summary);
+[[nodiscard]] TextTable weak_table(const Summary& summary);
 
 // A row per cell that was measured step by step and free-running: both mean steps, and the cost of
 // a synchronous step's barrier and wait, 1 - free / synchronous.
-[[nodiscard]] Table mode_table(const Summary& summary);
+[[nodiscard]] TextTable mode_table(const Summary& summary);
 
 // The peak bytes of each device, the most over the cell's launches; empty where no launch tells
 // peaks.
@@ -41,6 +41,6 @@ namespace tandem::reports {
 [[nodiscard]] std::optional<double> root_burden(const std::vector<std::int64_t>& peaks);
 
 // A row per measured cell of several devices.
-[[nodiscard]] Table memory_table(const Summary& summary);
+[[nodiscard]] TextTable memory_table(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "reports/format.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
@@ -54,8 +54,8 @@ results::Cell cell_named(const std::string& name) {
   return cell;
 }
 
-Table dropped_table(const results::SweepInfo& sweep) {
-  Table table{.columns = {{"why"}, {"cells"}, {"which"}}, .rows = {}};
+TextTable dropped_table(const results::SweepInfo& sweep) {
+  TextTable table({"why", "cells", "which"});
   for (const results::DroppedCells& dropped : sweep.dropped) {
     table.rows.push_back(
         {dropped.reason, std::to_string(dropped.cells.size()), join(dropped.cells, ", ")});

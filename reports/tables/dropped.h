@@ -9,14 +9,14 @@
 
 #include "common/results/launch_record.h"
 #include "common/results/sweep_info.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
 inline constexpr std::string_view kDroppedTitle = "Not measured";
 
 // A row per reason: the reason and the names of its cells.
-[[nodiscard]] Table dropped_table(const results::SweepInfo& sweep);
+[[nodiscard]] TextTable dropped_table(const results::SweepInfo& sweep);
 
 // A line per reason: "not measured: 3 cells: single is one device".
 [[nodiscard]] std::vector<std::string> dropped_lines(const results::SweepInfo& sweep);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "reports/format.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
@@ -59,17 +59,16 @@ bool is_of_host(const LinkMatrix& links) {
 
 }  // namespace
 
-Table other_figures_table(const results::Document& document) {
-  Table table{.columns = {{"measured by"}, {"entry"}, {"time", Table::Align::kRight}, {"figures"}},
-              .rows = {}};
+TextTable other_figures_table(const results::Document& document) {
+  TextTable table({"measured by", "entry", ">time", "figures"});
   for (const results::OtherEntry& entry : document.others) table.rows.push_back(row_of(entry));
   return table;
 }
 
-Table link_table(const LinkMatrix& links) {
-  Table table{.columns = {{"from \\ to"}}, .rows = {}};
+TextTable link_table(const LinkMatrix& links) {
+  TextTable table({"from \\ to"});
   const std::vector<std::string> targets = ends_of(links, &Link::to);
-  for (const std::string& to : targets) table.columns.push_back({to, Table::Align::kRight});
+  for (const std::string& to : targets) table.add_columns({">" + to});
   for (const std::string& from : ends_of(links, &Link::from)) {
     std::vector<std::string> row{from};
     for (const std::string& to : targets) row.push_back(figures_of(links, from, to));

@@ -6,7 +6,7 @@
 
 #include "common/results/document.h"
 #include "common/results/sweep_info.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -14,13 +14,13 @@ inline constexpr std::string_view kOtherFiguresTitle = "Measured beside the step
 
 // A row per entry of another program: the program, the entry's name, time and other figures, or the
 // reason for missing figures.
-[[nodiscard]] Table other_figures_table(const results::Document& document);
+[[nodiscard]] TextTable other_figures_table(const results::Document& document);
 
 inline constexpr std::string_view kLinksTitle = "Copies between devices: GB/s (latency)";
 
 // The rows are the sources of copies, the columns the destinations: "412.5 (6.1 us)". No rows where
 // nothing was measured.
-[[nodiscard]] Table link_table(const results::LinkMatrix& links);
+[[nodiscard]] TextTable link_table(const results::LinkMatrix& links);
 
 // How the links' figures were measured, or why there are none.
 [[nodiscard]] std::string link_note(const results::LinkMatrix& links);

@@ -8,12 +8,15 @@
 #include <optional>
 #include <string_view>
 
-#include "reports/format.h"
+#include "common/options/strategies.h"
+#include "reports/model/exposed_communication.h"
 #include "reports/model/subject.h"
-#include "reports/tables/collectives.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
+
+using enum options::StrategyKind;
 
 // The figure of these results that stands beside a published figure.
 enum class Here { kBusBandwidth, kWeakEfficiency, kDdpOverDp };
@@ -53,7 +56,7 @@ bool counts(const CellSummary& cell) {
 
 std::optional<double> best_bus_bandwidth(const Summary& summary) {
   std::optional<double> best;
-  for (const CollectiveTimes& times : collective_times(summary)) {
+  for (const CommunicationTimes& times : communication_times(summary)) {
     if (!counts(*times.cell)) continue;
     for (const BucketTime& bucket : times.buckets) {
       best = std::max(best.value_or(0), bus_bandwidth(bucket, times.ranks));
@@ -62,7 +65,7 @@ std::optional<double> best_bus_bandwidth(const Summary& summary) {
   return best;
 }
 
-struct Range {
+struct Extent {
   std::optional<double> least;
   double most = 0;
   void add(double value) {
@@ -71,19 +74,19 @@ struct Range {
   }
 };
 
-Range weak_range(const Summary& summary) {
-  Range range;
+Extent weak_range(const Summary& summary) {
+  Extent range;
   for (const CellSummary& cell : summary.cells) {
     if (!cell.weak_efficiency || !counts(cell)) continue;
-    if (cell.cell.strategy != "ddp" || cell.cell.devices < 2) continue;
+    if (cell.cell.strategy != name_of(kDdp) || cell.cell.devices < 2) continue;
     range.add(cell.weak_efficiency->center);
   }
   return range;
 }
 
-Range ratio_range(const Summary& summary) {
-  Range range;
-  for (const Comparison& pair : summary.comparisons) {
+Extent ratio_range(const Summary& summary) {
+  Extent range;
+  for (const StrategyPair& pair : summary.comparisons) {
     if (counts(*pair.dp) && counts(*pair.ddp) && pair.dp->cell.devices > 1) {
       range.add(pair.ddp_speed.center);
     }
@@ -98,12 +101,12 @@ std::string here_text(Here here, const Summary& summary) {
       return best ? fmt::format("{:.1f} GB/s, the fastest bucket", *best / 1e9) : "";
     }
     case Here::kWeakEfficiency: {
-      const Range range = weak_range(summary);
+      const Extent range = weak_range(summary);
       if (!range.least) return "";
       return fmt::format("{:.0f} to {:.0f} % (ddp)", 100 * *range.least, 100 * range.most);
     }
     case Here::kDdpOverDp: {
-      const Range range = ratio_range(summary);
+      const Extent range = ratio_range(summary);
       if (!range.least) return "";
       return factor_text(*range.least) + " to " + factor_text(range.most);
     }
@@ -113,18 +116,12 @@ std::string here_text(Here here, const Summary& summary) {
 
 }  // namespace
 
-Table published_table(const Report& report) {
-  using Align = Table::Align;
-  Table table;
-  table.columns = {{"figure", Align::kLeft},
-                   {"published", Align::kLeft},
-                   {"of", Align::kLeft},
-                   {"source", Align::kLeft},
-                   {"here", Align::kLeft}};
-  const bool any_gpu = std::any_of(report.summary.cells.begin(), report.summary.cells.end(),
+TextTable published_table(const Summary& summary) {
+  TextTable table({"figure", "published", "of", "source", "here"});
+  const bool any_gpu = std::any_of(summary.cells.begin(), summary.cells.end(),
                                    [](const CellSummary& cell) { return counts(cell); });
   for (const Published& figure : kPublished) {
-    const std::string here = any_gpu ? here_text(figure.here, report.summary) : "";
+    const std::string here = any_gpu ? here_text(figure.here, summary) : "";
     table.rows.push_back({std::string(figure.what), std::string(figure.figure),
                           std::string(figure.conditions), std::string(figure.source),
                           !any_gpu       ? "not comparable: no GPU was measured"

@@ -7,8 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "reports/format.h"
+#include "common/base/text.h"
 #include "reports/model/marks_cost.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
@@ -113,19 +114,15 @@ std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
 
 }  // namespace
 
-std::vector<std::string> trust_lines(const Report& report) {
-  const Summary& summary = report.summary;
+std::vector<std::string> trust_lines(const results::Document& document, const Summary& summary) {
   std::vector<std::string> lines{counts_line(summary), books_line(summary),
                                  steadiness_line(summary), numbers_line(summary)};
-  for (std::string& line : marks_cost_lines(report)) lines.push_back(std::move(line));
+  for (std::string& line : marks_cost_lines(document, summary)) lines.push_back(std::move(line));
   return lines;
 }
 
-Table failures_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"cell", Table::Align::kLeft},
-                   {"outcome", Table::Align::kLeft},
-                   {"reason", Table::Align::kLeft}};
+TextTable failures_table(const Summary& summary) {
+  TextTable table({"cell", "outcome", "reason"});
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches > 0) continue;
     table.rows.push_back({cell.cell.name(), std::string(to_string(cell.status)), cell.reason});

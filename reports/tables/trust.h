@@ -6,18 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "reports/report.h"
-#include "reports/table.h"
+#include "common/results/document.h"
+#include "reports/model/summary.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
 // A sentence each: cells without a figure, how far the phases account for the steps, how steady the
 // cells are, whether numbers were checked, and the cost of observing. A sentence also names what a
 // document does not tell, with the command that would find out.
-[[nodiscard]] std::vector<std::string> trust_lines(const Report& report);
+[[nodiscard]] std::vector<std::string> trust_lines(const results::Document& document,
+                                                   const Summary& summary);
 
 // A row per cell that has no figure: its name, its outcome and the reason.
-[[nodiscard]] Table failures_table(const Summary& summary);
+[[nodiscard]] TextTable failures_table(const Summary& summary);
 
 // The commands that repeat the measurement and compare the results; a comment names what the
 // document does not tell.

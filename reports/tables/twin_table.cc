@@ -3,14 +3,16 @@
 
 #include <algorithm>
 
+#include "common/options/strategies.h"
 #include "common/stats/summary.h"
-#include "reports/format.h"
 #include "reports/model/subject.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
 
-using Align = Table::Align;
+using enum options::StrategyKind;
 
 const CellSummary* counterpart_of(const CellSummary& theirs, const Summary& summary) {
   const results::Cell own = own_cell(theirs.cell);
@@ -22,7 +24,7 @@ const CellSummary* counterpart_of(const CellSummary& theirs, const Summary& summ
 
 const CellSummary* single_of(const CellSummary& wrapped, const Summary& summary) {
   for (const CellSummary& other : of_same_workload(summary.cells, wrapped.cell)) {
-    const bool is_its_own = other.cell.strategy == "single" && other.launches > 0 &&
+    const bool is_its_own = other.cell.strategy == name_of(kSingle) && other.launches > 0 &&
                             other.mode == wrapped.mode && other.modelled == wrapped.modelled &&
                             same_question(other.cell, wrapped.cell);
     if (is_its_own) return &other;
@@ -32,7 +34,8 @@ const CellSummary* single_of(const CellSummary& wrapped, const Summary& summary)
 
 bool is_wrapper_alone(const CellSummary& cell) {
   const std::string& strategy = cell.cell.strategy;
-  return cell.cell.devices == 1 && cell.launches > 0 && (strategy == "ddp" || strategy == "dp");
+  return cell.cell.devices == 1 && cell.launches > 0 &&
+         (strategy == name_of(kDdp) || strategy == name_of(kDp));
 }
 
 bool has_twins(const Summary& summary) {
@@ -42,7 +45,7 @@ bool has_twins(const Summary& summary) {
 }
 
 bool reduces_by_gloo(const CellSummary& cell) {
-  if (cell.cell.strategy != "ddp" || cell.cell.devices < 2) return false;
+  if (cell.cell.strategy != name_of(kDdp) || cell.cell.devices < 2) return false;
   return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {
     const auto group = record->resolved.find("process group");
     return group != record->resolved.end() && group->second == "gloo";
@@ -54,16 +57,11 @@ std::string ratio_cell(const stats::Estimate& ratio) {
   return ratio_text(ratio) + (is_resolved ? "" : " ~");
 }
 
-std::vector<std::string> row_of(const CellSummary& at, const std::string& what,
-                                const CellSummary& first, const CellSummary& second,
-                                const stats::Estimate& ratio) {
-  return {at.cell.model,
-          std::to_string(at.cell.global_batch),
-          std::to_string(at.cell.devices),
-          what,
-          duration_text(first.median_step),
-          duration_text(second.median_step),
-          ratio_cell(ratio)};
+void add_ratio(TextTable& table, const std::string& what, const CellSummary& first,
+               const CellSummary& second, const stats::Estimate& ratio) {
+  add_point(table, first.cell,
+            {strategy_label(first.cell) + what, duration_text(first.median_step),
+             duration_text(second.median_step), ratio_cell(ratio)});
 }
 
 }  // namespace
@@ -115,24 +113,14 @@ std::string twin_note(const Summary& summary) {
   return note;
 }
 
-Table twin_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},
-                   {"batch", Align::kRight},
-                   {"devices", Align::kRight},
-                   {"what", Align::kLeft},
-                   {"median step [95 %]", Align::kRight},
-                   {"against [95 %]", Align::kRight},
-                   {"ratio [95 %]", Align::kRight}};
+TextTable twin_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"what", ">median step [95 %]", ">against [95 %]", ">ratio [95 %]"});
   for (const Twins& twins : twins_of(summary)) {
-    table.rows.push_back(row_of(*twins.theirs,
-                                strategy_label(twins.theirs->cell) + ", over Tandem's",
-                                *twins.theirs, *twins.ours, twins.speed));
+    add_ratio(table, ", over Tandem's", *twins.theirs, *twins.ours, twins.speed);
   }
   for (const WrapperCost& cost : wrapper_costs(summary)) {
-    table.rows.push_back(row_of(*cost.wrapped,
-                                strategy_label(cost.wrapped->cell) + " on one device, over single",
-                                *cost.wrapped, *cost.single, cost.ratio));
+    add_ratio(table, " on one device, over single", *cost.wrapped, *cost.single, cost.ratio);
   }
   return table;
 }

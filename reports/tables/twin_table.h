@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/model/summary.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -42,6 +42,6 @@ inline constexpr std::string_view kTwinNote =
 [[nodiscard]] std::string twin_note(const Summary& summary);
 
 // The twins and the wrapper costs; no rows where no other implementation measured.
-[[nodiscard]] Table twin_table(const Summary& summary);
+[[nodiscard]] TextTable twin_table(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -4,16 +4,17 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <string_view>
 
+#include "common/options/strategies.h"
 #include "common/stats/comparison.h"
-#include "reports/format.h"
-#include "reports/model/subject.h"
+#include "reports/model/marks.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
 
-using Align = Table::Align;
+using enum options::StrategyKind;
 
 struct Corners {
   const CellSummary* dp = nullptr;
@@ -24,9 +25,9 @@ struct Corners {
 
 // The measured cell that differs from `dp` only in its strategy and launch.
 const CellSummary* corner(const Summary& summary, const CellSummary& dp,
-                          std::string_view strategy) {
+                          options::StrategyKind strategy) {
   for (const CellSummary& other : of_same_workload(summary.cells, dp.cell)) {
-    if (other.cell.strategy != strategy || other.launches == 0) continue;
+    if (other.cell.strategy != name_of(strategy) || other.launches == 0) continue;
     results::Cell cell = other.cell;
     cell.launch = dp.cell.launch;
     cell.strategy = dp.cell.strategy;
@@ -38,11 +39,12 @@ const CellSummary* corner(const Summary& summary, const CellSummary& dp,
 std::vector<Corners> all_corners(const Summary& summary) {
   std::vector<Corners> found;
   for (const CellSummary& cell : summary.cells) {
-    if (cell.cell.strategy != "dp" || cell.launches == 0 || cell.cell.devices == 1) continue;
+    if (cell.cell.strategy != name_of(kDp) || cell.launches == 0 || cell.cell.devices == 1)
+      continue;
     const Corners corners{.dp = &cell,
-                          .dp_allreduce = corner(summary, cell, "dp-allreduce"),
-                          .ddp_replicate = corner(summary, cell, "ddp-replicate"),
-                          .ddp = corner(summary, cell, "ddp")};
+                          .dp_allreduce = corner(summary, cell, kDpAllReduce),
+                          .ddp_replicate = corner(summary, cell, kDdpReplicate),
+                          .ddp = corner(summary, cell, kDdp)};
     const bool whole = corners.dp_allreduce != nullptr && corners.ddp_replicate != nullptr &&
                        corners.ddp != nullptr;
     if (whole) found.push_back(corners);
@@ -64,25 +66,19 @@ std::string remarks(const Corners& corners) {
   return join(marks, ", ");
 }
 
-void add_rows(Table& table, const Corners& corners) {
-  const results::Cell& cell = corners.dp->cell;
-  const auto add = [&](std::vector<std::string> rest) {
-    std::vector<std::string> row{cell.model, std::to_string(cell.global_batch),
-                                 std::to_string(cell.devices)};
-    row.insert(row.end(), rest.begin(), rest.end());
-    table.rows.push_back(row);
-  };
-  add({"threads", step(*corners.dp), step(*corners.dp_allreduce),
-       speed(*corners.dp, *corners.dp_allreduce)});
-  add({"processes", step(*corners.ddp_replicate), step(*corners.ddp),
-       speed(*corners.ddp_replicate, *corners.ddp)});
-  add({"speed of processes / threads", speed(*corners.dp, *corners.ddp_replicate),
-       speed(*corners.dp_allreduce, *corners.ddp), ""});
+void add_rows(TextTable& table, const Corners& corners) {
   const std::string text = remarks(corners);
-  if (text.empty()) return;
-  for (std::size_t i = table.rows.size() - 3; i < table.rows.size(); ++i) {
-    table.rows[i][3] += " (" + text + ")";
-  }
+  const std::string suffix = text.empty() ? "" : " (" + text + ")";
+  const auto add = [&](const std::string& launch, const std::string& replicate,
+                       const std::string& all_reduce, const std::string& ratio) {
+    add_point(table, corners.dp->cell, {launch + suffix, replicate, all_reduce, ratio});
+  };
+  add("threads", step(*corners.dp), step(*corners.dp_allreduce),
+      speed(*corners.dp, *corners.dp_allreduce));
+  add("processes", step(*corners.ddp_replicate), step(*corners.ddp),
+      speed(*corners.ddp_replicate, *corners.ddp));
+  add("speed of processes / threads", speed(*corners.dp, *corners.ddp_replicate),
+      speed(*corners.dp_allreduce, *corners.ddp), "");
 }
 
 std::string in_words(const std::string& order) {
@@ -111,15 +107,10 @@ std::string two_by_two_note(const Summary& summary) {
       how(summary, "broadcast"), how(summary, "reduce"));
 }
 
-Table two_by_two_table(const Summary& summary) {
-  Table table;
-  table.columns = {{"model", Align::kLeft},
-                   {"batch", Align::kRight},
-                   {"devices", Align::kRight},
-                   {"launched as", Align::kLeft},
-                   {"replicate, reduce (dp, ddp-replicate)", Align::kRight},
-                   {"all-reduce (dp-allreduce, ddp)", Align::kRight},
-                   {"speed of all-reduce / replicate", Align::kRight}};
+TextTable two_by_two_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"launched as", ">replicate, reduce (dp, ddp-replicate)",
+                       ">all-reduce (dp-allreduce, ddp)", ">speed of all-reduce / replicate"});
   for (const Corners& corners : all_corners(summary)) add_rows(table, corners);
   return table;
 }

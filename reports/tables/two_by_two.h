@@ -4,7 +4,7 @@
 #include <string>
 
 #include "reports/model/summary.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -12,7 +12,7 @@ namespace tandem::reports {
 // the median steps of dp and dp-allreduce (threads), of ddp-replicate and ddp (processes), and the
 // speed ratios of either choice beside and below them. No rows where no point has all four corners.
 // two_by_two_note() belongs below the table.
-[[nodiscard]] Table two_by_two_table(const Summary& summary);
+[[nodiscard]] TextTable two_by_two_table(const Summary& summary);
 
 // The causes other than the launch in the ratio of dp and ddp-replicate, by how dp's transfers were
 // made.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/advice.h"
+#include "reports/answer/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -122,7 +123,7 @@ TEST(WeakScaling, IsAgainstSingle_OnOneDevicesShare) {
       EXPECT_NEAR(weak->center, 0.8, 1e-12);
     }
   }
-  const Table table = weak_table(summary);
+  const TextTable table = weak_table(summary);
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.rows[0][4], "32");
   EXPECT_EQ(table.rows[0][5], "80 % [80 .. 80]");

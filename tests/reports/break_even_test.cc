@@ -77,7 +77,7 @@ TEST(BreakEven, IntervalsAreOfTheWinnersLead) {
   Synthetic synthetic = crossing();
   const Summary summary = summarize(synthetic.document());
   const std::vector<WinMap> maps = win_maps(summary);
-  const Comparison& dp_wins = *maps[0].pairs[0][0];
+  const StrategyPair& dp_wins = *maps[0].pairs[0][0];
   EXPECT_EQ(winner_text(dp_wins), "dp 1.50x");
   EXPECT_GT(std::stod(speed_interval(dp_wins)), 1);
 }

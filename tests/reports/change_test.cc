@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reports/render/change.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

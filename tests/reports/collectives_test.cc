@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/collectives.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "reports/model/exposed_communication.h"
+#include "reports/tables/collective_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 
 namespace tandem::reports {
@@ -17,7 +18,7 @@ std::vector<LaunchRecord>& launches(Synthetic& synthetic) { return synthetic.doc
 TEST(Collectives, Total_IsTheSumOfEachBucketsLeastRank) {
   Synthetic synthetic = with_collectives();
   const Summary summary = summarize(synthetic.document());
-  const std::vector<CollectiveTimes> found = collective_times(summary);
+  const std::vector<CommunicationTimes> found = communication_times(summary);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].cell->cell.strategy, "ddp");
   EXPECT_NEAR(found[0].total.center, 5e-3, 1e-12);
@@ -42,7 +43,7 @@ TEST(Collectives, HiddenShare_IsOfEachLaunch_AndOfThatTheMean) {
   launches(synthetic)[0].least_exposed_seconds = 1e-3;  // hidden: 0.8, 0.6, 0.4
   launches(synthetic)[2].least_exposed_seconds = 3e-3;
   const Summary summary = summarize(synthetic.document());
-  const CollectiveTimes times = collective_times(summary).at(0);
+  const CommunicationTimes times = communication_times(summary).at(0);
   EXPECT_NEAR(times.hidden_share->center, 0.6, 1e-12);
   ASSERT_TRUE(times.hidden_share->interval);
   // t(0.95, 2) = 4.303, s = 0.2, n = 3.
@@ -52,7 +53,7 @@ TEST(Collectives, HiddenShare_IsOfEachLaunch_AndOfThatTheMean) {
 TEST(Collectives, MoreExposedThanTheCollectivesTake_IsNotHidden) {
   Synthetic synthetic = with_collectives();
   for (LaunchRecord& record : launches(synthetic)) record.least_exposed_seconds = 6e-3;
-  const Table table = collective_table(summarize(synthetic.document()));
+  const TextTable table = collective_table(summarize(synthetic.document()));
   EXPECT_EQ(table.rows.at(0)[8], "-20.0 % [-20.0 .. -20.0]");
 }
 
@@ -61,7 +62,7 @@ TEST(Collectives, IntervalsEndWhereSharesAndTimesDo) {
   launches(synthetic)[0].least_exposed_seconds = 0;
   launches(synthetic)[1].least_exposed_seconds = 0;
   launches(synthetic)[2].least_exposed_seconds = 0.3e-3;
-  const Table table = collective_table(summarize(synthetic.document()));
+  const TextTable table = collective_table(summarize(synthetic.document()));
   EXPECT_EQ(table.rows.at(0)[7], "0.100 [0.000 .. 0.530]");
   EXPECT_EQ(table.rows.at(0)[8], "98.0 % [89.4 .. 100.0]");
 }
@@ -70,7 +71,7 @@ TEST(Collectives, IntervalsEndWhereSharesAndTimesDo) {
 TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNoteSaysWhere) {
   Synthetic synthetic = with_collectives();
   for (LaunchRecord& record : launches(synthetic)) record.least_exposed_seconds = 0;
-  const Table table = collective_table(summarize(synthetic.document()));
+  const TextTable table = collective_table(summarize(synthetic.document()));
   EXPECT_EQ(table.columns[7].title, "waited for, ms [95 %]");
   EXPECT_EQ(table.columns[8].title, "not waited for [95 %]");
   EXPECT_EQ(table.columns[10].title, "after backward, at least");
@@ -82,7 +83,7 @@ TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNote
 
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   Synthetic synthetic = with_collectives();
-  const Table table = collective_table(summarize(synthetic.document()));
+  const TextTable table = collective_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_EQ(table.rows[0].size(), table.columns.size());
   EXPECT_EQ(std::vector<std::string>(table.rows[0].begin() + 3, table.rows[0].end() - 1),
@@ -94,7 +95,7 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
 TEST(Collectives, BucketRows_AreInLaunchOrder_WithBandwidths) {
   Synthetic synthetic = with_collectives();
   launches(synthetic)[0].collectives[2].least_seconds = 0.5e-3;
-  const Table table = bucket_table(summarize(synthetic.document()));
+  const TextTable table = bucket_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0][4], "1");
   EXPECT_EQ(table.rows[0][7], "2.00");
@@ -117,8 +118,8 @@ TEST(Collectives, LaunchesWithOtherBuckets_AreLeftOut_AndCounted) {
   launches(synthetic)[1].collectives.pop_back();
   launches(synthetic)[2].collectives.clear();
   const Summary summary = summarize(synthetic.document());
-  EXPECT_EQ(collective_times(summary).at(0).left_out, 2);
-  EXPECT_NEAR(collective_times(summary).at(0).total.center, 5e-3, 1e-12);
+  EXPECT_EQ(communication_times(summary).at(0).left_out, 2);
+  EXPECT_NEAR(communication_times(summary).at(0).total.center, 5e-3, 1e-12);
   const std::string remark = collective_table(summary).rows.at(0).back();
   EXPECT_NE(remark.find("2 launches without these buckets left out"), std::string::npos);
 }
@@ -126,7 +127,7 @@ TEST(Collectives, LaunchesWithOtherBuckets_AreLeftOut_AndCounted) {
 TEST(Collectives, CompressedBuckets_SayThatBytesAreThoseOfGradients) {
   Synthetic synthetic = with_collectives();
   for (LaunchRecord& record : launches(synthetic)) record.cell.options["compress"] = "bf16";
-  const Table table = collective_table(summarize(synthetic.document()));
+  const TextTable table = collective_table(summarize(synthetic.document()));
   EXPECT_NE(table.rows.at(0).back().find("bytes before compression"), std::string::npos);
 }
 

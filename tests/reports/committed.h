@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/results/document.h"
-#include "reports/report.h"
+#include "reports/answer/report.h"
 
 namespace tandem::reports {
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "reports/answer/report.h"
 #include "reports/model/explanation.h"
 #include "reports/render/csv.h"
 #include "reports/render/explanation_sections.h"

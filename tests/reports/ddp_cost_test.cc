@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reports/tables/ddp_cost_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 
 namespace tandem::reports {
@@ -82,14 +84,14 @@ TEST(DdpCost, WithoutPhases_IsAShareWithoutParts) {
   }
   const Summary summary = summarize(synthetic.document());
   EXPECT_FALSE(ddp_costs(summary).at(0).parts);
-  const Table table = ddp_cost_table(summary);
+  const TextTable table = ddp_cost_table(summary);
   EXPECT_EQ(table.rows.at(0)[7], "-");
   EXPECT_EQ(table.rows.at(0).back(), "no parts: phases were not timed");
 }
 
 TEST(DdpCost, Row_HoldsShareMissingTimeAndMarksWhatIsNotResolved) {
   Synthetic synthetic = ddp_and_independent(0.0001);
-  const Table table = ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = ddp_cost_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 1U);
   const std::vector<std::string>& row = table.rows[0];
   ASSERT_EQ(row.size(), table.columns.size());
@@ -102,7 +104,7 @@ TEST(DdpCost, Row_HoldsShareMissingTimeAndMarksWhatIsNotResolved) {
 
 TEST(DdpCost, BriefRow_HasCentresOfTheSameFigures) {
   Synthetic synthetic = ddp_and_independent(0.0001);
-  const Table table = brief_ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = brief_ddp_cost_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_EQ(table.rows[0].size(), table.columns.size());
   EXPECT_EQ(table.rows[0][5], "5.000");
@@ -111,14 +113,14 @@ TEST(DdpCost, BriefRow_HasCentresOfTheSameFigures) {
 
 TEST(DdpCost, PartThatNoLaunchHas_IsZero_AndNoOpenQuestion) {
   Synthetic synthetic = ddp_and_independent(0.0001);
-  const Table table = ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = ddp_cost_table(summarize(synthetic.document()));
   EXPECT_EQ(table.rows.at(0)[10], "0.000 [0.000 .. 0.000]");  // there are no bucket copies
 }
 
 TEST(DdpCost, OneLaunch_ResolvesNothing) {
   Synthetic synthetic = ddp_and_independent();
   records_of(synthetic).erase(records_of(synthetic).begin() + 1, records_of(synthetic).begin() + 3);
-  const Table table = ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = ddp_cost_table(summarize(synthetic.document()));
   EXPECT_EQ(table.rows.at(0)[6], "5.000 ~");
 }
 
@@ -164,7 +166,7 @@ TEST(DdpCost, EachVariantOfDdp_HasARow_OnALinkWithItsMark) {
     records_of(synthetic).push_back(record);
   }
   for (LaunchRecord& record : records_of(synthetic)) record.cell.options["link"] = "20us:1GBps";
-  const Table table = ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = ddp_cost_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0][3], "ddp, grads=views, link=20us:1GBps");
   EXPECT_TRUE(table.rows[1].back().starts_with("modelled: link 20us:1GBps"));

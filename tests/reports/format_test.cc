@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/format.h"
+#include "reports/text/format.h"
 
 #include <gtest/gtest.h>
+
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/format.h"
+#include "reports/model/marks.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

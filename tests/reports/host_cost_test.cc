@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "reports/report.h"
+#include "reports/answer/report.h"
 #include "reports/tables/cell_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -11,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // As step_bench writes records: the mode, and the option that asked for it.
-Table table_with(const std::string& second_mode) {
+TextTable table_with(const std::string& second_mode) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.010, 0.010}).add("ddp", 2, {0.008, 0.008});
   auto& launches = synthetic.document().launches;
@@ -23,7 +24,7 @@ Table table_with(const std::string& second_mode) {
 }
 
 TEST(HostCost, IsWhatFreeRunningStepsSaveAtTheSamePoint) {
-  const Table table = table_with("free-running");
+  const TextTable table = table_with("free-running");
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(table.rows[0].back(), "20.0 %");
   EXPECT_THAT(table.rows[0][table.rows[0].size() - 3], HasSubstr("10.00 ms"));

@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "reports/answer/report.h"
 #include "reports/model/ladder.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"

@@ -3,14 +3,15 @@
 // What a sweep found out before it measured, and what it left out, in every form of a report.
 #include <gmock/gmock.h>
 
+#include "reports/answer/report.h"
 #include "reports/render/csv.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/render/page_data.h"
 #include "reports/render/terminal.h"
-#include "reports/report.h"
 #include "reports/tables/dropped.h"
 #include "reports/tables/other_figures.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -41,7 +42,7 @@ Report with_links(const results::LinkMatrix& matrix) {
 }
 
 TEST(Links, AreATableOfEndsByEnds) {
-  const Table table = link_table(links());
+  const TextTable table = link_table(links());
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_THAT(table.rows[0], ElementsAre("host:0", "10.5 (4.0 us)", "-"));
   EXPECT_THAT(table.rows[1], ElementsAre("host:1", "-", "9.5"));

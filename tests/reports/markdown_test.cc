@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/advice.h"
+#include "reports/answer/advice.h"
+#include "reports/answer/report.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
 #include "reports/tables/trust.h"
+#include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 
@@ -62,7 +64,8 @@ TEST(Markdown, SaysWhatThePageSays) {
   sentences.insert(sentences.end(), report.verdict.workloads.begin(),
                    report.verdict.workloads.end());
   for (const Advice& item : report.advice) sentences.push_back(item.text);
-  for (const std::string& line : trust_lines(report)) sentences.push_back(line);
+  for (const std::string& line : trust_lines(report.document, report.summary))
+    sentences.push_back(line);
   ASSERT_GT(sentences.size(), 7U);
   for (const std::string& sentence : sentences) {
     EXPECT_THAT(page, HasSubstr(escape_html(sentence)));
@@ -96,7 +99,7 @@ TEST(Markdown, TablesThatThePageDraws_AreThere) {
 }
 
 TEST(Markdown, LongTables_AreFolded_AndShortOnesAreNot) {
-  Table table{.columns = {{"a"}}, .rows = {}};
+  TextTable table({"a"});
   table.rows.assign(8, {"x"});
   EXPECT_THAT(table_markdown(table), Not(HasSubstr("<details>")));
   table.rows.push_back({"last"});

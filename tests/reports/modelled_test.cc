@@ -3,9 +3,9 @@
 
 #include <set>
 
+#include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/render/page_data.h"
-#include "reports/verdict.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -95,7 +95,7 @@ TEST(Modelled, ReplayedSteps_AnswerAnotherQuestion_AndAreNoBaseline) {
     if (record.cell.strategy != "dp") record.cell.options["cuda-graph"] = "on";
   }
   const Summary summary = summarize(synthetic.document());
-  for (const Comparison& pair : summary.comparisons) {
+  for (const StrategyPair& pair : summary.comparisons) {
     EXPECT_TRUE(pair.dp == nullptr || pair.ddp == nullptr);
   }
   for (const CellSummary& cell : summary.cells) {

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 
+#include "reports/answer/report.h"
 #include "reports/render/csv.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/render/page_data.h"
 #include "reports/render/terminal.h"
-#include "reports/report.h"
 #include "reports/tables/cell_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

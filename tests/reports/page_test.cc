@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "reports/answer/report.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"
 #include "reports/tables/published.h"
+#include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 
@@ -116,7 +118,7 @@ TEST(Page, UndecidedCells_SaySo) {
 }
 
 TEST(Page, LongTables_AreCut_AndSaySo) {
-  Table table{.columns = {{"a"}, {"b"}}, .rows = {}};
+  TextTable table({"a", "b"});
   table.rows.assign(kMostRows, {"x", "y"});
   EXPECT_THAT(table_html(table, "T"), Not(HasSubstr("rows; report.md")));
   table.rows.push_back({"last", "y"});
@@ -132,7 +134,7 @@ TEST(Page, LongText_IsCut_WholeEntities) {
 
 TEST(Published, WithoutGpus_IsNotComparable_AndNamesItsSources) {
   Synthetic synthetic = three_strategies();
-  const Table table = published_table(make_report(synthetic.document()));
+  const TextTable table = published_table(summarize(synthetic.document()));
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {
     EXPECT_FALSE(row[3].empty());
@@ -143,7 +145,7 @@ TEST(Published, WithoutGpus_IsNotComparable_AndNamesItsSources) {
 TEST(Published, OnGpus_ShowsTheSameFigureOfTheseResults) {
   Synthetic synthetic = three_strategies();
   for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
-  const Table table = published_table(make_report(synthetic.document()));
+  const TextTable table = published_table(summarize(synthetic.document()));
   const auto row = std::find_if(table.rows.begin(), table.rows.end(),
                                 [](const auto& one) { return one[0] == "speed of ddp over dp"; });
   ASSERT_NE(row, table.rows.end());

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/stats/summary.h"
-#include "reports/report.h"
+#include "reports/answer/report.h"
 #include "tests/reports/cost_samples.h"
 
 namespace tandem::reports {

@@ -5,11 +5,12 @@
 
 #include <map>
 
+#include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/render/csv.h"
 #include "reports/render/page_data.h"
 #include "reports/tables/cell_table.h"
-#include "reports/verdict.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -45,7 +46,7 @@ TEST(Precision, Comparisons_AreWithinOne) {
   Synthetic synthetic = both();
   const Summary summary = summarize(synthetic.document());
   ASSERT_EQ(summary.comparisons.size(), 2U);
-  for (const Comparison& pair : summary.comparisons) {
+  for (const StrategyPair& pair : summary.comparisons) {
     EXPECT_EQ(precision_of(pair.dp->cell), precision_of(pair.ddp->cell));
   }
 }
@@ -130,7 +131,7 @@ TEST(Peak, IsInTableAndCsv) {
   Synthetic synthetic = with_flops();
   for (auto& record : synthetic.document().launches) record.peak_gflops = 1600;
   const Summary summary = summarize(synthetic.document());
-  const Table table = cell_table(summary);
+  const TextTable table = cell_table(summary);
   EXPECT_EQ(table.columns.at(9).title, "GFLOP/s per device (of peak)");
   EXPECT_EQ(table.rows.at(0).at(9), "1,024 (64 %)");
   EXPECT_EQ(table.rows.at(0).size(), table.columns.size());

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/side_by_side.h"
+#include "reports/answer/side_by_side.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "reports/answer/report.h"
 #include "reports/model/document_change.h"
+#include "reports/render/change.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
 #include "reports/render/page_data.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -57,7 +60,7 @@ TEST(SideBySide, EachIsJudgedAgainstTheFirst_AsCompareDoes) {
 
 TEST(SideBySide, ARowPerCommonCell_WithEachOnesFigure) {
   const SideBySide side = three();
-  const Table table = side_table(side);
+  const TextTable table = side_table(side);
   ASSERT_EQ(table.rows.size(), 2U);
   const std::vector<std::string>& dp = table.rows[0];
   EXPECT_EQ(dp[3], "dp");
@@ -76,7 +79,7 @@ TEST(SideBySide, RemarksOfOnePairAlone_NameTheirDocument) {
   documents.push_back({.name = "a", .document = run(0.02, 0.01, 1)});
   documents.push_back({.name = "b", .document = run(0.04, 0.01, 2)});
   documents.push_back({.name = "c", .document = run(0.02, 0.01, 3)});
-  const Table table = side_table(side_by_side(std::move(documents), {.threshold = 0.03}));
+  const TextTable table = side_table(side_by_side(std::move(documents), {.threshold = 0.03}));
   EXPECT_EQ(table.rows[0].back(), "B: by more than 3 %");
 }
 
@@ -89,7 +92,7 @@ TEST(SideBySide, CellsThatNotAllMeasured_AreListed_WithTheReason) {
                                        .add("single", 1, times(0.03, 2))
                                        .add_without_time("ddp", 2, results::Status::kFailed, "lost")
                                        .document()});
-  const Table table = partial_table(side_by_side(std::move(documents), {.threshold = 0.03}));
+  const TextTable table = partial_table(side_by_side(std::move(documents), {.threshold = 0.03}));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_THAT(table.rows[0][0], HasSubstr("ddp/processes"));
   EXPECT_EQ(table.rows[0][2], "failed: lost");
@@ -104,7 +107,7 @@ TEST(SideBySide, FactsThatDiffer_ComeFirst) {
   documents.push_back({.name = "a", .document = run(0.02, 0.01, 1)});
   documents.push_back({.name = "b", .document = std::move(other)});
   const SideBySide side = side_by_side(std::move(documents), {.threshold = 0.03});
-  const Table table = facts_table(side);
+  const TextTable table = facts_table(side);
   EXPECT_THAT(table.rows.front(), ElementsAre("CPU", "Test CPU", "Other CPU", "differs"));
   EXPECT_EQ(table.rows[1].back(), "");
   EXPECT_THAT(side_notes(side),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/answer/report.h"
 #include "reports/model/marks_cost.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
@@ -44,8 +45,16 @@ Report with_pairs(const std::string& figures) {
   return make_report(synthetic.document());
 }
 
+std::vector<MarksCost> costs_of(const Report& report) {
+  return marks_costs(report.document, report.summary);
+}
+
+std::vector<std::string> lines_of(const Report& report) {
+  return marks_cost_lines(report.document, report.summary);
+}
+
 TEST(MarksCost, OfCells_IsTheRatioOfLaunchMedians) {
-  const std::vector<MarksCost> costs = marks_costs(observed(1.05));
+  const std::vector<MarksCost> costs = costs_of(observed(1.05));
   ASSERT_EQ(costs.size(), 1U);
   EXPECT_EQ(costs[0].where, "ddp/processes/mlp-small/devices:2/batch:64");
   EXPECT_NEAR(costs[0].ratio.center, 1.05, 1e-9);
@@ -54,7 +63,7 @@ TEST(MarksCost, OfCells_IsTheRatioOfLaunchMedians) {
 }
 
 TEST(MarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
-  const auto costs = marks_costs(with_pairs(R"("ratio": 0.8, "ratio_low": 0.5, "ratio_high": 1)"));
+  const auto costs = costs_of(with_pairs(R"("ratio": 0.8, "ratio_low": 0.5, "ratio_high": 1)"));
   ASSERT_EQ(costs.size(), 1U);
   EXPECT_DOUBLE_EQ(costs[0].ratio.center, 1.25);
   EXPECT_DOUBLE_EQ(costs[0].ratio.interval->low, 1);
@@ -62,13 +71,11 @@ TEST(MarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
 }
 
 TEST(MarksCost, IsHeldAgainstTheBar) {
-  EXPECT_THAT(marks_cost_lines(observed(1.05)), ElementsAre(HasSubstr("more than 1 %")));
-  EXPECT_THAT(marks_cost_lines(observed(1.005)), ElementsAre(HasSubstr("is not resolved")));
-  EXPECT_THAT(
-      marks_cost_lines(with_pairs(R"("ratio": 0.999, "ratio_low": 0.997, "ratio_high": 1.001)")),
-      ElementsAre(EndsWith("under 1 %.")));
-  EXPECT_THAT(marks_cost_lines(with_pairs(R"("ratio": 0.999)")),
-              ElementsAre(HasSubstr("too few to tell")));
+  EXPECT_THAT(lines_of(observed(1.05)), ElementsAre(HasSubstr("more than 1 %")));
+  EXPECT_THAT(lines_of(observed(1.005)), ElementsAre(HasSubstr("is not resolved")));
+  EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999, "ratio_low": 0.997, "ratio_high": 1.001)")),
+              ElementsAre(EndsWith("under 1 %.")));
+  EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999)")), ElementsAre(HasSubstr("too few to tell")));
 }
 
 TEST(MarksCost, OtherOptions_AreNoPair) {
@@ -76,20 +83,20 @@ TEST(MarksCost, OtherOptions_AreNoPair) {
   for (results::LaunchRecord& launch : report.document.launches) {
     if (launch.cell.options.contains("phases")) launch.cell.options["grads"] = "views";
   }
-  EXPECT_TRUE(marks_costs(make_report(report.document)).empty());
+  EXPECT_TRUE(costs_of(make_report(report.document)).empty());
 }
 
 TEST(MarksCost, WhereNothingTells_NamesTheCommand) {
-  EXPECT_THAT(marks_cost_lines(make_report(with_collectives().document())),
+  EXPECT_THAT(lines_of(make_report(with_collectives().document())),
               ElementsAre(HasSubstr("was not measured in this run, do: mpirun -np")));
-  EXPECT_THAT(marks_cost_lines(make_report(Synthetic().add("dp", 2, kMarked).document())),
+  EXPECT_THAT(lines_of(make_report(Synthetic().add("dp", 2, kMarked).document())),
               ElementsAre("Instrumentation: no marks rode on these steps."));
 }
 
 TEST(Trust, NumbersAreNotChecked_AndItNamesTheCommand) {
   Synthetic synthetic;
   synthetic.add("dp", 2, kMarked).add("ddp", 2, kMarked);
-  const auto lines = trust_lines(make_report(synthetic.document()));
+  const auto lines = trust_lines(synthetic.document(), summarize(synthetic.document()));
   EXPECT_THAT(lines,
               Contains("Numbers: whether strategies compute what one device does was not checked "
                        "in this run, do: mpirun -np 2 --bind-to none step_bench --strategy=ddp "
@@ -100,7 +107,7 @@ TEST(Trust, SearchesForNaN_AreTold) {
   Synthetic synthetic;
   synthetic.add("dp", 2, kMarked);
   for (auto& launch : synthetic.document().launches) launch.cell.options["check-numerics"] = "on";
-  const auto lines = trust_lines(make_report(synthetic.document()));
+  const auto lines = trust_lines(synthetic.document(), summarize(synthetic.document()));
   EXPECT_THAT(lines, Contains(HasSubstr("every gradient of 1 cell was searched")));
   EXPECT_THAT(lines, Contains(Not(HasSubstr("--check-numerics="))));
 }

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/format.h"
-#include "reports/model/ddp_cost.h"
+#include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
-#include "reports/verdict.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/model/subject.h"
+#include "reports/model/marks.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -18,7 +19,7 @@ Synthetic corners() {
 
 TEST(TwoByTwo, FourCorners_GiveBothChoices) {
   Synthetic synthetic = corners();
-  const Table table = two_by_two_table(summarize(synthetic.document()));
+  const TextTable table = two_by_two_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0][3], "threads");
   EXPECT_EQ(table.rows[0][6], "2.00x [2.00 .. 2.00]");
@@ -40,7 +41,7 @@ TEST(TwoByTwo, MissingCorner_OrOtherOptions_GiveNoTable) {
 TEST(TwoByTwo, OnALink_SaysSoInEveryRow) {
   Synthetic synthetic = corners();
   for (auto& record : synthetic.document().launches) record.cell.options["link"] = "20us:1GBps";
-  const Table table = two_by_two_table(summarize(synthetic.document()));
+  const TextTable table = two_by_two_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(table.rows[0][3], "threads (modelled: link 20us:1GBps)");
 }

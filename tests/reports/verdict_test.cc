@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/verdict.h"
+#include "reports/answer/verdict.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/report.h"
+#include "reports/answer/report.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

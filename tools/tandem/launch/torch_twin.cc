@@ -11,12 +11,15 @@
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/options/strategies.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 
 namespace tandem::cli {
 namespace {
+
+using enum options::StrategyKind;
 
 constexpr std::array<std::string_view, 4> kOptions{"input", "optimizer", "precision", "seed"};
 constexpr std::array<std::string_view, 3> kOptionsOfDdp{"grads", "bucket-mb", "static-graph"};
@@ -30,7 +33,7 @@ bool is_one_of(const std::array<std::string_view, kCount>& names, std::string_vi
 
 bool has_option(const results::Cell& cell, const std::string& name, const std::string& value) {
   if (is_one_of(kOptions, name)) return value != "scatter";
-  if (cell.strategy != "ddp" || !is_one_of(kOptionsOfDdp, name)) return false;
+  if (cell.strategy != name_of(kDdp) || !is_one_of(kOptionsOfDdp, name)) return false;
   return name != "bucket-mb" || value.find_first_not_of("0123456789") == std::string::npos;
 }
 
@@ -87,9 +90,9 @@ std::string dispatch_cost_of(const TorchTwin& twin) {
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {
-  const bool is_known = cell.strategy == "single" || cell.strategy == "dp" ||
-                        cell.strategy == "ddp" ||
-                        (cell.strategy == "independent" && cell.launch == "processes");
+  const bool is_known = cell.strategy == name_of(kSingle) || cell.strategy == name_of(kDp) ||
+                        cell.strategy == name_of(kDdp) ||
+                        (cell.strategy == name_of(kIndependent) && cell.launch == "processes");
   if (!is_known || checksummed_file(cell.model)) return false;
   return std::ranges::all_of(cell.options, [&](const auto& option) {
     return has_option(cell, option.first, option.second);
@@ -104,7 +107,7 @@ void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_hos
     if (!has_torch_counterpart(cell)) {
       planned.dropped.push_back(
           {.cell = std::move(twin), .reason = "torch has no such strategy, option or model"});
-    } else if (is_host && cell.strategy == "dp") {
+    } else if (is_host && cell.strategy == name_of(kDp)) {
       planned.dropped.push_back({.cell = std::move(twin),
                                  .reason = "torch's DataParallel is between GPUs; on a CPU it is "
                                            "the plain module"});

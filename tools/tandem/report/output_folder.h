@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/report.h"
-#include "reports/tables/side_by_side.h"
+#include "reports/answer/report.h"
+#include "reports/answer/side_by_side.h"
 
 namespace tandem::cli {
 

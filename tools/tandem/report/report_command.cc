@@ -12,11 +12,11 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
+#include "reports/answer/report.h"
+#include "reports/answer/side_by_side.h"
 #include "reports/model/subject.h"
 #include "reports/render/markdown.h"
 #include "reports/render/terminal.h"
-#include "reports/report.h"
-#include "reports/tables/side_by_side.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
 

@@ -9,8 +9,13 @@
 #include <tuple>
 #include <utility>
 
+#include "common/options/strategies.h"
+#include "reports/model/subject.h"
+
 namespace tandem::cli {
 namespace {
+
+using enum options::StrategyKind;
 
 using WorkloadKey = std::tuple<std::string, std::int64_t, std::string>;
 
@@ -51,15 +56,10 @@ std::map<WorkloadKey, std::size_t> spread(const std::vector<results::Cell>& cell
   return places;
 }
 
-bool is_stock(const results::Cell& cell) {
-  return std::ranges::all_of(cell.options,
-                             [](const auto& option) { return option.first == "precision"; });
-}
-
 int kind_of(const results::Cell& cell) {
-  if (!is_stock(cell)) return 3;
-  if (cell.strategy == "dp" || cell.strategy == "ddp") return 0;
-  return cell.strategy == "single" || cell.strategy == "independent" ? 1 : 2;
+  if (!reports::is_plain(cell)) return 3;
+  if (cell.strategy == name_of(kDp) || cell.strategy == name_of(kDdp)) return 0;
+  return cell.strategy == name_of(kSingle) || cell.strategy == name_of(kIndependent) ? 1 : 2;
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ std::vector<CellGroup> most_informative_first(const std::vector<results::Cell>& 
   std::map<std::tuple<int, int, std::size_t>, CellGroup> groups;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const results::Cell& cell = cells[i];
-    const int fewer = cell.strategy == "single" ? 0 : most.at(cell.model) - cell.devices;
+    const int fewer = cell.strategy == name_of(kSingle) ? 0 : most.at(cell.model) - cell.devices;
     groups[{fewer, kind_of(cell), workloads.at(workload_of(cell))}].push_back(i);
   }
   std::vector<CellGroup> order;

@@ -11,9 +11,12 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/options/strategies.h"
 
 namespace tandem::cli {
 namespace {
+
+using enum options::StrategyKind;
 
 bool needs_equal_shares(const results::Cell& cell) {
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
@@ -24,8 +27,8 @@ bool needs_equal_shares(const results::Cell& cell) {
 
 // Why the cell is dropped; empty where the cell is measured.
 std::string why_dropped(const results::Cell& cell, const Sweep& sweep) {
-  if (cell.strategy == "single" && cell.devices != 1) return "single is one device";
-  if (cell.strategy == "independent" && cell.devices == 1) {
+  if (cell.strategy == name_of(kSingle) && cell.devices != 1) return "single is one device";
+  if (cell.strategy == name_of(kIndependent) && cell.devices == 1) {
     return "independent on one device is single";
   }
   if (needs_equal_shares(cell) && cell.global_batch % cell.devices != 0) {
@@ -77,7 +80,7 @@ void add_cells(Planner& planner, const Sweep& sweep, const SweepWorkload& worklo
   using Repeated = Planner::Repeated;
   const Repeated repeated = workload.is_per_device ? Repeated::kIsFine : Repeated::kIsAnError;
   // The baseline of a batch per device is `single` with the whole batch on one device.
-  const bool is_single = strategy.strategy == "single";
+  const bool is_single = strategy.strategy == name_of(kSingle);
   const bool is_baseline = is_single && workload.is_per_device;
   const auto add_at = [&](int count) {
     planner.add({.strategy = strategy.strategy,

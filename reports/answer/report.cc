@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/report.h"
+#include "reports/answer/report.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "common/base/units.h"
-#include "reports/format.h"
 #include "reports/model/gpu_notes.h"
 #include "reports/model/subject.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {

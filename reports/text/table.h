@@ -7,12 +7,17 @@
 namespace tandem::reports {
 
 // Text in rows and columns, which several formats draw.
-struct Table {
-  enum class Align { kLeft, kRight };
+struct TextTable {
   struct Column {
     std::string title;
-    Align align = Align::kLeft;
+    bool is_right = false;  // its texts stand at the right, as figures do
   };
+
+  TextTable() = default;
+  explicit TextTable(const std::vector<std::string>& titles) { add_columns(titles); }
+
+  // A title that begins with ">" is that of a column at the right; the title is what follows.
+  void add_columns(const std::vector<std::string>& titles);
 
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
@@ -20,10 +25,10 @@ struct Table {
 
 // The table as columns padded with spaces, with a rule under the titles. The width counts code
 // points.
-[[nodiscard]] std::string to_text(const Table& table);
+[[nodiscard]] std::string to_text(const TextTable& table);
 
 // The table as GitHub's Markdown; pipes, backslashes, line ends and markup in cells are escaped.
-[[nodiscard]] std::string to_markdown(const Table& table);
+[[nodiscard]] std::string to_markdown(const TextTable& table);
 
 [[nodiscard]] std::string escape_markdown(const std::string& text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/side_by_side.h"
+#include "reports/answer/side_by_side.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/format.h"
+#include "reports/model/subject.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
 namespace {
-
-using Align = Table::Align;
 
 constexpr const char* kAbsent = "-";
 
@@ -60,26 +60,24 @@ std::string remarks_of(const std::vector<const CellChange*>& row) {
   return join(all, ", ");
 }
 
-std::vector<std::string> side_row(const CellSummary& first,
-                                  const std::vector<const CellChange*>& changes) {
-  const results::Cell& what = first.cell;
-  std::vector<std::string> row{what.model, std::to_string(what.global_batch),
-                               std::to_string(what.devices), strategy_label(what),
-                               duration_text(first.median_step)};
+void add_cell(TextTable& table, const CellSummary& first,
+              const std::vector<const CellChange*>& changes) {
   std::string launches = std::to_string(first.launches);
+  std::vector<std::string> fields{strategy_label(first.cell), launches,
+                                  duration_text(first.median_step)};
   for (const CellChange* cell : changes) {
     launches += cell == nullptr ? ", 0" : fmt::format(", {}", cell->after->launches);
     if (cell == nullptr) {
-      row.insert(row.end(), {kAbsent, kAbsent, kAbsent});
+      fields.insert(fields.end(), 3, kAbsent);
       continue;
     }
-    row.insert(row.end(),
-               {duration_text(cell->after->median_step), change_ratio_text(cell->time_ratio),
-                std::string(to_string(cell->change))});
+    fields.insert(fields.end(),
+                  {duration_text(cell->after->median_step), change_ratio_text(cell->time_ratio),
+                   std::string(to_string(cell->change))});
   }
-  row.insert(row.begin() + 4, launches);
-  row.push_back(remarks_of(changes));
-  return row;
+  fields[1] = launches;
+  fields.push_back(remarks_of(changes));
+  add_point(table, first.cell, fields);
 }
 
 // The cell's name, and in words the conditions that the name does not tell.
@@ -120,10 +118,9 @@ std::string presence_text(const Presence& presence, const CellIdentity& identity
   return failed == presence.failures.end() ? kAbsent : failed->second;
 }
 
-Table lettered(const SideBySide& side, const std::string& first) {
-  Table table;
-  table.columns.push_back({first, Align::kLeft});
-  for (std::size_t i = 0; i < side.size(); ++i) table.columns.push_back({letter(i), Align::kLeft});
+TextTable lettered(const SideBySide& side, const std::string& first) {
+  TextTable table({first});
+  for (std::size_t i = 0; i < side.size(); ++i) table.add_columns({letter(i)});
   return table;
 }
 
@@ -197,12 +194,8 @@ std::vector<std::string> side_notes(const SideBySide& side) {
   return lines;
 }
 
-Table documents_table(const SideBySide& side) {
-  Table table;
-  table.columns = {{"", Align::kLeft},         {"document", Align::kLeft},
-                   {"date", Align::kLeft},     {"sweep", Align::kLeft},
-                   {"cells", Align::kRight},   {"hardware", Align::kLeft},
-                   {"by itself", Align::kLeft}};
+TextTable documents_table(const SideBySide& side) {
+  TextTable table({"", "document", "date", "sweep", ">cells", "hardware", "by itself"});
   for (std::size_t i = 0; i < side.size(); ++i) {
     const Report& report = side.reports[i];
     const auto measured = std::count_if(report.summary.cells.begin(), report.summary.cells.end(),
@@ -214,34 +207,30 @@ Table documents_table(const SideBySide& side) {
   return table;
 }
 
-Table side_table(const SideBySide& side) {
-  Table table;
-  table.columns = {{"model", Align::kLeft}, {"batch", Align::kRight},
-                   {"dev", Align::kRight},  {"strategy", Align::kLeft},
-                   {"n", Align::kRight},    {"A: median step [95 %]", Align::kRight}};
+TextTable side_table(const SideBySide& side) {
+  TextTable table = table_of_points({"strategy", ">n", ">A: median step [95 %]"}, ">dev");
   for (std::size_t i = 1; i < side.size(); ++i) {
     const std::string name = letter(i);
-    table.columns.push_back({name + ": median step [95 %]", Align::kRight});
-    table.columns.push_back({"time " + name + " / A", Align::kRight});
-    table.columns.push_back({name + " is", Align::kLeft});
+    table.add_columns(
+        {">" + name + ": median step [95 %]", ">time " + name + " / A", name + " is"});
   }
-  table.columns.push_back({"remarks", Align::kLeft});
+  table.add_columns({"remarks"});
   const auto changes = changes_of(side);
   for (const CellSummary& cell : side.reports.front().summary.cells) {
     const auto found = changes.find(&cell);
-    if (found != changes.end()) table.rows.push_back(side_row(cell, found->second));
+    if (found != changes.end()) add_cell(table, cell, found->second);
   }
   return table;
 }
 
-Table partial_table(const SideBySide& side) {
+TextTable partial_table(const SideBySide& side) {
   std::vector<Presence> documents;
   std::map<CellIdentity, std::size_t> counts;
   for (const Report& report : side.reports) {
     documents.push_back(presence_of(report.summary));
     for (const auto& [identity, cell] : documents.back().measured) ++counts[identity];
   }
-  Table table = lettered(side, "cell");
+  TextTable table = lettered(side, "cell");
   for (const auto& [identity, count] : counts) {
     if (count == side.size()) continue;
     std::vector<std::string> row{words_of(identity)};
@@ -251,13 +240,13 @@ Table partial_table(const SideBySide& side) {
   return table;
 }
 
-Table facts_table(const SideBySide& side) {
+TextTable facts_table(const SideBySide& side) {
   std::vector<Facts> machines;
   for (const Report& report : side.reports) {
     const auto lines = machine_lines(report);
     machines.emplace_back(lines.begin(), lines.end());
   }
-  Table table = lettered(side, "fact");
+  TextTable table = lettered(side, "fact");
   for (const std::string& name : names_of(machines, side)) {
     std::vector<std::string> row{name};
     for (const Facts& facts : machines)
@@ -267,7 +256,7 @@ Table facts_table(const SideBySide& side) {
     row.push_back(differs ? "differs" : "");
     table.rows.push_back(std::move(row));
   }
-  table.columns.push_back({"", Align::kLeft});
+  table.add_columns({""});
   return table;
 }
 

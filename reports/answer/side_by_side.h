@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "common/results/document.h"
+#include "reports/answer/report.h"
 #include "reports/model/document_change.h"
-#include "reports/report.h"
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -34,19 +34,19 @@ struct SideBySide {
 [[nodiscard]] SideBySide side_by_side(std::vector<NamedDocument> documents, const ChangeRule& rule);
 
 // A row per document: its letter and name, date, sweep, hardware, and its own verdict.
-[[nodiscard]] Table documents_table(const SideBySide& side);
+[[nodiscard]] TextTable documents_table(const SideBySide& side);
 
 // A row per cell that A and another document measured: each document's median step with its
 // interval, and for all documents but A the ratio of the time over A's, with the interval, and the
 // verdict.
-[[nodiscard]] Table side_table(const SideBySide& side);
+[[nodiscard]] TextTable side_table(const SideBySide& side);
 
 // Cells that some documents measured and others did not, with the reason where a document tells a
 // reason.
-[[nodiscard]] Table partial_table(const SideBySide& side);
+[[nodiscard]] TextTable partial_table(const SideBySide& side);
 
 // The facts of the machines; facts that differ come first and are marked.
-[[nodiscard]] Table facts_table(const SideBySide& side);
+[[nodiscard]] TextTable facts_table(const SideBySide& side);
 
 // A sentence per document but the first: "B against A: 7 cells: 1 SLOWER, ...".
 [[nodiscard]] std::vector<std::string> side_lines(const SideBySide& side);

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/results/launch_record.h"
 #include "common/stats/estimate.h"
-#include "reports/model/summary.h"
 
 namespace tandem::reports {
 
@@ -32,13 +30,6 @@ namespace tandem::reports {
 
 // The text "95 % interval 1.08 to 1.16", or why there is no interval.
 [[nodiscard]] std::string interval_words(const stats::Estimate& ratio);
-
-// The label "dp", "ddp", "independent (threads)" or "ddp, grads=views": the launch is named where
-// the strategy alone does not tell the launch, and the options.
-[[nodiscard]] std::string strategy_label(const results::Cell& cell);
-
-// The marks that must stand beside a cell's figures: "oversubscribed", "modelled", ...
-[[nodiscard]] std::vector<std::string> marks_of(const CellSummary& summary);
 
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, const std::string& between);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/table.h"
+#include "reports/text/table.h"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::vector<std::size_t> widths_of(const Table& table) {
+std::vector<std::size_t> widths_of(const TextTable& table) {
   std::vector<std::size_t> widths;
-  for (const Table::Column& column : table.columns) widths.push_back(width_of(column.title));
+  for (const TextTable::Column& column : table.columns) widths.push_back(width_of(column.title));
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < widths.size(); ++i)
       widths[i] = std::max(widths[i], width_of(row[i]));
@@ -33,9 +33,9 @@ std::string printable(std::string text) {
   return text;
 }
 
-std::string padded(const std::string& text, std::size_t width, Table::Align align) {
+std::string padded(const std::string& text, std::size_t width, bool is_right) {
   const std::string space(width - width_of(text), ' ');
-  return align == Table::Align::kLeft ? printable(text) + space : space + printable(text);
+  return is_right ? space + printable(text) : printable(text) + space;
 }
 
 std::string trimmed_line(std::string line) {
@@ -45,19 +45,26 @@ std::string trimmed_line(std::string line) {
 
 }  // namespace
 
-std::string to_text(const Table& table) {
+void TextTable::add_columns(const std::vector<std::string>& titles) {
+  for (const std::string& title : titles) {
+    const bool is_right = title.starts_with('>');
+    columns.push_back({.title = title.substr(is_right ? 1 : 0), .is_right = is_right});
+  }
+}
+
+std::string to_text(const TextTable& table) {
   const std::vector<std::size_t> widths = widths_of(table);
   std::string titles;
   std::string rule;
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    titles += padded(table.columns[i].title, widths[i], table.columns[i].align) + "  ";
+    titles += padded(table.columns[i].title, widths[i], table.columns[i].is_right) + "  ";
     rule += std::string(widths[i], '-') + "  ";
   }
   std::string text = trimmed_line(titles) + trimmed_line(rule);
   for (const auto& row : table.rows) {
     std::string line;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      line += padded(row[i], widths[i], table.columns[i].align) + "  ";
+      line += padded(row[i], widths[i], table.columns[i].is_right) + "  ";
     }
     text += trimmed_line(line);
   }
@@ -77,12 +84,12 @@ std::string escape_markdown(const std::string& text) {
   return escaped;
 }
 
-std::string to_markdown(const Table& table) {
+std::string to_markdown(const TextTable& table) {
   std::string titles;
   std::string rule;
-  for (const Table::Column& column : table.columns) {
+  for (const TextTable::Column& column : table.columns) {
     titles += fmt::format(" {} |", escape_markdown(column.title));
-    rule += column.align == Table::Align::kLeft ? " --- |" : " ---: |";
+    rule += column.is_right ? " ---: |" : " --- |";
   }
   std::string text = fmt::format("|{}\n|{}\n", titles, rule);
   for (const auto& row : table.rows) {

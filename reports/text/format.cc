@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/format.h"
+#include "reports/text/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
-
-#include "common/options/strategies.h"
-#include "reports/model/gpu_notes.h"
-#include "reports/model/notes.h"
-#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {
 
-struct Scale {
+struct TimeUnit {
   double factor;
-  const char* unit;
+  const char* name;
 };
 
-Scale time_scale(double seconds) {
+TimeUnit time_unit(double seconds) {
   if (seconds < 1e-3) return {1e6, "us"};
   if (seconds < 1) return {1e3, "ms"};
   return {1, "s"};
@@ -64,11 +60,11 @@ int ratio_digits(const stats::Estimate& ratio) {
 }  // namespace
 
 std::string duration_text(const stats::Estimate& seconds) {
-  const Scale scale = time_scale(seconds.center);
-  std::string text = significant(seconds.center * scale.factor) + " " + scale.unit;
+  const TimeUnit unit = time_unit(seconds.center);
+  std::string text = significant(seconds.center * unit.factor) + " " + unit.name;
   if (seconds.interval) {
-    text += fmt::format(" [{} .. {}]", significant(seconds.interval->low * scale.factor),
-                        significant(seconds.interval->high * scale.factor));
+    text += fmt::format(" [{} .. {}]", significant(seconds.interval->low * unit.factor),
+                        significant(seconds.interval->high * unit.factor));
   }
   return text;
 }
@@ -114,46 +110,6 @@ std::string interval_words(const stats::Estimate& ratio) {
   const int digits = ratio_digits(ratio);
   return fmt::format("95 % interval {} to {}", factor(ratio.interval->low, digits),
                      factor(ratio.interval->high, digits));
-}
-
-std::string strategy_label(const results::Cell& cell) {
-  const std::string implementation = implementation_of(cell);
-  std::string label = implementation.empty() ? "" : implementation + " ";
-  label += cell.strategy;
-  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
-  const bool has_both = traits != nullptr && traits->has_both_launches;
-  if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
-    label += " (" + cell.launch + ")";
-  }
-  for (const auto& [option, value] : cell.options) {
-    if (option != kImplementation) label += ", " + option + "=" + value;
-  }
-  return label;
-}
-
-std::vector<std::string> marks_of(const CellSummary& summary) {
-  constexpr double kMostRemainder = 0.02;
-  std::vector<std::string> marks;
-  if (summary.oversubscribed) marks.emplace_back("oversubscribed");
-  if (summary.devices_used > 0 && summary.devices_used < summary.cell.devices) {
-    marks.push_back(fmt::format("only {} used", count_text(summary.devices_used, "device")));
-  }
-  if (!summary.modelled.empty()) marks.push_back("modelled: " + summary.modelled);
-  if (!summary.planted.empty()) marks.push_back("planted: " + summary.planted);
-  if (summary.mode != "synchronous") marks.push_back(summary.mode);
-  if (summary.efficiency_above_one()) marks.emplace_back("efficiency above 100 %");
-  if (std::abs(summary.remainder_share()) > kMostRemainder) {
-    marks.push_back(
-        fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
-  }
-  for (const std::string& mark : {slowdown_mark(summary), transfers_mark(summary)}) {
-    if (!mark.empty()) marks.push_back(mark);
-  }
-  for (std::string& mark : unsteady_marks(summary.unsteadiness)) marks.push_back(std::move(mark));
-  if (summary.launches > 0 && summary.failed_launches > 0) {
-    marks.push_back(fmt::format("{} failed", count_text(summary.failed_launches, "launch")));
-  }
-  return marks;
 }
 
 std::string join(const std::vector<std::string>& parts, const std::string& between) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/advice.h"
+#include "reports/answer/advice.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,18 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "reports/format.h"
+#include "common/options/strategies.h"
 #include "reports/model/subject.h"
-#include "reports/section_words.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
+#include "reports/text/format.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
+
+using enum options::StrategyKind;
 
 // A smaller share of a step is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
@@ -82,19 +85,19 @@ std::string limit_text(const CellSummary& cell) {
 }
 
 // Comparisons at each workload's largest device count.
-std::vector<const Comparison*> largest(const Summary& summary) {
+std::vector<const StrategyPair*> largest(const Summary& summary) {
   std::map<
       std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>,
-      const Comparison*>
+      const StrategyPair*>
       by_workload;
-  for (const Comparison& pair : summary.comparisons) {
+  for (const StrategyPair& pair : summary.comparisons) {
     const results::Cell& cell = pair.dp->cell;
     if (cell.devices < 2 || !implementation_of(cell).empty()) continue;
-    const Comparison*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
-                                            cell.backend, precision_of(cell), pair.dp->mode}];
+    const StrategyPair*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
+                                              cell.backend, precision_of(cell), pair.dp->mode}];
     if (found == nullptr || cell.devices > found->dp->cell.devices) found = &pair;
   }
-  std::vector<const Comparison*> pairs;
+  std::vector<const StrategyPair*> pairs;
   for (const auto& [key, pair] : by_workload) pairs.push_back(pair);
   return pairs;
 }
@@ -107,9 +110,9 @@ std::string point_of(const CellSummary& cell) {
   return text;
 }
 
-void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   std::size_t told = 0;
-  for (const Comparison* pair : pairs) {
+  for (const StrategyPair* pair : pairs) {
     const std::string dp = limit_text(*pair->dp);
     const std::string ddp = limit_text(*pair->ddp);
     if (dp.empty() || ddp.empty()) continue;
@@ -125,9 +128,9 @@ void add_limits(std::vector<Advice>& list, const std::vector<const Comparison*>&
 
 // Advises the faster strategy of each resolved comparison, or one device where that strategy is
 // slower than one device.
-void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   std::size_t told = 0;
-  for (const Comparison* pair : pairs) {
+  for (const StrategyPair* pair : pairs) {
     if (pair->ddp_verdict == stats::Verdict::kNotResolved || ++told > kMostLimits) continue;
     const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
     const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
@@ -146,10 +149,10 @@ void add_choices(std::vector<Advice>& list, const std::vector<const Comparison*>
 
 // Advises on the cell of ddp that spends the largest share of its step on copying gradients into
 // buckets and back.
-void add_copies(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   const CellSummary* worst = nullptr;
   double most = kWorthSaying;
-  for (const Comparison* pair : pairs) {
+  for (const StrategyPair* pair : pairs) {
     for (const PhaseMean& phase : pair->ddp->phases) {
       if (phase.name != "bucket_copy" || share_of(phase, *pair->ddp) < most) continue;
       most = share_of(phase, *pair->ddp);
@@ -185,7 +188,7 @@ void add_buckets(std::vector<Advice>& list, const Summary& summary) {
 void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0 || cell.devices_used == 0) continue;
-    if (cell.devices_used >= cell.cell.devices || cell.cell.strategy != "dp") continue;
+    if (cell.devices_used >= cell.cell.devices || cell.cell.strategy != name_of(kDp)) continue;
     list.push_back({fmt::format("{}: dp uses {} of them: torch hands out pieces of ceil(batch / "
                                 "devices) samples until none is left. Use a batch that the devices "
                                 "divide.",
@@ -194,10 +197,10 @@ void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
   }
 }
 
-void add_root_memory(std::vector<Advice>& list, const std::vector<const Comparison*>& pairs) {
+void add_root_memory(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   const CellSummary* worst = nullptr;
   double most = kBurden;
-  for (const Comparison* pair : pairs) {
+  for (const StrategyPair* pair : pairs) {
     const std::optional<double> burden = root_burden(peak_memory(*pair->dp));
     if (!burden || *burden < most) continue;
     most = *burden;
@@ -227,7 +230,7 @@ std::string_view evidence_title(const Advice& advice) {
 
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;
-  const std::vector<const Comparison*> pairs = largest(summary);
+  const std::vector<const StrategyPair*> pairs = largest(summary);
   add_choices(list, pairs);
   add_limits(list, pairs);
   add_copies(list, pairs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/verdict.h"
+#include "reports/answer/verdict.h"
 
 #include <fmt/format.h>
 
@@ -9,24 +9,24 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/format.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
 
 // A workload is the user's choice; strategies and devices are compared for each workload.
-using Workload =
+using ComparedWorkload =
     std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>;
 
-Workload workload_of(const CellSummary& summary) {
+ComparedWorkload workload_of(const CellSummary& summary) {
   return {summary.cell.backend, summary.cell.model, summary.cell.global_batch,
           summary.mode,         summary.modelled,   precision_suffix(summary.cell)};
 }
 
-struct Count {
+struct Tally {
   std::set<int> devices;  // device counts with a comparison
   int ddp = 0;
   int dp = 0;
@@ -38,7 +38,7 @@ std::string point_text(const CellSummary& summary) {
                      precision_suffix(summary.cell), count_text(summary.cell.devices, "device"));
 }
 
-std::string launches_text(const Comparison& pair) {
+std::string launches_text(const StrategyPair& pair) {
   if (pair.dp->launches == pair.ddp->launches) {
     return count_text(pair.dp->launches, "launch") + " each";
   }
@@ -55,7 +55,7 @@ std::string times_text(double ratio) {
 
 stats::Estimate inverse(const stats::Estimate& ratio) { return stats::rate(1, ratio); }
 
-std::string comparison_text(const Comparison& pair) {
+std::string comparison_text(const StrategyPair& pair) {
   const std::string dp = strategy_label(pair.dp->cell);
   const std::string ddp = strategy_label(pair.ddp->cell);
   const std::string evidence = launches_text(pair);
@@ -75,14 +75,14 @@ std::string comparison_text(const Comparison& pair) {
 
 // The text ". Against single: dp 1.40x [..], ddp 1.70x [..]": without this comparison the faster of
 // two strategies would win though both lose against one device.
-std::string against_single(const Comparison& pair) {
+std::string against_single(const StrategyPair& pair) {
   if (!pair.dp->speedup || !pair.ddp->speedup || pair.dp->cell.devices == 1) return ".";
   return fmt::format(". Against one device without a wrapper (single): {} {}, {} {}.",
                      strategy_label(pair.dp->cell), ratio_text(*pair.dp->speedup),
                      strategy_label(pair.ddp->cell), ratio_text(*pair.ddp->speedup));
 }
 
-std::string marks_text(const Comparison& pair) {
+std::string marks_text(const StrategyPair& pair) {
   std::vector<std::string> marks;
   if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
   if (!pair.dp->modelled.empty()) marks.push_back("modelled: " + pair.dp->modelled);
@@ -93,15 +93,16 @@ std::string marks_text(const Comparison& pair) {
   return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
 }
 
-std::string sentence(const Comparison& pair) {
+std::string sentence(const StrategyPair& pair) {
   return point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
          against_single(pair);
 }
 
 // Comparisons of a workload at the largest device count at which both sides measured.
-std::vector<const Comparison*> at_most_devices(const Summary& summary, const Workload& workload) {
-  std::vector<const Comparison*> found;
-  for (const Comparison& pair : summary.comparisons) {
+std::vector<const StrategyPair*> at_most_devices(const Summary& summary,
+                                                 const ComparedWorkload& workload) {
+  std::vector<const StrategyPair*> found;
+  for (const StrategyPair& pair : summary.comparisons) {
     if (workload_of(*pair.dp) != workload) continue;
     const int most = found.empty() ? 0 : found.front()->dp->cell.devices;
     if (pair.dp->cell.devices > most) found.clear();
@@ -112,20 +113,20 @@ std::vector<const Comparison*> at_most_devices(const Summary& summary, const Wor
 
 bool has_measured_pair(const Summary& summary) {
   return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                     [](const Comparison& pair) { return pair.dp->modelled.empty(); });
+                     [](const StrategyPair& pair) { return pair.dp->modelled.empty(); });
 }
 
-std::vector<Workload> workloads_of(const Summary& summary) {
-  std::vector<Workload> workloads;
-  std::set<Workload> seen;
+std::vector<ComparedWorkload> workloads_of(const Summary& summary) {
+  std::vector<ComparedWorkload> workloads;
+  std::set<ComparedWorkload> seen;
   for (const CellSummary& cell : summary.cells) {
-    const Workload workload = workload_of(cell);
+    const ComparedWorkload workload = workload_of(cell);
     if (seen.insert(workload).second) workloads.push_back(workload);
   }
   return workloads;
 }
 
-void count(Count& total, const Comparison& pair) {
+void count(Tally& total, const StrategyPair& pair) {
   total.devices.insert(pair.dp->cell.devices);
   switch (pair.ddp_verdict) {
     case stats::Verdict::kFaster:
@@ -140,7 +141,7 @@ void count(Count& total, const Comparison& pair) {
   }
 }
 
-std::string overall_text(const Count& total, bool any_comparison) {
+std::string overall_text(const Tally& total, bool any_comparison) {
   const int all = total.ddp + total.dp + total.unresolved;
   if (all == 0 && any_comparison) {
     return "Only one device was measured, where dp and ddp have nothing to exchange: this says "
@@ -186,11 +187,11 @@ std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
 VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
   text.subject = subject(document, summary);
-  Count total;
+  Tally total;
   const bool any_measured = has_measured_pair(summary);
-  for (const Workload& workload : workloads_of(summary)) {
-    const std::vector<const Comparison*> pairs = at_most_devices(summary, workload);
-    for (const Comparison* pair : pairs) {
+  for (const ComparedWorkload& workload : workloads_of(summary)) {
+    const std::vector<const StrategyPair*> pairs = at_most_devices(summary, workload);
+    for (const StrategyPair* pair : pairs) {
       text.workloads.push_back(sentence(*pair));
       // A modelled comparison never decides beside measured ones, nor does another
       // implementation's.

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "common/results/document.h"
-#include "reports/advice.h"
+#include "reports/answer/advice.h"
+#include "reports/answer/verdict.h"
 #include "reports/model/explanation.h"
 #include "reports/model/summary.h"
-#include "reports/verdict.h"
 
 namespace tandem::reports {
 

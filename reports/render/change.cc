@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/change.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "reports/model/subject.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
+#include "reports/text/table.h"
+
+namespace tandem::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string center_text(const stats::Estimate& seconds) {
+  return duration_text({.center = seconds.center, .interval = {}, .launches = 0});
+}
+
+TextTable table_of(const DocumentChange& changes) {
+  TextTable table =
+      table_of_points({"strategy", ">A", ">B", ">n", ">time B / A", "verdict", "remarks"}, ">dev");
+  for (const CellChange& cell : changes.cells) {
+    add_point(table, cell.before->cell,
+              {strategy_label(cell.before->cell), center_text(cell.before->median_step),
+               center_text(cell.after->median_step),
+               fmt::format("{}, {}", cell.before->launches, cell.after->launches),
+               change_ratio_text(cell.time_ratio), std::string(to_string(cell.change)),
+               join(cell.remarks, ", ")});
+  }
+  return table;
+}
+
+// JSON has no infinity, so an infinite value becomes null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json estimate_json(const stats::Estimate& estimate) {
+  const bool known = estimate.interval.has_value();
+  return Json{{"center", number(estimate.center)},
+              {"low", known ? number(estimate.interval->low) : Json(nullptr)},
+              {"high", known ? number(estimate.interval->high) : Json(nullptr)}};
+}
+
+Json cell_json(const CellChange& cell, double threshold) {
+  const results::Cell& what = cell.before->cell;
+  return Json{{"name", what.name()},
+              {"strategy", what.strategy},
+              {"launch", what.launch},
+              {"model", what.model},
+              {"backend", what.backend},
+              {"devices", what.devices},
+              {"global_batch", what.global_batch},
+              {"options", what.options},
+              {"mode", cell.before->mode},
+              {"modelled", cell.before->modelled},
+              {"verdict", to_string(cell.change)},
+              {"beyond_threshold", stats::is_beyond(cell.time_ratio, threshold)},
+              {"time_ratio", estimate_json(cell.time_ratio)},
+              {"median_step_s",
+               {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
+              {"launches", {cell.before->launches, cell.after->launches}},
+              {"rank_ratio", estimate_json(cell.rank_ratio)},
+              {"rank_p", number(cell.rank_p)},
+              {"remarks", cell.remarks}};
+}
+
+}  // namespace
+
+std::string to_text(const DocumentChange& changes) {
+  std::string text = to_text(table_of(changes)) + "\n" + change_method(changes) + "\n";
+  for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
+  return text + change_counts(changes) + "\n";
+}
+
+std::string to_json(const DocumentChange& changes) {
+  Json counts;
+  for (const stats::Change change : kChanges)
+    counts[std::string(to_string(change))] = changes.count(change);
+  Json cells = Json::array();
+  for (const CellChange& cell : changes.cells)
+    cells.push_back(cell_json(cell, changes.rule.threshold));
+  const Json json{{"threshold", changes.rule.threshold},
+                  {"between_runs", changes.rule.between_runs},
+                  {"confidence_together", stats::kConfidence},
+                  {"confidence_of_each", changes.confidence},
+                  {"counts", counts},
+                  {"notes", changes.notes},
+                  {"cells", cells}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/tables/collective_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "common/base/units.h"
+#include "reports/model/exposed_communication.h"
+#include "reports/model/figure_text.h"
+#include "reports/model/marks.h"
+#include "reports/model/subject.h"
+#include "reports/tables/points.h"
+#include "reports/text/format.h"
+
+namespace tandem::reports {
+namespace {
+
+// Clips the interval to [0, most], where the centre lies: a t interval may reach beyond that range.
+stats::Estimate clipped(stats::Estimate estimate, double most) {
+  if (!estimate.interval) return estimate;
+  if (estimate.center >= 0) estimate.interval->low = std::max(estimate.interval->low, 0.0);
+  if (estimate.center <= most) estimate.interval->high = std::min(estimate.interval->high, most);
+  return estimate;
+}
+
+std::string percent_text(const stats::Estimate& whole) {
+  const stats::Estimate share = clipped(whole, 1);
+  std::string text = fmt::format("{:.1f} %", 100 * share.center);
+  if (!share.interval) return text;
+  return text +
+         fmt::format(" [{:.1f} .. {:.1f}]", 100 * share.interval->low, 100 * share.interval->high);
+}
+
+std::string milliseconds(const stats::Estimate& seconds) {
+  constexpr double kNoMost = std::numeric_limits<double>::infinity();
+  return milliseconds_text({.seconds = clipped(seconds, kNoMost), .missing = {}});
+}
+
+std::string gigabytes(double bytes_per_second) {
+  return bytes_per_second > 0 ? fmt::format("{:.2f}", bytes_per_second / 1e9) : "-";
+}
+
+std::string remarks(const CommunicationTimes& times) {
+  std::vector<std::string> marks = marks_of(*times.cell);
+  if (times.cell->cell.options.contains("compress")) {
+    marks.emplace_back("bytes before compression");
+  }
+  if (times.left_out > 0) {
+    marks.push_back(
+        fmt::format("{} without these buckets left out", count_text(times.left_out, "launch")));
+  }
+  return join(marks, ", ");
+}
+
+}  // namespace
+
+TextTable collective_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"strategy", ">buckets", ">gradients", ">all collectives, ms [95 %]",
+                       ">waited for, ms [95 %]", ">not waited for [95 %]", ">last bucket's bytes",
+                       ">after backward, at least", "remarks"});
+  for (const CommunicationTimes& times : communication_times(summary)) {
+    const results::Cell& cell = times.cell->cell;
+    add_point(
+        table, cell,
+        {strategy_label(cell), std::to_string(times.buckets.size()),
+         to_string(Bytes{times.size_bytes()}), milliseconds(times.total),
+         milliseconds(times.exposed), times.hidden_share ? percent_text(*times.hidden_share) : "-",
+         fmt::format("{:.1f} %", 100 * times.last_share()),
+         fmt::format("{:.1f} %", 100 * times.after_backward_share()), remarks(times)});
+  }
+  return table;
+}
+
+TextTable bucket_table(const Summary& summary) {
+  TextTable table = table_of_points({"strategy", ">bucket", ">gradients", ">time, ms [95 %]",
+                                     ">algbw, GB/s", ">busbw, GB/s", "remarks"});
+  for (const CommunicationTimes& times : communication_times(summary)) {
+    const results::Cell& cell = times.cell->cell;
+    for (std::size_t i = 0; i < times.buckets.size(); ++i) {
+      const BucketTime& bucket = times.buckets[i];
+      add_point(table, cell,
+                {strategy_label(cell), std::to_string(i + 1), to_string(Bytes{bucket.bytes}),
+                 milliseconds(bucket.seconds), gigabytes(algorithm_bandwidth(bucket)),
+                 gigabytes(bus_bandwidth(bucket, times.ranks)), remarks(times)});
+    }
+  }
+  return table;
+}
+
+}  // namespace tandem::reports
