@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "common/base/input_file.h"
+#include "common/base/checksum.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {

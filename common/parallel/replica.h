@@ -35,28 +35,6 @@ template <class Allocator>
   return arena;
 }
 
-// The parameter that an operation works on, the parameter's copy or its gradient; null where there
-// is none, as in an optimizer's update of all parameters at once, which has no shape.
-template <class Op>
-[[nodiscard]] const void* parameter_of(const Op& op) {
-  if constexpr (requires { op.dweight; }) {
-    return op.dweight.data();
-  } else if constexpr (requires {
-                         op.shape;
-                         op.weight;
-                       }) {
-    return op.weight.data();
-  } else if constexpr (requires { op.dtokens; }) {
-    return op.dtokens.data();
-  } else if constexpr (requires { op.tokens; }) {
-    return op.tokens.data();
-  } else if constexpr (requires { op.gain; }) {
-    return op.gain.data();
-  } else {
-    return nullptr;
-  }
-}
-
 // A replica's operations. Around each operation observers are told its name and layer: an operation
 // on a layer's parameters, on narrow copies of them or on their gradients belongs to the layer, by
 // the parameters' name without its last part. All other operations belong to no layer: attention,
