@@ -30,8 +30,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-}  // namespace
-
+// The nearest known name; "" where no name is near enough.
 std::string_view nearest_name(std::string_view given, std::span<const std::string_view> known) {
   constexpr std::size_t kLongest = 64;  // longest name that is compared
   std::string_view nearest;
@@ -45,6 +44,8 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
   }
   return nearest;
 }
+
+}  // namespace
 
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
   const std::string_view meant = nearest_name(given, known);

@@ -7,12 +7,9 @@
 
 namespace tandem {
 
-// The known name with the fewest typing errors against `given` (a letter added, missing or wrong,
-// or two swapped letters); "" where no name is near enough.
-[[nodiscard]] std::string_view nearest_name(std::string_view given,
-                                            std::span<const std::string_view> known);
-
-// A hint for a message: "; did you mean 'devices'?", or "".
+// A hint for a message: "; did you mean 'devices'?", of the known name with the fewest typing
+// errors against `given` (a letter added, missing or wrong, or two swapped letters); "" where no
+// name is near enough.
 [[nodiscard]] std::string did_you_mean(std::string_view given,
                                        std::span<const std::string_view> known);
 

@@ -41,14 +41,14 @@ TEST(Text, WordOfAShell_IsQuoted_WhereTheShellNeedsQuotes) {
 
 TEST(KnownNames, NearestIsNamed_WhereItIsNear) {
   constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
-  EXPECT_EQ(nearest_name("flop", kNames), "flops");
-  EXPECT_EQ(nearest_name("secods", kNames), "seconds");
-  EXPECT_EQ(nearest_name("falops", kNames), "flops");
-  EXPECT_EQ(nearest_name("seocnds", kNames), "seconds");
+  EXPECT_EQ(did_you_mean("flop", kNames), "; did you mean 'flops'?");
+  EXPECT_EQ(did_you_mean("secods", kNames), "; did you mean 'seconds'?");
+  EXPECT_EQ(did_you_mean("falops", kNames), "; did you mean 'flops'?");
+  EXPECT_EQ(did_you_mean("seocnds", kNames), "; did you mean 'seconds'?");
   EXPECT_EQ(did_you_mean("operation", kNames), "; did you mean 'operations'?");
   EXPECT_EQ(did_you_mean("frobnicate", kNames), "");
-  EXPECT_EQ(nearest_name("quux", kNames), "");
-  EXPECT_EQ(nearest_name(std::string(1000, 'x'), kNames), "");
+  EXPECT_EQ(did_you_mean("quux", kNames), "");
+  EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kNames), "");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<results::Cell> three_batches() {
                       {.strategy = "dp", .launch = "threads", .options = {}},
                       {.strategy = "ddp", .launch = "processes", .options = {}},
                       {.strategy = "ddp", .launch = "processes", .options = {{"grads", "views"}}}};
-  return cells_of(sweep, "host");
+  return plan_cells(sweep, "host").cells;
 }
 
 std::string first_of(const CellGroup& group, const std::vector<results::Cell>& cells) {

@@ -31,7 +31,7 @@ std::vector<std::string> names(const std::vector<results::Cell>& cells) {
 }
 
 TEST(Plan, SingleIsOneDevice_IndependentBeginsAtTwo) {
-  EXPECT_EQ(names(cells_of(small_sweep(), "host")),
+  EXPECT_EQ(names(plan_cells(small_sweep(), "host").cells),
             (std::vector<std::string>{"single/threads/mlp-small/devices:1/batch:64",
                                       "independent/threads/mlp-small/devices:2/batch:64",
                                       "dp/threads/mlp-small/devices:1/batch:64",
@@ -43,7 +43,7 @@ TEST(Plan, SingleIsOneDevice_IndependentBeginsAtTwo) {
 TEST(Plan, SingleIsThere_WhereTheListBeginsAtTwo) {
   Sweep sweep = small_sweep();
   sweep.devices = {2};
-  EXPECT_EQ(cells_of(sweep, "host").front().devices, 1);
+  EXPECT_EQ(plan_cells(sweep, "host").cells.front().devices, 1);
 }
 
 TEST(Plan, Precision_IsAnOptionOfEveryCell_UnlessTheStrategyHasItsOwn) {
@@ -53,19 +53,19 @@ TEST(Plan, Precision_IsAnOptionOfEveryCell_UnlessTheStrategyHasItsOwn) {
   sweep.devices = {1};
   sweep.strategies.erase(sweep.strategies.begin() + 1, sweep.strategies.end());
   EXPECT_EQ(
-      names(cells_of(sweep, "host")),
+      names(plan_cells(sweep, "host").cells),
       (std::vector<std::string>{"single/threads/mlp-small/devices:1/batch:64",
                                 "single/threads/mlp-small/devices:1/batch:64/precision:bf16"}));
   sweep.workloads.erase(sweep.workloads.begin());
   sweep.strategies[0].options["precision"] = "tf32";
-  EXPECT_EQ(names(cells_of(sweep, "host")),
+  EXPECT_EQ(names(plan_cells(sweep, "host").cells),
             std::vector<std::string>{"single/threads/mlp-small/devices:1/batch:64/precision:tf32"});
 }
 
 TEST(Plan, RepeatedCells_AreAUsageError) {
   Sweep sweep = small_sweep();
   sweep.devices = {1, 2, 2};
-  EXPECT_THROW((void)cells_of(sweep, "host"), Error);
+  EXPECT_THROW((void)plan_cells(sweep, "host").cells, Error);
 }
 
 TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {
@@ -125,7 +125,7 @@ TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
 }
 
 TEST(Plan, NodeSweep_AsksWithAndWithoutPeerAccess_OnOneAndAllDevices) {
-  const std::vector<results::Cell> cells = cells_of(shipped("node"), "cuda");
+  const std::vector<results::Cell> cells = plan_cells(shipped("node"), "cuda").cells;
   EXPECT_EQ(values_of(cells, "p2p"), (std::set<std::string>{"", "off"}));
   EXPECT_EQ(devices_of(cells), (std::set<int>{1, 8}));
   EXPECT_EQ(cells.size(), 40U);
@@ -136,7 +136,7 @@ TEST(Plan, BatchPerDevice_HasItsBaselineOnOneDeviceAtEachWholeBatch) {
   sweep.workloads = {{.model = "m", .batch = 16, .is_per_device = true}};
   sweep.devices = {2, 4};
   std::vector<std::string> singles;
-  for (const std::string& name : names(cells_of(sweep, "host"))) {
+  for (const std::string& name : names(plan_cells(sweep, "host").cells)) {
     if (name.starts_with("single")) singles.push_back(name);
   }
   EXPECT_EQ(singles, (std::vector<std::string>{"single/threads/m/devices:1/batch:32",
@@ -144,7 +144,7 @@ TEST(Plan, BatchPerDevice_HasItsBaselineOnOneDeviceAtEachWholeBatch) {
 }
 
 TEST(Plan, ScalingSweep_IsStrongAndWeak_OnEveryCount) {
-  const std::vector<results::Cell> cells = cells_of(shipped("scaling"), "auto");
+  const std::vector<results::Cell> cells = plan_cells(shipped("scaling"), "auto").cells;
   EXPECT_EQ(devices_of(cells), (std::set<int>{1, 2, 3, 4, 5, 6, 7, 8}));
   std::set<std::int64_t> batches;
   for (const results::Cell& cell : cells) {
@@ -154,7 +154,7 @@ TEST(Plan, ScalingSweep_IsStrongAndWeak_OnEveryCount) {
 }
 
 TEST(Plan, BucketsSweep_HasEverySizeOnceForDdp_AndDpOnce) {
-  const std::vector<results::Cell> cells = cells_of(shipped("buckets"), "auto");
+  const std::vector<results::Cell> cells = plan_cells(shipped("buckets"), "auto").cells;
   EXPECT_EQ(values_of(cells, "bucket-mb"), (std::set<std::string>{"", "1", "5", "100", "all"}));
   EXPECT_EQ(std::count_if(cells.begin(), cells.end(),
                           [](const results::Cell& cell) { return cell.strategy == "dp"; }),
@@ -194,13 +194,13 @@ TEST(Plan, WhatABackEndHasNoUseFor_IsDropped) {
 
 TEST(Plan, QuickSweep_Has21Cells) {
   const Sweep sweep = shipped("quick");
-  EXPECT_EQ(cells_of(sweep, "auto").size(), 21U);
+  EXPECT_EQ(plan_cells(sweep, "auto").cells.size(), 21U);
   EXPECT_EQ(sweep.launches, 6);
 }
 
 TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
   const Sweep sweep = shipped("ddp");
-  const std::vector<results::Cell> cells = cells_of(sweep, "auto");
+  const std::vector<results::Cell> cells = plan_cells(sweep, "auto").cells;
   EXPECT_EQ(cells.size(), 14U);
   EXPECT_EQ(sweep.launches, 6);
   for (const results::Cell& cell : cells) {
@@ -212,16 +212,17 @@ TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
 // Otherwise what is compared would be links.
 TEST(Plan, OverlapSweep_HasOneLink) {
   std::set<std::string> links;
-  for (const results::Cell& cell : cells_of(shipped("overlap"), "auto")) {
+  const PlannedCells overlap = plan_cells(shipped("overlap"), "auto");
+  for (const results::Cell& cell : overlap.cells) {
     links.insert(cell.options.at("link"));
   }
   EXPECT_EQ(links.size(), 1U);
-  EXPECT_EQ(cells_of(shipped("overlap"), "auto").size(), 3U);
+  EXPECT_EQ(overlap.cells.size(), 3U);
 }
 
 TEST(Plan, Larger_IsALargerBatchOrALaterModel_AndNothingElse) {
   const std::vector<std::vector<std::string>> series{{"mlp-small", "mlp-base"}};
-  const results::Cell small = cells_of(small_sweep(), "host").back();
+  const results::Cell small = plan_cells(small_sweep(), "host").cells.back();
   results::Cell large = small;
   EXPECT_FALSE(is_larger(large, small, series));
   large.global_batch = 512;

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -16,7 +15,6 @@ namespace tandem::doctor {
 
 namespace {
 
-namespace fs = std::filesystem;
 using End = cli::ChildResult::End;
 
 // A run takes seconds; a GPU that is opened for the first time may take half a minute.
@@ -28,21 +26,6 @@ bool is_isolated(const ProgramRun& run) {
 }
 
 }  // namespace
-
-Programs::Programs(fs::path folder, const cli::Interrupts& interrupts)
-    : folder_(std::move(folder)), interrupts_(interrupts) {
-  std::string name = (fs::temp_directory_path() / "tandem-doctor-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    fail(ErrorKind::kFailure, "making a folder in {}: {}; set TMPDIR to one that can be written",
-         fs::temp_directory_path().string(), std::strerror(errno));
-  }
-  scratch_ = name;
-}
-
-Programs::~Programs() {
-  std::error_code ignored;
-  fs::remove_all(scratch_, ignored);
-}
 
 ProgramRun Programs::run(const std::string& program, const std::vector<std::string>& arguments,
                          std::vector<std::string> launcher) const {

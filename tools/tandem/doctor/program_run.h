@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/tandem/doctor/finding.h"
+#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/process/child_process.h"
 
 namespace tandem::doctor {
@@ -21,14 +23,12 @@ struct ProgramRun {
 };
 
 // Runs Tandem's bench programs, in the environment that sweeps give them, one at a time. Their
-// output goes to a temporary folder, which the destructor removes.
+// output goes to a temporary folder.
 class Programs {
  public:
   // `folder` holds the programs. Throws a failure where no temporary folder can be made.
-  Programs(std::filesystem::path folder, const cli::Interrupts& interrupts);
-  ~Programs();
-  Programs(const Programs&) = delete;
-  Programs& operator=(const Programs&) = delete;
+  Programs(std::filesystem::path folder, const cli::Interrupts& interrupts)
+      : folder_(std::move(folder)), interrupts_(interrupts) {}
 
   // Runs the program behind the launcher's words; without words in one process.
   [[nodiscard]] ProgramRun run(const std::string& program,
@@ -37,13 +37,13 @@ class Programs {
 
   // A path in the temporary folder.
   [[nodiscard]] std::filesystem::path file(const std::string& name) const {
-    return scratch_ / name;
+    return scratch_.path() / name;
   }
 
  private:
   const std::filesystem::path folder_;
   const cli::Interrupts& interrupts_;
-  std::filesystem::path scratch_;
+  const cli::TemporaryFolder scratch_;
 };
 
 // The finding about a run that had to work: `done` with the run's seconds, or else a problem with

@@ -23,16 +23,6 @@ namespace fs = std::filesystem;
 constexpr const char* kSharedMemory = "/dev/shm";
 constexpr std::string_view kScratchPrefix = "tandem.";
 
-// Makes a new folder "tandem.PID.XXXXXX".
-fs::path make_folder(const fs::path& parent) {
-  std::string name = (parent / fmt::format("{}{}.XXXXXX", kScratchPrefix, ::getpid())).string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    fail(ErrorKind::kFailure, "making a temporary folder in {}: {}; free some space, or set TMPDIR",
-         parent.string(), std::strerror(errno));
-  }
-  return name;
-}
-
 fs::path temporary_folder() {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);
@@ -56,20 +46,31 @@ bool is_mine(const fs::path& path) {
 
 }  // namespace
 
-LaunchScratch::LaunchScratch(Kind kind) {
-  remove_what_the_dead_left();
-  folders_.push_back(make_folder(temporary_folder()));
-  environment_.push_back("TMPDIR=" + folders_.back().string());
-  if (kind != Kind::kOneNode) return;
-  folders_.push_back(make_folder(kSharedMemory));
-  environment_.push_back("OMPI_MCA_btl_vader_backing_directory=" + folders_.back().string());
+TemporaryFolder::TemporaryFolder(const fs::path& parent) {
+  const fs::path folder = parent.empty() ? temporary_folder() : parent;
+  std::string name = (folder / fmt::format("{}{}.XXXXXX", kScratchPrefix, ::getpid())).string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    fail(ErrorKind::kFailure, "making a temporary folder in {}: {}; free some space, or set TMPDIR",
+         folder.string(), std::strerror(errno));
+  }
+  path_ = name;
 }
 
-LaunchScratch::~LaunchScratch() {
+TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  for (const fs::path& folder : folders_) fs::remove_all(folder, ignored);
-  remove_what_the_dead_left();  // the launch's own ranks may have left files
+  fs::remove_all(path_, ignored);
 }
+
+LaunchScratch::LaunchScratch(Kind kind) {
+  remove_what_the_dead_left();
+  environment_.push_back("TMPDIR=" + files_.path().string());
+  if (kind != Kind::kOneNode) return;
+  shared_.emplace(kSharedMemory);
+  environment_.push_back("OMPI_MCA_btl_vader_backing_directory=" + shared_->path().string());
+}
+
+// The launch's own ranks may have left files.
+LaunchScratch::~LaunchScratch() { remove_what_the_dead_left(); }
 
 void remove_what_the_dead_left(const fs::path& folder) {
   std::error_code ignored;

@@ -2,10 +2,27 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tandem::cli {
+
+// A new folder "tandem.PID.XXXXXX", which the destructor removes with all that it holds.
+class TemporaryFolder {
+ public:
+  // Makes the folder in `parent`, or in the system's temporary folder. Throws a failure where that
+  // fails.
+  explicit TemporaryFolder(const std::filesystem::path& parent = {});
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // Folders for the files of one running launch. The destructor removes all files, however the launch
 // ended: an mpirun that is killed, or whose ranks are killed, leaves sockets in the temporary
@@ -16,7 +33,6 @@ class LaunchScratch {
   // several nodes, where the other nodes lack these folders.
   enum class Kind { kProcess, kOneNode, kSeveralNodes };
 
-  // Throws a failure where the folders cannot be made.
   explicit LaunchScratch(Kind kind);
   ~LaunchScratch();
   LaunchScratch(const LaunchScratch&) = delete;
@@ -26,7 +42,8 @@ class LaunchScratch {
   [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
  private:
-  std::vector<std::filesystem::path> folders_;
+  TemporaryFolder files_;
+  std::optional<TemporaryFolder> shared_;  // in /dev/shm
   std::vector<std::string> environment_;
 };
 

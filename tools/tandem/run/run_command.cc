@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "common/base/error.h"
@@ -16,12 +16,13 @@
 #include "common/results/journal.h"
 #include "reports/answer/report.h"
 #include "reports/render/terminal.h"
+#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
-#include "tools/tandem/run/dry_run.h"
+#include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/link_measurement.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
@@ -63,6 +64,18 @@ Task task_of(const RunOptions& options) {
                .expected = {},
                .model_series = task.sweep.model_series};
   return task;
+}
+
+// Dropped cells by reason, in the order in which the reasons came up.
+std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dropped) {
+  std::vector<results::DroppedCells> groups;
+  std::map<std::string, std::size_t> places;
+  for (const DroppedCell& cell : dropped) {
+    const auto [place, is_new] = places.try_emplace(cell.reason, groups.size());
+    if (is_new) groups.push_back({.reason = cell.reason, .cells = {}});
+    groups[place->second].cells.push_back(cell.cell.name());
+  }
+  return groups;
 }
 
 results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
@@ -181,6 +194,67 @@ int list() {
   return 0;
 }
 
+// The cells that a run would measure.
+struct DryRun {
+  std::vector<results::Cell> cells;
+  std::vector<int> launches;  // launches still to run, by cell
+  LaunchTimes times;
+  std::vector<results::DroppedCells> dropped;
+  std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
+};
+
+std::string line(const DryRun& run, std::size_t cell) {
+  const int launches = run.launches[cell];
+  return fmt::format("  {}: {}, {}\n", run.cells[cell].name(), count_text(launches, "launch"),
+                     short_time(launches * run.times.of(cell)));
+}
+
+std::string head(const DryRun& run) {
+  const int launches = std::accumulate(run.launches.begin(), run.launches.end(), 0);
+  return fmt::format("{}, {} to go, about {} (a guess by the models' sizes; launches correct it)\n",
+                     count_text(std::ssize(run.cells), "cell"), count_text(launches, "launch"),
+                     short_time(run.times.total(run.launches)));
+}
+
+std::string not_measured(const DryRun& run) {
+  std::string text;
+  for (const results::DroppedCells& dropped : run.dropped) {
+    text += fmt::format("not measured: {}: {}\n", count_text(std::ssize(dropped.cells), "cell"),
+                        dropped.reason);
+    for (const std::string& name : dropped.cells) text += fmt::format("  {}\n", name);
+  }
+  for (const std::string& axis : run.left_out) text += axis + "\n";
+  return text;
+}
+
+// The cells with the time that each needs, then the cells that are not measured, with the reason.
+std::string to_text(const DryRun& run) {
+  std::string text = head(run);
+  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) text += line(run, cell);
+  return text + not_measured(run);
+}
+
+// The text of a run with a budget: the cells that the budget takes first, and the cells that the
+// budget leaves out.
+std::string to_text(const DryRun& run, Seconds budget) {
+  std::vector<bool> is_taken(run.cells.size(), false);
+  std::string taken;
+  for (const CellGroup& group :
+       within(budget, most_informative_first(run.cells), run.launches, run.times)) {
+    for (const std::size_t cell : group) {
+      is_taken[cell] = true;
+      taken += line(run, cell);
+    }
+  }
+  std::string rest;
+  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
+    if (!is_taken[cell] && run.launches[cell] > 0) rest += line(run, cell);
+  }
+  return fmt::format("{}within {}, the most informative first:\n{}left out:\n{}{}", head(run),
+                     short_time(budget), taken, rest.empty() ? "  nothing\n" : rest,
+                     not_measured(run));
+}
+
 // Reads the missing launches and their times from a journal of this sweep in --out.
 void take_over(DryRun& run, const Task& task, const RunOptions& options) {
   if (options.out.empty()) return;
@@ -202,26 +276,6 @@ void take_over(DryRun& run, const Task& task, const RunOptions& options) {
     }
   }
 }
-
-// A temporary folder for the logs of the checks of options.
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::temp_directory_path() / fmt::format("tandem-check.{}", ::getpid())) {
-    results::make_folder(path_);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // A dry run leaves nothing in --out.
 int dry_run(const RunOptions& options) {

@@ -145,10 +145,6 @@ PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
   fail(ErrorKind::kUsage, "the sweep has no cells{}; add devices or strategies", why);
 }
 
-std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend) {
-  return plan_cells(sweep, backend).cells;
-}
-
 void drop_for_backend(PlannedCells& planned, bool is_host) {
   const options::Scope backend = is_host ? options::Scope::kHost : options::Scope::kCuda;
   std::vector<results::Cell> kept;

@@ -27,7 +27,6 @@ struct PlannedCells {
 // with equal shares; and the sweep's constraints drop cells. `backend` is a value of --backend.
 // Throws a usage error where two cells are the same or no cell is left.
 [[nodiscard]] PlannedCells plan_cells(const Sweep& sweep, const std::string& backend);
-[[nodiscard]] std::vector<results::Cell> cells_of(const Sweep& sweep, const std::string& backend);
 
 // Drops the cells that a back end cannot use: p2p on the host, since p2p connects GPUs, and
 // modelled links on GPUs.
