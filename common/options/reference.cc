@@ -6,14 +6,10 @@
 
 #include <vector>
 
+#include "common/options/rules.h"
+
 namespace tandem::options {
 namespace {
-
-std::string in_list(Kinds kinds) {
-  std::vector<std::string_view> names;
-  for (const StrategyKind kind : kinds) names.push_back(traits_of(kind).name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
 
 std::string_view name_of(Scope scope) {
   switch (scope) {
@@ -29,7 +25,8 @@ std::string_view name_of(Scope scope) {
 
 // The strategies and the back end that have the option; "" where all have.
 std::string owners_of(const Option& option) {
-  const std::string strategies = in_list(option.of.strategies);
+  const std::string strategies =
+      option.of.strategies.empty() ? "" : in_words(option.of.strategies, ", ");
   const std::string_view backend = name_of(option.scope);
   return fmt::format("{}{}{}", strategies, strategies.empty() || backend.empty() ? "" : "; ",
                      backend);
@@ -59,7 +56,7 @@ std::string uses_of(const Option& option) {
 
 std::string row(const Option& option) {
   return fmt::format("| `--{}` | {} | {} | {} | {} | {} | {} |\n", option.name,
-                     code(takes_of(option)), code(option.value.usual), code(option.example),
+                     code(option.value.takes), code(option.value.usual), code(option.example),
                      owners_of(option), uses_of(option), in_cell(option.help));
 }
 
@@ -75,8 +72,6 @@ constexpr std::string_view kHead =
     "in pairs of `--ab`.\n";
 
 }  // namespace
-
-std::string takes_of(Name name) { return std::string(name->value.takes); }
 
 std::string help_of(Name name) {
   const std::string owners = owners_of(*name);

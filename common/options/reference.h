@@ -10,9 +10,6 @@ namespace tandem::options {
 // What --help says of an option behind its name: its strategies, what it does, an example.
 [[nodiscard]] std::string help_of(Name name);
 
-// What stands for the value in --help: "copy|views", "TIME".
-[[nodiscard]] std::string takes_of(Name name);
-
 // docs/options.md: all options, a table per group.
 [[nodiscard]] std::string reference();
 

@@ -387,11 +387,11 @@ bool is_varied_in(std::string_view strategy, Name name) {
   return is_among(strategy, varied_in(name));
 }
 
-std::string in_words(Kinds kinds) {
+std::string in_words(Kinds kinds, std::string_view between) {
   if (kinds.empty()) return "every strategy";
   std::vector<std::string_view> names;
   for (const StrategyKind kind : kinds) names.push_back(traits_of(kind).name);
-  return fmt::format("{}", fmt::join(names, " and "));
+  return fmt::format("{}", fmt::join(names, between));
 }
 
 std::string varied_in_words(Name name) { return in_words(varied_in(name)); }

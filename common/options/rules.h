@@ -36,7 +36,7 @@ void check_core_speed(const Values& values);
 [[nodiscard]] bool is_varied_in(std::string_view strategy, Name name);
 
 // The strategies in words: "ddp and dp-allreduce", or "every strategy".
-[[nodiscard]] std::string in_words(Kinds kinds);
+[[nodiscard]] std::string in_words(Kinds kinds, std::string_view between = " and ");
 [[nodiscard]] std::string varied_in_words(Name name);
 
 }  // namespace tandem::options

@@ -3,13 +3,17 @@
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "common/base/error.h"
+#include "tests/support/scratch_folder.h"
 
 namespace tandem::cli {
 namespace {
@@ -32,6 +36,8 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+std::string step_name() { return "tandem." + std::to_string(::getpid()); }
+
 results::Cell cell_of(const std::string& launch, int devices) {
   results::Cell cell;
   cell.strategy = launch == "threads" ? "dp" : "ddp";
@@ -52,6 +58,10 @@ LaunchSite slurm(const Ints& slots) {
           .slots = slots};
 }
 
+Ints slots_of_hosts(const std::string& hosts) {
+  return checked_site({.launcher = "mpirun", .hosts = hosts, .hostfile = {}}).slots;
+}
+
 TEST(LaunchSiteTest, Hosts_HaveOneSlotWhereTheySayNone) {
   EXPECT_EQ(slots_of_hosts("node1:2,root@10.0.0.7:16,node3"), (Ints{2, 16, 1}));
 }
@@ -62,19 +72,25 @@ TEST(LaunchSiteTest, Hosts_ThatCannotBeRead_AreNamed) {
   }
 }
 
+Ints slots_of_hostfile(const std::string& text) {
+  const test::ScratchFolder folder;
+  std::ofstream(folder / "f") << text;
+  return checked_site({.launcher = "mpirun", .hosts = {}, .hostfile = folder / "f"}).slots;
+}
+
 TEST(LaunchSiteTest, Hostfile_GivesSlots_CommentsAndBlankLinesPassedOver) {
-  EXPECT_EQ(slots_of_hostfile("# ours\n\nnode1 slots=2 max_slots=4\nnode2 slots=3 # fast\n", "f"),
+  EXPECT_EQ(slots_of_hostfile("# ours\n\nnode1 slots=2 max_slots=4\nnode2 slots=3 # fast\n"),
             (Ints{2, 3}));
 }
 
 TEST(LaunchSiteTest, Hostfile_ThatLeavesSlotsToMpirun_GivesNone) {
-  EXPECT_EQ(slots_of_hostfile("node1 slots=2\nnode2\n", "f"), Ints{});
+  EXPECT_EQ(slots_of_hostfile("node1 slots=2\nnode2\n"), Ints{});
 }
 
 TEST(LaunchSiteTest, Hostfile_WithoutHosts_OrWithBadSlots_IsRefused) {
-  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("# nobody\n", "f"); }), "names no host"));
-  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("node1 slots=two\n", "f"); }),
-                  "'slots=two' of node1 in 'f'"));
+  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("# nobody\n"); }), "names no host"));
+  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("node1 slots=two\n"); }),
+                  "'slots=two' of node1 in '"));
 }
 
 TEST(LaunchSiteTest, Hostfile_ThatIsNotThere_OrAFolder_IsRefused) {
@@ -86,17 +102,54 @@ TEST(LaunchSiteTest, Hostfile_ThatIsNotThere_OrAFolder_IsRefused) {
   }
 }
 
+// An allocation of Slurm, with programs of Slurm's that answer as they are told.
+class FakeSlurm {
+ public:
+  explicit FakeSlurm(const std::string& cpus_per_node, const std::string& plugins = "pmix") {
+    add("srun", "echo '" + plugins + "'");
+    ::setenv("PATH", (folder_.path().string() + ":" + path_).c_str(), 1);
+    ::setenv("SLURM_JOB_ID", "7", 1);
+    ::setenv("SLURM_JOB_CPUS_PER_NODE", cpus_per_node.c_str(), 1);
+  }
+  ~FakeSlurm() {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("SLURM_JOB_ID");
+    ::unsetenv("SLURM_JOB_CPUS_PER_NODE");
+  }
+  FakeSlurm(const FakeSlurm&) = delete;
+  FakeSlurm& operator=(const FakeSlurm&) = delete;
+
+  void add(const std::string& program, const std::string& script) const {
+    std::ofstream(folder_ / program) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(folder_ / program, std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+  [[nodiscard]] static LaunchSite site() { return checked_site({"srun", "", ""}); }
+
+ private:
+  const test::ScratchFolder folder_;
+  const std::string path_ = std::getenv("PATH");
+};
+
 TEST(LaunchSiteTest, Slurm_CountsCpusByNode) {
-  EXPECT_EQ(slots_of_slurm("2(x3),1"), (Ints{2, 2, 2, 1}));
-  EXPECT_EQ(slots_of_slurm("4"), (Ints{4}));
-  EXPECT_EQ(slots_of_slurm("many"), Ints{});
-  EXPECT_EQ(slots_of_slurm("2(xmany)"), Ints{});
+  const auto slots = [](const std::string& cpus) {
+    const FakeSlurm slurm(cpus);
+    return FakeSlurm::site().slots;
+  };
+  EXPECT_EQ(slots("2(x3),1"), (Ints{2, 2, 2, 1}));
+  EXPECT_EQ(slots("4"), (Ints{4}));
+  EXPECT_EQ(slots("many"), Ints{});
+  EXPECT_EQ(slots("2(xmany)"), Ints{});
 }
 
 TEST(LaunchSiteTest, Plugin_IsPmixBeforePmi2) {
-  EXPECT_EQ(mpi_plugin_in("MPI plugin types are...\n\tpmi2\n\tpmix\n"), "pmix");
-  EXPECT_EQ(mpi_plugin_in("srun: MPI types are...\nsrun: none\nsrun: pmi2\n"), "pmi2");
-  EXPECT_TRUE(has(refusal([] { (void)mpi_plugin_in("none\ncray_shasta\n"); }), "neither pmix nor"));
+  const auto plugin = [](const std::string& list) {
+    const FakeSlurm slurm("1", list);
+    return FakeSlurm::site().mpi_plugin;
+  };
+  EXPECT_EQ(plugin("MPI plugin types are...\n\tpmi2\n\tpmix\n"), "pmix");
+  EXPECT_EQ(plugin("srun: MPI types are...\nsrun: none\nsrun: pmi2\n"), "pmi2");
+  EXPECT_TRUE(has(refusal([&] { (void)plugin("none\ncray_shasta\n"); }), "neither pmix nor"));
 }
 
 TEST(LaunchSiteTest, Options_ThatContradictThemselves_AreRefused) {
@@ -136,10 +189,15 @@ TEST(LaunchSiteTest, Words_OfSrun_FillNodesInOrder) {
                 step_name() + " --mpi=pmix --overcommit");
 }
 
-TEST(LaunchSiteTest, Steps_AreFoundByTheirNameAlone) {
-  const std::string list =
-      "7.0 bash\n7.3 " + step_name() + "\n7.batch batch\n7.4 " + step_name() + "0\n";
-  EXPECT_EQ(own_steps_in(list), (std::vector<std::string>{"7.3"}));
+TEST(LaunchSiteTest, Steps_AreCancelledByTheirNameAlone) {
+  const FakeSlurm slurm("1");
+  const std::string name = step_name();
+  slurm.add("squeue",
+            "printf '7.0 bash\\n7.3 " + name + "\\n7.batch batch\\n7.4 " + name + "0\\n'");
+  slurm.add("scancel", "echo \"$1\" >> " + (slurm.folder() / "cancelled").string());
+  cancel_own_steps();
+  std::ifstream cancelled(slurm.folder() / "cancelled");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(cancelled), {}), "7.3\n");
 }
 
 TEST(LaunchSiteTest, Text_TellsSitesApart) {

@@ -92,16 +92,6 @@ Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
       "name those of one kind (--gpus): the slowest sets the pace of all");
 }
 
-void judge_duplicates(const std::vector<IdleGpu>& gpus, Findings& findings) {
-  std::set<std::string> seen;
-  for (const IdleGpu& gpu : gpus) {
-    if (gpu.uuid.empty() || seen.insert(gpu.uuid).second) continue;
-    findings.push_back(problem("duplicate GPUs",
-                               name_of(gpu) + " shows twice: two devices would share it",
-                               "look at how the container passes GPUs through"));
-  }
-}
-
 std::string name_of(const GpuRecord& gpu) {
   return fmt::format("device {} ({})", gpu.device, gpu.pci);
 }
@@ -139,13 +129,14 @@ void judge_company(const std::vector<GpuRecord>& gpus, Findings& findings) {
   }
 }
 
-void judge_duplicates(const std::vector<GpuRecord>& gpus, Findings& findings) {
+// Judges whether two of the GPUs have one identity.
+template <class Gpu>
+void judge_duplicates(const std::vector<Gpu>& gpus, std::string Gpu::*identity, const char* what,
+                      const std::string& advice, Findings& findings) {
   std::set<std::string> seen;
-  for (const GpuRecord& gpu : gpus) {
-    if (seen.insert(gpu.hardware).second) continue;
-    findings.push_back(problem("duplicate GPUs", name_of(gpu) + " is the GPU of another device too",
-                               "look at CUDA_VISIBLE_DEVICES and at how the container passes GPUs "
-                               "through"));
+  for (const Gpu& gpu : gpus) {
+    if ((gpu.*identity).empty() || seen.insert(gpu.*identity).second) continue;
+    findings.push_back(problem("duplicate GPUs", name_of(gpu) + what, advice));
   }
 }
 
@@ -198,7 +189,8 @@ Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
                         "utilization and modes of GPUs are not known")};
   }
   Findings findings{judge_kinds(gpus)};
-  judge_duplicates(gpus, findings);
+  judge_duplicates(gpus, &IdleGpu::uuid, " shows twice: two devices would share it",
+                   "look at how the container passes GPUs through", findings);
   const std::size_t before = findings.size();
   for (const IdleGpu& gpu : gpus) judge_use(gpu, findings);
   if (findings.size() == before) findings.push_back(ok("busy GPUs", "none, before Tandem's runs"));
@@ -235,7 +227,9 @@ Findings judge_gpu_load(const GpuLoad& load) {
         not_checked("throttling", "the driver's management library (NVML) is not there"));
     return findings;
   }
-  judge_duplicates(load.record->gpus, findings);
+  judge_duplicates(load.record->gpus, &GpuRecord::hardware, " is the GPU of another device too",
+                   "look at CUDA_VISIBLE_DEVICES and at how the container passes GPUs through",
+                   findings);
   judge_company(load.record->gpus, findings);
   judge_clocks(load.record->gpus, findings);
   return findings;

@@ -259,15 +259,6 @@ SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Jou
   }
 }
 
-// Throws a usage error where writing the results would overwrite an input.
-void check_out(const ExplainTask& task, const SiteOptions& site) {
-  const OutputPaths names(task.source.folder);
-  std::vector<std::filesystem::path> inputs = files_of(task.model_files);
-  if (!site.hostfile.empty()) inputs.emplace_back(site.hostfile);
-  names.check_apart("--out", inputs);
-  if (!task.source.is_given) names.check_holds_no_other();
-}
-
 struct Explained {
   SweepEnd end;
   results::Document document;
@@ -306,11 +297,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   folder.mark_unfinished();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
-      {.cells = task.cells,
-       .launches = task.launches,
-       .limit = limit,
-       .stop_at = std::nullopt,
-       .expected = expected_times(task.cells, task.settings.backend, launcher, interrupts)},
+      {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
       launcher, journal, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
   results::JournalContents contents = journal.take_contents();
@@ -346,7 +333,9 @@ int finish(const ExplainTask& task, const Explained& explained) {
 int explain_gap(const ExplainOptions& options) {
   check_not_a_rank("explain");
   ExplainTask task = task_of(options);
-  check_out(task, options.site);
+  const OutputPaths out(task.source.folder);
+  check_apart(out, {}, task.model_files, options.site);
+  if (!task.source.is_given) out.check_holds_no_other();
   if (launches_missing(task) > 0) return finish(task, measure(task, options));
   return finish(task, {SweepEnd::kComplete, std::move(*task.source.document)});
 }

@@ -103,15 +103,6 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
 constexpr const char* kJournal = "journal.jsonl";
 constexpr const char* kResults = "results.json";
 
-std::optional<results::Document> from_journal(const fs::path& path) {
-  return as_input([&]() -> std::optional<results::Document> {
-    auto journal = results::read_journal(path);
-    if (!journal) return std::nullopt;
-    return results::Document{.sweep = std::move(journal->sweep),
-                             .launches = std::move(journal->launches)};
-  });
-}
-
 }  // namespace
 
 PlannedBefore planned_by(const std::string& definition, const std::string& source) {
@@ -160,7 +151,7 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
     return {.folder = folder,
             .is_given = false,
             .has_journal = true,
-            .document = from_journal(folder / kJournal)};
+            .document = document_of_journal(folder / kJournal)};
   }
   const fs::path read = file_in(file);
   ExplainSource source{.folder = fs::absolute(read).parent_path(),
@@ -169,7 +160,7 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
                        .document = {}};
   const fs::path name = read.filename();
   if (name == kJournal || name == kResults)
-    source.document = from_journal(source.folder / kJournal);
+    source.document = document_of_journal(source.folder / kJournal);
   source.has_journal = source.document.has_value();
   if (source.document) return source;
   const fs::path results = name == kJournal ? source.folder / kResults : read;

@@ -49,6 +49,94 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The name of all steps of Slurm that this process starts; no other process has the same name.
+// Slurm's ranks are children of Slurm's own daemons: after an srun is killed, its ranks may go on
+// and keep their cores, and this program finds its own steps by their name.
+std::string step_name() { return fmt::format("tandem.{}", ::getpid()); }
+
+// The numbers, such as "7.3", of the steps with that name in squeue's lines "NUMBER NAME".
+std::vector<std::string> own_steps_in(const std::string& list) {
+  std::vector<std::string> steps;
+  std::istringstream lines(list);
+  for (std::string number, name; lines >> number >> name;) {
+    if (name == step_name()) steps.push_back(number);
+  }
+  return steps;
+}
+
+// The slots of each node in "node1:2,node2:2".
+std::vector<int> slots_of_hosts(const std::string& hosts) {
+  std::vector<int> slots;
+  for (const std::string_view host : split(hosts, ',')) {
+    const std::size_t colon = host.find(':');
+    const int count = colon == host.npos ? 1 : positive(host.substr(colon + 1));
+    if (!is_host_name(host.substr(0, colon)) || count == 0) {
+      fail(ErrorKind::kUsage,
+           "--hosts: '{}' is no host with its slots; give a list such as node1:2,node2:2", host);
+    }
+    slots.push_back(count);
+  }
+  return slots;
+}
+
+// The slots of each node in a host file; empty where a line leaves the number to mpirun. Errors
+// name `source`.
+std::vector<int> slots_of_hostfile(const std::string& text, const std::string& source) {
+  std::vector<int> slots;
+  bool all_known = true;
+  for (const std::string_view line : split(text, '\n')) {
+    std::istringstream words(std::string(line.substr(0, line.find('#'))));
+    std::string host;
+    if (!(words >> host)) continue;
+    int count = 0;
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("slots=")) continue;
+      count = positive(word.substr(6));
+      if (count > 0) continue;
+      fail(ErrorKind::kUsage,
+           "--hostfile: '{}' of {} in '{}' is no number of slots; give 1 or more", word, host,
+           source);
+    }
+    all_known = all_known && count > 0;
+    slots.push_back(count);
+  }
+  if (slots.empty()) {
+    fail(ErrorKind::kUsage, "--hostfile: '{}' names no host; give lines such as node1 slots=2",
+         source);
+  }
+  return all_known ? slots : std::vector<int>{};
+}
+
+// The slots of each node in Slurm's "2(x3),1" (SLURM_JOB_CPUS_PER_NODE); empty for any other form.
+std::vector<int> slots_of_slurm(const std::string& cpus_per_node) {
+  std::vector<int> slots;
+  for (const std::string_view part : split(cpus_per_node, ',')) {
+    const std::size_t times = part.find("(x");
+    const int cpus = positive(part.substr(0, times));
+    int nodes = 1;
+    if (times != part.npos && part.back() == ')') {
+      nodes = positive(part.substr(times + 2, part.size() - times - 3));
+    }
+    if (cpus == 0 || nodes == 0) return {};
+    slots.insert(slots.end(), static_cast<std::size_t>(nodes), cpus);
+  }
+  return slots;
+}
+
+// pmix where `list`, the answer of srun --mpi=list, has pmix, else pmi2.
+std::string mpi_plugin_in(const std::string& list) {
+  std::istringstream words(list);
+  bool has_pmi2 = false;
+  for (std::string word; words >> word;) {
+    if (word == "pmix") return word;
+    has_pmi2 = has_pmi2 || word == "pmi2";
+  }
+  if (has_pmi2) return "pmi2";
+  fail(ErrorKind::kUsage,
+       "--launcher=srun: srun --mpi=list offers neither pmix nor pmi2, by which ranks of Open MPI "
+       "find each other; use --launcher=mpirun within the allocation");
+}
+
 LaunchSite slurm_site() {
   if (variable("SLURM_JOB_ID").empty()) {
     fail(ErrorKind::kUsage,
@@ -119,17 +207,6 @@ std::vector<std::string> mpirun_here(int ranks) {
           "--mca",  "btl", "vader,self"};
 }
 
-std::string step_name() { return fmt::format("tandem.{}", ::getpid()); }
-
-std::vector<std::string> own_steps_in(const std::string& list) {
-  std::vector<std::string> steps;
-  std::istringstream lines(list);
-  for (std::string number, name; lines >> number >> name;) {
-    if (name == step_name()) steps.push_back(number);
-  }
-  return steps;
-}
-
 void cancel_own_steps() {
   const char* const job = std::getenv("SLURM_JOB_ID");
   if (job == nullptr) return;
@@ -138,74 +215,6 @@ void cancel_own_steps() {
   for (const std::string& step : own_steps_in(list)) {
     static_cast<void>(output_of(fmt::format("scancel '{}' 2>/dev/null", step)));
   }
-}
-
-std::vector<int> slots_of_hosts(const std::string& hosts) {
-  std::vector<int> slots;
-  for (const std::string_view host : split(hosts, ',')) {
-    const std::size_t colon = host.find(':');
-    const int count = colon == host.npos ? 1 : positive(host.substr(colon + 1));
-    if (!is_host_name(host.substr(0, colon)) || count == 0) {
-      fail(ErrorKind::kUsage,
-           "--hosts: '{}' is no host with its slots; give a list such as node1:2,node2:2", host);
-    }
-    slots.push_back(count);
-  }
-  return slots;
-}
-
-std::vector<int> slots_of_hostfile(const std::string& text, const std::string& source) {
-  std::vector<int> slots;
-  bool all_known = true;
-  for (const std::string_view line : split(text, '\n')) {
-    std::istringstream words(std::string(line.substr(0, line.find('#'))));
-    std::string host;
-    if (!(words >> host)) continue;
-    int count = 0;
-    for (std::string word; words >> word;) {
-      if (!word.starts_with("slots=")) continue;
-      count = positive(word.substr(6));
-      if (count > 0) continue;
-      fail(ErrorKind::kUsage,
-           "--hostfile: '{}' of {} in '{}' is no number of slots; give 1 or more", word, host,
-           source);
-    }
-    all_known = all_known && count > 0;
-    slots.push_back(count);
-  }
-  if (slots.empty()) {
-    fail(ErrorKind::kUsage, "--hostfile: '{}' names no host; give lines such as node1 slots=2",
-         source);
-  }
-  return all_known ? slots : std::vector<int>{};
-}
-
-std::vector<int> slots_of_slurm(const std::string& cpus_per_node) {
-  std::vector<int> slots;
-  for (const std::string_view part : split(cpus_per_node, ',')) {
-    const std::size_t times = part.find("(x");
-    const int cpus = positive(part.substr(0, times));
-    int nodes = 1;
-    if (times != part.npos && part.back() == ')') {
-      nodes = positive(part.substr(times + 2, part.size() - times - 3));
-    }
-    if (cpus == 0 || nodes == 0) return {};
-    slots.insert(slots.end(), static_cast<std::size_t>(nodes), cpus);
-  }
-  return slots;
-}
-
-std::string mpi_plugin_in(const std::string& list) {
-  std::istringstream words(list);
-  bool has_pmi2 = false;
-  for (std::string word; words >> word;) {
-    if (word == "pmix") return word;
-    has_pmi2 = has_pmi2 || word == "pmi2";
-  }
-  if (has_pmi2) return "pmi2";
-  fail(ErrorKind::kUsage,
-       "--launcher=srun: srun --mpi=list offers neither pmix nor pmi2, by which ranks of Open MPI "
-       "find each other; use --launcher=mpirun within the allocation");
 }
 
 LaunchSite checked_site(const SiteOptions& options) {

@@ -53,21 +53,6 @@ struct LaunchSite {
 // for mpirun on this machine.
 [[nodiscard]] std::string text_of(const LaunchSite& site);
 
-// The slots of each node in "node1:2,node2:2". Throws a usage error on any other form.
-[[nodiscard]] std::vector<int> slots_of_hosts(const std::string& hosts);
-
-// The slots of each node in a host file; empty where a line leaves the number to mpirun. Errors
-// name `source`.
-[[nodiscard]] std::vector<int> slots_of_hostfile(const std::string& text,
-                                                 const std::string& source);
-
-// The slots of each node in Slurm's "2(x3),1" (SLURM_JOB_CPUS_PER_NODE); empty for any other form.
-[[nodiscard]] std::vector<int> slots_of_slurm(const std::string& cpus_per_node);
-
-// pmix where `list`, the answer of srun --mpi=list, has pmix, else pmi2. Throws a usage error where
-// the list has neither.
-[[nodiscard]] std::string mpi_plugin_in(const std::string& list);
-
 // mpirun's words that start ranks on this machine.
 [[nodiscard]] std::vector<std::string> mpirun_here(int ranks);
 
@@ -87,14 +72,6 @@ struct DeviceLimit {
 // tell.
 [[nodiscard]] std::optional<std::string> why_too_large(const DeviceLimit& limit,
                                                        const results::Cell& cell);
-
-// The name of all steps of Slurm that this process starts; no other process has the same name.
-// Slurm's ranks are children of Slurm's own daemons: after an srun is killed, its ranks may go on
-// and keep their cores, and this program finds its own steps by their name.
-[[nodiscard]] std::string step_name();
-
-// The numbers, such as "7.3", of the steps with that name in squeue's lines "NUMBER NAME".
-[[nodiscard]] std::vector<std::string> own_steps_in(const std::string& list);
 
 // Cancels the remaining steps of this process in its allocation. Reports no error, since the caller
 // could do nothing more.

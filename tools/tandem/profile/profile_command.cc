@@ -193,18 +193,6 @@ int run(const std::vector<std::string>& command, const Interrupts& interrupts) {
   return run_relayed(command, launch_environment(), interrupts);
 }
 
-// Checks the options before a profiler starts, so that the error is the only output.
-int check_options(const ProfiledJob& job, const Interrupts& interrupts) {
-  std::vector<std::string> command{
-      job.step_bench.string(),         "--strategy=" + job.cell.strategy,
-      "--launch=" + job.cell.launch,   fmt::format("--devices={}", job.cell.devices),
-      "--backend=" + job.cell.backend, "--check"};
-  const std::vector<std::string> watch = watch_words(job);
-  command.insert(command.end(), watch.begin(), watch.end());
-  command.insert(command.end(), job.options.begin(), job.options.end());
-  return run(command, interrupts);
-}
-
 std::vector<fs::path> reports_in(const fs::path& folder, const std::string& ending) {
   std::vector<fs::path> reports;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -308,7 +296,8 @@ int run_profile(const ProfileOptions& options) {
   }
   if (!is_own(options)) check_installed(options.tool);
   const Interrupts interrupts;
-  if (const int status = check_options(job, interrupts); status != 0) return status;
+  // The options are checked before a profiler starts, so that the error is the only output.
+  if (const int status = run(check_command(job), interrupts); status != 0) return status;
   make_folder(options, job);
   const int status = run_tool(options, job, interrupts);
   std::error_code not_empty;

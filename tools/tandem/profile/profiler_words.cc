@@ -42,6 +42,19 @@ bool replays_graphs(const ProfiledJob& job) {
          words.find(" --cuda-graph on ") != std::string::npos;
 }
 
+// step_bench's options that select the observed steps.
+Words watch_words(const ProfiledJob& job) {
+  switch (job.watcher) {
+    case Watcher::kProfiler:
+      return {fmt::format("--profile-steps={}", job.steps)};
+    case Watcher::kTrace:
+      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
+    case Watcher::kContention:
+      return {"--contention=" + own_report(job).string()};
+  }
+  return {};
+}
+
 // A profiler needs no longer run than the capture, since samples under a profiler are not used.
 Words step_bench_words(const ProfiledJob& job) {
   Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
@@ -114,6 +127,12 @@ Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& re
           report.string()};
 }
 
+Words check_command(const ProfiledJob& job) {
+  Words words = step_bench_words(job);
+  words.emplace_back("--check");
+  return words;
+}
+
 Words own_command(const ProfiledJob& job) {
   Words words = launcher_words(job.site, job.cell, job.oversubscribe);
   append(words, step_bench_words(job));
@@ -122,18 +141,6 @@ Words own_command(const ProfiledJob& job) {
 
 std::filesystem::path own_report(const ProfiledJob& job) {
   return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
-}
-
-Words watch_words(const ProfiledJob& job) {
-  switch (job.watcher) {
-    case Watcher::kProfiler:
-      return {fmt::format("--profile-steps={}", job.steps)};
-    case Watcher::kTrace:
-      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
-    case Watcher::kContention:
-      return {"--contention=" + own_report(job).string()};
-  }
-  return {};
 }
 
 int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }

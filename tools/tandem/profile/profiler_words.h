@@ -47,14 +47,14 @@ struct ProfiledJob {
 [[nodiscard]] std::vector<std::string> nsys_stats_command(const ProfiledJob& job,
                                                           const std::filesystem::path& report);
 
+// step_bench, which only checks the job's options.
+[[nodiscard]] std::vector<std::string> check_command(const ProfiledJob& job);
+
 // step_bench under the site's launcher, with its own observation on.
 [[nodiscard]] std::vector<std::string> own_command(const ProfiledJob& job);
 
 // The file that own_command() writes.
 [[nodiscard]] std::filesystem::path own_report(const ProfiledJob& job);
-
-// step_bench's options that select the observed steps.
-[[nodiscard]] std::vector<std::string> watch_words(const ProfiledJob& job);
 
 // How many reports the job writes.
 [[nodiscard]] int report_count(const ProfiledJob& job);

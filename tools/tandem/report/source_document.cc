@@ -52,16 +52,19 @@ fs::path file_in(const fs::path& source) {
       source.string());
 }
 
+std::optional<Document> document_of_journal(const fs::path& journal) {
+  return as_input([&]() -> std::optional<Document> {
+    auto contents = results::read_journal(journal);
+    if (!contents) return std::nullopt;
+    return Document{.sweep = std::move(contents->sweep), .launches = std::move(contents->launches)};
+  });
+}
+
 Document load_document(const fs::path& source) {
   const fs::path file = file_in(source);
-  return as_input([&]() -> Document {
-    if (file.extension() != ".jsonl") return results::read_document(file);
-    auto journal = results::read_journal(file);
-    if (!journal) {
-      fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
-    }
-    return {.sweep = std::move(journal->sweep), .launches = std::move(journal->launches)};
-  });
+  if (file.extension() != ".jsonl") return as_input([&] { return results::read_document(file); });
+  if (auto document = document_of_journal(file)) return *std::move(document);
+  fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
 }
 
 void check_distinct(const std::vector<std::string>& sources,

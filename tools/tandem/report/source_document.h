@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ template <class Read>
     throw Error(ErrorKind::kUsage, error.what());
   }
 }
+
+// The launches of a journal; nothing where there is no launch.
+[[nodiscard]] std::optional<results::Document> document_of_journal(
+    const std::filesystem::path& journal);
 
 // The results document of the source. Throws a usage error where the document cannot be read or
 // holds no launch.

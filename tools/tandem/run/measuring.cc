@@ -170,12 +170,13 @@ SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
   }
 }
 
-std::vector<std::filesystem::path> files_of(const ModelFiles& models) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& [name, file_name] : models) {
-    if (const auto file = checksummed_file(file_name)) files.emplace_back(file->path);
+void check_apart(const OutputPaths& out, std::vector<std::filesystem::path> inputs,
+                 const ModelFiles& models, const SiteOptions& site) {
+  for (const auto& [name, with_checksum] : models) {
+    if (const auto file = checksummed_file(with_checksum)) inputs.emplace_back(file->path);
   }
-  return files;
+  if (!site.hostfile.empty()) inputs.emplace_back(site.hostfile);
+  out.check_apart("--out", inputs);
 }
 
 }  // namespace tandem::cli

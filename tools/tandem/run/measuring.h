@@ -65,7 +65,9 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
 // Runs the sweep; removes the results of a run that a usage error ended.
 [[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder);
 
-// The files of models, without their checksums.
-[[nodiscard]] std::vector<std::filesystem::path> files_of(const ModelFiles& models);
+// Throws a usage error where writing the results would overwrite one of `inputs`, a model's file or
+// the host file.
+void check_apart(const OutputPaths& out, std::vector<std::filesystem::path> inputs,
+                 const ModelFiles& models, const SiteOptions& site);
 
 }  // namespace tandem::cli

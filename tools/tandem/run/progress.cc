@@ -70,9 +70,8 @@ Seconds expected_time(const results::Cell& cell, const ModelWork& size,
 }
 
 std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
-                                    const std::string& backend, const Launcher& launcher,
-                                    const Interrupts& interrupts) {
-  const bool is_host = is_on_host(backend);
+                                    const Launcher& launcher, const Interrupts& interrupts) {
+  const bool is_host = !cells.empty() && is_on_host(cells.front().backend);
   std::map<std::string, ModelWork> sizes;
   std::vector<Seconds> times;
   for (const results::Cell& cell : cells) {

@@ -46,9 +46,8 @@ class LaunchTimes {
 
 // The time that a launch of each cell needs, before any measurement: starting, making the model,
 // warm-up and samples, at the FLOP/s of an ordinary core or GPU. Asks step_bench about each model,
-// until there is an interrupt. `backend` is a value of --backend.
+// until there is an interrupt. All cells have one back end.
 [[nodiscard]] std::vector<Seconds> expected_times(const std::vector<results::Cell>& cells,
-                                                  const std::string& backend,
                                                   const Launcher& launcher,
                                                   const Interrupts& interrupts);
 

@@ -61,7 +61,6 @@ Task task_of(const RunOptions& options) {
                          .cores = core_limit(backend, options.oversubscribe),
                          .oversubscribe = options.oversubscribe},
                .stop_at = std::nullopt,
-               .expected = {},
                .model_series = task.sweep.model_series};
   return task;
 }
@@ -286,12 +285,11 @@ int dry_run(const RunOptions& options) {
                           checked_launch_timeout(options.launch_timeout), interrupts);
   check_options(task.plan.cells, launcher, interrupts);
   const std::size_t cells = task.plan.cells.size();
-  DryRun run{
-      .cells = task.plan.cells,
-      .launches = std::vector<int>(cells, task.plan.launches),
-      .times = LaunchTimes(expected_times(task.plan.cells, task.backend, launcher, interrupts)),
-      .dropped = by_reason(task.planned.dropped),
-      .left_out = task.sweep.left_out};
+  DryRun run{.cells = task.plan.cells,
+             .launches = std::vector<int>(cells, task.plan.launches),
+             .times = LaunchTimes(expected_times(task.plan.cells, launcher, interrupts)),
+             .dropped = by_reason(task.planned.dropped),
+             .left_out = task.sweep.left_out};
   for (std::size_t i = 0; i < cells; ++i) {
     const auto reason = why_too_large(task.plan.limit, run.cells[i]);
     if (!reason) continue;
@@ -309,16 +307,6 @@ int dry_run(const RunOptions& options) {
   return 0;
 }
 
-// Throws a usage error where writing the results would overwrite an input.
-void check_out(const Task& task, const RunOptions& options) {
-  const OutputPaths names(options.out);
-  std::vector<std::filesystem::path> inputs = files_of(task.sweep.model_files);
-  inputs.emplace_back(options.sweep);
-  if (!options.site.hostfile.empty()) inputs.emplace_back(options.site.hostfile);
-  names.check_apart("--out", inputs);
-  names.check_holds_no_other();
-}
-
 int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
   Task task = task_of(options);
@@ -330,7 +318,9 @@ int measure(const RunOptions& options) {
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings = settings_of(task, options);
   const int devices = most_devices(task.plan);
-  check_out(task, options);
+  const OutputPaths out(options.out);
+  check_apart(out, {options.sweep}, task.sweep.model_files, options.site);
+  out.check_holds_no_other();
   const OutputFolder folder(options.out);
   const results::SweepInfo info = sweep_info(task, options);
 
@@ -342,7 +332,6 @@ int measure(const RunOptions& options) {
   const bool has_links = !options.no_links;
   if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  task.plan.expected = expected_times(task.plan.cells, task.backend, launcher, interrupts);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
   // Links of other machines are measured last, since only a launch tells whether those machines can

@@ -36,7 +36,7 @@ SweepRunner::SweepRunner(SweepPlan plan, const Launcher& launcher, results::Jour
       journal_(journal),
       interrupts_(interrupts),
       states_(plan_.cells.size()),
-      times_(plan_.expected) {
+      times_(expected_times(plan_.cells, launcher, interrupts)) {
   for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
   take_over(journal_.contents().launches);
 }

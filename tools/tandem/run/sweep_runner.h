@@ -26,8 +26,6 @@ struct SweepPlan {
   DeviceLimit limit{};  // a cell beyond the limit is skipped
   // No launch starts after this time, so the most informative cells that fit are measured first.
   std::optional<TimePoint> stop_at;
-  // The time that a launch of each cell is expected to take, before any measurement.
-  std::vector<Seconds> expected;
   // Lists of models: after one model is out of memory, the models after it are skipped.
   std::vector<std::vector<std::string>> model_series{};
 };
