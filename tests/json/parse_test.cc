@@ -214,6 +214,14 @@ TEST(JsonValue, OfAnotherType_IsShownWithItsPlace) {
   EXPECT_NE(message.find(R"("a\nkkkk)"), std::string::npos) << message;
 }
 
+TEST(JsonValue, OneValue_StandsForAListOfOne) {
+  const auto values = [](std::string_view text) { return from(text).root().values().size(); };
+  EXPECT_EQ(values("7"), 1U);
+  EXPECT_EQ(values("[7, 8]"), 2U);
+  EXPECT_EQ(message_when([&] { (void)values("[]"); }),
+            "reading text: the list is empty: give one value or more");
+}
+
 TEST(JsonValue, UnknownKey_IsNamedWithTheNearestOne) {
   const auto refusal = [](std::string_view text) {
     return message_when([&] { from(text).root().allow({"batch", "model"}); });

@@ -92,8 +92,7 @@ Finding judge_shared(const LimitFacts& facts) {
       facts.container.empty()
           ? "as root: mount -o remount,size=50% /dev/shm; or free what lies in it"
           : "start the container with more: --shm-size=16g or --ipc=host; in Kubernetes an "
-            "emptyDir "
-            "of medium Memory at /dev/shm";
+            "emptyDir of medium Memory at /dev/shm";
   if (!facts.shared_free) {
     return problem(subject, "there is none: processes cannot share memory", advice);
   }

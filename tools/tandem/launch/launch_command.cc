@@ -73,8 +73,7 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
 // Whether the cell has a link that is bound to a GPU's speed, "pcie4@a100-fp32", and therefore is
 // scaled to the speed of one core.
 bool has_preset_link(const results::Cell& cell) {
-  const auto link = cell.options.find("link");
-  return link != cell.options.end() && link->second.find('@') != std::string::npos;
+  return cell.option("link").find('@') != std::string::npos;
 }
 
 void add_speeds(std::vector<std::string>& command, const results::Cell& cell,

@@ -21,8 +21,7 @@ using WorkloadKey = std::tuple<std::string, std::int64_t, std::string>;
 
 // The key holds the total batch, so a batch per device makes a workload for each device count.
 WorkloadKey workload_of(const results::Cell& cell) {
-  const auto precision = cell.options.find("precision");
-  return {cell.model, cell.global_batch, precision == cell.options.end() ? "" : precision->second};
+  return {cell.model, cell.global_batch, cell.option("precision")};
 }
 
 // The order in which places are taken: 0, n - 1, then the middle of each gap, the widest gaps

@@ -52,8 +52,7 @@ std::string kind_of(const results::Cell& cell) {
   results::Cell kind = cell;
   kind.global_batch = 0;
   if (is_asked_about(cell)) return kind.name();
-  const auto precision = cell.options.find("precision");
-  return cell.model + (precision == cell.options.end() ? "" : "/" + precision->second);
+  return cell.model + "/" + cell.option("precision");
 }
 
 // Why the cell's options do not go together, as step_bench says it; "" where they do, and for a

@@ -27,8 +27,7 @@ std::string value_of(const results::Cell& cell, const std::string& key) {
   if (key == "batch_per_device") {
     return fmt::format("{}", static_cast<double>(cell.global_batch) / cell.devices);
   }
-  const auto option = cell.options.find(key);
-  return option == cell.options.end() ? "" : option->second;
+  return cell.option(key);
 }
 
 bool holds(const Condition& condition, const results::Cell& cell) {

@@ -21,8 +21,7 @@ using enum options::StrategyKind;
 bool needs_equal_shares(const results::Cell& cell) {
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
   if (traits == nullptr || traits->algorithm != options::Algorithm::kAllReduce) return false;
-  const auto join = cell.options.find("join");
-  return join == cell.options.end() || join->second == "off";
+  return cell.option("join", "off") == "off";
 }
 
 // Why the cell is dropped; empty where the cell is measured.
