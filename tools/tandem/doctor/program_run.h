@@ -17,9 +17,7 @@ struct ProgramRun {
   cli::ChildResult result{};
   std::string reason{};  // the failure in one line, by the program or its launcher
 
-  [[nodiscard]] bool is_done() const {
-    return result.end == cli::ChildResult::End::kExited && result.code == 0;
-  }
+  [[nodiscard]] bool is_done() const { return result.has_exited(0); }
 };
 
 // Runs Tandem's bench programs, in the environment that sweeps give them, one at a time. Their

@@ -105,7 +105,7 @@ class FlightFolder {
 std::string explained(const ChildResult& child, const std::string& failure,
                       const FlightFolder& folder) {
   if (failure.empty() || child.end == End::kNotStarted) return failure;
-  if (child.end == End::kExited && child.code == kUsageExit) return failure;
+  if (child.has_exited(kUsageExit)) return failure;
   if (const std::string foreign = folder.foreign(); !foreign.empty()) {
     return fmt::format("{} ({})", failure, foreign);
   }
@@ -154,7 +154,7 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   outcome.record.status = Status::kFailed;
   outcome.record.reason = reason;
   outcome.record.stderr_tail = tail_of(child.stderr_text);
-  outcome.usage_error = child.end == End::kExited && child.code == kUsageExit;
+  outcome.usage_error = child.has_exited(kUsageExit);
   outcome.unreachable = says_no_daemon(child.stderr_text);
   outcome.hopeless =
       outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
@@ -240,15 +240,14 @@ std::string Launcher::refusal_of(const results::Cell& cell, Check check) const {
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".check.log");
   const ChildResult child = ask(cell, check, log);
   results::remove_all(log);
-  const bool is_refused = child.end == End::kExited && child.code == kUsageExit;
-  return is_refused ? reason_in(child.stderr_text) : "";
+  return child.has_exited(kUsageExit) ? reason_in(child.stderr_text) : "";
 }
 
 ModelWork Launcher::work_of(const results::Cell& cell) const {
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".model.log");
   const ChildResult child = ask(cell, Check::kModel, log);
   ModelWork size;
-  if (child.end == End::kExited && child.code == 0) size = model_work_in(log);
+  if (child.has_exited(0)) size = model_work_in(log);
   results::remove_all(log);
   return size;
 }

@@ -24,6 +24,8 @@ struct ChildResult {
   int code = 0;             // exit status, signal number, or errno of a start that failed
   std::string stderr_text;  // the last 64 KiB of stderr
   Seconds duration{0};
+
+  [[nodiscard]] bool has_exited(int status) const { return end == End::kExited && code == status; }
 };
 
 // Runs a command in a process group of its own and sleeps until the command ends: this process must

@@ -138,7 +138,7 @@ std::optional<LinkMatrix> measure_links(const LinkMeasurement& request,
                     .latency_bytes = kLatencyBytes,
                     .samples = kSamples,
                     .oversubscribed = request.oversubscribe};
-  if (result.end != ChildResult::End::kExited || result.code != 0) {
+  if (!result.has_exited(0)) {
     matrix.reason = reason_of(result, "copy_bench", kDeadline);
   } else {
     read_links(out, matrix);
