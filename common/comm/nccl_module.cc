@@ -11,8 +11,8 @@
 namespace tandem {
 namespace {
 
-// What a user's environment may prescribe that decides how data moves: named, so that nothing else
-// of the environment gets into a record.
+// The variables of a user's environment that decide how data moves. The list keeps the rest of the
+// environment out of a record.
 constexpr std::array kTellingVariables{
     "NCCL_ALGO",        "NCCL_PROTO",      "NCCL_P2P_DISABLE", "NCCL_NVLS_ENABLE",
     "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE", "NCCL_MIN_CTAS",    "NCCL_MAX_CTAS",

@@ -37,14 +37,14 @@ struct NcclModule {
 
 inline constexpr const char* kNcclModuleEntry = "tandem_nccl_module";
 
-// Of this process's CUDA module; null where there is none, or one without NCCL's part.
+// NCCL's entry of this process's CUDA module; null where there is no module, or one without NCCL.
 [[nodiscard]] const NcclModule* find_nccl_module();
 
-// Whether NCCL can be used in this process. Loads it.
+// Whether NCCL can be used in this process. Loads NCCL.
 [[nodiscard]] NcclProbe probe_nccl();
 
-// What is known of how NCCL moves data, for the record: it does not tell the algorithm and protocol
-// that it takes, so this is its version and what the user's environment prescribes.
+// How NCCL moves data, for the record. NCCL does not tell its choice of algorithm and protocol, so
+// the text holds NCCL's version and the settings of the user's environment.
 [[nodiscard]] std::string describe_nccl(const NcclProbe& probe);
 
 // Keeps NCCL from reading and writing peers' memory, for as long as this process lives: to be

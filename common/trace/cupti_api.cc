@@ -11,7 +11,7 @@
 namespace tandem::cupti {
 namespace {
 
-// Of the toolkit's major version, since records of another look different.
+// The library of the toolkit's major version, since another version's records look different.
 std::string soname() { return fmt::format("libcupti.so.{}", CUDA_VERSION / 1000); }
 
 // Puts the functions in their places; returns the first that is not there.

@@ -15,7 +15,8 @@ namespace tandem::cupti {
 // Records as CUPTI has them, on its own clock. Thread-safe.
 class Receiver {
  public:
-  // Of this process, never destroyed: a thread of CUPTI's may be inside as the process ends.
+  // This process's receiver, never destroyed: a thread of CUPTI's may be inside the receiver as the
+  // process ends.
   [[nodiscard]] static Receiver& of_process();
 
   // CUPTI's two callbacks, which know no object. Buffers are this program's.
@@ -32,7 +33,7 @@ class Receiver {
  private:
   void read(std::uint8_t* buffer, std::size_t valid);
   void read(const CUpti_Activity& activity);
-  // Of any kind of record: all have these fields.
+  // Adds a record of any kind, as all kinds have these fields.
   template <class Activity>
   void add(const Activity& activity, timeline::Kind kind, const std::string& name, Bytes size);
   const std::string& name_of(const char* linker_name);

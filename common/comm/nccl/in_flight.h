@@ -28,7 +28,7 @@ class InFlight {
   [[nodiscard]] Ticket begin(cuda::CudaStream& stream, const CollectiveCall& call);
   void end(Ticket ticket, cuda::CudaStream& stream);
 
-  // Of a call that came to nothing.
+  // Forgets a call that came to nothing.
   void drop(Ticket ticket);
 
   // Tells the observer what has begun and ended since the last look. The collective that began

@@ -65,7 +65,7 @@ NcclCommunicator::NcclCommunicator(const Api& api, Scale scale, Bootstrap& boots
       memory_(std::make_shared<Memory>(api, device_)) {
   const ncclUniqueId id = agreed_id(api_, *host_);
   attempt_together(*host_, [&] {
-    // Those who wait for a rank that fails here stop soon.
+    // Ranks that wait for a rank which fails here stop soon.
     const auto error = capture_error([&] {
       handle_ = std::make_unique<Handle>(api_,
                                          Handle::Rank{.rank = host_->rank(),

@@ -79,8 +79,9 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   // when its stream has come to it. NCCL's end, by an abort too, waits until the graph is gone.
   [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
 
-  // Of a group of calls on several communicators by one thread: from here on calls neither wait nor
-  // finish what follows them on the stream, and no other thread gets into NCCL's communicator.
+  // Begins a group of calls on several communicators by one thread: from here on calls neither wait
+  // nor finish the work behind them on the stream, and no other thread gets into NCCL's
+  // communicator.
   void enter_group();
   // NCCL's own group has ended: others may.
   void let_others_in() { group_lock_.unlock(); }

@@ -124,7 +124,7 @@ void Handle::abort() noexcept {
   const std::lock_guard lock(mutex_);
   if (comm_ == nullptr) return;
   const cuda::DeviceGuard here(rank_.gpu, std::nothrow);
-  // What it answers changes nothing: the communicator is gone either way.
+  // The answer changes nothing, since the communicator is gone either way.
   static_cast<void>(api_.comm_abort(std::exchange(comm_, nullptr)));
 }
 

@@ -16,7 +16,7 @@ Stretches stretches_of(const BatchNormShape& shape) {
           ceil_div(shape.rows, batch_parts(shape.rows, shape.channels))};
 }
 
-// Of stretches that have rows: rounding up may leave the last ones without.
+// The number of stretches that have rows: rounding up may leave the last stretches without rows.
 std::int64_t filled_parts(const Stretches& stretches) {
   return ceil_div(stretches.rows, stretches.rows_each);
 }

@@ -95,8 +95,9 @@ struct Stretches {
   }
 };
 
-// Of a stretch of one channel: how far its mean lies from the channel's first number, so that the
-// difference of two means keeps its digits, and the sum of the squared distances from it.
+// The moments of a stretch of one channel: how far the mean lies from the channel's first number,
+// so that the difference of two means keeps its digits, and the sum of squared distances from the
+// mean.
 struct Moments {
   float mean;
   float squares;

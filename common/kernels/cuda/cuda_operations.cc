@@ -279,7 +279,7 @@ std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision preci
 
 namespace {
 
-// Of 13010: "13.1".
+// The version as text: "13.1" where CUDA says 13010.
 std::string runtime_version() {
   int version = 0;
   static_cast<void>(cudaRuntimeGetVersion(&version));  // fails for no pointer only

@@ -44,7 +44,7 @@ Tensor scores_of(CudnnGraphBuilder& to, const Sides& s, Tensor query, Tensor tur
   return to.pointwise(CUDNN_POINTWISE_MUL, products, scale, s.scores);
 }
 
-// Of rows of scores, in bf16.
+// The softmax of rows of scores, in bf16.
 Tensor softmax(CudnnGraphBuilder& to, const Sides& s, Tensor scores) {
   Tensor most = to.reduce(CUDNN_REDUCE_TENSOR_MAX, scores, s.rows);
   Tensor below = to.pointwise(CUDNN_POINTWISE_SUB, scores, most, s.scores);

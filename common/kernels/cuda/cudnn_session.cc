@@ -9,7 +9,8 @@ namespace tandem::cuda {
 
 namespace {
 
-// Of each list that cuDNN is asked for. Engines without tensor cores come late in one.
+// The most suggestions of each list that cuDNN is asked for. Engines without tensor cores come late
+// in a list.
 constexpr std::int64_t kMostSuggestions = 128;
 
 std::vector<CudnnDescriptor> suggestions(const CudnnApi& api, const CudnnGraph& graph,

@@ -18,7 +18,8 @@ struct Division {
   std::int64_t remainder;
 };
 
-// Of non-negative numbers. A GPU divides numbers of 32 bits several times as fast as those of 64.
+// Divides non-negative numbers. A GPU divides 32-bit numbers several times as fast as 64-bit
+// numbers.
 TANDEM_DEVICE inline Division divide(std::int64_t number, std::int64_t by) {
   if (((number | by) >> 32) == 0) {
     const auto narrow = static_cast<std::uint32_t>(number);

@@ -10,7 +10,7 @@
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/transformer_elements.h"
 
-// Of for_each().
+// The functions that for_each() takes.
 #define TANDEM_EACH_ELEMENTWISE(X)         \
   X(ReluBackwardElements<float>)           \
   X(ReluBackwardElements<BFloat16>)        \
@@ -54,7 +54,7 @@
   X(FillBlocks<Uniform>)                   \
   X(FillBlocks<SmallIntegers>)
 
-// Of for_each_row().
+// The functions that for_each_row() takes.
 #define TANDEM_EACH_ROWWISE(X)     \
   X(NormForwardRows<float>)        \
   X(NormForwardRows<BFloat16>)     \
@@ -70,5 +70,5 @@
   X(BatchParameterGradients)       \
   X(CrossEntropyBackwardRows)
 
-// Of sum_rows().
+// The functions that sum_rows() takes.
 #define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum)

@@ -9,7 +9,8 @@
 namespace tandem::cuda {
 namespace {
 
-// Of the library's suggestions the first is taken that holds; they come best first.
+// The most suggestions that the library is asked for. The best come first, and the first suggestion
+// that works is taken.
 constexpr int kSuggestions = 8;
 
 template <class Value>

@@ -40,7 +40,7 @@ struct FloatPair {
   }
 };
 
-// Of exponentials, relative to the largest exponent so far (Milakov and Gimelshein, "Online
+// A sum of exponentials, relative to the largest exponent so far (Milakov and Gimelshein, "Online
 // normalizer calculation for softmax", 2018): one pass over the elements.
 struct ExponentialSum {
   float largest;

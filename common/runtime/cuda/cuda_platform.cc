@@ -206,7 +206,7 @@ std::vector<std::unique_ptr<Gpu>> open_gpus(const std::vector<int>& ordinals, Pe
   return gpus;
 }
 
-// Of the own device, whose GPU other processes may share.
+// The capacity of the own device, whose GPU other processes may share.
 Bytes own_capacity(const DeviceMap& map, const PlatformOptions& options) {
   const int own = *options.own_device;
   const Bytes left = map.gpu_of({Backend::kCuda, own}).free_memory();
@@ -240,7 +240,7 @@ std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& optio
   return result;
 }
 
-// Of the process's device with this number among its own.
+// The near host of the device with this number among the process's own devices.
 NearHost near_host(const PlatformOptions& options, int number) {
   return options.near_hosts.empty() ? NearHost{}
                                     : options.near_hosts.at(static_cast<std::size_t>(number));

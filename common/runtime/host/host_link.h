@@ -20,7 +20,7 @@ struct ModelledTime {
   Nanoseconds lateness{0};
   std::uint32_t step = 0;  // step of the lateness, which is 0 in any other step
 
-  // Of two times that must both be over, the later one decides, with its lateness.
+  // Where two times must both be over, the later time decides, with its lateness.
   void merge(const ModelledTime& other) {
     if (other.at > at) *this = other;
   }
