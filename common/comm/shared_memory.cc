@@ -143,7 +143,7 @@ class SharedMemoryCommunicator final : public Communicator {
   void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
     check_parts("all_gather", mine, all, size());
     const Opening opening =
-        opening_of(Kind::kAllGather, mine, 0, modelled(ring_all_gather_time, all.size_bytes()));
+        opening_of(Kind::kAllGather, mine, 0, modelled(ring_pass_time, all.size_bytes()));
     enqueue(stream, "all_gather", all.size_bytes(), {reads(mine), writes(all)},
             [=, this, place = allocations_.place_of(mine.data())](const ModelledTime& ready) {
               on_stream_.open(opening, place, ready);
@@ -159,8 +159,7 @@ class SharedMemoryCommunicator final : public Communicator {
   void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
     check_parts("reduce_scatter", mine, all, size());
     const Kind kind = op == ReduceOp::kAverage ? Kind::kAverageScatter : Kind::kSumScatter;
-    const Opening opening =
-        opening_of(kind, mine, 0, modelled(ring_reduce_scatter_time, all.size_bytes()));
+    const Opening opening = opening_of(kind, mine, 0, modelled(ring_pass_time, all.size_bytes()));
     const Reduction reduction{mine.dtype(), factor_of(op, size())};
     enqueue(stream, "reduce_scatter", all.size_bytes(), {reads(all), writes(mine)},
             [=, this, place = allocations_.place_of(all.data())](const ModelledTime& ready) {

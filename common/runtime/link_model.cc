@@ -15,29 +15,20 @@ Nanoseconds stream_time(const LinkModel& link, double bytes) {
   return Nanoseconds{std::llround(bytes * 1e9 / link.bytes_per_second)};
 }
 
-// (n-1)(a + S/(nB)): one pass around the ring, in which each step carries a rank's n-th part.
-Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks) {
-  const int steps = ranks - 1;
-  const double bytes = static_cast<double>(size.value) * steps / ranks;
-  return link.latency * steps + stream_time(link, bytes);
-}
-
 }  // namespace
 
 Nanoseconds transfer_time(const LinkModel& link, Bytes size) {
   return link.latency + stream_time(link, static_cast<double>(size.value));
 }
 
+Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks) {
+  const int steps = ranks - 1;
+  const double bytes = static_cast<double>(size.value) * steps / ranks;
+  return link.latency * steps + stream_time(link, bytes);
+}
+
 Nanoseconds ring_all_reduce_time(const LinkModel& link, Bytes size, int ranks) {
   return 2 * ring_pass_time(link, size, ranks);
-}
-
-Nanoseconds ring_reduce_scatter_time(const LinkModel& link, Bytes size, int ranks) {
-  return ring_pass_time(link, size, ranks);
-}
-
-Nanoseconds ring_all_gather_time(const LinkModel& link, Bytes size, int ranks) {
-  return ring_pass_time(link, size, ranks);
 }
 
 Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {

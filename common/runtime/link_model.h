@@ -25,11 +25,13 @@ struct LinkModel {
 // The time of S bytes from one port to another: a + S/B.
 [[nodiscard]] Nanoseconds transfer_time(const LinkModel& link, Bytes size);
 
-// The times of collectives among `ranks` ports; `size` is what each rank holds (all-gather,
-// reduce-scatter: all ranks' parts together). A world of one transfers nothing.
+// The times of collectives among `ranks` ports; `size` is what each rank holds. A world of one
+// transfers nothing.
+
+// One pass around the ring, in which each step carries an n-th part: (n-1)(a + S/(nB)). An
+// all-gather or a reduce-scatter is one pass with all ranks' parts together; an all-reduce is two.
+[[nodiscard]] Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks);
 [[nodiscard]] Nanoseconds ring_all_reduce_time(const LinkModel& link, Bytes size, int ranks);
-[[nodiscard]] Nanoseconds ring_reduce_scatter_time(const LinkModel& link, Bytes size, int ranks);
-[[nodiscard]] Nanoseconds ring_all_gather_time(const LinkModel& link, Bytes size, int ranks);
 
 // The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
 [[nodiscard]] Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks);
