@@ -15,6 +15,7 @@
 #include "common/stats/summary.h"
 #include "common/timeline/clocks.h"
 #include "common/timeline/trace_json.h"
+#include "common/timeline/tracks.h"
 #include "common/trace/timeline_recorder.h"
 
 namespace tandem::bench {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "common/base/error.h"
 
@@ -103,36 +102,6 @@ void match_collectives(Trace& trace) {
     const auto is_same = [&](const Participant& one) { return one.slice->name == name; };
     if (std::ranges::all_of(all, is_same)) meet(all);
   }
-}
-
-void sort_slices(Track& track) {
-  std::ranges::stable_sort(track.slices, [](const Slice& a, const Slice& b) {
-    return std::tuple(a.begin, -a.end, a.kind) < std::tuple(b.begin, -b.end, b.kind);
-  });
-}
-
-void add_layers(Track& track) {
-  std::vector<Slice> layers;
-  bool goes_on = false;  // the next operation may belong to the latest layer
-  for (const Slice& slice : track.slices) {
-    if (is_of_gpu(slice.kind)) continue;  // within an operation, or beside one
-    if (slice.kind != Kind::kOperation || slice.layer.empty()) {
-      goes_on = false;
-      continue;
-    }
-    if (goes_on && layers.back().name == slice.layer) {
-      layers.back().end = slice.end;
-      continue;
-    }
-    layers.push_back({.kind = Kind::kLayer,
-                      .name = slice.layer,
-                      .begin = slice.begin,
-                      .end = slice.end,
-                      .step = slice.step});
-    goes_on = true;
-  }
-  track.slices.insert(track.slices.end(), layers.begin(), layers.end());
-  sort_slices(track);
 }
 
 }  // namespace tandem::timeline

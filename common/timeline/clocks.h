@@ -73,11 +73,4 @@ void align(Process& process, const ClockFit& clock);
 // a process, came together. All processes must be on one clock.
 void match_collectives(Trace& trace);
 
-// Sorts the slices by beginning; a slice that contains other slices comes before these.
-void sort_slices(Track& track);
-
-// Adds to a sorted stream's operations the layers that consecutive operations of a phase belong to.
-// The track stays sorted.
-void add_layers(Track& track);
-
 }  // namespace tandem::timeline

@@ -5,9 +5,9 @@
 
 #include "common/base/error.h"
 #include "common/json/parse.h"
-#include "common/timeline/clocks.h"
 #include "common/timeline/trace_fields.h"
 #include "common/timeline/trace_json.h"
+#include "common/timeline/tracks.h"
 
 namespace tandem::timeline {
 namespace {

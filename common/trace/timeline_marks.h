@@ -9,12 +9,6 @@
 
 namespace tandem {
 
-// Slices of a track nest or are apart, but slices that a GPU ran may cross: kernels of a replayed
-// graph run beside each other, and a kernel may begin before the preceding kernel has ended. Takes
-// out of a sorted track as few of these slices as a sweep finds, and returns tracks of the same
-// device that hold the slices: "compute beside", "compute beside 2".
-[[nodiscard]] std::vector<timeline::Track> take_crossing(timeline::Track& track);
-
 // A point of a device's steps on one of its streams, in the order in which they were enqueued.
 struct TimelineMark {
   enum class What {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/timeline/clocks.h"
+#include "common/timeline/tracks.h"
 
 namespace tandem::timeline {
 

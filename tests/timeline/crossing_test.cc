@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/timeline/clocks.h"
-#include "common/trace/timeline_marks.h"
+#include "common/timeline/tracks.h"
 
 namespace tandem::timeline {
 namespace {
