@@ -47,7 +47,7 @@ class OutputDevice {
   }
   [[nodiscard]] PhaseTimer& timer() { return replica_ ? replica_->timer() : own_->timer; }
 
-  // Whether the output device keeps books of its own, apart from those of any replica.
+  // Whether the output device keeps a time account of its own, apart from those of any replica.
   [[nodiscard]] bool is_apart() const { return replica_ == nullptr; }
 
   void begin(Phase phase) { timer().begin(stream(), phase); }

@@ -45,7 +45,7 @@ StepFigures figures_of(const StepView& step) {
           .in_line = communication_in_line(last),
           .in_gaps = communication_in_gaps(last),
           .hand_over = hand_over(last),
-          .exposed_by_books = last.phase("exposed_comm"),
+          .exposed_by_account = last.phase("exposed_comm"),
           .idle = last.phase("idle"),
           .start_skew = spread(step.devices, &DeviceStep::begin),
           .end_skew = spread(step.devices, &DeviceStep::end),
@@ -136,7 +136,7 @@ std::string row(const StepFigures& one) {
       "{:>9.3f}\n",
       one.step, milliseconds(one.length), fmt::format("{} / {}", one.rank, one.device),
       milliseconds(one.communication), milliseconds(one.exposed), milliseconds(one.hand_over),
-      milliseconds(one.exposed_by_books), milliseconds(one.in_line), milliseconds(one.in_gaps),
+      milliseconds(one.exposed_by_account), milliseconds(one.in_line), milliseconds(one.in_gaps),
       one.communication == Nanoseconds{0} ? "-" : fmt::format("{:.1f} %", one.overlap() * 100),
       milliseconds(one.idle), milliseconds(one.end_skew), milliseconds(one.arrival_skew));
 }
@@ -146,7 +146,7 @@ std::string table(const TraceSummary& summary) {
   std::string text = fmt::format(
       "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "
       "{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>9}  {:>9}  {:>9}\n",
-      "step", "length", "rank / device", "comm", "exposed", "hand-over", "books", "in line",
+      "step", "length", "rank / device", "comm", "exposed", "hand-over", "account", "in line",
       "in gaps", "overlap", "idle", "end skew", "arrival");
   for (const StepFigures& one : summary.steps) text += row(one);
   return text;

@@ -20,8 +20,8 @@ struct StepFigures {
   Nanoseconds in_line{0};    // communication on the compute stream while the device did not wait
   Nanoseconds in_gaps{0};    // other communication while the device neither waited nor worked
   Nanoseconds hand_over{0};  // waits before a collective began or after a collective ended
-  Nanoseconds exposed_by_books{0};  // the device's phase exposed_comm
-  Nanoseconds idle{0};              // the device's phase idle
+  Nanoseconds exposed_by_account{0};  // the device's phase exposed_comm
+  Nanoseconds idle{0};                // the device's phase idle
   // The fields below cover all devices:
   Nanoseconds start_skew{0};    // from the first device's beginning to the last device's
   Nanoseconds end_skew{0};      // from the first device's end to the last device's

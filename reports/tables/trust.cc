@@ -14,7 +14,7 @@
 namespace tandem::reports {
 namespace {
 
-constexpr double kBooksBar = 0.02;  // remainder above which a cell is flagged
+constexpr double kRemainderBar = 0.02;  // remainder above which a cell is flagged
 
 // How far the phases account for the steps: the remainder's share over cells with phases.
 std::string books_line(const Summary& summary) {
@@ -26,13 +26,13 @@ std::string books_line(const Summary& summary) {
     ++timed;
     const double share = std::abs(cell.remainder_share());
     most = std::max(most, share);
-    if (share > kBooksBar) ++flagged;
+    if (share > kRemainderBar) ++flagged;
   }
   if (timed == 0) return "Phases were not timed: nothing tells where the steps go.";
   return fmt::format(
       "The books: of {} with phases, {} have more than {:.0f} % of the step in no "
       "phase; at most {:.1f} %.",
-      count_text(timed, "cell"), flagged, 100 * kBooksBar, 100 * most);
+      count_text(timed, "cell"), flagged, 100 * kRemainderBar, 100 * most);
 }
 
 std::string steadiness_line(const Summary& summary) {

@@ -69,8 +69,8 @@ class AgreementTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("forward: untraced 2000 ms, traced 2040 ms; traced over untraced: 1.0200", done.stdout)
         self.assertIn("all phases: untraced 3000 ms, traced 3040 ms", done.stdout)
-        self.assertIn("exposed, collectives running: books 1000 ms, intervals 800 ms; intervals over books: 0.8000", done.stdout)
-        self.assertIn("exposed communication: books 1000 ms, intervals 980 ms; intervals over books: 0.9800", done.stdout)
+        self.assertIn("exposed, collectives running: account 1000 ms, intervals 800 ms; intervals over account: 0.8000", done.stdout)
+        self.assertIn("exposed communication: account 1000 ms, intervals 980 ms; intervals over account: 0.9800", done.stdout)
 
     def test_launches_are_of_processes_where_they_are(self):
         for strategy, count in (("ddp", 1), ("dp", 0)):

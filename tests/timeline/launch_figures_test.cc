@@ -164,9 +164,10 @@ TEST(LaunchFigures, IntervalsAreHeldAgainstTheBooks) {
   Trace trace = two_ranks();
   EXPECT_EQ(comparison_text(trace), "");
   for (Process& process : trace.processes) process.tracks[1].slices[1].end = Nanoseconds{110};
-  EXPECT_THAT(comparison_text(trace),
-              HasSubstr("exposed is 0.500 of books in the table above: the phase exposed_comm also "
-                        "holds waking up"));
+  EXPECT_THAT(
+      comparison_text(trace),
+      HasSubstr("exposed is 0.500 of account in the table above: the phase exposed_comm also "
+                "holds waking up"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(Summary, FiguresAreOfTheDeviceThatEndedLast) {
   EXPECT_EQ(step.rank, 1);
   EXPECT_EQ(step.communication, time_of(70));
   EXPECT_EQ(step.exposed, time_of(50));
-  EXPECT_EQ(step.exposed_by_books, time_of(50));
+  EXPECT_EQ(step.exposed_by_account, time_of(50));
   EXPECT_EQ(step.in_gaps, time_of(0));
   EXPECT_DOUBLE_EQ(step.overlap(), 20.0 / 70);
   EXPECT_EQ(step.end_skew, time_of(3));
