@@ -5,13 +5,9 @@
     repeated_sweeps_test.py
 """
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+from stand_ins import StandInTest
 
 # `run` leaves a figure in its folder, the next of speeds.json; `compare` calls a different one a change.
 STAND_IN = """#!/usr/bin/env python3
@@ -42,20 +38,14 @@ sys.exit(verdict == "SLOWER")
 """
 
 
-class RepeatedSweepsTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        program = self.folder / "tandem"
-        program.write_text(STAND_IN)
-        program.chmod(0o755)
+class RepeatedSweepsTest(StandInTest):
+    SOURCE = STAND_IN
+    PROGRAMS = ("tandem",)
 
     def repeat(self, speeds, *options, sweep="small"):
         (self.folder / "speeds.json").write_text(json.dumps(speeds))
-        return subprocess.run(
-            [sys.executable, "-B", HERE / "repeated_sweeps", f"--tandem={self.folder}/tandem",
-             f"--out={self.folder}/out", f"--sweep={sweep}", *options], capture_output=True, text=True, check=False)
+        return self.start("repeated_sweeps", f"--tandem={self.folder}/tandem", f"--out={self.folder}/out",
+                          f"--sweep={sweep}", *options)
 
     def test_each_pair_with_a_change_is_an_alarm(self):
         done = self.repeat([1, 1, 2, 2, 1], "--times=5")

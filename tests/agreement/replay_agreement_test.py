@@ -6,13 +6,9 @@
 """
 import json
 import math
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+from stand_ins import StandInTest
 
 # Takes the next of the times that times.json has for its model and strategy; as mpirun it starts what it is given.
 STAND_IN = """#!/usr/bin/env python3
@@ -37,25 +33,14 @@ path.write_text(json.dumps(times))
 """
 
 
-class AgreementTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        for name in ("step_bench", "mpirun"):
-            program = self.folder / name
-            program.write_text(STAND_IN)
-            program.chmod(0o755)
+class AgreementTest(StandInTest):
+    SOURCE = STAND_IN
+    PROGRAMS = ("step_bench", "mpirun")
 
     def compare(self, model, file, *options):
         (self.folder / "times.json").write_text(json.dumps({"model": model, "file": file}))
-        return subprocess.run(
-            [sys.executable, "-B", HERE / "replay_agreement", f"--step-bench={self.folder}/step_bench",
-             f"--mpirun={self.folder}/mpirun", "--model=m", "--batch=16", *options],
-            capture_output=True, text=True, check=False)
-
-    def starts(self):
-        return (self.folder / "starts").read_text().splitlines()
+        return self.start("replay_agreement", f"--step-bench={self.folder}/step_bench", f"--mpirun={self.folder}/mpirun",
+                          "--model=m", "--batch=16", *options)
 
     def test_ratios_are_those_of_launch_medians(self):
         model = {"single": [[1, 1, 9], [1, 1, 1]], "dp": [[4], [4]], "ddp": [[2], [2]]}

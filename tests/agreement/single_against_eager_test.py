@@ -7,13 +7,9 @@
 import json
 import math
 import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+from stand_ins import StandInTest
 
 # Each start takes the next of the times that a file beside it holds, and adds its name to one list of starts.
 STAND_IN = """#!/usr/bin/env python3
@@ -40,29 +36,19 @@ else:
 """
 
 
-class ComparisonTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        for name in ("python", "python1.13", "step_bench"):
-            program = self.folder / name
-            program.write_text(STAND_IN)
-            program.chmod(0o755)
+class ComparisonTest(StandInTest):
+    SOURCE = STAND_IN
+    PROGRAMS = ("python", "python1.13", "step_bench")
 
     def compare(self, theirs, ours, *options):
         (self.folder / "python.json").write_text(json.dumps(theirs))
         (self.folder / "step_bench.json").write_text(json.dumps(ours))
-        return subprocess.run(
-            [sys.executable, "-B", HERE / "single_against_eager", f"--python={self.folder}/python",
-             f"--step-bench={self.folder}/step_bench", "--batch=64", "--precision=bf16", *options],
-            capture_output=True, text=True, check=False, env=os.environ | {"OPENBLAS_CORETYPE": "Haswell"})
+        return self.start("single_against_eager", f"--python={self.folder}/python",
+                          f"--step-bench={self.folder}/step_bench", "--batch=64", "--precision=bf16", *options,
+                          environment=os.environ | {"OPENBLAS_CORETYPE": "Haswell"})
 
     def environments(self):
         return [json.loads(line) for line in (self.folder / "environments").read_text().splitlines()]
-
-    def starts(self):
-        return (self.folder / "starts").read_text().splitlines()
 
     def test_ratio_is_that_of_launch_medians(self):
         done = self.compare([[2, 2, 90], [3, 3, 3]], [[1, 1, 50], [1, 1, 1]], "--model=m", "--launches=2")

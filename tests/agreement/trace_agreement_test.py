@@ -5,13 +5,9 @@
     trace_agreement_test.py
 """
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+from stand_ins import StandInTest
 
 # Takes the next of the launches that launches.json has; as mpirun it starts what it is given.
 STAND_IN = """#!/usr/bin/env python3
@@ -42,26 +38,15 @@ def launch(untraced, traced, communication=0, exposed=0, hand_over=0, in_line=0)
               "in_line": in_line}] * 2)
 
 
-class AgreementTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-        for name in ("step_bench", "tandem", "mpirun"):
-            program = self.folder / name
-            program.write_text(STAND_IN)
-            program.chmod(0o755)
+class AgreementTest(StandInTest):
+    SOURCE = STAND_IN
+    PROGRAMS = ("step_bench", "tandem", "mpirun")
 
     def compare(self, launches, *options):
         (self.folder / "launches.json").write_text(json.dumps(launches))
-        return subprocess.run(
-            [sys.executable, "-B", HERE / "trace_agreement", f"--step-bench={self.folder}/step_bench",
-             f"--tandem={self.folder}/tandem", f"--mpirun={self.folder}/mpirun", "--model=m", "--batch=16",
-             f"--launches={len(launches) or 1}", *options],
-            capture_output=True, text=True, check=False)
-
-    def starts(self):
-        return (self.folder / "starts").read_text().splitlines()
+        return self.start("trace_agreement", f"--step-bench={self.folder}/step_bench", f"--tandem={self.folder}/tandem",
+                          f"--mpirun={self.folder}/mpirun", "--model=m", "--batch=16", f"--launches={len(launches) or 1}",
+                          *options)
 
     def test_phases_and_exposed_communication_are_compared(self):
         done = self.compare([launch({"forward": 1, "exposed_comm": 0.5}, {"forward": 1.02, "exposed_comm": 0.5}, 0.6, 0.4, 0.09)],
