@@ -4,9 +4,10 @@
 #include <cstring>
 
 #include "common/comm/bootstrap.h"
-#include "common/comm/host_collective.h"
+#include "common/comm/collective_errors.h"
+#include "common/comm/collective_note.h"
+#include "common/comm/collective_queue.h"
 #include "common/comm/reduction.h"
-#include "common/comm/rendezvous.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {
@@ -15,20 +16,7 @@ namespace {
 
 using host::ModelledTime;
 
-enum class NotedKind {
-  kSum,
-  kAverage,
-  kBroadcast,
-  kReduce,
-  kAllGather,
-  kReduceScatter,
-  kScatter,
-  kGather
-};
-
-NotedKind kind_of(ReduceOp op) {
-  return op == ReduceOp::kAverage ? NotedKind::kAverage : NotedKind::kSum;
-}
+using Kind = CollectiveRequest::Kind;
 
 class BlockingCommunicator final : public Communicator {
  public:
@@ -40,117 +28,59 @@ class BlockingCommunicator final : public Communicator {
         device_(device),
         checks_order_(options.check_order == OrderCheck::kAlways),
         transport_(std::move(transport)),
-        queue_(options, [this] { abort(); }) {}
+        queue_(rank_, options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     // The transport's waits have a deadline, so the exchange goes through the transport.
-    const CollectiveCall call = on_host("allocate", size);
     std::unique_ptr<Buffer> buffer;
-    attempt_together([&](const std::string& mine) { return transport_->gather_texts(call, mine); },
-                     [&] { buffer = device_.allocate(size); });
+    attempt_together(*this, [&] { buffer = device_.allocate(size); });
     return buffer;
   }
 
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    check_same_shape("all_reduce", mine, result);
-    enqueue(stream, "all_reduce", mine.size_bytes(), {reads(mine), writes(result)},
-            note_of(kind_of(op), result, 0), [=, this](const CollectiveCall& call) {
-              transport_->all_reduce(call, mine, result);
-              scale(result, op);
-            });
-  }
-
-  void broadcast(Stream& stream, AnySpan values, int root) override {
-    check_root(root, size_);
-    enqueue(stream, "broadcast", values.size_bytes(), {writes(values)},
-            note_of(NotedKind::kBroadcast, values, root),
-            [=, this](const CollectiveCall& call) { transport_->broadcast(call, values, root); });
-  }
-
-  using Communicator::reduce;
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
-    check_root(root, size_);
-    check_reduction(mine, result, rank_ == root);
-    // A transport only reads the values of ranks other than the root, so the const_cast is safe.
-    const AnySpan values = rank_ == root ? result
-                                         : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
-                                                   mine.dtype(), mine.device());
-    enqueue(stream, "reduce", mine.size_bytes(), {reads(mine), writes(result)},
-            note_of(NotedKind::kReduce, mine, root), [=, this](const CollectiveCall& call) {
-              if (rank_ == root) copy_part(mine, result);
-              transport_->reduce(call, values, root);
-            });
-  }
-
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    check_parts("all_gather", mine, all, size_);
-    enqueue(stream, "all_gather", all.size_bytes(), {reads(mine), writes(all)},
-            note_of(NotedKind::kAllGather, mine, 0),
-            [=, this](const CollectiveCall& call) { transport_->all_gather(call, mine, all); });
-  }
-
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    check_parts("reduce_scatter", mine, all, size_);
-    Note note = note_of(NotedKind::kReduceScatter, mine, 0);
-    note.add(static_cast<std::int64_t>(op));
-    enqueue(stream, "reduce_scatter", all.size_bytes(), {reads(all), writes(mine)}, note,
-            [=, this](const CollectiveCall& call) {
-              transport_->reduce_scatter(call, all, mine);
-              scale(mine, op);
-            });
-  }
-
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override {
-    check_blocks_of(blocks, mine, source, root);
-    std::vector<Access> accesses{writes(mine)};
-    if (rank_ == root) accesses.push_back(at_root(reads(source)));
-    enqueue(stream, "scatter", mine.size_bytes(), std::move(accesses),
-            note_of(NotedKind::kScatter, blocks, root), [=, this](const CollectiveCall& call) {
-              if (rank_ != root) return receive(call, mine, root);
-              for (int peer = 0; peer < size_; ++peer) {
-                const ConstAnySpan part = part_of(source, blocks, peer);
-                peer == rank_ ? copy_part(part, mine) : dispatch(call, part, peer);
-              }
-            });
-  }
-
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override {
-    check_blocks_of(blocks, mine, destination, root);
-    std::vector<Access> accesses{reads(mine)};
-    if (rank_ == root) accesses.push_back(at_root(writes(destination)));
-    enqueue(stream, "gather", mine.size_bytes(), std::move(accesses),
-            note_of(NotedKind::kGather, blocks, root), [=, this](const CollectiveCall& call) {
-              if (rank_ != root) return dispatch(call, mine, root);
-              for (int peer = 0; peer < size_; ++peer) {
-                const AnySpan part = part_of(destination, blocks, peer);
-                peer == rank_ ? copy_part(mine, part) : receive(call, part, peer);
-              }
-            });
-  }
-
-  void send(Stream& stream, ConstAnySpan values, int to) override {
-    check_peer(to, rank_, size_);
-    enqueue_message(stream, "send", values.size_bytes(), reads(values),
-                    [=, this](const CollectiveCall& call) { dispatch(call, values, to); });
-  }
-
-  void recv(Stream& stream, AnySpan values, int from) override {
-    check_peer(from, rank_, size_);
-    enqueue_message(stream, "recv", values.size_bytes(), writes(values),
-                    [=, this](const CollectiveCall& call) { receive(call, values, from); });
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    const ConstAnySpan from = request.from;
+    const AnySpan to = request.to;
+    const ReduceOp op = request.op;
+    const int root = request.root;
+    switch (request.kind) {
+      case Kind::kAllReduce:
+        return queue(stream, request, [=, this](const CollectiveCall& call) {
+          transport_->all_reduce(call, from, to);
+          scale(to, op);
+        });
+      case Kind::kBroadcast:
+        return queue(stream, request, [=, this](const CollectiveCall& call) {
+          transport_->broadcast(call, to, root);
+        });
+      case Kind::kReduce:
+        return enqueue_reduce(stream, request);
+      case Kind::kAllGather:
+        return queue(stream, request, [=, this](const CollectiveCall& call) {
+          transport_->all_gather(call, from, to);
+        });
+      case Kind::kReduceScatter:
+        return queue(stream, request, [=, this](const CollectiveCall& call) {
+          transport_->reduce_scatter(call, from, to);
+          scale(to, op);
+        });
+      case Kind::kScatter:
+        return enqueue_scatter(stream, request);
+      case Kind::kGather:
+        return enqueue_gather(stream, request);
+      case Kind::kSend:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { dispatch(call, from, root); });
+      case Kind::kRecv:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { receive(call, to, root); });
+    }
   }
 
   void barrier() override {
     static_cast<void>(transport_->gather_texts(on_host("barrier", Bytes{0}), ""));
-  }
-
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    return gathered_numbers(mine, [this](const std::string& bits) { return all_gather(bits); });
   }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
@@ -166,14 +96,46 @@ class BlockingCommunicator final : public Communicator {
     return {.sequence = 0, .name = name, .size = size};
   }
 
-  [[nodiscard]] static Note note_of(NotedKind kind, ConstAnySpan values, int root) {
-    return Note{static_cast<std::int64_t>(kind), root, values.size(),
-                static_cast<std::int64_t>(values.dtype())};
+  void enqueue_reduce(Stream& stream, const CollectiveRequest& request) {
+    const ConstAnySpan mine = request.from;
+    const AnySpan result = request.to;
+    const int root = request.root;
+    // A transport only reads the values of ranks other than the root, so the const_cast is safe.
+    const AnySpan values = rank_ == root ? result
+                                         : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
+                                                   mine.dtype(), mine.device());
+    queue(stream, request, [=, this](const CollectiveCall& call) {
+      if (rank_ == root) copy_part(mine, result);
+      transport_->reduce(call, values, root);
+    });
   }
-  [[nodiscard]] static Note note_of(NotedKind kind, const std::vector<Block>& blocks, int root) {
-    Note note{static_cast<std::int64_t>(kind), root};
-    note.add(blocks);
-    return note;
+
+  void enqueue_scatter(Stream& stream, const CollectiveRequest& request) {
+    queue(stream, request,
+          [this, source = request.from, mine = request.to, root = request.root,
+           blocks = copy_of(request.blocks)](const CollectiveCall& call) {
+            if (rank_ != root) return receive(call, mine, root);
+            for (int peer = 0; peer < size_; ++peer) {
+              const ConstAnySpan part = part_of(source, blocks, peer);
+              peer == rank_ ? copy_part(part, mine) : dispatch(call, part, peer);
+            }
+          });
+  }
+
+  void enqueue_gather(Stream& stream, const CollectiveRequest& request) {
+    queue(stream, request,
+          [this, mine = request.from, destination = request.to, root = request.root,
+           blocks = copy_of(request.blocks)](const CollectiveCall& call) {
+            if (rank_ != root) return dispatch(call, mine, root);
+            for (int peer = 0; peer < size_; ++peer) {
+              const AnySpan part = part_of(destination, blocks, peer);
+              peer == rank_ ? copy_part(mine, part) : receive(call, part, peer);
+            }
+          });
+  }
+
+  [[nodiscard]] static std::vector<Block> copy_of(std::span<const Block> blocks) {
+    return {blocks.begin(), blocks.end()};
   }
 
   template <class Span>
@@ -185,12 +147,6 @@ class BlockingCommunicator final : public Communicator {
   static void copy_part(ConstAnySpan from, AnySpan to) {
     if (from.data() == to.data() || from.empty()) return;
     std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes().value));
-  }
-
-  void check_blocks_of(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnySpan at_root,
-                       int root) const {
-    check_root(root, size_);
-    check_blocks(blocks, mine, at_root, rank_ == root, rank_, size_);
   }
 
   void dispatch(const CollectiveCall& call, ConstAnySpan values, int to) {
@@ -208,33 +164,15 @@ class BlockingCommunicator final : public Communicator {
 
   // Takes body(call) as any type, since every wrapping of functions costs time in each call.
   template <class Body>
-  void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-               const Note& note, Body&& body) {
-    enqueue_call(
-        stream, name, size, std::move(accesses),
-        [this, note = note.value(), body = std::forward<Body>(body)](const CollectiveCall& call) {
-          if (checks_order_) check_order(call, note);
-          body(call);
-        });
-  }
-
-  template <class Body>
-  void enqueue_message(Stream& stream, const char* name, Bytes size, Access access, Body&& body) {
-    enqueue_call(stream, name, size, {access}, std::forward<Body>(body));
-  }
-
-  template <class Body>
-  void enqueue_call(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-                    Body&& body) {
-    const CollectiveCall call = queue_.next(name, size);
-    auto run = [call, body = std::forward<Body>(body)](const ModelledTime& ready) {
-      body(call);
-      return ready;
-    };
-    queue_.enqueue(
-        stream,
-        HostCollective<decltype(run)>{
-            .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(run)});
+  void queue(Stream& stream, const CollectiveRequest& request, Body body) {
+    const bool is_compared = checks_order_ && !request.is_message();
+    queue_.enqueue(stream, request,
+                   [this, is_compared, note = is_compared ? note_of(request).value() : 0,
+                    body = std::move(body)](const CollectiveCall& call, const ModelledTime& ready) {
+                     if (is_compared) check_order(call, note);
+                     body(call);
+                     return ready;
+                   });
   }
 
   // The check costs a message. Every rank sees all notes, so all ranks fail or none does.
@@ -246,10 +184,8 @@ class BlockingCommunicator final : public Communicator {
     transport_->all_gather(call, bits_of(&mine, 1), bits_of(notes.data(), size_));
     for (int peer = 0; peer < size_; ++peer) {
       if (notes[static_cast<std::size_t>(peer)] == mine) continue;
-      fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
-           "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
-           "ones in the same order",
-           job_ranks_[static_cast<std::size_t>(rank_)], job_ranks_[static_cast<std::size_t>(peer)]);
+      throw diverged(job_ranks_[static_cast<std::size_t>(rank_)],
+                     job_ranks_[static_cast<std::size_t>(peer)]);
     }
   }
 

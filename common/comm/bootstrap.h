@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "common/comm/rank_exchange.h"
+
 namespace tandem {
 
 // How the ranks of a job find each other and exchange a few bytes before they have a communicator:
-// rank numbers, names of shared memory, whether every rank succeeded. Not for the timed path.
-//
-// Calls are collective: every rank makes the same calls in the same order, from one thread per
-// rank.
-class Bootstrap {
+// rank numbers, names of shared memory, whether every rank succeeded.
+class Bootstrap : public RankExchange {
  public:
-  Bootstrap() = default;
-  Bootstrap(const Bootstrap&) = delete;
-  Bootstrap& operator=(const Bootstrap&) = delete;
-  virtual ~Bootstrap() = default;
-
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int size() const = 0;
-
   // The job's number of each rank of this bootstrap, for messages. Where this bootstrap is a part
   // of another, rank() and size() count within the part.
   [[nodiscard]] virtual const std::vector<int>& job_ranks() const = 0;
 
   // True where ranks are threads of one process, so that an address of one rank is valid on all.
   [[nodiscard]] virtual bool shares_address_space() const = 0;
-
-  // Every rank's text, by rank.
-  [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
 
   // A bootstrap of the ranks that give the same colour, in the order of their ranks here. The new
   // bootstrap is independent of this one and of the other colours, and ends before this one does.
@@ -64,29 +50,5 @@ void barrier(Bootstrap& bootstrap);
 // Throws a usage error where srun started several ranks without a way by which MPI would find the
 // others: MPI's own message on ending the process would not say what to do.
 void check_ranks_can_meet();
-
-// Runs `attempt` on every rank. Where `attempt` throws on any rank, every rank throws the first
-// failure by rank, with its kind and with the reach all ranks; a lost peer is thrown only where
-// nothing else failed. So no rank is left waiting for a rank that gave up. Collective.
-void attempt_together(Bootstrap& bootstrap, const std::function<void()>& attempt);
-
-// Runs `attempt` among ranks that exchange texts in another way: the exchange takes this rank's
-// text and returns all texts by rank.
-using AllGatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
-void attempt_together(const AllGatherTexts& exchange, const std::function<void()>& attempt);
-
-// Every rank's number, by rank, through `gather`, which returns all ranks' texts. A number travels
-// as its bits, so that all ranks see the same number.
-template <class Gather>
-[[nodiscard]] std::vector<double> gathered_numbers(double mine, Gather&& gather) {
-  std::string bits(sizeof(mine), '\0');
-  std::memcpy(bits.data(), &mine, sizeof(mine));
-  std::vector<double> values;
-  for (const std::string& theirs : gather(bits)) {
-    values.emplace_back();
-    std::memcpy(&values.back(), theirs.data(), sizeof(double));
-  }
-  return values;
-}
 
 }  // namespace tandem

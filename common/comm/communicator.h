@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/base/units.h"
+#include "common/comm/rank_exchange.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/device.h"
 #include "common/runtime/span.h"
@@ -42,10 +44,44 @@ enum class ReduceOp {
   kAverage,  // the sum times 1 / size
 };
 
+// The factor of the sum: 1, or 1 / ranks for an average.
+[[nodiscard]] constexpr float factor_of(ReduceOp op, int ranks) {
+  return op == ReduceOp::kAverage ? 1.0F / static_cast<float>(ranks) : 1.0F;
+}
+
 // A part of a root's memory, in elements.
 struct Block {
   std::int64_t offset = 0;
   std::int64_t count = 0;
+};
+
+// A collective or a message, as one rank asks for it.
+struct CollectiveRequest {
+  enum class Kind {
+    kAllReduce,
+    kBroadcast,
+    kReduce,
+    kAllGather,
+    kReduceScatter,
+    kScatter,
+    kGather,
+    kSend,
+    kRecv
+  };
+
+  Kind kind = Kind::kAllReduce;
+  ConstAnySpan from{};              // what this rank brings; empty where it brings nothing
+  AnySpan to{};                     // where this rank's result comes; empty where it gets none
+  ReduceOp op = ReduceOp::kSum;     // of an all-reduce or a reduce-scatter
+  int root = 0;                     // of a message the other rank; 0 where there is none
+  std::span<const Block> blocks{};  // of a scatter or a gather; the caller's, for the call alone
+
+  [[nodiscard]] const char* name() const;  // "all_reduce"
+  [[nodiscard]] Bytes size() const;        // as CollectiveCall::size
+  [[nodiscard]] bool is_message() const { return kind == Kind::kSend || kind == Kind::kRecv; }
+  // The memory that rank `rank` reads and writes. The root's side of a scatter or gather may be
+  // host memory, away from the stream's device.
+  [[nodiscard]] std::vector<Access> accesses(int rank) const;
 };
 
 // Whether ranks compare their enqueued collectives before they move data.
@@ -74,16 +110,8 @@ struct CommunicatorOptions {
 //
 // Elements are of any stored type, the same on all ranks. Every rank ends with the same bits. A sum
 // of 16-bit numbers is rounded at least once; each transport says how often.
-class Communicator {
+class Communicator : public RankExchange {
  public:
-  Communicator() = default;
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  virtual ~Communicator() = default;
-
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int size() const = 0;
-
   // Allocates memory of this rank's device that collectives use without a copy. Collective: all
   // ranks ask for the same size. Throws out-of-memory on all ranks where any rank has too little
   // memory.
@@ -91,7 +119,7 @@ class Communicator {
 
   // Every rank's `result` becomes the reduction of all ranks' `mine`. `mine` and `result` have the
   // same size and type, and are one place or apart.
-  virtual void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) = 0;
+  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op);
 
   // The reduction in place.
   void all_reduce(Stream& stream, AnySpan values, ReduceOp op) {
@@ -99,50 +127,52 @@ class Communicator {
   }
 
   // Every rank's `values` become the root's values.
-  virtual void broadcast(Stream& stream, AnySpan values, int root) = 0;
+  void broadcast(Stream& stream, AnySpan values, int root);
 
   // The root's `result` becomes the sum of all ranks' `mine`, of the same size and type, in one
   // place or apart. On other ranks `result` is empty where the root's lies apart; where the root
   // reduces in place, the other ranks pass `mine` as `result`, and `mine` keeps its values.
-  virtual void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) = 0;
+  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root);
 
   // The reduction in place.
   void reduce(Stream& stream, AnySpan values, int root) { reduce(stream, values, values, root); }
 
   // Every rank's `all`, which is size() times as large as `mine`, becomes all ranks' `mine` by
   // rank. The operation is in place where `mine` is the rank's part of `all`.
-  virtual void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) = 0;
+  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all);
 
   // Every rank's `mine` becomes the reduction of its part of all ranks' `all`, which is size()
   // times as large as `mine` and keeps its values. The operation is in place where `mine` is the
   // rank's part of `all`.
-  virtual void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) = 0;
+  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op);
 
   // Every rank's `mine` becomes that rank's block of the root's `source`, which may be host memory
   // and is empty on other ranks. `blocks` has one block per rank and is the same on all ranks;
   // blocks may be uneven or empty.
-  virtual void scatter(Stream& stream, ConstAnySpan source, AnySpan mine,
-                       const std::vector<Block>& blocks, int root) = 0;
+  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
+               int root);
 
   // The inverse of scatter: each rank's block of the root's `destination` becomes that rank's
   // `mine`. Blocks do not overlap.
-  virtual void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-                      const std::vector<Block>& blocks, int root) = 0;
+  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
+              const std::vector<Block>& blocks, int root);
 
   // Sends `values` from this rank to another, which receives as many elements of the same type.
   // Messages between two ranks arrive in the order in which they are sent.
-  virtual void send(Stream& stream, ConstAnySpan values, int to) = 0;
-  virtual void recv(Stream& stream, AnySpan values, int from) = 0;
+  void send(Stream& stream, ConstAnySpan values, int to);
+  void recv(Stream& stream, AnySpan values, int from);
 
   // Blocks the calling thread (parked) until every rank has called barrier(); throws at the
   // deadline.
   virtual void barrier() = 0;
 
-  // Every rank's number, by rank, identical on all ranks; blocks like barrier().
-  [[nodiscard]] virtual std::vector<double> all_gather(double mine) = 0;
+  // Every rank's number, by rank, identical on all ranks; blocks like barrier(), as the exchange of
+  // texts does.
+  [[nodiscard]] std::vector<double> all_gather(double mine);
+  using RankExchange::all_gather;
 
-  // Every rank's text of any length, by rank, for control.
-  [[nodiscard]] virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+  // Enqueues a request that the functions above have checked.
+  virtual void enqueue(Stream& stream, const CollectiveRequest& request) = 0;
 
   // The observer of collectives that are captured (Stream::capture) and replayed; null where
   // collectives cannot be captured because the host takes part in them. Every rank captures and

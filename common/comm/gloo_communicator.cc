@@ -26,7 +26,7 @@
 #include "common/base/this_process.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/broken_pipe.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/rank_exit.h"
 #include "common/comm/reduction.h"

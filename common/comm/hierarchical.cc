@@ -12,10 +12,10 @@
 
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/host_collective.h"
+#include "common/comm/collective_errors.h"
+#include "common/comm/collective_note.h"
 #include "common/comm/mpi_communicator.h"
 #include "common/comm/reduction.h"
-#include "common/comm/rendezvous.h"
 #include "common/comm/shared_memory.h"
 #include "common/runtime/host/host_stream.h"
 
@@ -59,67 +59,24 @@ class HierarchicalCommunicator final : public Communicator {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     std::unique_ptr<Buffer> buffer;
-    attempt_together([this](const std::string& mine) { return world_.all_gather(mine); },
-                     [&] { buffer = node_.allocate(size); });
+    attempt_together(world_, [&] { buffer = node_.allocate(size); });
     return buffer;
   }
 
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    check_same_shape("all_reduce", mine, result);
-    const Shares shares = is_even_ ? shares_of(result.size(), result.dtype(), node_.size())
-                                   : Shares{.tail = result.size()};
-    observed(stream, "all_reduce", result.size_bytes(), [&] {
-      if (!notes_.empty()) compare(stream, note_of(result, op));
-      reduce_within_node(stream, mine, result, shares);
-      reduce_between_nodes(stream, result, shares, factor_of(op, size()));
-      spread_within_node(stream, result, shares);
-    });
-  }
-
-  void broadcast(Stream& stream, AnySpan values, int root) override {
-    observed(stream, "broadcast", values.size_bytes(),
-             [&] { world_.broadcast(stream, values, root); });
-  }
-
-  using Communicator::reduce;
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
-    observed(stream, "reduce", mine.size_bytes(),
-             [&] { world_.reduce(stream, mine, result, root); });
-  }
-
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    observed(stream, "all_gather", all.size_bytes(), [&] { world_.all_gather(stream, mine, all); });
-  }
-
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    observed(stream, "reduce_scatter", all.size_bytes(),
-             [&] { world_.reduce_scatter(stream, all, mine, op); });
-  }
-
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override {
-    observed(stream, "scatter", mine.size_bytes(),
-             [&] { world_.scatter(stream, source, mine, blocks, root); });
-  }
-
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override {
-    observed(stream, "gather", mine.size_bytes(),
-             [&] { world_.gather(stream, mine, destination, blocks, root); });
-  }
-
-  void send(Stream& stream, ConstAnySpan values, int to) override {
-    observed(stream, "send", values.size_bytes(), [&] { world_.send(stream, values, to); });
-  }
-
-  void recv(Stream& stream, AnySpan values, int from) override {
-    observed(stream, "recv", values.size_bytes(), [&] { world_.recv(stream, values, from); });
+  // Tells the observer where the collective begins and ends on the stream. Where a part fails, the
+  // report of the end is dropped with all later operations.
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    const CollectiveCall call{++enqueued_, request.name(), request.size()};
+    *parts_.whole = call;
+    if (observer_ == nullptr) return enqueue_parts(stream, request);
+    host::HostStream& on = host::host_stream(stream);
+    observer_->enqueued(call);
+    on.enqueue({call.name, {}, [observer = observer_, call] { observer->started(call); }});
+    enqueue_parts(stream, request);
+    on.enqueue({call.name, {}, [observer = observer_, call] { observer->finished(call); }});
   }
 
   void barrier() override { world_.barrier(); }
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    return world_.all_gather(mine);
-  }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return world_.all_gather(mine);
   }
@@ -134,26 +91,17 @@ class HierarchicalCommunicator final : public Communicator {
   [[nodiscard]] int last() const { return node_.size() - 1; }
   [[nodiscard]] bool is_last() const { return node_.rank() == last(); }
 
-  // Tells the observer where the parts begin and end on the stream. Where a part fails, the report
-  // of the end is dropped with all later operations.
-  template <class Parts>
-  void observed(Stream& stream, const char* name, Bytes size, Parts&& parts) {
-    const CollectiveCall call{++enqueued_, name, size};
-    *parts_.whole = call;
-    if (observer_ == nullptr) return parts();
-    host::HostStream& on = host::host_stream(stream);
-    observer_->enqueued(call);
-    on.enqueue({name, {}, [observer = observer_, call] { observer->started(call); }});
-    parts();
-    on.enqueue({name, {}, [observer = observer_, call] { observer->finished(call); }});
-  }
-
-  // The note of a whole all-reduce. The parts are compared where their ranks meet, but a part
-  // covers neither the whole operation nor all ranks.
-  [[nodiscard]] static std::int64_t note_of(ConstAnySpan values, ReduceOp op) {
-    return Note{static_cast<std::int64_t>(op), values.size(),
-                static_cast<std::int64_t>(values.dtype())}
-        .value();
+  void enqueue_parts(Stream& stream, const CollectiveRequest& request) {
+    if (request.kind != CollectiveRequest::Kind::kAllReduce) return world_.enqueue(stream, request);
+    const AnySpan result = request.to;
+    const Shares shares = is_even_ ? shares_of(result.size(), result.dtype(), node_.size())
+                                   : Shares{.tail = result.size()};
+    // The parts are compared where their ranks meet, but a part covers neither the whole operation
+    // nor all ranks.
+    if (!notes_.empty()) compare(stream, note_of(request).value());
+    reduce_within_node(stream, request.from, result, shares);
+    reduce_between_nodes(stream, result, shares, factor_of(request.op, size()));
+    spread_within_node(stream, result, shares);
   }
 
   // Every rank sees all notes, so all ranks fail or none does.
@@ -168,16 +116,10 @@ class HierarchicalCommunicator final : public Communicator {
     world_.all_gather(stream, mine, all);
     on.enqueue({"compare", {reads(all)}, [this] {
                   for (int peer = 0; peer < size(); ++peer) {
-                    if (notes_[static_cast<std::size_t>(peer)] != note_) fail_for(peer);
+                    if (notes_[static_cast<std::size_t>(peer)] == note_) continue;
+                    throw diverged(rank(), peer);
                   }
                 }});
-  }
-
-  [[noreturn]] void fail_for(int peer) const {
-    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
-         "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
-         "ones in the same order",
-         rank(), peer);
   }
 
   void reduce_within_node(Stream& stream, ConstAnySpan mine, AnySpan result, Shares shares) {
@@ -201,7 +143,7 @@ class HierarchicalCommunicator final : public Communicator {
     parts_.between->all_reduce(stream, mine, ReduceOp::kSum);
     if (factor == 1) return;
     host::host_stream(stream).enqueue(
-        {"scale", {writes(mine)}, [mine, factor] {
+        {"scale", {writes(mine.bytes())}, [mine, factor] {
            reduce_elements({mine.data()}, {mine.data()}, {0, mine.size()}, {mine.dtype(), factor});
          }});
   }

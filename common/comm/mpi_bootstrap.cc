@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/host/parking.h"
 
@@ -38,8 +38,8 @@ bool complete_by(MPI_Request& request, TimePoint deadline) {
 }
 
 // The texts of one exchange, which stay in one place until MPI has finished with them.
-struct Exchange {
-  Exchange(std::string text, std::size_t ranks)
+struct PendingTexts {
+  PendingTexts(std::string text, std::size_t ranks)
       : mine(std::move(text)), length(static_cast<int>(mine.size())), lengths(ranks) {}
 
   // Called once the lengths are known.
@@ -90,7 +90,7 @@ class MpiBootstrap final : public Bootstrap {
   [[nodiscard]] bool shares_address_space() const override { return false; }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
-    auto exchange = std::make_unique<Exchange>(mine, static_cast<std::size_t>(size_));
+    auto exchange = std::make_unique<PendingTexts>(mine, static_cast<std::size_t>(size_));
     const TimePoint deadline = Clock::now() + patience_.deadline;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgather(&exchange->length, 1, MPI_INT, exchange->lengths.data(), 1, MPI_INT, ranks_,
@@ -129,7 +129,7 @@ class MpiBootstrap final : public Bootstrap {
   }
 
   // The exchange is never freed: MPI may still write to it when a late peer comes.
-  [[noreturn]] void give_up(std::unique_ptr<Exchange> exchange) {
+  [[noreturn]] void give_up(std::unique_ptr<PendingTexts> exchange) {
     static_cast<void>(exchange.release());
     fail(PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = patience_.deadline},
          "rank {} waited {} for another rank, which is lost or late: look at its output",

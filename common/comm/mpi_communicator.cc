@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/comm/blocking_communicator.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/mpi_handles.h"
 #include "common/comm/watchdog.h"
 

@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {

@@ -11,7 +11,7 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/node_memory.h"
 
 namespace tandem {
@@ -96,10 +96,6 @@ void Rendezvous::meet_for(std::int64_t note) {
   }
 }
 
-void Rendezvous::set_value(double value) { arrival(meeters_.mine).value = value; }
-
-double Rendezvous::value_of(int rank) const { return arrival(rank).value; }
-
 void Rendezvous::bring(const RendezvousState::Brought& brought) {
   arrival(meeters_.mine).brought = brought;
 }
@@ -135,19 +131,6 @@ std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
     devices.push_back({mine.backend, std::stoi(index)});
   }
   return devices;
-}
-
-Note::Note(std::initializer_list<std::int64_t> parts) {
-  for (const std::int64_t part : parts) add(part);
-}
-
-void Note::add(std::int64_t part) { hash_.add(static_cast<std::uint64_t>(part)); }
-
-void Note::add(const std::vector<Block>& blocks) {
-  for (const Block& block : blocks) {
-    add(block.offset);
-    add(block.count);
-  }
 }
 
 void CollectiveMeeting::open(const Opening& opening, AllocationPlace place,

@@ -3,13 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "common/base/checksum.h"
 #include "common/base/units.h"
 #include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
@@ -36,7 +34,6 @@ struct RendezvousState {
   struct alignas(64) Arrival {
     host::Word count;
     std::int64_t note;  // hash of this rank's collective, which peers compare
-    double value;       // this rank's number of an all-gather
     Brought brought;
     std::int64_t decided;  // the value that this rank decided for all ranks
   };
@@ -74,13 +71,8 @@ class Rendezvous {
   // communication error.
   void meet_for(std::int64_t note);
 
-  // A rank sets its value before a meeting; others read the value after that meeting; all meet
-  // again before the next value is set.
-  void set_value(double value);
-  [[nodiscard]] double value_of(int rank) const;
-
-  // As set_value(), for the facts of a collective: brought before a meeting, read until the next
-  // meeting.
+  // A rank brings its facts of a collective before a meeting; others read the facts after that
+  // meeting and before the next.
   void bring(const RendezvousState::Brought& brought);
   [[nodiscard]] const RendezvousState::Brought& brought_by(int rank) const;
 
@@ -131,19 +123,6 @@ struct ControlBlock {
 
 // Every rank's device, which is its port on a modelled link. Collective.
 [[nodiscard]] std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine);
-
-// A hash of everything that the ranks must have enqueued alike.
-class Note {
- public:
-  explicit Note(std::initializer_list<std::int64_t> parts);
-  void add(std::int64_t part);
-  void add(const std::vector<Block>& blocks);
-
-  [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(hash_.value()); }
-
- private:
-  Fnv1a hash_;
-};
 
 // A collective as its ranks meet for it.
 struct Opening {

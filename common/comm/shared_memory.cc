@@ -7,7 +7,8 @@
 
 #include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/host_collective.h"
+#include "common/comm/collective_note.h"
+#include "common/comm/collective_queue.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/rendezvous.h"
@@ -23,19 +24,7 @@ constexpr std::int64_t kPage = 4096;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-// The kinds of collectives that the ranks' notes tell apart.
-enum class Kind {
-  kSum,
-  kAverage,
-  kBroadcast,
-  kReduce,
-  kAllGather,
-  kSumScatter,
-  kAverageScatter,
-  kScatter,
-  kGather,
-  kMessage
-};
+using Kind = CollectiveRequest::Kind;
 
 // The addresses of one place in every rank's memory, by rank.
 using Views = std::vector<std::byte*>;
@@ -72,7 +61,7 @@ class SharedMemoryCommunicator final : public Communicator {
                    .deadline = options.deadline,
                    .link = device.link()},
                   allocations_, stage_place_),
-        queue_(options, [this] { abort(); }) {}
+        queue_(rank(), options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
   [[nodiscard]] int size() const override { return bootstrap_.size(); }
@@ -91,142 +80,25 @@ class SharedMemoryCommunicator final : public Communicator {
     return buffer;
   }
 
-  using Communicator::all_reduce;
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    check_same_shape("all_reduce", mine, result);
-    const Reduction reduction{mine.dtype(), factor_of(op, size())};
-    enqueue_symmetric(stream, "all_reduce",
-                      {.kind = op == ReduceOp::kAverage ? Kind::kAverage : Kind::kSum,
-                       .mine = mine,
-                       .result = result,
-                       .duration = modelled(ring_all_reduce_time, mine.size_bytes()),
-                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
-                         reduce_elements(as_sources(from), to, share_of(rank(), size(), count),
-                                         reduction);
-                       }});
-  }
-
-  void broadcast(Stream& stream, AnySpan values, int root) override {
-    check_root(root, size());
-    const std::int64_t element = size_of(values.dtype());
-    enqueue_symmetric(stream, "broadcast",
-                      {.kind = Kind::kBroadcast,
-                       .root = root,
-                       .mine = values,
-                       .result = values,
-                       .duration = modelled(pipelined_time, values.size_bytes()),
-                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
-                         copy_bytes(to[static_cast<std::size_t>(rank())],
-                                    from[static_cast<std::size_t>(root)], count * element);
-                       }});
-  }
-
-  using Communicator::reduce;
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
-    check_root(root, size());
-    check_reduction(mine, result, rank() == root);
-    const Reduction reduction{mine.dtype(), 1};
-    enqueue_symmetric(stream, "reduce",
-                      {.kind = Kind::kReduce,
-                       .root = root,
-                       .mine = mine,
-                       .result = result,
-                       .result_is_roots_alone = mine.data() != result.data(),
-                       .changes_result = rank() == root,
-                       .duration = modelled(pipelined_time, mine.size_bytes()),
-                       .move = [=, this](const Views& from, const Views& to, std::int64_t count) {
-                         reduce_elements(as_sources(from), {to[static_cast<std::size_t>(root)]},
-                                         share_of(rank(), size(), count), reduction);
-                       }});
-  }
-
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    check_parts("all_gather", mine, all, size());
-    const Opening opening =
-        opening_of(Kind::kAllGather, mine, 0, modelled(ring_pass_time, all.size_bytes()));
-    enqueue(stream, "all_gather", all.size_bytes(), {reads(mine), writes(all)},
-            [=, this, place = allocations_.place_of(mine.data())](const ModelledTime& ready) {
-              on_stream_.open(opening, place, ready);
-              if (const auto parts = seen_by_all()) {
-                copy_parts(*parts, all.bytes(), {0, mine.size_bytes().value});
-              } else {
-                gather_staged(mine.bytes(), all.bytes());
-              }
-              return on_stream_.close(opening);
-            });
-  }
-
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    check_parts("reduce_scatter", mine, all, size());
-    const Kind kind = op == ReduceOp::kAverage ? Kind::kAverageScatter : Kind::kSumScatter;
-    const Opening opening = opening_of(kind, mine, 0, modelled(ring_pass_time, all.size_bytes()));
-    const Reduction reduction{mine.dtype(), factor_of(op, size())};
-    enqueue(stream, "reduce_scatter", all.size_bytes(), {reads(all), writes(mine)},
-            [=, this, place = allocations_.place_of(all.data())](const ModelledTime& ready) {
-              on_stream_.open(opening, place, ready);
-              if (const auto parts = seen_by_all()) {
-                reduce_elements(as_sources(*parts, rank() * mine.size_bytes().value),
-                                {mine.bytes().data()}, {0, mine.size()}, reduction);
-              } else {
-                reduce_staged(all, mine, reduction);
-              }
-              return on_stream_.close(opening);
-            });
-  }
-
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override {
-    check_root(root, size());
-    check_blocks(blocks, mine, source, rank() == root, rank(), size());
-    std::vector<Access> accesses{writes(mine)};
-    if (rank() == root) accesses.push_back(at_root(reads(source)));
-    enqueue(stream, "scatter", mine.size_bytes(), std::move(accesses),
-            [=, this, plan = plan_of(Kind::kScatter, blocks, root, mine.dtype(), source.device())](
-                const ModelledTime& ready) {
-              return blocks_.scatter(plan, source.bytes(), mine.bytes(), ready);
-            });
-  }
-
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override {
-    check_root(root, size());
-    check_blocks(blocks, mine, destination, rank() == root, rank(), size());
-    std::vector<Access> accesses{reads(mine)};
-    if (rank() == root) accesses.push_back(at_root(writes(destination)));
-    enqueue(
-        stream, "gather", mine.size_bytes(), std::move(accesses),
-        [=, this, plan = plan_of(Kind::kGather, blocks, root, mine.dtype(), destination.device())](
-            const ModelledTime& ready) {
-          return blocks_.gather(plan, mine.bytes(), destination.bytes(), ready);
-        });
-  }
-
-  void send(Stream& stream, ConstAnySpan values, int to) override {
-    check_peer(to, rank(), size());
-    enqueue(stream, "send", values.size_bytes(), {reads(values)},
-            [=, this, message = message_of(rank(), to, values)](const ModelledTime& ready) {
-              return messages_.send(message, values.bytes(), ready);
-            });
-  }
-
-  void recv(Stream& stream, AnySpan values, int from) override {
-    check_peer(from, rank(), size());
-    enqueue(stream, "recv", values.size_bytes(), {writes(values)},
-            [=, this, message = message_of(from, rank(), values)](const ModelledTime& ready) {
-              return messages_.receive(message, values.bytes(), ready);
-            });
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    switch (request.kind) {
+      case Kind::kAllReduce:
+      case Kind::kBroadcast:
+      case Kind::kReduce:
+        return enqueue_symmetric(stream, request);
+      case Kind::kAllGather:
+      case Kind::kReduceScatter:
+        return enqueue_parts(stream, request);
+      case Kind::kScatter:
+      case Kind::kGather:
+        return enqueue_blocks(stream, request);
+      case Kind::kSend:
+      case Kind::kRecv:
+        return enqueue_message(stream, request);
+    }
   }
 
   void barrier() override { on_host_.meet(); }
-
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    on_host_.set_value(mine);
-    on_host_.meet();
-    std::vector<double> values;
-    for (int peer = 0; peer < size(); ++peer) values.push_back(on_host_.value_of(peer));
-    on_host_.meet();  // no rank sets the next value before all have read this one
-    return values;
-  }
 
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return texts_.all_gather(mine);
@@ -243,53 +115,80 @@ class SharedMemoryCommunicator final : public Communicator {
         .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
   }
 
-  // A collective that does the same work on the same elements of every rank's memory.
-  struct Symmetric {
-    Kind kind = Kind::kSum;
-    int root = 0;
-    ConstAnySpan mine{};
-    AnySpan result{};
-    bool result_is_roots_alone = false;  // result lies apart on the root, so the call is staged
-    bool changes_result = true;          // whether this rank's result changes
-    Nanoseconds duration{0};             // over the modelled link
-    std::function<void(const Views& from, const Views& to, std::int64_t count)> move{};
-  };
-
   template <class Time>
   [[nodiscard]] Nanoseconds modelled(Time time, Bytes size) const {
     const host::HostLink* const link = device_.link();
     return link == nullptr ? Nanoseconds{0} : time(link->model(), size, this->size());
   }
 
-  [[nodiscard]] static Note note_of(Kind kind, int root, ConstAnySpan mine) {
-    return Note{static_cast<std::int64_t>(kind), root, static_cast<std::int64_t>(mine.dtype()),
-                mine.size()};
+  void enqueue_parts(Stream& stream, const CollectiveRequest& request) {
+    const Opening opening{.note = note_of(request).value(),
+                          .duration = modelled(ring_pass_time, request.size())};
+    const Reduction reduction{request.to.dtype(), factor_of(request.op, size())};
+    queue_.enqueue(
+        stream, request,
+        [=, this, from = request.from, to = request.to, gathers = request.kind == Kind::kAllGather,
+         place = allocations_.place_of(request.from.data())](const CollectiveCall&,
+                                                             const ModelledTime& ready) {
+          on_stream_.open(opening, place, ready);
+          const auto parts = seen_by_all();
+          if (gathers && parts) {
+            copy_parts(*parts, to.bytes(), {0, from.size_bytes().value});
+          } else if (gathers) {
+            gather_staged(from.bytes(), to.bytes());
+          } else if (parts) {
+            reduce_elements(as_sources(*parts, rank() * to.size_bytes().value), {to.bytes().data()},
+                            {0, to.size()}, reduction);
+          } else {
+            reduce_staged(from, to, reduction);
+          }
+          return on_stream_.close(opening);
+        });
   }
 
-  [[nodiscard]] static Opening opening_of(Kind kind, ConstAnySpan mine, int root,
-                                          Nanoseconds duration) {
-    return {.note = note_of(kind, root, mine).value(), .root = root, .duration = duration};
+  void enqueue_blocks(Stream& stream, const CollectiveRequest& request) {
+    const bool scatters = request.kind == Kind::kScatter;
+    queue_.enqueue(stream, request,
+                   [this, scatters, from = request.from.bytes(), to = request.to.bytes(),
+                    plan = plan_of(request)](const CollectiveCall&, const ModelledTime& ready) {
+                     return scatters ? blocks_.scatter(plan, from, to, ready)
+                                     : blocks_.gather(plan, from, to, ready);
+                   });
   }
 
-  [[nodiscard]] PointToPoint::Message message_of(int from, int to, ConstAnySpan values) const {
+  void enqueue_message(Stream& stream, const CollectiveRequest& request) {
+    const bool sends = request.kind == Kind::kSend;
+    const ConstAnySpan values = sends ? request.from : ConstAnySpan(request.to);
+    const int from = sends ? rank() : request.root;
     const host::HostLink* const link = device_.link();
-    return {.from = from,
-            .to = to,
-            .note = note_of(Kind::kMessage, from, values).value(),
-            .duration = link == nullptr ? Nanoseconds{0}
-                                        : transfer_time(link->model(), values.size_bytes())};
+    const PointToPoint::Message message{
+        .from = from,
+        .to = sends ? request.root : rank(),
+        // The two ranks ask for the same message.
+        .note = note_of({.kind = Kind::kSend, .from = values, .root = from}).value(),
+        .duration =
+            link == nullptr ? Nanoseconds{0} : transfer_time(link->model(), values.size_bytes())};
+    queue_.enqueue(stream, request,
+                   [this, sends, message, values = values.bytes(), to = request.to.bytes()](
+                       const CollectiveCall&, const ModelledTime& ready) {
+                     return sends ? messages_.send(message, values, ready)
+                                  : messages_.receive(message, to, ready);
+                   });
   }
 
   // Scatter and gather copy one block after the other through the root's port; the root's own block
   // crosses the link only where the root's side is host memory.
-  [[nodiscard]] BlockTransfer::Plan plan_of(Kind kind, const std::vector<Block>& blocks, int root,
-                                            DType type, DeviceId at_root) const {
-    Note note{static_cast<std::int64_t>(kind), root, static_cast<std::int64_t>(type)};
-    note.add(blocks);
+  [[nodiscard]] BlockTransfer::Plan plan_of(const CollectiveRequest& request) const {
+    const bool scatters = request.kind == Kind::kScatter;
+    const DType type = scatters ? request.to.dtype() : request.from.dtype();
+    const DeviceId at_root = scatters ? request.from.device() : request.to.device();
+    const int root = request.root;
+    Note note = note_of(request);
+    note.add(static_cast<std::int64_t>(type));
     BlockTransfer::Plan plan{.root = root, .stage = stage_place_};
     plan.opening = {.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
     for (int peer = 0; peer < size(); ++peer) {
-      const Block& elements = blocks[static_cast<std::size_t>(peer)];
+      const Block& elements = request.blocks[static_cast<std::size_t>(peer)];
       plan.blocks.push_back({elements.offset * size_of(type), elements.count * size_of(type)});
       if (device_.link() == nullptr || elements.count == 0) continue;
       if (peer == root && !plan.opening.from_host) continue;
@@ -299,47 +198,61 @@ class SharedMemoryCommunicator final : public Communicator {
     return plan;
   }
 
-  void enqueue(Stream& stream, const char* name, Bytes size, std::vector<Access> accesses,
-               auto body) {
-    queue_.enqueue(
-        stream,
-        HostCollective<decltype(body)>{
-            .name = name, .size = size, .accesses = std::move(accesses), .body = std::move(body)});
-  }
-
+  // All-reduce, broadcast and reduce: the same work on the same elements of every rank's memory.
   // Moves all elements at once where every rank sees the memory, else in staged chunks.
-  void enqueue_symmetric(Stream& stream, const char* name, Symmetric collective) {
+  void enqueue_symmetric(Stream& stream, const CollectiveRequest& request) {
     // The places are looked up now, since the caller may allocate or free memory before the stream
     // runs the collective.
-    const bool staged = collective.result_is_roots_alone;
-    const AllocationPlace from =
-        staged ? AllocationPlace{} : allocations_.place_of(collective.mine.data());
-    const AllocationPlace to =
-        staged ? AllocationPlace{} : allocations_.place_of(collective.result.data());
-    Note note = note_of(collective.kind, collective.root, collective.mine);
+    const bool result_is_roots_alone =
+        request.kind == Kind::kReduce && request.from.data() != request.to.data();
+    const auto place_of = [&](const std::byte* memory) {
+      return result_is_roots_alone ? AllocationPlace{} : allocations_.place_of(memory);
+    };
+    const AllocationPlace from = place_of(request.from.data());
+    const AllocationPlace to = place_of(request.to.data());
+    Note note = note_of(request);
     for (const AllocationPlace& place : {from, to}) {
       note.add(place.allocation);
       note.add(place.offset_bytes);
     }
     const Opening opening{
-        .note = note.value(), .root = collective.root, .duration = collective.duration};
+        .note = note.value(),
+        .root = request.root,
+        .duration =
+            modelled(request.kind == Kind::kAllReduce ? ring_all_reduce_time : pipelined_time,
+                     request.size())};
     const bool seen = from.is_allocated() && to.is_allocated();
     const Views sources = allocations_.views_of(seen ? from : stage_place_);
     const Views results = allocations_.views_of(seen ? to : stage_place_);
-    enqueue(stream, name, collective.mine.size_bytes(),
-            {reads(collective.mine), writes(collective.result)},
-            [=, this, collective = std::move(collective)](const ModelledTime& ready) {
-              if (!seen) return run_staged(collective, opening, sources, ready);
-              on_stream_.open(opening, {}, ready);
-              collective.move(sources, results, collective.mine.size());
-              return on_stream_.close(opening);
-            });
+    queue_.enqueue(stream, request, [=, this](const CollectiveCall&, const ModelledTime& ready) {
+      if (!seen) return run_staged(request, opening, sources, ready);
+      on_stream_.open(opening, {}, ready);
+      move(request, sources, results, request.from.size());
+      return on_stream_.close(opening);
+    });
   }
 
-  ModelledTime run_staged(const Symmetric& collective, const Opening& opening, const Views& stages,
-                          const ModelledTime& ready) {
+  // This rank's part of the work on `count` elements.
+  void move(const CollectiveRequest& request, const Views& from, const Views& to,
+            std::int64_t count) const {
+    const auto root = static_cast<std::size_t>(request.root);
+    const DType type = request.from.dtype();
+    if (request.kind == Kind::kBroadcast) {
+      return copy_bytes(to[static_cast<std::size_t>(rank())], from[root], count * size_of(type));
+    }
+    const Share share = share_of(rank(), size(), count);
+    const Reduction reduction{type, factor_of(request.op, size())};
+    if (request.kind == Kind::kReduce) {
+      return reduce_elements(as_sources(from), {to[root]}, share, reduction);
+    }
+    reduce_elements(as_sources(from), to, share, reduction);
+  }
+
+  ModelledTime run_staged(const CollectiveRequest& request, const Opening& opening,
+                          const Views& stages, const ModelledTime& ready) {
     ModelledTime end;
-    const ConstByteSpan mine = collective.mine.bytes();
+    const ConstByteSpan mine = request.from.bytes();
+    const bool changes_result = request.kind != Kind::kReduce || rank() == request.root;
     std::byte* const stage = stages[static_cast<std::size_t>(rank())];
     for (std::int64_t done = 0; done == 0 || done < mine.size(); done += kStageBytes) {
       const std::int64_t part = staged_part(mine.size(), done);
@@ -349,11 +262,9 @@ class SharedMemoryCommunicator final : public Communicator {
       } else {
         on_stream_.meet();
       }
-      collective.move(stages, stages, part / size_of(collective.mine.dtype()));
+      move(request, stages, stages, part / size_of(request.from.dtype()));
       end = on_stream_.close(opening);
-      if (collective.changes_result) {
-        copy_bytes(collective.result.bytes().data() + done, stage, part);
-      }
+      if (changes_result) copy_bytes(request.to.bytes().data() + done, stage, part);
     }
     return end;
   }

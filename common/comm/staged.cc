@@ -5,7 +5,6 @@
 
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_checks.h"
 #include "common/comm/node_layout.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/cores.h"
@@ -21,6 +20,8 @@ std::unique_ptr<Platform> open_host(Bootstrap& bootstrap) {
   const auto local = static_cast<std::size_t>(nodes.local_rank(bootstrap.rank()));
   return host::make_host_platform({.devices = 1, .cores = {cores[local % cores.size()]}});
 }
+
+using Kind = CollectiveRequest::Kind;
 
 class StagedCommunicator final : public Communicator {
  public:
@@ -42,108 +43,20 @@ class StagedCommunicator final : public Communicator {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     std::unique_ptr<Buffer> buffer;
-    attempt_together([this](const std::string& mine) { return inner_->all_gather(mine); },
-                     [&] { buffer = device_.allocate(size); });
+    attempt_together(*inner_, [&] { buffer = device_.allocate(size); });
     return buffer;
   }
 
-  using Communicator::all_reduce;
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    check_same_shape("all_reduce", mine, result);
-    check_accesses(stream, "all_reduce", {reads(mine), writes(result)});
-    const AnySpan staged = stage(mine);
-    bring(stream, {{mine, staged}});
-    on_host([&] { inner_->all_reduce(*inner_stream_, staged, op); });
-    take_back(stream, {{staged, result}});
-  }
-
-  void broadcast(Stream& stream, AnySpan values, int root) override {
-    check_root(root, size());
-    check_accesses(stream, "broadcast", {writes(values)});
-    const AnySpan staged = stage(values);
-    bring(stream, rank() == root ? Copies{{values, staged}} : Copies{});
-    on_host([&] { inner_->broadcast(*inner_stream_, staged, root); });
-    if (rank() != root) take_back(stream, {{staged, values}});
-  }
-
-  using Communicator::reduce;
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
-    check_root(root, size());
-    check_reduction(mine, result, rank() == root);
-    check_accesses(stream, "reduce", {reads(mine), writes(result)});
-    const AnySpan staged = stage(mine);
-    bring(stream, {{mine, staged}});
-    on_host([&] { inner_->reduce(*inner_stream_, staged, root); });
-    if (rank() == root) take_back(stream, {{staged, result}});
-  }
-
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    check_parts("all_gather", mine, all, size());
-    check_accesses(stream, "all_gather", {reads(mine), writes(all)});
-    const AnySpan staged = stage(all);
-    const AnySpan own = staged.subspan(rank() * mine.size(), mine.size());
-    bring(stream, {{mine, own}});
-    on_host([&] { inner_->all_gather(*inner_stream_, own, staged); });
-    take_back(stream, {{staged, all}});
-  }
-
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    check_parts("reduce_scatter", mine, all, size());
-    check_accesses(stream, "reduce_scatter", {reads(all), writes(mine)});
-    const AnySpan staged = stage(all);
-    const AnySpan own = staged.subspan(rank() * mine.size(), mine.size());
-    bring(stream, {{all, staged}});
-    on_host([&] { inner_->reduce_scatter(*inner_stream_, staged, own, op); });
-    take_back(stream, {{own, mine}});
-  }
-
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override {
-    check_root(root, size());
-    const bool is_root = rank() == root;
-    check_blocks(blocks, mine, source, is_root, rank(), size());
-    check_accesses(stream, "scatter",
-                   {writes(mine), is_root ? at_root(reads(source)) : writes(mine)});
-    const Sides sides = stage_blocks(mine, blocks, root);
-    bring(stream, is_root ? copies_in(source, sides, blocks) : Copies{});
-    on_host([&] { inner_->scatter(*inner_stream_, sides.all, sides.mine, sides.blocks, root); });
-    take_back(stream, {{sides.mine, mine}});
-  }
-
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override {
-    check_root(root, size());
-    const bool is_root = rank() == root;
-    check_blocks(blocks, mine, destination, is_root, rank(), size());
-    check_accesses(stream, "gather",
-                   {reads(mine), is_root ? at_root(writes(destination)) : reads(mine)});
-    const Sides sides = stage_blocks(mine, blocks, root);
-    bring(stream, {{mine, sides.mine}});
-    on_host([&] { inner_->gather(*inner_stream_, sides.mine, sides.all, sides.blocks, root); });
-    if (is_root) take_back(stream, copies_out(destination, sides, blocks));
-  }
-
-  void send(Stream& stream, ConstAnySpan values, int to) override {
-    check_peer(to, rank(), size());
-    check_accesses(stream, "send", {reads(values)});
-    const AnySpan staged = stage(values);
-    bring(stream, {{values, staged}});
-    on_host([&] { inner_->send(*inner_stream_, staged, to); });
-  }
-
-  void recv(Stream& stream, AnySpan values, int from) override {
-    check_peer(from, rank(), size());
-    check_accesses(stream, "recv", {writes(values)});
-    const AnySpan staged = stage(values);
-    bring(stream, {});
-    on_host([&] { inner_->recv(*inner_stream_, staged, from); });
-    take_back(stream, {{staged, values}});
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    check_accesses(stream, request);
+    const Staging staging = staging_of(request);
+    bring(stream, staging.in);
+    inner_->enqueue(*inner_stream_, staging.inner);
+    inner_stream_->synchronize();
+    if (!staging.out.empty()) take_back(stream, staging.out);
   }
 
   void barrier() override { inner_->barrier(); }
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    return inner_->all_gather(mine);
-  }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return inner_->all_gather(mine);
   }
@@ -156,18 +69,105 @@ class StagedCommunicator final : public Communicator {
   };
   using Copies = std::vector<Copy>;
 
+  // A collective by way of the stage.
+  struct Staging {
+    Copies in;                // into the stage
+    CollectiveRequest inner;  // from the stage and to it
+    Copies out{};             // out of the stage; empty where this rank gets nothing
+  };
+
   // The stage of a scatter or gather: this rank's block, and on the root all ranks' blocks without
   // gaps.
   struct Sides {
     AnySpan mine{};
     AnySpan all{};  // empty on ranks other than the root
-    std::vector<Block> blocks{};
   };
 
-  void check_accesses(Stream& stream, const char* name, const std::vector<Access>& accesses) const {
-    check_placement(name, device_.id(), accesses);
-    TANDEM_CHECK(stream.device() == device_.id(), "{} of {} on a stream of {}", name,
+  void check_accesses(Stream& stream, const CollectiveRequest& request) const {
+    check_placement(request.name(), device_.id(), request.accesses(rank()));
+    TANDEM_CHECK(stream.device() == device_.id(), "{} of {} on a stream of {}", request.name(),
                  to_string(device_.id()), to_string(stream.device()));
+  }
+
+  [[nodiscard]] Staging staging_of(const CollectiveRequest& request) {
+    const ConstAnySpan from = request.from;
+    const AnySpan to = request.to;
+    const bool is_root = rank() == request.root;
+    switch (request.kind) {
+      case Kind::kScatter:
+      case Kind::kGather:
+        return staging_of_blocks(request);
+      case Kind::kAllGather: {
+        const AnySpan staged = stage(to);
+        const AnySpan own = part_of(staged, from.size());
+        return {{{from, own}}, with(request, own, staged), {{staged, to}}};
+      }
+      case Kind::kReduceScatter: {
+        const AnySpan staged = stage(from);
+        const AnySpan own = part_of(staged, to.size());
+        return {{{from, staged}}, with(request, staged, own), {{own, to}}};
+      }
+      case Kind::kRecv: {
+        const AnySpan staged = stage(to);
+        return {{}, with(request, {}, staged), {{staged, to}}};
+      }
+      case Kind::kAllReduce:
+      case Kind::kBroadcast:
+      case Kind::kReduce:
+      case Kind::kSend:
+        break;
+    }
+    const AnySpan staged = stage(from);
+    const bool brings = request.kind != Kind::kBroadcast || is_root;
+    const bool gets = request.kind == Kind::kAllReduce ||
+                      (request.kind == Kind::kBroadcast && !is_root) ||
+                      (request.kind == Kind::kReduce && is_root);
+    return {brings ? Copies{{from, staged}} : Copies{}, with(request, staged, staged),
+            gets ? Copies{{staged, to}} : Copies{}};
+  }
+
+  [[nodiscard]] Staging staging_of_blocks(const CollectiveRequest& request) {
+    const bool is_root = rank() == request.root;
+    const bool scatters = request.kind == Kind::kScatter;
+    blocks_.clear();
+    std::int64_t total = 0;
+    for (const Block& block : request.blocks) {
+      blocks_.push_back({total, block.count});
+      total += block.count;
+    }
+    const Sides sides = stage_sides(scatters ? request.to : request.from, is_root ? total : 0);
+    Staging staging{.in = {},
+                    .inner = scatters ? with(request, sides.all, sides.mine)
+                                      : with(request, sides.mine, sides.all)};
+    staging.inner.blocks = blocks_;
+    if (scatters) {
+      staging.out = {{sides.mine, request.to}};
+    } else {
+      staging.in = {{request.from, sides.mine}};
+    }
+    if (!is_root) return staging;
+    for (std::size_t peer = 0; peer < blocks_.size(); ++peer) {
+      const Block& here = blocks_[peer];
+      const AnySpan staged = sides.all.subspan(here.offset, here.count);
+      const std::int64_t there = request.blocks[peer].offset;
+      if (scatters) {
+        staging.in.push_back({request.from.subspan(there, here.count), staged});
+      } else {
+        staging.out.push_back({staged, request.to.subspan(there, here.count)});
+      }
+    }
+    return staging;
+  }
+
+  [[nodiscard]] static CollectiveRequest with(CollectiveRequest request, ConstAnySpan from,
+                                              AnySpan to) {
+    request.from = from;
+    request.to = to;
+    return request;
+  }
+
+  [[nodiscard]] AnySpan part_of(AnySpan all, std::int64_t elements) const {
+    return all.subspan(rank() * elements, elements);
   }
 
   // The stage's memory under the host device's id, the only device that the inner communicator
@@ -189,41 +189,10 @@ class StagedCommunicator final : public Communicator {
     return on_stage(0, like.size(), like.dtype());
   }
 
-  [[nodiscard]] Sides stage_blocks(ConstAnySpan mine, const std::vector<Block>& blocks, int root) {
-    Sides sides;
-    std::int64_t total = 0;
-    for (const Block& block : blocks) {
-      sides.blocks.push_back({total, block.count});
-      total += block.count;
-    }
-    const std::int64_t others = rank() == root ? total : 0;
-    const std::int64_t elements = std::max<std::int64_t>(1, mine.size() + others);
+  [[nodiscard]] Sides stage_sides(ConstAnySpan mine, std::int64_t all) {
+    const std::int64_t elements = std::max<std::int64_t>(1, mine.size() + all);
     make_room(Bytes{elements * size_of(mine.dtype())});
-    sides.mine = on_stage(0, mine.size(), mine.dtype());
-    if (rank() == root) sides.all = on_stage(mine.size(), total, mine.dtype());
-    return sides;
-  }
-
-  [[nodiscard]] static Copies copies_in(ConstAnySpan source, const Sides& sides,
-                                        const std::vector<Block>& blocks) {
-    Copies copies;
-    for (std::size_t peer = 0; peer < blocks.size(); ++peer) {
-      const Block& there = sides.blocks[peer];
-      copies.push_back({source.subspan(blocks[peer].offset, there.count),
-                        sides.all.subspan(there.offset, there.count)});
-    }
-    return copies;
-  }
-
-  [[nodiscard]] static Copies copies_out(AnySpan destination, const Sides& sides,
-                                         const std::vector<Block>& blocks) {
-    Copies copies;
-    for (std::size_t peer = 0; peer < blocks.size(); ++peer) {
-      const Block& here = sides.blocks[peer];
-      copies.push_back({sides.all.subspan(here.offset, here.count),
-                        destination.subspan(blocks[peer].offset, here.count)});
-    }
-    return copies;
+    return {on_stage(0, mine.size(), mine.dtype()), on_stage(mine.size(), all, mine.dtype())};
   }
 
   // Marks a span as host memory, as which the runtime knows pinned memory.
@@ -271,12 +240,6 @@ class StagedCommunicator final : public Communicator {
     throw Error(*error);
   }
 
-  template <class Call>
-  void on_host(Call&& call) {
-    call();
-    inner_stream_->synchronize();
-  }
-
   void take_back(Stream& stream, const Copies& copies) {
     enqueue_copies(stream, copies);
     stream.record(*is_free_);
@@ -292,6 +255,7 @@ class StagedCommunicator final : public Communicator {
   const std::unique_ptr<Platform> host_;
   const std::unique_ptr<Communicator> inner_;
   const std::unique_ptr<Stream> inner_stream_;
+  std::vector<Block> blocks_;             // of the latest scatter or gather, as they are staged
   std::unique_ptr<Buffer> memory_;        // pinned: the stage; absent before the first call
   const std::unique_ptr<Event> is_free_;  // recorded after the last copy out of the stage
 };

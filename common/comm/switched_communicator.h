@@ -19,47 +19,16 @@ class SwitchedCommunicator final : public Communicator {
   SwitchedCommunicator(std::unique_ptr<Communicator> other, Switch is_on)
       : other_(std::move(other)), is_on_(std::move(is_on)) {}
 
-  using Communicator::all_reduce;
-  using Communicator::reduce;
-
   [[nodiscard]] int rank() const override { return other_->rank(); }
   [[nodiscard]] int size() const override { return other_->size(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     return other_->allocate(size);
   }
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    if (*is_on_) other_->all_reduce(stream, mine, result, op);
-  }
-  void broadcast(Stream& stream, AnySpan values, int root) override {
-    other_->broadcast(stream, values, root);
-  }
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override {
-    other_->reduce(stream, mine, result, root);
-  }
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override {
-    other_->all_gather(stream, mine, all);
-  }
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override {
-    other_->reduce_scatter(stream, all, mine, op);
-  }
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override {
-    other_->scatter(stream, source, mine, blocks, root);
-  }
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override {
-    other_->gather(stream, mine, destination, blocks, root);
-  }
-  void send(Stream& stream, ConstAnySpan values, int to) override {
-    other_->send(stream, values, to);
-  }
-  void recv(Stream& stream, AnySpan values, int from) override {
-    other_->recv(stream, values, from);
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    const bool is_switched = request.kind == CollectiveRequest::Kind::kAllReduce;
+    if (!is_switched || *is_on_) other_->enqueue(stream, request);
   }
   void barrier() override { other_->barrier(); }
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    return other_->all_gather(mine);
-  }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return other_->all_gather(mine);
   }

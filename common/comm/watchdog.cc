@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 
 namespace tandem {
 namespace {

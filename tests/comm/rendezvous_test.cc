@@ -51,12 +51,12 @@ TEST_F(RendezvousTest, Meeting_ShowsEachWhatAllWroteBefore) {
   });
 }
 
-TEST_F(RendezvousTest, Values_CrossInAMeeting) {
+TEST_F(RendezvousTest, DecidedValues_CrossInAMeeting) {
   run(3, [](Rendezvous& side, int rank) {
     for (int round = 0; round < 50; ++round) {
-      side.set_value(10 * rank + round);
+      side.decide(10 * rank + round);
       side.meet();
-      for (int peer = 0; peer < 3; ++peer) EXPECT_EQ(side.value_of(peer), 10 * peer + round);
+      for (int peer = 0; peer < 3; ++peer) EXPECT_EQ(side.decided_by(peer), 10 * peer + round);
       side.meet();
     }
   });

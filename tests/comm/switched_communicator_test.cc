@@ -16,7 +16,9 @@ TEST(SwitchedCommunicatorTest, AllReducesAreLeftOut_AndNothingElse) {
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     Device& device = platform->device(bootstrap.rank());
     const auto is_on = std::make_shared<std::atomic<bool>>(true);
-    SwitchedCommunicator switched(make_shared_memory_communicator(bootstrap, device, {}), is_on);
+    SwitchedCommunicator communicator(make_shared_memory_communicator(bootstrap, device, {}),
+                                      is_on);
+    Communicator& switched = communicator;
     const auto stream = device.make_stream(StreamPriority::kNormal);
     const auto buffer = switched.allocate(bytes_of<float>(4));
     const Span<float> values = buffer->as<float>();

@@ -42,25 +42,15 @@ class FakeCommunicator final : public Communicator {
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     return std::make_unique<Watched>(device_.allocate(size), on_free_);
   }
-  using Communicator::all_reduce;
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    if (request.kind != CollectiveRequest::Kind::kAllReduce) return;
     if (on_all_reduce_) on_all_reduce_(stream);
-    TANDEM_CHECK(mine.data() == result.data(), "an all-reduce that is not in place");
-    all_reduces_.push_back({reinterpret_cast<const float*>(result.data()), result.size(), op});
+    const AnySpan result = request.to;
+    TANDEM_CHECK(request.from.data() == result.data(), "an all-reduce that is not in place");
+    all_reduces_.push_back(
+        {reinterpret_cast<const float*>(result.data()), result.size(), request.op});
   }
-  void broadcast(Stream&, AnySpan, int) override {}
-  using Communicator::reduce;
-  void reduce(Stream&, ConstAnySpan, AnySpan, int) override {}
-  void all_gather(Stream&, ConstAnySpan, AnySpan) override {}
-  void reduce_scatter(Stream&, ConstAnySpan, AnySpan, ReduceOp) override {}
-  void scatter(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
-  void gather(Stream&, ConstAnySpan, AnySpan, const std::vector<Block>&, int) override {}
-  void send(Stream&, ConstAnySpan, int) override {}
-  void recv(Stream&, AnySpan, int) override {}
   void barrier() override {}
-  [[nodiscard]] std::vector<double> all_gather(double mine) override {
-    return std::vector<double>(static_cast<std::size_t>(size_), mine);
-  }
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     std::vector<std::string> all(static_cast<std::size_t>(size_), mine);
     if (root_text_) all.front() = *root_text_;

@@ -3,13 +3,15 @@
 // What each collective asks of NCCL, and what has to follow on the stream.
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_communicator.h"
 #include "common/comm/nccl/nccl_group.h"
 
 namespace tandem::nccl {
 namespace {
+
+using Kind = CollectiveRequest::Kind;
 
 std::size_t count_of(ConstAnySpan span) { return static_cast<std::size_t>(span.size()); }
 
@@ -25,25 +27,7 @@ ncclDataType_t type_of(DType type) {
   fail(ErrorKind::kLogic, "an element type without a name");
 }
 
-std::string note_of(const char* name, ConstAnySpan values, int root = 0, const char* op = "") {
-  return fmt::format("{} of {} {} root {} {}", name, values.size(), name_of(values.dtype()), root,
-                     op);
-}
-
-std::string note_of(const char* name, const std::vector<Block>& blocks, int root) {
-  std::string note = fmt::format("{} root {}", name, root);
-  for (const Block& block : blocks) note += fmt::format(" {}+{}", block.offset, block.count);
-  return note;
-}
-
-const char* name_of(ReduceOp op) { return op == ReduceOp::kAverage ? "average" : "sum"; }
-
 }  // namespace
-
-template <class... Parts>
-std::string NcclCommunicator::noted(const Parts&... parts) const {
-  return order_ ? note_of(parts...) : std::string();
-}
 
 std::function<void(cuda::CudaStream&)> NcclCommunicator::average(AnySpan values,
                                                                  ReduceOp op) const {
@@ -53,86 +37,50 @@ std::function<void(cuda::CudaStream&)> NcclCommunicator::average(AnySpan values,
   };
 }
 
-void NcclCommunicator::all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) {
-  check_same_shape("all_reduce", mine, result);
-  enqueue(stream, {.name = "all_reduce",
-                   .size = mine.size_bytes(),
-                   .accesses = {reads(mine), writes(result)},
-                   .note = noted("all_reduce", mine, 0, name_of(op)),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.all_reduce(mine.data(), result.data(), count_of(mine),
-                                               type_of(mine.dtype()), ncclSum, comm, on),
-                               "ncclAllReduce");
-                       },
-                   .after = average(result, op)});
-}
-
-void NcclCommunicator::broadcast(Stream& stream, AnySpan values, int root) {
-  check_root(root, size());
-  enqueue(stream, {.name = "broadcast",
-                   .size = values.size_bytes(),
-                   .accesses = {writes(values)},
-                   .note = noted("broadcast", values, root),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.broadcast(values.data(), values.data(), count_of(values),
-                                              type_of(values.dtype()), root, comm, on),
-                               "ncclBroadcast");
-                       },
-                   .after = nullptr});
-}
-
-void NcclCommunicator::reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) {
-  check_root(root, size());
-  check_reduction(mine, result, rank() == root);
-  enqueue(stream, {.name = "reduce",
-                   .size = mine.size_bytes(),
-                   .accesses = {reads(mine), writes(result)},
-                   .note = noted("reduce", mine, root),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         // Elsewhere than on root NCCL writes nothing, wherever it may.
-                         check(api_,
-                               api_.reduce(mine.data(), result.data(), count_of(mine),
-                                           type_of(mine.dtype()), ncclSum, root, comm, on),
-                               "ncclReduce");
-                       },
-                   .after = nullptr});
-}
-
-void NcclCommunicator::all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) {
-  check_parts("all_gather", mine, all, size());
-  enqueue(stream, {.name = "all_gather",
-                   .size = all.size_bytes(),
-                   .accesses = {reads(mine), writes(all)},
-                   .note = noted("all_gather", mine),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.all_gather(mine.data(), all.data(), count_of(mine),
-                                               type_of(mine.dtype()), comm, on),
-                               "ncclAllGather");
-                       },
-                   .after = nullptr});
-}
-
-void NcclCommunicator::reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) {
-  check_parts("reduce_scatter", mine, all, size());
-  enqueue(stream, {.name = "reduce_scatter",
-                   .size = all.size_bytes(),
-                   .accesses = {reads(all), writes(mine)},
-                   .note = noted("reduce_scatter", mine, 0, name_of(op)),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.reduce_scatter(all.data(), mine.data(), count_of(mine),
-                                                   type_of(mine.dtype()), ncclSum, comm, on),
-                               "ncclReduceScatter");
-                       },
-                   .after = average(mine, op)});
+NcclCommunicator::Collective NcclCommunicator::collective_of(Stream& stream,
+                                                             const CollectiveRequest& request) {
+  if (request.kind == Kind::kScatter) return scatter(stream, request);
+  if (request.kind == Kind::kGather) return gather(request);
+  const auto calls = [this, kind = request.kind, from = request.from, to = request.to,
+                      root = request.root](ncclComm_t comm, cudaStream_t on) {
+    switch (kind) {
+      case Kind::kAllReduce:
+        return check(api_,
+                     api_.all_reduce(from.data(), to.data(), count_of(from), type_of(from.dtype()),
+                                     ncclSum, comm, on),
+                     "ncclAllReduce");
+      case Kind::kBroadcast:
+        return check(api_,
+                     api_.broadcast(from.data(), to.data(), count_of(to), type_of(to.dtype()), root,
+                                    comm, on),
+                     "ncclBroadcast");
+      case Kind::kReduce:
+        // Elsewhere than on root NCCL writes nothing, wherever it may.
+        return check(api_,
+                     api_.reduce(from.data(), to.data(), count_of(from), type_of(from.dtype()),
+                                 ncclSum, root, comm, on),
+                     "ncclReduce");
+      case Kind::kAllGather:
+        return check(api_,
+                     api_.all_gather(from.data(), to.data(), count_of(from), type_of(from.dtype()),
+                                     comm, on),
+                     "ncclAllGather");
+      case Kind::kReduceScatter:
+        return check(api_,
+                     api_.reduce_scatter(from.data(), to.data(), count_of(to), type_of(to.dtype()),
+                                         ncclSum, comm, on),
+                     "ncclReduceScatter");
+      case Kind::kSend:
+        return send(from, root, comm, on);
+      case Kind::kRecv:
+        return recv(to, root, comm, on);
+      case Kind::kScatter:
+      case Kind::kGather:
+        return;  // the caller's, above
+    }
+  };
+  const bool averages = request.kind == Kind::kAllReduce || request.kind == Kind::kReduceScatter;
+  return {.calls = calls, .after = averages ? average(request.to, request.op) : nullptr};
 }
 
 // ---- blocks and messages ----
@@ -168,117 +116,71 @@ void NcclCommunicator::exchange_blocks(
   check(api_, group.end(), "ncclGroupEnd");
 }
 
-void NcclCommunicator::scatter(Stream& stream, ConstAnySpan source, AnySpan mine,
-                               const std::vector<Block>& blocks, int root) {
-  check_root(root, size());
-  const bool is_root = rank() == root;
-  check_blocks(blocks, mine, source, is_root, rank(), size());
-  std::vector<Access> accesses{writes(mine)};
-  if (is_root) accesses.push_back(at_root(reads(source)));
-  const ConstAnySpan from = is_root ? copied_to_device(stream, source) : source;
-  const ncclDataType_t type = type_of(mine.dtype());
-  enqueue(stream, {.name = "scatter",
-                   .size = mine.size_bytes(),
-                   .accesses = std::move(accesses),
-                   .note = noted("scatter", blocks, root),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         if (!is_root) {
-                           if (mine.empty()) return;
-                           return check(
-                               api_, api_.recv(mine.data(), count_of(mine), type, root, comm, on),
-                               "ncclRecv");
-                         }
-                         exchange_blocks(blocks, [&](int peer, const Block& block) {
-                           const ConstAnySpan part = from.subspan(block.offset, block.count);
-                           check(api_, api_.send(part.data(), count_of(part), type, peer, comm, on),
-                                 "ncclSend");
-                         });
-                       },
-                   .after =
-                       [=](cuda::CudaStream& on) {
-                         if (!is_root || mine.empty()) return;
-                         const Block& own = blocks[static_cast<std::size_t>(root)];
-                         const ConstAnySpan part = from.subspan(own.offset, own.count);
-                         if (part.data() != mine.data()) on.copy_bytes(mine.bytes(), part.bytes());
-                       }});
+void NcclCommunicator::send(ConstAnySpan values, int to, ncclComm_t comm, cudaStream_t on) const {
+  const ncclDataType_t type = type_of(values.dtype());
+  check(api_, api_.send(values.data(), count_of(values), type, to, comm, on), "ncclSend");
 }
 
-void NcclCommunicator::gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-                              const std::vector<Block>& blocks, int root) {
-  check_root(root, size());
-  const bool is_root = rank() == root;
-  check_blocks(blocks, mine, destination, is_root, rank(), size());
-  std::vector<Access> accesses{reads(mine)};
-  if (is_root) accesses.push_back(at_root(writes(destination)));
+void NcclCommunicator::recv(AnySpan values, int from, ncclComm_t comm, cudaStream_t on) const {
+  const ncclDataType_t type = type_of(values.dtype());
+  check(api_, api_.recv(values.data(), count_of(values), type, from, comm, on), "ncclRecv");
+}
+
+NcclCommunicator::Collective NcclCommunicator::scatter(Stream& stream,
+                                                       const CollectiveRequest& request) {
+  const bool is_root = rank() == request.root;
+  const ConstAnySpan from = is_root ? copied_to_device(stream, request.from) : request.from;
+  const AnySpan mine = request.to;
+  const int root = request.root;
+  const std::vector<Block> blocks(request.blocks.begin(), request.blocks.end());
+  return {.calls =
+              [=, this](ncclComm_t comm, cudaStream_t on) {
+                if (!is_root) {
+                  if (!mine.empty()) recv(mine, root, comm, on);
+                  return;
+                }
+                exchange_blocks(blocks, [&](int peer, const Block& block) {
+                  send(from.subspan(block.offset, block.count), peer, comm, on);
+                });
+              },
+          .after =
+              [=](cuda::CudaStream& on) {
+                if (!is_root || mine.empty()) return;
+                const Block& own = blocks[static_cast<std::size_t>(root)];
+                const ConstAnySpan part = from.subspan(own.offset, own.count);
+                if (part.data() != mine.data()) on.copy_bytes(mine.bytes(), part.bytes());
+              }};
+}
+
+NcclCommunicator::Collective NcclCommunicator::gather(const CollectiveRequest& request) {
+  const bool is_root = rank() == request.root;
+  const ConstAnySpan mine = request.from;
+  const AnySpan destination = request.to;
+  const int root = request.root;
   const AnySpan to = is_root && !destination.empty() ? on_device(destination) : destination;
-  const ncclDataType_t type = type_of(mine.dtype());
-  enqueue(stream, {.name = "gather",
-                   .size = mine.size_bytes(),
-                   .accesses = std::move(accesses),
-                   .note = noted("gather", blocks, root),
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         if (!is_root) {
-                           if (mine.empty()) return;
-                           return check(
-                               api_, api_.send(mine.data(), count_of(mine), type, root, comm, on),
-                               "ncclSend");
-                         }
-                         exchange_blocks(blocks, [&](int peer, const Block& block) {
-                           const AnySpan part = to.subspan(block.offset, block.count);
-                           check(api_, api_.recv(part.data(), count_of(part), type, peer, comm, on),
-                                 "ncclRecv");
-                         });
-                       },
-                   .after =
-                       [=, this](cuda::CudaStream& on) {
-                         if (!is_root) return;
-                         for (int peer = 0; peer < size(); ++peer) {
-                           const Block& block = blocks[static_cast<std::size_t>(peer)];
-                           if (block.count == 0) continue;
-                           const AnySpan there = destination.subspan(block.offset, block.count);
-                           const ConstAnySpan part =
-                               peer == root ? mine : to.subspan(block.offset, block.count);
-                           if (part.data() != there.data())
-                             on.copy_bytes(there.bytes(), part.bytes());
-                         }
-                       }});
-}
-
-void NcclCommunicator::send(Stream& stream, ConstAnySpan values, int to) {
-  check_peer(to, rank(), size());
-  enqueue(stream, {.name = "send",
-                   .size = values.size_bytes(),
-                   .accesses = {reads(values)},
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.send(values.data(), count_of(values), type_of(values.dtype()),
-                                         to, comm, on),
-                               "ncclSend");
-                       },
-                   .after = nullptr});
-}
-
-void NcclCommunicator::recv(Stream& stream, AnySpan values, int from) {
-  check_peer(from, rank(), size());
-  enqueue(stream, {.name = "recv",
-                   .size = values.size_bytes(),
-                   .accesses = {writes(values)},
-                   .calls =
-                       [=, this](ncclComm_t comm, cudaStream_t on) {
-                         check(api_,
-                               api_.recv(values.data(), count_of(values), type_of(values.dtype()),
-                                         from, comm, on),
-                               "ncclRecv");
-                       },
-                   .after = nullptr});
-}
-
-std::vector<double> NcclCommunicator::all_gather(double mine) {
-  return gathered_numbers(mine,
-                          [this](const std::string& bits) { return host_->all_gather(bits); });
+  const std::vector<Block> blocks(request.blocks.begin(), request.blocks.end());
+  return {.calls =
+              [=, this](ncclComm_t comm, cudaStream_t on) {
+                if (!is_root) {
+                  if (!mine.empty()) send(mine, root, comm, on);
+                  return;
+                }
+                exchange_blocks(blocks, [&](int peer, const Block& block) {
+                  recv(to.subspan(block.offset, block.count), peer, comm, on);
+                });
+              },
+          .after =
+              [=, this](cuda::CudaStream& on) {
+                if (!is_root) return;
+                for (int peer = 0; peer < size(); ++peer) {
+                  const Block& block = blocks[static_cast<std::size_t>(peer)];
+                  if (block.count == 0) continue;
+                  const AnySpan there = destination.subspan(block.offset, block.count);
+                  const ConstAnySpan part =
+                      peer == root ? mine : to.subspan(block.offset, block.count);
+                  if (part.data() != there.data()) on.copy_bytes(there.bytes(), part.bytes());
+                }
+              }};
 }
 
 }  // namespace tandem::nccl

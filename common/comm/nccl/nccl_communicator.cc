@@ -8,7 +8,8 @@
 
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
+#include "common/comm/collective_note.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_group.h"
 #include "common/runtime/cuda/capture.h"
@@ -157,28 +158,26 @@ void NcclCommunicator::check_order(const std::string& note) {
   const std::vector<std::string> all = order_->all_gather(note);
   for (std::size_t peer = 0; peer < all.size(); ++peer) {
     if (all[peer] == note) continue;
-    fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
-         "rank {} and rank {} enqueued different collectives: every rank must enqueue the same "
-         "ones in the same order",
-         job_rank(), host_->job_ranks()[peer]);
+    throw diverged(job_rank(), host_->job_ranks()[peer]);
   }
 }
 
-void NcclCommunicator::enqueue(Stream& stream, Collective collective) {
-  check_placement(collective.name, device_.id(), collective.accesses);
-  TANDEM_CHECK(stream.device() == device_.id(), "{} of {} on a stream of {}", collective.name,
+void NcclCommunicator::enqueue(Stream& stream, const CollectiveRequest& request) {
+  const Collective collective = collective_of(stream, request);
+  check_placement(request.name(), device_.id(), request.accesses(rank()));
+  TANDEM_CHECK(stream.device() == device_.id(), "{} of {} on a stream of {}", request.name(),
                to_string(device_.id()), to_string(stream.device()));
   cuda::CudaStream& on = cuda::cuda_stream(stream);
-  const CollectiveCall call = next(collective.name, collective.size);
+  const CollectiveCall call = next(request.name(), request.size());
   if (is_captured_) {
-    captured_ += collective.size;
+    captured_ += request.size();
   } else if (options_.observer != nullptr) {
     options_.observer->enqueued(call);
   }
   // Dropped with all that is enqueued on a failed stream; those who would wait for it are told.
   if (on.has_failed()) return peers_.raise();
   const ScopedFlag comparing(comparing_, order_ != nullptr);
-  fail_enqueued(call, capture_error([&] { launch(on, call, collective); }));
+  fail_enqueued(call, capture_error([&] { launch(on, call, request, collective); }));
 }
 
 void NcclCommunicator::fail_enqueued(const CollectiveCall& call,
@@ -191,8 +190,8 @@ void NcclCommunicator::fail_enqueued(const CollectiveCall& call,
 }
 
 void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& call,
-                              const Collective& collective) {
-  if (order_ && !collective.note.empty()) check_order(collective.note);
+                              const CollectiveRequest& request, const Collective& collective) {
+  if (order_ && !request.is_message()) check_order(std::to_string(note_of(request).value()));
   const InFlight::Ticket ticket = in_flight_.begin(stream, call);
   const auto error = capture_error(
       [&] { handle_->launch([&](ncclComm_t comm) { collective.calls(comm, stream.get()); }); });
@@ -205,7 +204,7 @@ void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& ca
     return;
   }
   handle_->settle(call);
-  cuda::Capture::look_after(collective.name);  // NCCL's own calls tell nobody
+  cuda::Capture::look_after(request.name());  // NCCL's own calls tell nobody
   finish(ticket, stream, collective);
 }
 

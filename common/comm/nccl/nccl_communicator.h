@@ -51,25 +51,12 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   [[nodiscard]] int size() const override { return host_->size(); }
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override;
 
-  using Communicator::all_reduce;
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override;
-  void broadcast(Stream& stream, AnySpan values, int root) override;
-  using Communicator::reduce;
-  void reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int root) override;
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) override;
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) override;
-
-  // Root's host memory passes through memory of its GPU, taken at the first call of a size; where
-  // ranks are threads of one process that has to be while nothing is in flight.
-  void scatter(Stream& stream, ConstAnySpan source, AnySpan mine, const std::vector<Block>& blocks,
-               int root) override;
-  void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
-              const std::vector<Block>& blocks, int root) override;
-  void send(Stream& stream, ConstAnySpan values, int to) override;
-  void recv(Stream& stream, AnySpan values, int from) override;
+  // Root's host memory of a scatter or gather passes through memory of its GPU, taken at the first
+  // call of a size; where ranks are threads of one process that has to be while nothing is in
+  // flight.
+  void enqueue(Stream& stream, const CollectiveRequest& request) override;
 
   void barrier() override { static_cast<void>(host_->all_gather("")); }
-  [[nodiscard]] std::vector<double> all_gather(double mine) override;
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
     return host_->all_gather(mine);
   }
@@ -95,20 +82,19 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   void replay_ends(Stream& stream) override;
 
   struct Collective {
-    const char* name = "";  // a literal: "all_reduce"
-    Bytes size{};
-    std::vector<Access> accesses{};
-    std::string note{};  // what all ranks must have enqueued alike; empty: a message
     std::function<void(ncclComm_t, cudaStream_t)> calls{};
     std::function<void(cuda::CudaStream&)> after{};  // behind it on the stream; may be absent
   };
-  void enqueue(Stream& stream, Collective collective);
-  void launch(cuda::CudaStream& stream, const CollectiveCall& call, const Collective& collective);
+  [[nodiscard]] Collective collective_of(Stream& stream, const CollectiveRequest& request);
+  [[nodiscard]] Collective scatter(Stream& stream, const CollectiveRequest& request);
+  [[nodiscard]] Collective gather(const CollectiveRequest& request);
+  void send(ConstAnySpan values, int to, ncclComm_t comm, cudaStream_t on) const;
+  void recv(AnySpan values, int from, ncclComm_t comm, cudaStream_t on) const;
+  void launch(cuda::CudaStream& stream, const CollectiveCall& call,
+              const CollectiveRequest& request, const Collective& collective);
   void fail_enqueued(const CollectiveCall& call, const std::optional<Error>& error);
   void finish(InFlight::Ticket ticket, cuda::CudaStream& stream, const Collective& collective);
   void check_order(const std::string& note);
-  template <class... Parts>
-  [[nodiscard]] std::string noted(const Parts&... parts) const;
   [[nodiscard]] CollectiveCall next(const char* name, Bytes size);
 
   [[nodiscard]] std::function<void(cuda::CudaStream&)> average(AnySpan values, ReduceOp op) const;

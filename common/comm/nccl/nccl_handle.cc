@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/collective_checks.h"
+#include "common/comm/collective_errors.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/device_guard.h"

@@ -96,11 +96,11 @@ class OneWrongElement final : public test::ForwardingCommunicator {
   OneWrongElement(Communicator& inner, int from_call)
       : ForwardingCommunicator(inner), from_call_(from_call) {}
 
-  using Communicator::all_reduce;
-  void all_reduce(Stream& stream, ConstAnySpan mine, AnySpan result, ReduceOp op) override {
-    ForwardingCommunicator::all_reduce(stream, mine, result, op);
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    ForwardingCommunicator::enqueue(stream, request);
+    if (request.kind != CollectiveRequest::Kind::kAllReduce) return;
     if (rank() != 1 || ++calls_ < from_call_) return;
-    enqueue_copy_bytes(stream, result.subspan(5, 1).bytes(),
+    enqueue_copy_bytes(stream, request.to.subspan(5, 1).bytes(),
                        as_bytes(Span<const float>(&kWrong, 1, DeviceId{})));
   }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "common/comm/collective_errors.h"
+#include "common/comm/communicator.h"
+#include "common/runtime/host/host_stream.h"
+
+namespace tandem {
+
+// Queues one rank's collectives on host streams, for any transport: numbers each collective, tells
+// the observer, and puts the collective's name and number before the message of its error. Used by
+// one thread at a time.
+class CollectiveQueue {
+ public:
+  // `abort` is called where a collective is dropped because its stream has failed: this rank will
+  // not come, and `abort` tells the ranks that would wait for this one.
+  CollectiveQueue(int rank, const CommunicatorOptions& options, std::function<void()> abort)
+      : rank_(rank),
+        observer_(options.observer),
+        part_of_(options.part_of),
+        abort_(std::move(abort)) {}
+
+  // Enqueues a transfer where the stream has a modelled link, else an operation. Accesses to peers'
+  // memory are not declared: accesses are reported when the operation starts, which is before the
+  // ranks have met.
+  //
+  // body(call, ready) takes the call that messages name and the time at which the collective is
+  // ready, and returns the time at which the collective ends, both by the link model; without a
+  // link model neither time means anything. The body is of any type, since every wrapping of
+  // functions costs time in each call.
+  template <class Body>
+  void enqueue(Stream& stream, const CollectiveRequest& request, Body body) {
+    host::HostStream& on = host::host_stream(stream);
+    ++enqueued_;
+    const char* const name = request.name();
+    const CollectiveCall call =
+        part_of_ != nullptr
+            ? *part_of_
+            : CollectiveCall{.sequence = enqueued_, .name = name, .size = request.size()};
+    if (observer_ != nullptr) observer_->enqueued(call);
+    auto carried_out = [call, observer = observer_,
+                        body = std::move(body)](const host::ModelledTime& ready) mutable {
+      return carry_out(call, observer, [&] { return body(call, ready); });
+    };
+    if (on.link() != nullptr) {
+      on.enqueue_transfer({name, request.accesses(rank_), std::move(carried_out), abort_});
+    } else {
+      on.enqueue({name, request.accesses(rank_),
+                  [body = std::move(carried_out)]() mutable { static_cast<void>(body({})); },
+                  abort_});
+    }
+  }
+
+ private:
+  template <class Body>
+  static host::ModelledTime carry_out(const CollectiveCall& call, CollectiveObserver* observer,
+                                      Body&& body) {
+    if (observer != nullptr) observer->started(call);
+    try {
+      const host::ModelledTime end = body();
+      if (observer != nullptr) observer->finished(call);
+      return end;
+    } catch (const Error& error) {
+      throw in_call(call, error);
+    }
+  }
+
+  const int rank_;
+  CollectiveObserver* const observer_;   // may be absent
+  const CollectiveCall* const part_of_;  // may be absent
+  const std::function<void()> abort_;
+  std::uint64_t enqueued_ = 0;
+};
+
+}  // namespace tandem
