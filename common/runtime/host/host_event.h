@@ -11,11 +11,6 @@
 
 namespace tandem::host {
 
-// The reason why a stream failed. Immutable once made, so that streams can hand the failure on.
-struct Failure {
-  Error error;
-};
-
 // One record of an event: pending, then done for good. The fields are written before the record is
 // done and read after a reader saw that the record is done.
 //
@@ -23,8 +18,8 @@ struct Failure {
 // that wait for the record: re-recording the event must not move earlier waits, hence a new
 // Completion per record. Most completions have no waiter and are completed without a system call.
 struct Completion {
-  ModelledTime end;                        // modelled end of the preceding work, if modelled
-  std::shared_ptr<const Failure> failure;  // failure of the recording stream
+  ModelledTime end;                      // modelled end of the preceding work, if modelled
+  std::shared_ptr<const Error> failure;  // the recording stream's; immutable, and handed on
 
   [[nodiscard]] bool is_done() const { return state.load(std::memory_order_acquire) == kDone; }
 

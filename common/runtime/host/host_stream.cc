@@ -12,23 +12,27 @@
 namespace tandem::host {
 namespace {
 
-// The exception in flight as a Failure that names the operation.
-std::shared_ptr<const Failure> failure_of(const char* operation) {
+// The exception in flight as an error that names the operation.
+std::shared_ptr<const Error> failure_of(const char* operation) {
   try {
     throw;
   } catch (const Error& error) {
-    return std::make_shared<Failure>(Failure{error.reworded(error.what())});
+    return std::make_shared<Error>(error.reworded(error.what()));
   } catch (const std::exception& error) {
-    return std::make_shared<Failure>(
-        Failure{Error(ErrorKind::kFailure, fmt::format("{} failed: {}", operation, error.what()))});
+    return std::make_shared<Error>(ErrorKind::kFailure,
+                                   fmt::format("{} failed: {}", operation, error.what()));
   } catch (...) {
-    return std::make_shared<Failure>(Failure{
-        Error(ErrorKind::kFailure, fmt::format("{} failed with no word of why", operation))});
+    return std::make_shared<Error>(ErrorKind::kFailure,
+                                   fmt::format("{} failed with no word of why", operation));
   }
 }
 
-[[noreturn]] void throw_again(const Failure& failure) {
-  throw failure.error.reworded(failure.error.what());
+[[noreturn]] void throw_again(const Error& failure) { throw failure.reworded(failure.what()); }
+
+// Tells those who would wait for work that its failed stream drops.
+template <class Work>
+void dropped(const Work& work) {
+  if (work.dropped) work.dropped();
 }
 
 // Declares the access of a copy: the side on another device, or on the host, is remote.
@@ -67,12 +71,8 @@ ModelledTime HostStream::ready(TimePoint enqueued) const {
   return now;
 }
 
-void HostStream::drop(const std::function<void()>& dropped) {
-  if (dropped) dropped();
-}
-
 void HostStream::run(Operation& operation, TimePoint enqueued) {
-  if (failure_) return drop(operation.dropped);
+  if (failure_) return dropped(operation);
   if (link()) end_ = ready(enqueued);
   sleep_to(end_.at);
   start_late();
@@ -132,7 +132,7 @@ TaskLog HostStream::close_log() {
 }
 
 void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
-  if (failure_) return drop(transfer.dropped);
+  if (failure_) return dropped(transfer);
   start_late();
   for (const Access& access : transfer.accesses) report_access(access);
   try {

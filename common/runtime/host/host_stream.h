@@ -137,7 +137,6 @@ class HostStream final : public Stream {
   [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
   // The time at which a task that was enqueued at `enqueued` may start.
   [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
-  static void drop(const std::function<void()>& dropped);
   void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
@@ -149,7 +148,7 @@ class HostStream final : public Stream {
   // members, which stay unchanged until the next push; other threads see their values through
   // completions only.
   bool closed_ = false;
-  std::shared_ptr<const Failure> failure_;
+  std::shared_ptr<const Error> failure_;
   // The end of the work so far: kept always with a link, else where a duration is modelled.
   ModelledTime end_;
   std::mt19937_64 delays_;
