@@ -84,10 +84,9 @@ void check_replayable(const TrainingOptions& training, const ReducerOptions& red
                 "its first steps are others than its later ones; use bf16 or fp16");
 }
 
-AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& model,
-                             std::int64_t samples, const RankCommunicators& ranks,
-                             Interpreter& interpreter, const TrainingOptions& options,
-                             const ReducerOptions& reducer)
+AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
+                             const RankCommunicators& ranks, Interpreter& interpreter,
+                             const TrainingOptions& options, const ReducerOptions& reducer)
     : communicator_(ranks.data),
       interpreter_(interpreter),
       micro_batches_(reducer.micro_batches),
@@ -95,7 +94,7 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
   verify_same_parameters(communicator_, model.layout());
-  make_reducer(platform, ranks, model.layout(), reducer);
+  make_reducer(ranks, model.layout(), reducer);
   replica_.prime(reducer_->gradients());
   // Ranks that are threads share a process: while some ranks wait in a collective on their GPUs,
   // another rank can neither allocate GPU memory nor load kernels.
@@ -109,14 +108,14 @@ AllReduceRank::AllReduceRank(Platform& platform, Device& device, const Model& mo
 
 AllReduceRank::~AllReduceRank() = default;
 
-void AllReduceRank::make_reducer(Platform& platform, const RankCommunicators& ranks,
-                                 const ParameterLayout& layout, const ReducerOptions& options) {
+void AllReduceRank::make_reducer(const RankCommunicators& ranks, const ParameterLayout& layout,
+                                 const ReducerOptions& options) {
   if (options.micro_batches > 1) {
     accumulator_ = std::make_unique<GradientAccumulator>(replica_, layout);
   }
   if (options.kind == ReducerKind::kBuckets) return make_buckets(layout, options);
   TANDEM_CHECK(ranks.control != nullptr, "Horovod's reducer, and no communicator for control");
-  reducer_ = std::make_unique<horovod::HorovodReducer>(platform, replica_, layout, communicator_,
+  reducer_ = std::make_unique<horovod::HorovodReducer>(replica_, layout, communicator_,
                                                        *ranks.control, options.horovod);
 }
 

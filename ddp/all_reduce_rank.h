@@ -46,7 +46,7 @@ class AllReduceRank {
   // A rank with `samples` per step; 0 where this rank has none (with Join). Throws a usage error
   // where the micro-batches do not divide the samples. `interpreter` is that of the thread which
   // calls train(). Collective. All arguments outlive the rank.
-  AllReduceRank(Platform& platform, Device& device, const Model& model, std::int64_t samples,
+  AllReduceRank(Device& device, const Model& model, std::int64_t samples,
                 const RankCommunicators& ranks, Interpreter& interpreter,
                 const TrainingOptions& options, const ReducerOptions& reducer);
   ~AllReduceRank();
@@ -76,8 +76,8 @@ class AllReduceRank {
   }
 
  private:
-  void make_reducer(Platform& platform, const RankCommunicators& ranks,
-                    const ParameterLayout& layout, const ReducerOptions& options);
+  void make_reducer(const RankCommunicators& ranks, const ParameterLayout& layout,
+                    const ReducerOptions& options);
   void make_buckets(const ParameterLayout& layout, const ReducerOptions& options);
   void broadcast_buffers(bool has_data);
   void forward_and_loss(Span<const float> inputs, Span<const float> targets);

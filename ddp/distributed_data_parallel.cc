@@ -40,7 +40,7 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
       batch_(share_.count == 0
                  ? nullptr
                  : std::make_unique<LocalBatch>(platform, device, model, share_, options)),
-      rank_(platform, device, model, share_.count, ranks, interpreter_, options, reducer),
+      rank_(device, model, share_.count, ranks, interpreter_, options, reducer),
       graph_(options.replay, rank_.replica(), interpreter_, rank_.capture_observers()) {
   check_replayable(options, reducer);
 }

@@ -55,10 +55,9 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
   }
-  mine.rank =
-      std::make_unique<AllReduceRank>(platform, device, model, share.count,
-                                      RankCommunicators{*mine.communicator, mine.control.get()},
-                                      interpreters_.worker(index), options, how.reducer);
+  mine.rank = std::make_unique<AllReduceRank>(
+      device, model, share.count, RankCommunicators{*mine.communicator, mine.control.get()},
+      interpreters_.worker(index), options, how.reducer);
 }
 
 void DpAllReduce::build_scatter(Platform& platform, const Model& model,

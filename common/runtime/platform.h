@@ -10,7 +10,6 @@
 
 #include "common/runtime/device.h"
 #include "common/runtime/link_model.h"
-#include "common/runtime/timer.h"
 
 namespace tandem {
 
@@ -95,12 +94,6 @@ class Platform {
 
   // Allocates host memory that devices copy from and to without staging (pinned on CUDA).
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
-
-  // Calls back on a separate thread, bound like a thread that calls `device`: at once, then
-  // periodically with starts at least `period` apart, until the callback says that it was the last.
-  // The thread is parked in between. Throws where no such thread can be had.
-  [[nodiscard]] virtual std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
-                                                          TimerCallback callback) = 0;
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;

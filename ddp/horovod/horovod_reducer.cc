@@ -74,9 +74,8 @@ EventList make_events(Device& device, int count) {
 
 }  // namespace
 
-HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const ParameterLayout& layout,
-                               Communicator& data, Communicator& control,
-                               const HorovodOptions& options)
+HorovodReducer::HorovodReducer(Replica& replica, const ParameterLayout& layout, Communicator& data,
+                               Communicator& control, const HorovodOptions& options)
     : replica_(replica),
       layout_(layout),
       data_(data),
@@ -93,8 +92,8 @@ HorovodReducer::HorovodReducer(Platform& platform, Replica& replica, const Param
   TANDEM_CHECK(control.size() == data.size() && control.rank() == data.rank(),
                "rank {} of {} for control, {} of {} for data", control.rank(), control.size(),
                data.rank(), data.size());
-  timer_ = platform.make_timer(replica.device(), options.cycle,
-                               [this](TimePoint start) { return cycle(start); });
+  timer_ = std::make_unique<Timer>(replica.device(), options.cycle,
+                                   [this](TimePoint start) { return cycle(start); });
 }
 
 // The other ranks wait for this rank in every cycle, so this rank tells them before leaving.

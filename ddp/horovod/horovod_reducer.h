@@ -10,7 +10,7 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/parallel/replica.h"
-#include "common/runtime/platform.h"
+#include "common/runtime/timer.h"
 #include "ddp/gradient_reducer.h"
 #include "ddp/horovod/controller.h"
 #include "ddp/horovod/fused_all_reduce.h"
@@ -79,8 +79,8 @@ class HorovodReducer final : public GradientReducer {
  public:
   // Collective over `data`. All arguments outlive the reducer; the cycles alone use `control`,
   // which has the same ranks.
-  HorovodReducer(Platform& platform, Replica& replica, const ParameterLayout& layout,
-                 Communicator& data, Communicator& control, const HorovodOptions& options);
+  HorovodReducer(Replica& replica, const ParameterLayout& layout, Communicator& data,
+                 Communicator& control, const HorovodOptions& options);
   ~HorovodReducer() override;
 
   void begin_step() override;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "common/base/error.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
+#include "common/runtime/timer.h"
 
 namespace tandem::testing {
 
@@ -337,8 +339,7 @@ TYPED_TEST_P(RuntimeContract, Timer_StartsTicksAtLeastAPeriodApart_OnAThreadOfIt
   TickLog log;
   const Nanoseconds period = std::chrono::milliseconds(2);
   const TimePoint made = Clock::now();
-  const auto timer = this->platform_->make_timer(
-      this->device(1), period, [&](TimePoint start) { return log.note(start, 6); });
+  const Timer timer(this->device(1), period, [&](TimePoint start) { return log.note(start, 6); });
   const std::vector<TimePoint> starts = log.await(6);
   EXPECT_GE(starts.front(), made);
   for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_GE(starts[i] - starts[i - 1], period);
@@ -347,8 +348,9 @@ TYPED_TEST_P(RuntimeContract, Timer_StartsTicksAtLeastAPeriodApart_OnAThreadOfIt
 
 TYPED_TEST_P(RuntimeContract, Timer_AfterTheLastTick_CallsBackNoMore) {
   TickLog log;
-  std::unique_ptr<Timer> timer = this->platform_->make_timer(
-      this->device(0), Nanoseconds{0}, [&](TimePoint start) { return log.note(start, 3); });
+  std::optional<Timer> timer;
+  timer.emplace(this->device(0), Nanoseconds{0},
+                [&](TimePoint start) { return log.note(start, 3); });
   log.await(3);
   timer.reset();
   EXPECT_EQ(log.await(3).size(), 3U);
@@ -356,9 +358,9 @@ TYPED_TEST_P(RuntimeContract, Timer_AfterTheLastTick_CallsBackNoMore) {
 
 TYPED_TEST_P(RuntimeContract, Timer_IsDestroyedInItsSleep_AndDoesNotSleepItOut) {
   TickLog log;
-  std::unique_ptr<Timer> timer =
-      this->platform_->make_timer(this->device(0), std::chrono::hours(24),
-                                  [&](TimePoint start) { return log.note(start, 1000); });
+  std::optional<Timer> timer;
+  timer.emplace(this->device(0), std::chrono::hours(24),
+                [&](TimePoint start) { return log.note(start, 1000); });
   log.await(1);
   timer.reset();  // else the test runs into its time limit
   EXPECT_EQ(log.await(1).size(), 1U);
@@ -366,8 +368,7 @@ TYPED_TEST_P(RuntimeContract, Timer_IsDestroyedInItsSleep_AndDoesNotSleepItOut) 
 
 TYPED_TEST_P(RuntimeContract, Timer_OfANegativePeriod_IsALogicError) {
   const auto make = [&] {
-    static_cast<void>(this->platform_->make_timer(this->device(0), Nanoseconds{-1},
-                                                  [](TimePoint) { return Tick::kLast; }));
+    const Timer timer(this->device(0), Nanoseconds{-1}, [](TimePoint) { return Tick::kLast; });
   };
   EXPECT_EQ(error_of(make).kind(), ErrorKind::kLogic);
 }

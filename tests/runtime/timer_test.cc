@@ -44,14 +44,14 @@ class Unbindable final : public Device {
   void bind_this_thread() override { fail(ErrorKind::kFailure, "the core is gone"); }
 };
 
-TEST(ThreadTimer, OnADeviceThatCannotBeBoundTo_ThrowsItsError_AndCallsBackNever) {
+TEST(Timer, OnADeviceThatCannotBeBoundTo_ThrowsItsError_AndCallsBackNever) {
   Unbindable device;
   bool called = false;
   const Error error = error_of([&] {
-    static_cast<void>(make_thread_timer(device, Nanoseconds{0}, [&](TimePoint) {
+    const Timer timer(device, Nanoseconds{0}, [&](TimePoint) {
       called = true;
       return Tick::kLast;
-    }));
+    });
   });
   EXPECT_STREQ(error.what(), "the core is gone");
   EXPECT_FALSE(called);

@@ -278,11 +278,6 @@ class CudaPlatform final : public Platform {
     return any_device().allocate_host(size);
   }
 
-  [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
-                                                  TimerCallback callback) override {
-    return make_thread_timer(device, period, std::move(callback));
-  }
-
   [[nodiscard]] Lateness take_lateness() override { return {}; }
 
  private:

@@ -9,7 +9,6 @@
 #include "common/runtime/host/host_link.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/memory_account.h"
-#include "common/runtime/timer.h"
 
 namespace tandem::host {
 namespace {
@@ -66,11 +65,6 @@ class HostPlatform final : public Platform {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
     return allocate_host_memory(size);
-  }
-
-  [[nodiscard]] std::unique_ptr<Timer> make_timer(Device& device, Nanoseconds period,
-                                                  TimerCallback callback) override {
-    return make_thread_timer(device, period, std::move(callback));
   }
 
   [[nodiscard]] Lateness take_lateness() override {

@@ -55,7 +55,7 @@ class HorovodRank {
         data(make_shared_memory_communicator(bootstrap, device)),
         control(make_shared_memory_communicator(bootstrap, device)),
         replica(device, kModel, 1, TrainingOptions{}),
-        reducer(std::in_place, platform, replica, kModel.layout(), *data, *control, options) {}
+        reducer(std::in_place, replica, kModel.layout(), *data, *control, options) {}
 
   [[nodiscard]] Values values(int of_rank, int step, int segment) const {
     Values result(static_cast<std::size_t>(reducer->gradients()[index(segment)].size()));
