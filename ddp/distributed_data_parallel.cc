@@ -46,10 +46,7 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
 }
 
 void DistributedDataParallel::step() {
-  if (!batch_) {
-    static_cast<void>(rank_.shadow());
-    return;
-  }
+  if (!batch_) return rank_.shadow();
   graph_.step([this] { enqueue_step(); });
 }
 
