@@ -140,8 +140,8 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
   if (job.nodes.nodes() > 1 && !options.planted.empty()) {
     fail(ErrorKind::kUsage,
-         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: leave "
-         "it out",
+         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: "
+         "leave it out",
          options.planted, job.nodes.nodes());
   }
   const results::MachineFacts machine = machine_of(job);

@@ -24,8 +24,8 @@ void check_against_first(const std::vector<std::string>& first,
                          const std::vector<std::string>& other, std::size_t rank) {
   if (first.size() != other.size()) {
     fail(ErrorKind::kUsage,
-         "rank 0's model has {} parameters and rank {}'s has {}: every rank must be given the same "
-         "model",
+         "rank 0's model has {} parameters and rank {}'s has {}: "
+         "every rank must be given the same model",
          first.size(), rank, other.size());
   }
   for (std::size_t i = 0; i < first.size(); ++i) {

@@ -43,15 +43,15 @@ void declare_cases(CLI::App& app, Flags& flags) {
   auto* const sizes =
       app.add_option("--sizes", flags.sizes,
                      "bytes of the larger buffer: a range that doubles, or with a factor "
-                     "(1KiB:1GiB:4), or a list (1MiB,16MiB); what does not fit into memory is "
-                     "skipped")
+                     "(1KiB:1GiB:4), or a list (1MiB,16MiB); "
+                     "what does not fit into memory is skipped")
           ->capture_default_str();
   app.add_option("--sizes-of", flags.sizes_of,
                  "a model's name: the sizes of the buckets that ddp reduces of it")
       ->excludes(sizes);
   app.add_option("--in-place", flags.in_place,
-                 "all_reduce, all_gather, reduce_scatter: on, off or both; the others have one "
-                 "form")
+                 "all_reduce, all_gather, reduce_scatter: on, off or both; "
+                 "the others have one form")
       ->capture_default_str();
   app.add_option("--dtype", flags.type, "fp32, bf16 or fp16")->capture_default_str();
   app.add_option("--op", flags.op, "of all_reduce and reduce_scatter: average or sum")
@@ -114,8 +114,8 @@ void check(const CollectiveOptions& options) {
   }
   if (options.wait == host::PeerWaits::kSpin && options.job.oversubscribe) {
     fail(ErrorKind::kUsage,
-         "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: leave one "
-         "of them out");
+         "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: "
+         "leave one of them out");
   }
 }
 

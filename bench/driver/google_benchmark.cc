@@ -251,8 +251,8 @@ void GoogleBenchmark::run() {
   SilentReporter silent;
   std::unique_ptr<benchmark::BenchmarkReporter> display;
   std::unique_ptr<benchmark::BenchmarkReporter> file;
-  if (reports_) display = make_reporter(flags_.display, flags_);
   if (reports_) {
+    display = make_reporter(flags_.display, flags_);
     file = make_file_reporter(flags_);
   }
   benchmark::RunSpecifiedBenchmarks(display ? display.get() : &silent, file.get());

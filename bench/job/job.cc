@@ -130,8 +130,8 @@ void compare_platforms(Bootstrap& bootstrap, Job& job) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
     fail(ErrorKind::kUsage,
-         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: name one for all with "
-         "--backend",
+         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: "
+         "name one for all with --backend",
          job.nodes.hosts.front(), all.front(), rank,
          job.nodes.hosts[static_cast<std::size_t>(job.nodes.node_of(static_cast<int>(rank)))],
          all[rank]);

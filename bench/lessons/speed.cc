@@ -33,12 +33,12 @@ LessonFinding run(Classroom& room) {
     most = std::max(most, platform->device(i).memory().peak);
   }
   return {holds_if(root > most),
-          {fmt::format("mlp-small, batch 64, Adam, 4 devices: peak {} on the first, {} at most on "
-                       "the others",
+          {fmt::format("mlp-small, batch 64, Adam, 4 devices: peak {} on the first, "
+                       "{} at most on the others",
                        to_string(root), to_string(most)),
            "the first also holds the optimizer's state, the sum of the gradients, all outputs"},
-          "this implementation's allocations, which are those of the algorithm, without a caching "
-          "allocator's"};
+          "this implementation's allocations, which are those of the algorithm, "
+          "without a caching allocator's"};
 }
 
 }  // namespace root_memory
@@ -106,8 +106,8 @@ LessonFinding run(Classroom& room) {
   const LessonVerdict verdict = above(ratio, 1);
   return {
       verdict,
-      {fmt::format("mlp-small, batch {}: a step on 4 devices, of which {} work, takes {} times as "
-                   "long as on one{}",
+      {fmt::format("mlp-small, batch {}: a step on 4 devices, of which {} work, "
+                   "takes {} times as long as on one{}",
                    kBatch, wrapped.devices_used(), text_of(ratio), unresolved_note(verdict, 1))},
       kHostOnly};
 }
@@ -238,8 +238,8 @@ LessonFinding run(Classroom& room) {
   return {LessonVerdict::kNotDecidable,
           {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
            modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
-          "by formula, link scaled to one core's speed; no more than one device was run, in one "
-          "launch"};
+          "by formula, link scaled to one core's speed; no more than one device was run, "
+          "in one launch"};
 }
 
 }  // namespace scaling_flattens

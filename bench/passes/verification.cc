@@ -228,8 +228,8 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                     const Model& model) {
   if (options.variant.strategy == StrategyKind::kIndependent) {
     fail(ErrorKind::kUsage,
-         "--verify: independent devices train apart and have no common result; verify "
-         "another strategy");
+         "--verify: independent devices train apart and have no common result; "
+         "verify another strategy");
   }
   check_comparable(options, model);
   try {

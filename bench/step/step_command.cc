@@ -24,10 +24,9 @@ constexpr const char* kFooter =
     "  step_bench --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "  mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64 --grads=views\n"
     "docs/options.md lists all options with what they go into. Google Benchmark's flags "
-    "(--benchmark_filter, _list_tests, _repetitions, _min_time, _format, _out, _context and the "
-    "rest "
-    "of its --help) say what they say elsewhere; random interleaving is refused where there are "
-    "several ranks.\n"
+    "(--benchmark_filter, _list_tests, _repetitions, _min_time, _format, _out, "
+    "_context and the rest of its --help) say what they say elsewhere; "
+    "random interleaving is refused where there are several ranks.\n"
     "Exit status: 0 measured, 1 failed, 2 wrong usage.";
 
 // Times under Google Benchmark's names, which stand in for the table's own.
@@ -111,8 +110,8 @@ void check_repetitions(const StepOptions& options) {
   }
   if (!options.record_file.empty()) {
     refuse_repetitions(options.benchmark,
-                       "a record is of one launch, whose samples are one row: leave it or --record "
-                       "out");
+                       "a record is of one launch, whose samples are one row: "
+                       "leave it or --record out");
   }
 }
 
@@ -176,12 +175,11 @@ void check_same_options(Bootstrap& bootstrap, const StepOptions& options) {
     const auto [at, other] =
         std::mismatch(theirs.begin(), theirs.end(), first.begin(), first.end());
     if (at == theirs.end() && other == first.end()) continue;
-    fail(
-        ErrorKind::kUsage,
-        "rank {} was started with other options than rank 0: {} instead of {}; give every rank the "
-        "same",
-        rank, at == theirs.end() ? "none of it" : *at,
-        other == first.end() ? "none of it" : *other);
+    fail(ErrorKind::kUsage,
+         "rank {} was started with other options than rank 0: {} instead of {}; "
+         "give every rank the same",
+         rank, at == theirs.end() ? "none of it" : *at,
+         other == first.end() ? "none of it" : *other);
   }
 }
 

@@ -27,8 +27,8 @@ namespace {
 void check_precision(const Workload& workload, Precision precision) {
   if (!workload.timing || workload.timing->precision == name_of(precision)) return;
   fail(ErrorKind::kUsage,
-       "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, or measure "
-       "it anew",
+       "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, "
+       "or measure it anew",
        workload.name, workload.timing->precision, name_of(precision), workload.timing->precision);
 }
 
@@ -107,8 +107,8 @@ void write_workload(Job& job, const StepOptions& options) {
   auto workload = read_workload(options.model);
   if (workload && !workload->timing) {
     fail(ErrorKind::kUsage,
-         "--write-workload: {} gives its layers by their FLOPs, which need no calibration: leave "
-         "it out",
+         "--write-workload: {} gives its layers by their FLOPs, which need no calibration: "
+         "leave it out",
          options.model);
   }
   if (!workload) {
@@ -142,8 +142,7 @@ void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& opt
   if (least <= kLongest) return;
   fail(ErrorKind::kUsage,
        "workload '{}': {} steps of {:.3g} FLOPs on a device take {:.1f} h or more at {:.3g} "
-       "GFLOP/s, "
-       "and this stops at {:.0f} h: use a smaller batch or a smaller model",
+       "GFLOP/s, and this stops at {:.0f} h: use a smaller batch or a smaller model",
        workload.name, steps, step, least.count() / 3600, speed * 1e-9, kLongest.count() / 3600);
 }
 

@@ -23,8 +23,8 @@ Shard share_of_batch(std::int64_t batch, int rank, int ranks) {
   if (batch % ranks != 0) {
     fail(ErrorKind::kUsage,
          "a global batch of {} cannot be shared evenly by {} ranks, and with uneven shares the "
-         "average over ranks is not the full-batch gradient: use a multiple of {} (ddp also takes "
-         "--join)",
+         "average over ranks is not the full-batch gradient: "
+         "use a multiple of {} (ddp also takes --join)",
          batch, ranks, ranks);
   }
   const std::int64_t count = batch / ranks;

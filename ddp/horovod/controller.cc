@@ -17,8 +17,8 @@ void Negotiation::report(int rank, const Request& request) {
   }
   if (entry.bytes != request.bytes) {
     fail(PeerFailure{.kind = PeerFailure::Kind::kDiverged},
-         "gradient {} has {} bytes on rank {} and {} on rank {}: every rank must train the same "
-         "model",
+         "gradient {} has {} bytes on rank {} and {} on rank {}: "
+         "every rank must train the same model",
          request.tensor, entry.bytes, entry.first_rank, request.bytes, rank);
   }
   auto reported = entry.reported[static_cast<std::size_t>(rank)];
