@@ -176,6 +176,7 @@ bool first_two_share_a_node(const Job& job) {
 
 Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
   Job job;
+  job.launch = options.launch;
   job.rank_exit = options.communicator.rank_exit;
   job.nodes = find_nodes(bootstrap);
   const NodeShare share = share_of_node(bootstrap, job.nodes, options);

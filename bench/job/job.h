@@ -49,6 +49,7 @@ void give_devices_started(options::Values& values);
 
 // The objects of a job that a process (a rank) needs before a strategy can be built.
 struct Job {
+  Launch launch = Launch::kThreads;
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's device; in a job of threads, the first device
   std::unique_ptr<Communicator> communicator;

@@ -44,9 +44,9 @@ GpuRecord record_of(const WatchedDevice& device, const nvml::GpuFacts& facts) {
           .held_down_ms = {}};
 }
 
-std::vector<WatchedDevice> devices_of(const Job& job, Launch launch) {
+std::vector<WatchedDevice> devices_of(const Job& job) {
   if (job.platform->backend() != Backend::kCuda) return {};
-  if (launch == Launch::kProcesses) {
+  if (job.launch == Launch::kProcesses) {
     return {{.device = job.communicator->rank(), .hardware = job.device->hardware()}};
   }
   std::vector<WatchedDevice> devices;
@@ -85,9 +85,8 @@ GpuWatch::GpuWatch(std::vector<WatchedDevice> devices, std::vector<WatchedDevice
                    std::unique_ptr<nvml::Nvml> nvml)
     : devices_(std::move(devices)), neighbours_(std::move(neighbours)), nvml_(std::move(nvml)) {}
 
-GpuWatch::GpuWatch(Bootstrap& bootstrap, const Job& job, Launch launch)
-    : GpuWatch(devices_of(job, launch),
-               neighbours_of(bootstrap, job.nodes, devices_of(job, launch)),
+GpuWatch::GpuWatch(Bootstrap& bootstrap, const Job& job)
+    : GpuWatch(devices_of(job), neighbours_of(bootstrap, job.nodes, devices_of(job)),
                job.platform->backend() == Backend::kCuda ? nvml::Nvml::open() : nullptr) {}
 
 std::vector<GpuPeer> GpuWatch::peers_of(const WatchedDevice& device) const {

@@ -28,7 +28,7 @@ class GpuWatch {
            std::unique_ptr<nvml::Nvml> nvml);
 
   // Uses the driver's own NVML, for the GPUs that this rank speaks for. Collective.
-  GpuWatch(Bootstrap& bootstrap, const Job& job, Launch launch);
+  GpuWatch(Bootstrap& bootstrap, const Job& job);
 
   void before_samples();
   void after_samples();

@@ -203,12 +203,12 @@ std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
                                           const StepOptions& options, const Model& model,
                                           const ContentionPlan& plan) {
   const auto is_on = std::make_shared<std::atomic<bool>>(true);
-  if (options.job.launch == Launch::kProcesses) {
+  if (job.launch == Launch::kProcesses) {
     job.communicator = std::make_unique<SwitchedCommunicator>(std::move(job.communicator), is_on);
   }
   Variant variant = options.variant;
   variant.communicator = switched(options.variant, is_on);
-  const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
+  const auto strategy = make_strategy_together(bootstrap, job, model, variant);
   return aborting_on_error(job, [&] {
     MeasuredBlocks blocks(*strategy, job, options, *is_on);
     for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);

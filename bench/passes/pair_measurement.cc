@@ -166,7 +166,7 @@ std::vector<PairSet> plan_pairs(int pairs) {
 
 InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
                                  const Variant& variant)
-    : strategy_(make_strategy(job, options.job.launch, model, variant)),
+    : strategy_(make_strategy(job, model, variant)),
       sampler_(*strategy_, *job.communicator, options.steps_per_sample(), clocks_of(job)) {}
 
 void InterleavedSide::warm_up(const StepOptions& options) {

@@ -101,7 +101,7 @@ timeline::Process recorded(Bootstrap& bootstrap, Job& job, const StepOptions& op
   variant.training.phases.observers.push_back(&recorder);
   // The recorder's own marks stand where the timers' marks stood in the measured samples.
   variant.training.phases.timing = PhaseTiming::kOff;
-  const auto strategy = make_strategy_together(bootstrap, job, options.job.launch, model, variant);
+  const auto strategy = make_strategy_together(bootstrap, job, model, variant);
   return aborting_on_error(job, [&] { return record_steps(job, options, *strategy, recorder); });
 }
 

@@ -82,8 +82,7 @@ bool is_by_shard(const StepOptions& options, const Model& model) {
 
 TrainedValues train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                              const Model& model) {
-  const auto strategy =
-      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
+  const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
   Platform& platform = *job.platform;
   std::vector<TensorValues> updated;
   TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
@@ -128,7 +127,7 @@ TrainedValues train_reference(Job& job, const Model& model, const StepOptions& o
   Variant single = options.variant;
   single.strategy = StrategyKind::kSingle;
   single.training.replay = StepReplay::kOff;
-  const auto strategy = make_strategy(job, Launch::kThreads, model, single);
+  const auto strategy = make_strategy(job, model, single);
   return train(*strategy, *job.platform, steps_of(options.variant), [](int) {});
 }
 

@@ -46,12 +46,6 @@ double sum_over_ranks(Communicator& ranks, double mine) {
   return sum;
 }
 
-// The device that this rank speaks for: its own in a job of processes; none where one process of
-// threads speaks for all devices.
-const Device* own_device(const Job& job, const StepOptions& options) {
-  return options.job.launch == Launch::kProcesses ? job.device : nullptr;
-}
-
 // The number of samples that fill `min_time` and are `min_samples` at least; the same on every
 // rank, since the warm-up's figures are.
 int sample_count(const StepOptions& options, const Warmup& warmup) {
@@ -102,7 +96,7 @@ class StepBenchmark {
     found_.phases = times_.gather_phases(bootstrap);
     found_.collectives = times_.gather_collectives(bootstrap);
     found_.bucket_sizes = strategy_.bucket_sizes();
-    found_.memory = gather_memory(bootstrap, *job_.platform, own_device(job_, options_));
+    found_.memory = gather_memory(bootstrap, job_);
     return found_;
   }
 
@@ -144,7 +138,7 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
   StepBenchmark benchmark(job, options, model, strategy);
   add_context(job, options);
   benchmark.add_to(driver, 0);
-  GpuWatch gpus(bootstrap, job, options.job.launch);
+  GpuWatch gpus(bootstrap, job);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
@@ -163,8 +157,7 @@ Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job&
   for (const StepOptions& options : all) {
     const bool left_out = driver.leaves_out(benchmark_name(options, job.platform->backend()));
     strategies.push_back(left_out ? nullptr
-                                  : make_strategy_together(bootstrap, job, options.job.launch,
-                                                           model, options.variant));
+                                  : make_strategy_together(bootstrap, job, model, options.variant));
   }
   return strategies;
 }
@@ -185,8 +178,7 @@ void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOption
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                          const StepOptions& options, const Model& model) {
-  const auto strategy =
-      make_strategy_together(bootstrap, job, options.job.launch, model, options.variant);
+  const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
   return aborting_on_error(
       job, [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "common/parallel/independent.h"
+
 namespace tandem::bench {
 
 namespace {
@@ -140,12 +142,12 @@ std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& boot
   return gather_devices(bootstrap, collectives_);
 }
 
-std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform, const Device* mine) {
+std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, const Job& job) {
   std::vector<MemoryUse> here;
-  if (mine != nullptr) {
-    here.push_back(mine->memory());  // a process may not hold the other ranks' devices
+  if (job.launch == Launch::kProcesses) {
+    here.push_back(job.device->memory());  // a process may not hold the other ranks' devices
   } else {
-    for (int i = 0; i < platform.device_count(); ++i) here.push_back(platform.device(i).memory());
+    for (const Device* const device : devices_of(*job.platform)) here.push_back(device->memory());
   }
   std::vector<MemoryUse> all;
   for (const std::vector<MemoryUse>& theirs : gather(bootstrap, here)) {

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "bench/job/job.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/strategy.h"
-#include "common/runtime/platform.h"
 
 namespace tandem::bench {
 
@@ -35,9 +35,7 @@ class RankTimes {
   std::vector<DeviceCollectiveTimes> collectives_;
 };
 
-// The memory of every device, on all ranks; `mine` is the device that this rank speaks for, or null
-// where the rank speaks for all devices. Collective.
-[[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, Platform& platform,
-                                                   const Device* mine);
+// The memory of every device of the job, the same on every rank. Collective.
+[[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, const Job& job);
 
 }  // namespace tandem::bench

@@ -13,9 +13,9 @@ namespace tandem::bench {
 namespace {
 
 // The independent strategy: threads of one process, or this rank's share where ranks are processes.
-std::unique_ptr<Strategy> make_independent(Job& job, Launch launch, const Model& model,
+std::unique_ptr<Strategy> make_independent(Job& job, const Model& model,
                                            const TrainingOptions& training) {
-  if (launch == Launch::kThreads) {
+  if (job.launch == Launch::kThreads) {
     return std::make_unique<IndependentThreads>(*job.platform, model, training);
   }
   const Communicator& ranks = *job.communicator;
@@ -25,8 +25,7 @@ std::unique_ptr<Strategy> make_independent(Job& job, Launch launch, const Model&
 
 }  // namespace
 
-std::unique_ptr<Strategy> make_strategy(Job& job, Launch launch, const Model& model,
-                                        const Variant& variant) {
+std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Variant& variant) {
   Platform& platform = *job.platform;
   const TrainingOptions& training = variant.training;
   switch (variant.strategy) {
@@ -34,7 +33,7 @@ std::unique_ptr<Strategy> make_strategy(Job& job, Launch launch, const Model& mo
       return std::make_unique<Single>(platform, *job.device, model, Shard{0, training.global_batch},
                                       training);
     case StrategyKind::kIndependent:
-      return make_independent(job, launch, model, training);
+      return make_independent(job, model, training);
     case StrategyKind::kDp:
       return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
     case StrategyKind::kDpAllReduce:
@@ -55,12 +54,12 @@ std::unique_ptr<Strategy> make_strategy(Job& job, Launch launch, const Model& mo
   fail(ErrorKind::kLogic, "a strategy without a name");
 }
 
-std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Job& job, Launch launch,
-                                                 const Model& model, const Variant& variant) {
+std::unique_ptr<Strategy> make_strategy_together(Bootstrap& bootstrap, Job& job, const Model& model,
+                                                 const Variant& variant) {
   std::unique_ptr<Strategy> strategy;
   attempt_together(bootstrap, [&] {
     // An error ends the communicators, so that peers that wait in the constructor end soon.
-    strategy = aborting_on_error(job, [&] { return make_strategy(job, launch, model, variant); });
+    strategy = aborting_on_error(job, [&] { return make_strategy(job, model, variant); });
   });
   return strategy;
 }

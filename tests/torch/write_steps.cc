@@ -83,8 +83,7 @@ class OwnLoss {
 int write(const StepOptions& options, Bootstrap& bootstrap) {
   Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
-  const auto strategy =
-      make_strategy_together(bootstrap, job, options.job.launch, *model, options.variant);
+  const auto strategy = make_strategy_together(bootstrap, job, *model, options.variant);
   OwnLoss loss(job, options, *model);
   const bool writes = bootstrap.rank() == 0;
   File file(writes ? options.record_file : "/dev/null", *model);
