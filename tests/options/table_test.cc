@@ -109,5 +109,13 @@ TEST(Values, WhatNobodyRead_IsKnown) {
   EXPECT_EQ(values.unread().size(), kOptions.size() - 1);
 }
 
+TEST(Values, SizeThatIsImplied_IsRead_AndIsPartOfANameOnlyWhereItIsGiven) {
+  Values values;
+  EXPECT_EQ(values.mebibytes("bucket-mb"), mib(25));
+  EXPECT_FALSE(values.is_set("bucket-mb"));
+  values.give("bucket-mb", "25");
+  EXPECT_TRUE(values.is_set("bucket-mb"));
+}
+
 }  // namespace
 }  // namespace tandem::options
