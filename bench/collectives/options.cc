@@ -112,7 +112,7 @@ void check(const CollectiveOptions& options) {
          "--wait=spin is of shared_memory: {} waits in its own way; leave one of them out",
          tandem::name_of(transport));
   }
-  if (options.wait == host::PeerWaits::kSpin && options.job.oversubscribe) {
+  if (options.wait == host::PeerWaits::kSpin && options.job.platform.oversubscribe) {
     fail(ErrorKind::kUsage,
          "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: "
          "leave one of them out");

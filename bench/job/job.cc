@@ -67,11 +67,9 @@ ModelledLink open_link(Bootstrap& bootstrap, const JobOptions& options, const No
 
 PlatformOptions platform_options(const JobOptions& options, const NodeShare& share,
                                  const ModelledLink& link) {
-  PlatformOptions platform{.devices = share.devices, .oversubscribe = options.oversubscribe};
+  PlatformOptions platform = options.platform;
+  platform.devices = share.devices;
   platform.device_memory = share.asked_memory;
-  platform.gpus = options.gpus;
-  platform.peer_access = options.peer_access;
-  platform.binding = options.binding;
   if (options.launch == Launch::kProcesses) platform.own_device = share.device;
   platform.cores = share.cores;
   platform.link = link.model;
@@ -84,11 +82,11 @@ void settle_for(const BackendDecision& decision, Bootstrap& bootstrap, const Nod
                 const JobOptions& options, const NodeShare& share, PlatformOptions& platform) {
   const bool is_cuda = decision.backend == Backend::kCuda;
   if (!is_cuda && platform.device_memory.empty()) platform.device_memory = {share.even_memory};
-  if (is_cuda && options.peer_access == PeerAccess::kOff) forbid_peer_access_to_nccl();
+  if (is_cuda && platform.peer_access == PeerAccess::kOff) forbid_peer_access_to_nccl();
   if (options.launch == Launch::kThreads) return;
   platform.processes_on_gpu =
       processes_on_gpu(bootstrap, nodes, decision.gpus.empty() ? "" : decision.gpus.front(),
-                       options.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
+                       platform.oversubscribe ? Sharing::kAllowed : Sharing::kRefused);
 }
 
 // The GPU that each device of this process lies on: with fewer GPUs than devices, devices take the

@@ -24,11 +24,9 @@ struct JobOptions {
   int devices = 1;
   Launch launch = Launch::kThreads;
   BackendChoice backend = BackendChoice::kAuto;
-  bool oversubscribe = false;
-  std::vector<Bytes> device_memory{};  // as in PlatformOptions
-  std::vector<int> gpus{};             // as in PlatformOptions; one for each process of a node
-  PeerAccess peer_access = PeerAccess::kOn;
-  Binding binding = Binding::kNear;
+  // What the command line says of the platform: device_memory is by the job's devices, gpus are one
+  // for each process of a node, and the rest follows when the job is opened.
+  PlatformOptions platform{};
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;

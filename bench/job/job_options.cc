@@ -30,11 +30,11 @@ JobOptions job_options(const options::Values& values) {
   job.launch = options::launch(values);
   job.backend =
       values.pick("backend", {BackendChoice::kAuto, BackendChoice::kHost, BackendChoice::kCuda});
-  job.oversubscribe = values.is_on("oversubscribe");
-  job.device_memory = values.sizes("device-memory");
-  job.gpus = values.devices("gpus");
-  job.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
-  job.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
+  job.platform.oversubscribe = values.is_on("oversubscribe");
+  job.platform.device_memory = values.sizes("device-memory");
+  job.platform.gpus = values.devices("gpus");
+  job.platform.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
+  job.platform.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
   if (values.is_given("link")) job.link = parse_link(values.text("link"));
   job.core_gflops = values.speed("core-gflops");
   job.transport = values.pick("comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,

@@ -57,7 +57,7 @@ Bytes least_share_of_memory(Bootstrap& bootstrap, int devices_here) {
 // The capacities of this node's devices: options list capacities by the job's devices, and a
 // platform knows its own node's devices.
 std::vector<Bytes> memory_here(const NodeLayout& nodes, int node, const JobOptions& options) {
-  const std::vector<Bytes>& asked = options.device_memory;
+  const std::vector<Bytes>& asked = options.platform.device_memory;
   if (nodes.nodes() == 1 || asked.size() <= 1) return asked;
   if (static_cast<int>(asked.size()) != options.devices) {
     fail(ErrorKind::kUsage,

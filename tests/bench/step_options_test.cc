@@ -69,8 +69,8 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("compress", "powersgd:4").variant.reducer.compression.power_sgd.rank, 4);
   EXPECT_EQ(with("comm", "gloo").job.transport, Transport::kGloo);
   EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
-  EXPECT_EQ(with("p2p", "off").job.peer_access, PeerAccess::kOff);
-  EXPECT_EQ(with("bind", "none").job.binding, Binding::kNone);
+  EXPECT_EQ(with("p2p", "off").job.platform.peer_access, PeerAccess::kOff);
+  EXPECT_EQ(with("bind", "none").job.platform.binding, Binding::kNone);
   EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
