@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "tests/kernels/image_fixture.h"
+#include "tests/kernels/typed_fixture.h"
 
 namespace tandem {
 namespace {
@@ -20,12 +20,12 @@ void PrintTo(const BatchNormCase& c, std::ostream* out) {
        << (c.activation == Activation::kRelu ? " relu" : "") << (c.joins ? " joins" : "");
 }
 
-class BatchNorm : public ImageFixture, public ::testing::WithParamInterface<BatchNormCase> {
+class BatchNorm : public TypedFixture, public ::testing::WithParamInterface<BatchNormCase> {
  public:
   static const BatchNormShape& shape() { return GetParam().shape; }
   static DType type() { return GetParam().type; }
   static std::int64_t all() { return shape().rows * shape().channels; }
-  AnySpan some() { return data(type(), all()); }
+  AnySpan some() { return random_of(type(), all()); }
   Span<float> per_channel() { return random(shape().channels); }
 
   BatchNormForward forward() {
@@ -108,7 +108,7 @@ TEST_P(BatchNorm, ForwardInPlace_IsTheSame) {
   op.y = copy_of_any(op.x);
   op.x = op.y;
   run(op);
-  expect_equal(widen(op.y), widen(apart.y));
+  expect_equal(widened(op.y), widened(apart.y));
 }
 
 TEST_P(BatchNorm, Backward_AgreesWithNaive) {
@@ -131,8 +131,8 @@ TEST_P(BatchNorm, BackwardInPlace_IsTheSame) {
     op.dabove = op.dresidual;
   }
   run(op);
-  expect_equal(widen(op.dx), widen(apart.dx));
-  expect_equal(widen(op.dresidual), widen(apart.dresidual));
+  expect_equal(widened(op.dx), widened(apart.dx));
+  expect_equal(widened(op.dresidual), widened(apart.dresidual));
 }
 
 std::vector<BatchNormCase> batch_norm_cases() {
@@ -151,7 +151,7 @@ std::vector<BatchNormCase> batch_norm_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, BatchNorm, ::testing::ValuesIn(batch_norm_cases()));
 
-class BatchNormValues : public ImageFixture {
+class BatchNormValues : public TypedFixture {
  public:
   // One channel, of these values.
   BatchNormForward of(const std::vector<float>& values) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "tests/kernels/image_fixture.h"
+#include "common/kernels/host_support.h"
+#include "tests/kernels/typed_fixture.h"
 
 namespace tandem {
 namespace {
@@ -21,14 +22,15 @@ void PrintTo(const ConvolutionCase& c, std::ostream* out) {
        << (c.data == Distribution::kUniform ? " uniform" : " integers");
 }
 
-class Convolution : public ImageFixture, public ::testing::WithParamInterface<ConvolutionCase> {
+class Convolution : public TypedFixture, public ::testing::WithParamInterface<ConvolutionCase> {
  public:
   void SetUp() override {
-    if (lacks(type())) GTEST_SKIP() << "the library has no bf16 convolutions for this CPU";
+    if (type() == DType::kBFloat16 && host_bf16_support() == Bf16Support::kNone)
+      GTEST_SKIP() << "the library has no bf16 convolutions for this CPU";
   }
   static const ConvolutionShape& shape() { return GetParam().shape; }
   static DType type() { return GetParam().type; }
-  AnySpan some(std::int64_t count) { return data(type(), count, GetParam().data); }
+  AnySpan some(std::int64_t count) { return random_of(type(), count, GetParam().data); }
 
   // The tolerance of a sum of `terms` products of numbers below one; integers add up exactly.
   static double tolerance(std::int64_t terms) {
@@ -112,7 +114,7 @@ TEST(ConvolutionShape, CountsWindowsAndFlops) {
   EXPECT_EQ(convolution_flops(kFirst), 2LL * 2 * 112 * 112 * 64 * 7 * 7 * 3);
 }
 
-class ConvolutionOperands : public ImageFixture {
+class ConvolutionOperands : public TypedFixture {
  public:
   ConvolutionForward forward() {
     const ConvolutionShape shape{1, 4, 4, 2, 3, 3, 1, 1};
@@ -144,12 +146,12 @@ TEST_F(ConvolutionOperands, OfWrongSize_AreRefusedByName) {
 
 TEST_F(ConvolutionOperands, OfTwoTypes_AreRefused) {
   ConvolutionForward op = forward();
-  op.weight = data(DType::kBFloat16, op.weight.size());
+  op.weight = random_of(DType::kBFloat16, op.weight.size());
   EXPECT_THAT(logic_error_of([&] { run(op); }), HasSubstr("is bf16 where fp32 is needed"));
   const ConvolutionForward good = forward();
   ConvolutionBackwardInput input{good.shape, good.y, good.weight, zeros_of(DType::kBFloat16, 32)};
   EXPECT_THAT(logic_error_of([&] { run(input); }), HasSubstr("is bf16"));
-  ConvolutionBackwardWeight weight{good.shape, good.x, data(DType::kBFloat16, good.y.size()),
+  ConvolutionBackwardWeight weight{good.shape, good.x, random_of(DType::kBFloat16, good.y.size()),
                                    zeros(good.weight.size())};
   EXPECT_THAT(logic_error_of([&] { run(weight); }), HasSubstr("is bf16"));
 }

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "tests/kernels/image_fixture.h"
+#include "tests/kernels/typed_fixture.h"
 
 namespace tandem {
 namespace {
@@ -22,11 +22,11 @@ void PrintTo(const PoolCase& c, std::ostream* out) {
        << " " << name_of(c.type) << (c.data == Distribution::kUniform ? " uniform" : " integers");
 }
 
-class Pool : public ImageFixture, public ::testing::WithParamInterface<PoolCase> {
+class Pool : public TypedFixture, public ::testing::WithParamInterface<PoolCase> {
  public:
   static const MaxPoolShape& shape() { return GetParam().shape; }
   static DType type() { return GetParam().type; }
-  AnySpan some(std::int64_t count) { return data(type(), count, GetParam().data); }
+  AnySpan some(std::int64_t count) { return random_of(type(), count, GetParam().data); }
 
   // Sums of few numbers below two.
   void expect_same(ConstAnySpan actual, ConstAnySpan expected) {
@@ -40,7 +40,7 @@ TEST_P(Pool, MaxForward_IsNaive) {
   const AnySpan actual = op.y;
   op.y = zeros_of(type(), actual.size());
   naive(op);
-  expect_equal(widen(actual), widen(op.y));
+  expect_equal(widened(actual), widened(op.y));
 }
 
 TEST_P(Pool, MaxBackward_AgreesWithNaive) {
@@ -74,7 +74,7 @@ TEST_P(Pool, Average_AgreesWithNaive) {
   const AnySpan dx = backward.dx;
   backward.dx = zeros_of(type(), dx.size());
   naive(backward);
-  expect_equal(widen(dx), widen(backward.dx));
+  expect_equal(widened(dx), widened(backward.dx));
 }
 
 std::vector<PoolCase> pool_cases() {
@@ -92,7 +92,7 @@ std::vector<PoolCase> pool_cases() {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Pool, ::testing::ValuesIn(pool_cases()));
 
-class MaxPool : public ImageFixture {};
+class MaxPool : public TypedFixture {};
 
 TEST_F(MaxPool, OfEqualElements_TheFirstTakesTheGradient) {
   const MaxPoolShape shape{1, 2, 2, 1};

@@ -28,7 +28,16 @@ class TypedFixture : public OperationsFixture {
     return to;
   }
 
-  AnySpan random_of(DType type, std::int64_t count) { return rounded(type, random(count)); }
+  AnySpan random_of(DType type, std::int64_t count,
+                    Distribution distribution = Distribution::kUniform) {
+    return rounded(type, random(count, distribution));
+  }
+
+  AnySpan copy_of_any(ConstAnySpan from) {
+    const AnySpan to = zeros_of(from.dtype(), from.size());
+    std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes().value));
+    return to;
+  }
 
   Span<float> widened(ConstAnySpan values) {
     if (values.dtype() == DType::kFloat32) return copy_of(values.as<const float>());
@@ -49,6 +58,12 @@ class TypedFixture : public OperationsFixture {
   template <class Op>
   std::string refusal_of(const Op& op) {
     return logic_error_of([&] { operations().enqueue(stream(), op); });
+  }
+
+  // Within `tolerance` of fp32's, and one number of bf16 at the largest element.
+  void expect_agrees(ConstAnySpan actual, ConstAnySpan expected, double tolerance) {
+    if (expected.dtype() == DType::kBFloat16) return expect_near_normwise(actual, expected, 0);
+    expect_near(actual.as<const float>(), expected.as<const float>(), tolerance);
   }
 
   // Each element within `bound` of the largest, plus for bf16 the one number of the format by which

@@ -67,16 +67,6 @@ class FloatPieces {
   float* next_;
 };
 
-inline void copy_row(std::int64_t count, const float* from, float* to) {
-  std::copy_n(from, count, to);
-}
-inline void copy_row(std::int64_t count, const BFloat16* from, float* to) {
-  widen(count, from, to);
-}
-inline void copy_row(std::int64_t count, const float* from, BFloat16* to) {
-  narrow(count, from, to);
-}
-
 // Copies a matrix of the operands to scratch memory, as the products read matrices.
 template <class T>
 [[nodiscard]] Rows<const float> gathered(const AttentionShape& s, Rows<const T> from,

@@ -7,11 +7,10 @@
 // costs more than the layout gains.
 #include "common/kernels/host/convolution.h"
 
-#include <map>
 #include <optional>
 #include <unordered_map>
 
-#include "common/kernels/host/library_calls.h"
+#include "common/kernels/host/primitive_cache.h"
 
 namespace tandem::host {
 namespace {
@@ -224,72 +223,43 @@ LinearShape product_of(const ConvolutionShape& s) {
   return {.batch = s.batch * s.height * s.width, .in = s.in, .out = s.out};
 }
 
-// oneDNN takes no pointers to const; the operands named here are only read.
-void* address(ConstAnySpan operand) { return const_cast<std::byte*>(operand.data()); }
-
 }  // namespace
 
-class Convolutions::Library {
- public:
-  explicit Library(Scratch& scratch) : scratch_(scratch) {}
-
-  Work work(const ConvolutionKey& key, const Addresses& at) {
-    const std::shared_ptr<PreparedConvolution> prepared = find_or_make(key);
-    Scratch::Memory scratch = scratch_.of(prepared->scratch());
-    return {scratch.bytes, [key, at, prepared, scratch, stream = stream_] {
-              translated(key, [&] { prepared->execute(stream, at, scratch.bytes.data()); });
-            }};
-  }
-
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
-
- private:
-  std::shared_ptr<PreparedConvolution> find_or_make(const ConvolutionKey& key) {
-    std::shared_ptr<PreparedConvolution>& prepared = prepared_[key];
-    if (!prepared) {
-      const SingleThreaded planning;
-      prepared =
-          translated(key, [&] { return std::make_shared<PreparedConvolution>(engine_, key); });
-    }
-    return prepared;
-  }
-
-  Scratch& scratch_;
-  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
-  // Shared with queued work, which may still need a primitive when the cache is destroyed.
-  std::map<ConvolutionKey, std::shared_ptr<PreparedConvolution>> prepared_;
+class Convolutions::Library : public PrimitiveCache<ConvolutionKey, PreparedConvolution> {
+  using PrimitiveCache::PrimitiveCache;
 };
 
 Convolutions::Convolutions(Scratch& scratch, LinearProducts& products)
     : library_(std::make_unique<Library>(scratch)), products_(products) {}
 Convolutions::~Convolutions() = default;
 
-Convolutions::Work Convolutions::prepare(const ConvolutionForward& op) {
+PreparedWork Convolutions::prepare(const ConvolutionForward& op) {
   if (is_product(op.shape, op.x.dtype())) {
     return products_.prepare(
         LinearForward{.shape = product_of(op.shape), .x = op.x, .weight = op.weight, .y = op.y});
   }
   return library_->work({Pass::kForward, op.shape, op.x.dtype()},
-                        {address(op.x), address(op.weight), op.y.data()});
+                        Addresses{library_address(op.x), library_address(op.weight), op.y.data()});
 }
 
-Convolutions::Work Convolutions::prepare(const ConvolutionBackwardInput& op) {
+PreparedWork Convolutions::prepare(const ConvolutionBackwardInput& op) {
   if (is_product(op.shape, op.dy.dtype())) {
     return products_.prepare(LinearBackwardInput{
         .shape = product_of(op.shape), .dy = op.dy, .weight = op.weight, .dx = op.dx});
   }
-  return library_->work({Pass::kBackwardInput, op.shape, op.dy.dtype()},
-                        {op.dx.data(), address(op.weight), address(op.dy)});
+  return library_->work(
+      {Pass::kBackwardInput, op.shape, op.dy.dtype()},
+      Addresses{op.dx.data(), library_address(op.weight), library_address(op.dy)});
 }
 
-Convolutions::Work Convolutions::prepare(const ConvolutionBackwardWeight& op) {
+PreparedWork Convolutions::prepare(const ConvolutionBackwardWeight& op) {
   if (is_product(op.shape, op.x.dtype())) {
     return products_.prepare(LinearBackwardWeight{
         .shape = product_of(op.shape), .x = op.x, .dy = op.dy, .dweight = op.dweight});
   }
-  return library_->work({Pass::kBackwardWeight, op.shape, op.x.dtype()},
-                        {address(op.x), op.dweight.data(), address(op.dy)});
+  return library_->work(
+      {Pass::kBackwardWeight, op.shape, op.x.dtype()},
+      Addresses{library_address(op.x), op.dweight.data(), library_address(op.dy)});
 }
 
 std::int64_t Convolutions::count() const { return library_->count(); }

@@ -20,10 +20,9 @@ class Convolutions {
   Convolutions(const Convolutions&) = delete;
   Convolutions& operator=(const Convolutions&) = delete;
 
-  using Work = LinearProducts::Work;
-  [[nodiscard]] Work prepare(const ConvolutionForward& op);
-  [[nodiscard]] Work prepare(const ConvolutionBackwardInput& op);
-  [[nodiscard]] Work prepare(const ConvolutionBackwardWeight& op);
+  [[nodiscard]] PreparedWork prepare(const ConvolutionForward& op);
+  [[nodiscard]] PreparedWork prepare(const ConvolutionBackwardInput& op);
+  [[nodiscard]] PreparedWork prepare(const ConvolutionBackwardWeight& op);
 
   // The number of convolutions prepared so far, without those that are products.
   [[nodiscard]] std::int64_t count() const;

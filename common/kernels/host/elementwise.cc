@@ -64,12 +64,6 @@ void scale(std::int64_t count, const float* in, float* out, float factor) {
 }
 
 TANDEM_VECTOR_CLONES
-void add(std::int64_t count, const float* a, const float* b, float* sum) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
-}
-
-TANDEM_VECTOR_CLONES
 void subtract(std::int64_t count, const float* a, const float* b, float* difference) {
   TANDEM_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < count; ++i) difference[i] = a[i] - b[i];

@@ -11,7 +11,7 @@
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
-#include "common/runtime/host/openmp_threads.h"
+#include "common/runtime/span.h"
 
 namespace tandem::host {
 
@@ -25,6 +25,12 @@ inline dnnl::memory::data_type library_type(DType type) {
       break;
   }
   fail(ErrorKind::kLogic, "products of {}", name_of(type));
+}
+
+// The address of an operand, null where the operand is left out. oneDNN takes no pointers to const;
+// a const operand is only read.
+inline void* library_address(ConstAnySpan operand) {
+  return operand.empty() ? nullptr : const_cast<std::byte*>(operand.data());
 }
 
 // The attributes of a primitive, made anew for each primitive: copies of an attribute share its
@@ -106,30 +112,6 @@ inline InstructionSet effective_instruction_set() {
     if (set.isa == effective) return set;
   }
   return {effective, "an unknown instruction set", false};
-}
-
-// oneDNN plans a primitive for the thread count of the thread that makes the primitive; the workers
-// that run the primitive have one thread.
-class SingleThreaded {
- public:
-  SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~SingleThreaded() { omp_set_num_threads(before_); }
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
-
- private:
-  const int before_;
-};
-
-// Turns oneDNN's errors into this project's errors, which name to_string(key).
-template <class Key, class Function>
-auto translated(const Key& key, Function&& function) {
-  try {
-    return function();
-  } catch (const dnnl::error& error) {
-    fail(ErrorKind::kFailure, "{} failed in oneDNN: {} (status {})", to_string(key), error.what(),
-         static_cast<int>(error.status));
-  }
 }
 
 }  // namespace tandem::host

@@ -8,12 +8,11 @@
 #include "common/kernels/host/linear.h"
 
 #include <compare>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
-#include "common/kernels/host/library_calls.h"
 #include "common/kernels/host/loops.h"
+#include "common/kernels/host/primitive_cache.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::host {
@@ -49,26 +48,50 @@ std::string to_string(const ProductKey& key) {
   return fmt::format("{} of {} x {} -> {} in {}", name, s.batch, s.in, s.out, name_of(key.type));
 }
 
+struct Operand {
+  int argument;
+  void* address;
+};
+
 // A primitive and its memory objects, whose pointers each execution sets.
-struct PreparedProduct {
-  dnnl::primitive primitive;
-  Arguments arguments;
-  Bytes scratch;
+class PreparedProduct {
+ public:
+  PreparedProduct(const dnnl::engine& engine, const ProductKey& key);
+  PreparedProduct(dnnl::primitive primitive, Arguments arguments, Bytes scratch)
+      : primitive_(std::move(primitive)), arguments_(std::move(arguments)), scratch_(scratch) {}
+
+  [[nodiscard]] Bytes scratch() const { return scratch_; }
+
+  template <std::size_t count>
+  void execute(const dnnl::stream& stream, const std::array<Operand, count>& operands,
+               std::byte* scratch) {
+    for (const Operand& operand : operands) {
+      if (operand.address == nullptr) continue;  // no bias
+      arguments_.at(operand.argument).set_data_handle(operand.address);
+    }
+    arguments_.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch);
+    primitive_.execute(stream, arguments_);
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  Arguments arguments_;
+  Bytes scratch_;
 };
 
 template <class Description>
 PreparedProduct finish(const dnnl::engine& engine, const Description& description,
                        dnnl::primitive primitive,
                        std::initializer_list<std::pair<int, memory::desc>> operands) {
-  PreparedProduct prepared{std::move(primitive), {}, {}};
+  Arguments arguments;
   for (const auto& [argument, desc] : operands) {
     if (desc.is_zero()) continue;  // oneDNN refuses arguments that it did not ask for
-    prepared.arguments.emplace(argument, memory(desc, engine, nullptr));
+    arguments.emplace(argument, memory(desc, engine, nullptr));
   }
   const memory::desc scratch = description.scratchpad_desc();
-  prepared.scratch = Bytes{static_cast<std::int64_t>(scratch.get_size())};
-  prepared.arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, engine, nullptr));
-  return prepared;
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, engine, nullptr));
+  return {std::move(primitive), std::move(arguments),
+          Bytes{static_cast<std::int64_t>(scratch.get_size())}};
 }
 
 // The description where the bias is present, else an empty one.
@@ -131,7 +154,6 @@ PreparedProduct make_backward_weight(const dnnl::engine& engine, const ProductKe
 }
 
 PreparedProduct make(const dnnl::engine& engine, const ProductKey& key) {
-  const SingleThreaded planning;
   switch (key.product) {
     case Product::kForward:
       return make_forward(engine, key);
@@ -143,73 +165,30 @@ PreparedProduct make(const dnnl::engine& engine, const ProductKey& key) {
   fail(ErrorKind::kLogic, "no such product");
 }
 
-// oneDNN takes no pointers to const; the operands named here are only read.
-void* address_or_null(ConstAnySpan operand) {
-  return const_cast<std::byte*>(data_or_null(operand));
-}
+PreparedProduct::PreparedProduct(const dnnl::engine& engine, const ProductKey& key)
+    : PreparedProduct(make(engine, key)) {}
 
 Bias bias_of(ConstAnySpan bias) { return bias.empty() ? Bias::kNone : Bias::kPresent; }
 
-struct Operand {
-  int argument;
-  void* address;
-};
-
 }  // namespace
 
-class LinearProducts::Library {
- public:
-  explicit Library(Scratch& scratch) : scratch_(scratch) {}
-
-  // Prepares `count` operands; the memory objects of `key` get their addresses when the work runs.
-  template <std::size_t count>
-  Work work(const ProductKey& key, const std::array<Operand, count>& operands) {
-    const std::shared_ptr<PreparedProduct> prepared = find_or_make(key);
-    Scratch::Memory scratch = scratch_.of(prepared->scratch);
-    return {scratch.bytes, [key, prepared, operands, scratch, stream = stream_] {
-              translated(key, [&] {
-                for (const Operand& operand : operands) {
-                  if (operand.address == nullptr) continue;  // no bias
-                  prepared->arguments.at(operand.argument).set_data_handle(operand.address);
-                }
-                prepared->arguments.at(DNNL_ARG_SCRATCHPAD).set_data_handle(scratch.bytes.data());
-                prepared->primitive.execute(stream, prepared->arguments);
-              });
-            }};
-  }
-
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
-
- private:
-  std::shared_ptr<PreparedProduct> find_or_make(const ProductKey& key) {
-    std::shared_ptr<PreparedProduct>& prepared = prepared_[key];
-    if (!prepared) {
-      prepared =
-          translated(key, [&] { return std::make_shared<PreparedProduct>(make(engine_, key)); });
-    }
-    return prepared;
-  }
-
-  Scratch& scratch_;
-  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
-  // Shared with queued work, which may still need a primitive when the cache is destroyed.
-  std::map<ProductKey, std::shared_ptr<PreparedProduct>> prepared_;
+class LinearProducts::Library : public PrimitiveCache<ProductKey, PreparedProduct> {
+  using PrimitiveCache::PrimitiveCache;
 };
 
 LinearProducts::LinearProducts(Scratch& scratch) : library_(std::make_unique<Library>(scratch)) {}
 LinearProducts::~LinearProducts() = default;
 
-LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
+PreparedWork LinearProducts::prepare(const LinearForward& op) {
   // GELU is a separate loop, after a product whose result is kept.
   const bool is_gelu = op.activation == Activation::kGelu;
   const Activation fused = is_gelu ? Activation::kNone : op.activation;
   const AnySpan result = is_gelu ? op.before : op.y;
-  Work work =
+  PreparedWork work =
       library_->work(ProductKey{Product::kForward, op.shape, op.x.dtype(), fused, bias_of(op.bias)},
-                     std::array{Operand{DNNL_ARG_SRC, address_or_null(op.x)},
-                                Operand{DNNL_ARG_WEIGHTS, address_or_null(op.weight)},
-                                Operand{DNNL_ARG_BIAS, address_or_null(op.bias)},
+                     std::array{Operand{DNNL_ARG_SRC, library_address(op.x)},
+                                Operand{DNNL_ARG_WEIGHTS, library_address(op.weight)},
+                                Operand{DNNL_ARG_BIAS, library_address(op.bias)},
                                 Operand{DNNL_ARG_DST, result.data()}});
   if (!is_gelu) return work;
   return {work.scratch, [product = std::move(work.body), op] {
@@ -218,18 +197,18 @@ LinearProducts::Work LinearProducts::prepare(const LinearForward& op) {
           }};
 }
 
-LinearProducts::Work LinearProducts::prepare(const LinearBackwardInput& op) {
+PreparedWork LinearProducts::prepare(const LinearBackwardInput& op) {
   return library_->work(ProductKey{Product::kBackwardInput, op.shape, op.dy.dtype()},
-                        std::array{Operand{DNNL_ARG_DIFF_DST, address_or_null(op.dy)},
-                                   Operand{DNNL_ARG_WEIGHTS, address_or_null(op.weight)},
+                        std::array{Operand{DNNL_ARG_DIFF_DST, library_address(op.dy)},
+                                   Operand{DNNL_ARG_WEIGHTS, library_address(op.weight)},
                                    Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
 }
 
-LinearProducts::Work LinearProducts::prepare(const LinearBackwardWeight& op) {
+PreparedWork LinearProducts::prepare(const LinearBackwardWeight& op) {
   return library_->work(ProductKey{Product::kBackwardWeight, op.shape, op.x.dtype(),
                                    Activation::kNone, bias_of(op.dbias)},
-                        std::array{Operand{DNNL_ARG_SRC, address_or_null(op.x)},
-                                   Operand{DNNL_ARG_DIFF_DST, address_or_null(op.dy)},
+                        std::array{Operand{DNNL_ARG_SRC, library_address(op.x)},
+                                   Operand{DNNL_ARG_DIFF_DST, library_address(op.dy)},
                                    Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},
                                    Operand{DNNL_ARG_DIFF_BIAS, data_or_null(op.dbias)}});
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "common/kernels/host/scratch.h"
 #include "common/kernels/operations.h"
-#include "common/runtime/stream.h"
 
 namespace tandem::host {
 
@@ -21,13 +19,9 @@ class LinearProducts {
   LinearProducts(const LinearProducts&) = delete;
   LinearProducts& operator=(const LinearProducts&) = delete;
 
-  struct Work {
-    Span<std::byte> scratch;     // written while `body` runs; may be empty
-    std::function<void()> body;  // one execution
-  };
-  [[nodiscard]] Work prepare(const LinearForward& op);
-  [[nodiscard]] Work prepare(const LinearBackwardInput& op);
-  [[nodiscard]] Work prepare(const LinearBackwardWeight& op);
+  [[nodiscard]] PreparedWork prepare(const LinearForward& op);
+  [[nodiscard]] PreparedWork prepare(const LinearBackwardInput& op);
+  [[nodiscard]] PreparedWork prepare(const LinearBackwardWeight& op);
 
   // The number of primitives made so far.
   [[nodiscard]] std::int64_t count() const;

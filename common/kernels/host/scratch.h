@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "common/runtime/device.h"
@@ -19,12 +20,24 @@ class Scratch {
     std::shared_ptr<Buffer> owner;  // shared with queued work and, until it grows, the Scratch
     Span<std::byte> bytes;          // the size asked for
   };
-  [[nodiscard]] Memory of(Bytes size);
+  [[nodiscard]] Memory of(Bytes size) {
+    if (size > size_) {
+      memory_ = device_.allocate(size);
+      size_ = size;
+    }
+    return {memory_, memory_ ? memory_->bytes().subspan(0, size.value) : ByteSpan{}};
+  }
 
  private:
   Device& device_;
   std::shared_ptr<Buffer> memory_;
   Bytes size_;
+};
+
+// An operation that is ready to run: its body runs later on a stream's worker, once.
+struct PreparedWork {
+  Span<std::byte> scratch;  // written while `body` runs; may be empty
+  std::function<void()> body;
 };
 
 }  // namespace tandem::host

@@ -12,22 +12,6 @@ namespace tandem::host {
 
 namespace {
 
-template <class T>
-TANDEM_INTO_LOOPS void add_row(std::int64_t count, const float* x, const T* branch, float* sum) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) sum[i] = x[i] + static_cast<float>(branch[i]);
-}
-
-TANDEM_VECTOR_CLONES
-void add(std::int64_t count, const float* x, const float* branch, float* sum) {
-  add_row(count, x, branch, sum);
-}
-
-TANDEM_VECTOR_CLONES
-void add(std::int64_t count, const float* x, const BFloat16* branch, float* sum) {
-  add_row(count, x, branch, sum);
-}
-
 // The offset of the table row that token r of the batch names.
 std::int64_t table_row(const EmbeddingShape& shape, Span<const float> ids, std::int64_t r) {
   return class_index(ids.data()[r], shape.vocabulary, "ids", r) * shape.width;
@@ -226,9 +210,6 @@ TANDEM_VECTOR_CLONES
 void round_all(std::int64_t count, const double* from, float* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
-
-void copy_row(std::int64_t count, const float* from, float* to) { std::copy_n(from, count, to); }
-void copy_row(std::int64_t count, const float* from, BFloat16* to) { narrow(count, from, to); }
 
 // The gradient from above of one row. Without dabove a row of zeros in dsum stands in, as dsum is
 // written in place.

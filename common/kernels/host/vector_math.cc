@@ -20,4 +20,16 @@ double dot_product(std::int64_t count, const float* a, const float* b) {
   return total(sums);
 }
 
+TANDEM_VECTOR_CLONES
+void add(std::int64_t count, const float* a, const float* b, float* sum) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
+}
+
+TANDEM_VECTOR_CLONES
+void add(std::int64_t count, const float* a, const BFloat16* b, float* sum) {
+  TANDEM_INDEPENDENT_ITERATIONS
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = a[i] + static_cast<float>(b[i]);
+}
+
 }  // namespace tandem::host

@@ -4,8 +4,11 @@
 // the result does not depend on the vector width of the machine.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+
+#include "common/base/half.h"
 
 namespace tandem::host {
 
@@ -83,5 +86,20 @@ constexpr int kSums = 32;
 
 // a[0] b[0] + a[1] b[1] + ..., in double. Thread-safe.
 [[nodiscard]] double dot_product(std::int64_t count, const float* a, const float* b);
+
+// sum[i] = a[i] + b[i], in place too. Thread-safe.
+void add(std::int64_t count, const float* a, const float* b, float* sum);
+void add(std::int64_t count, const float* a, const BFloat16* b, float* sum);
+
+// Copies between fp32 and a type of operands.
+inline void copy_row(std::int64_t count, const float* from, float* to) {
+  std::copy_n(from, count, to);
+}
+inline void copy_row(std::int64_t count, const BFloat16* from, float* to) {
+  widen(count, from, to);
+}
+inline void copy_row(std::int64_t count, const float* from, BFloat16* to) {
+  narrow(count, from, to);
+}
 
 }  // namespace tandem::host
