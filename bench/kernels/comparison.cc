@@ -64,27 +64,27 @@ void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPe
 
 }  // namespace
 
-void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison) {
-  const bool has_yardstick = comparison.yardstick != nullptr;
-  static_cast<void>(bench.timed(comparison.operation));  // creates primitives, takes page faults
-  if (has_yardstick) static_cast<void>(bench.timed(comparison.yardstick));
+void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement) {
+  const bool has_yardstick = measurement.yardstick != nullptr;
+  static_cast<void>(bench.timed(measurement.operation));  // creates primitives, takes page faults
+  if (has_yardstick) static_cast<void>(bench.timed(measurement.yardstick));
   double operation_time = 0;
   double yardstick_time = 0;
   double rounds = 0;
   for ([[maybe_unused]] auto iteration : state) {
-    const double took = bench.timed(comparison.operation);
-    if (comparison.afterwards) comparison.afterwards();
+    const double took = bench.timed(measurement.operation);
+    if (measurement.afterwards) measurement.afterwards();
     state.SetIterationTime(took);
     operation_time += took;
-    if (has_yardstick) yardstick_time += bench.timed(comparison.yardstick);
+    if (has_yardstick) yardstick_time += bench.timed(measurement.yardstick);
     ++rounds;
   }
   if (operation_time <= 0) return;  // counters must be finite numbers
-  const double rate = rounds * comparison.operation_work / operation_time;
-  set_rate(state, rate, comparison.unit, comparison.peaks);
+  const double rate = rounds * measurement.operation_work / operation_time;
+  set_rate(state, rate, measurement.unit, measurement.peaks);
   if (yardstick_time <= 0) return;
-  const double yardstick_rate = rounds * comparison.yardstick_work / yardstick_time;
-  state.counters[std::string("bare_") + comparison.unit] = yardstick_rate;
+  const double yardstick_rate = rounds * measurement.yardstick_work / yardstick_time;
+  state.counters[std::string("bare_") + measurement.unit] = yardstick_rate;
   state.counters["share"] = rate / yardstick_rate;
 }
 

@@ -37,11 +37,10 @@ class DeviceBench {
     operations_->enqueue(*stream_, op);
   }
 
-  // The means by which an operation was computed, where there are several; else empty.
-  [[nodiscard]] std::string means(const std::string& operation) const {
+  // How the operations enqueued so far were computed, where there are several ways; else empty.
+  [[nodiscard]] std::string implementation() const {
     const auto all = operations_->implementations();
-    const auto found = all.find(operation);
-    return found == all.end() ? "" : found->second;
+    return all.empty() ? "" : all.begin()->second;
   }
 
   // Runs plain code on a host device's worker. The operands are not declared, as nothing else runs.
@@ -64,8 +63,14 @@ class DeviceBench {
   std::unique_ptr<Stream> stream_;  // last: the stream ends before the memory that its work uses
 };
 
+// Plain code that an operation is compared with, and its work in units of 10^9: flops or bytes.
+struct Yardstick {
+  std::function<void()> body{};
+  double work = 0;
+};
+
 // Work is in units of 10^9: flops, bytes or elements.
-struct Comparison {
+struct OperationMeasurement {
   std::function<void()> operation;
   std::function<void()> yardstick{};   // empty: this back end has no yardstick
   std::function<void()> afterwards{};  // runs after the operation, not timed
@@ -78,7 +83,7 @@ struct Comparison {
 // Sets counters: the rate in `unit`; with peaks also `of_peak`, the rate over the machine's peak in
 // that unit; with a yardstick also the yardstick's rate, `bare_` before the unit, and `share`, the
 // yardstick's time over the operation's.
-void compare(benchmark::State& state, DeviceBench& bench, const Comparison& comparison);
+void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement);
 
 // Times plain code on the calling thread, once per iteration; reports its rate in `unit`, and over
 // the peak.

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/kernels/image_benchmarks.h"
 
-#include <cstring>
 #include <string>
 #include <vector>
-
-#include "bench/kernels/comparison.h"
-#include "common/kernels/host/bare_product.h"
-#include "common/kernels/host/naive.h"
 
 namespace tandem::bench {
 namespace {
@@ -93,11 +88,13 @@ AveragePoolBackward average_pool_backward(DeviceBench& b, const AveragePoolShape
           b.random(s.batch * s.positions * s.channels, b.type())};
 }
 
-// Rows of size, channels in and out, kernel, stride.
-std::vector<std::vector<std::int64_t>> convolution_rows() {
-  return {{224, 3, 64, 7, 2},   {56, 64, 64, 1, 1},    {56, 64, 64, 3, 1},   {56, 64, 256, 1, 1},
-          {56, 256, 64, 1, 1},  {56, 128, 128, 3, 2},  {28, 128, 128, 3, 1}, {56, 256, 512, 1, 2},
-          {14, 256, 256, 3, 1}, {14, 1024, 256, 1, 1}, {7, 512, 512, 3, 1},  {7, 512, 2048, 1, 1}};
+LinearForward bare_convolution(DeviceBench& b, const ConvolutionShape& s) {
+  const LinearShape product{s.batch * s.out_height() * s.out_width(), s.kernel * s.kernel * s.in,
+                            s.out};
+  return {.shape = product,
+          .x = b.random(product.batch * product.in),
+          .weight = b.random(product.out * product.in),
+          .y = b.random(product.batch * product.out)};
 }
 
 ConvolutionShape convolution_of(const State& state) {
@@ -111,167 +108,103 @@ ConvolutionShape convolution_of(const State& state) {
           .padding = state.range(3) / 2};
 }
 
-class Registry {
- public:
-  Registry(Platform& platform, Precision precision, MeasuredPeaks& peaks)
-      : platform_(platform), precision_(precision), peaks_(peaks) {}
-
-  [[nodiscard]] std::int64_t element_bytes() const { return size_of(storage_of(precision_)); }
-
-  template <class Make>
-  void add_convolution(const std::string& name, Make make) const {
-    auto* const fast = benchmark::RegisterBenchmark(
-        name.c_str(), [*this, make](State& state) { compare_convolution(state, make); });
-    for (const auto& row : convolution_rows()) fast->Args(row);
-    named(fast);
-    if (!is_host()) return;
-    named(benchmark::RegisterBenchmark(("naive/" + name).c_str(), [*this, make](State& state) {
-            DeviceBench bench(platform_, precision_);
-            const auto op = make(bench, convolution_of(state));
-            time_plain(
-                state, [&] { naive(op); }, work_of(op.shape), "gflops", peaks_);
-          })->Args({14, 64, 64, 3, 1}));
-  }
-
-  // Adds an operation that moves `bytes` in all, on each of the shapes; the naive operation on the
-  // last shape.
-  template <class Shape, class Make, class CountBytes>
-  void add_loop(const std::string& name, const std::vector<Shape>& shapes, Make make,
-                CountBytes bytes) const {
-    for (const Shape& shape : shapes) {
-      const std::string row = name + "/" + to_text(shape);
-      const double work = static_cast<double>(bytes(shape)) * 1e-9;
-      manual(benchmark::RegisterBenchmark(row.c_str(), [*this, make, shape, work](State& state) {
-        compare_loop(state, make, shape, work);
-      }));
-    }
-    if (!is_host()) return;
-    const Shape shape = shapes.back();
-    const double work = static_cast<double>(bytes(shape)) * 1e-9;
-    manual(benchmark::RegisterBenchmark(("naive/" + name + "/" + to_text(shape)).c_str(),
-                                        [*this, make, shape, work](State& state) {
-                                          DeviceBench bench(platform_, precision_);
-                                          const auto op = make(bench, shape);
-                                          time_plain(
-                                              state, [&] { naive(op); }, work, "GB/s", peaks_);
-                                        }));
-  }
-
- private:
-  template <class Make>
-  void compare_convolution(State& state, Make make) const {
-    DeviceBench bench(platform_, precision_);
-    const ConvolutionShape s = convolution_of(state);
-    const auto op = make(bench, s);
-    const double work = kCalls * work_of(s);
-    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
-                          .operation_work = work,
-                          .yardstick_work = work,
-                          .unit = "gflops",
-                          .peaks = &peaks_};
-    if (is_host()) {
-      const LinearShape product{s.batch * s.out_height() * s.out_width(),
-                                s.kernel * s.kernel * s.in, s.out};
-      const LinearForward bare{.shape = product,
-                               .x = bench.random(product.batch * product.in),
-                               .weight = bench.random(product.out * product.in),
-                               .y = bench.random(product.batch * product.out)};
-      comparison.yardstick = [&bench, bare] {
-        repeat([&] { bench.enqueue_bare([bare] { host::bare_product(bare); }); });
-      };
-    }
-    compare(state, bench, comparison);
-  }
-
-  // The yardstick copies half of what the operation moves from one place to another.
-  template <class Make, class Shape>
-  void compare_loop(State& state, Make make, const Shape& shape, double work) const {
-    DeviceBench bench(platform_, precision_);
-    const auto op = make(bench, shape);
-    Comparison comparison{.operation = [&] { repeat([&] { bench.enqueue(op); }); },
-                          .operation_work = kCalls * work,
-                          .yardstick_work = kCalls * work,
-                          .unit = "GB/s",
-                          .peaks = &peaks_};
-    if (is_host()) {
-      const auto half = static_cast<std::int64_t>(work * 1e9 / 8);
-      const Span<float> from = bench.random(half);
-      const Span<float> to = bench.random(half);
-      comparison.yardstick = [&bench, from, to] {
-        repeat([&] {
-          bench.enqueue_bare([=] {
-            std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes().value));
-          });
-        });
-      };
-    }
-    compare(state, bench, comparison);
-  }
-
-  static double work_of(const ConvolutionShape& s) {
-    return static_cast<double>(convolution_flops(s)) * 1e-9;
-  }
-  static std::string to_text(const BatchNormShape& s) {
-    return fmt::format("rows:{}/channels:{}", s.rows, s.channels);
-  }
-  static std::string to_text(const MaxPoolShape& s) {
-    return fmt::format("size:{}/channels:{}", s.height, s.channels);
-  }
-  static std::string to_text(const AveragePoolShape& s) {
-    return fmt::format("positions:{}/channels:{}", s.positions, s.channels);
-  }
-  static void named(benchmark::internal::Benchmark* b) {
-    manual(b->ArgNames({"size", "in", "out", "kernel", "stride"}));
-  }
-  static void manual(benchmark::internal::Benchmark* b) {
-    b->UseManualTime()->Unit(benchmark::kMicrosecond);
-  }
-  [[nodiscard]] bool is_host() const { return platform_.backend() == Backend::kHost; }
-
-  Platform& platform_;
-  const Precision precision_;
-  MeasuredPeaks& peaks_;
-};
-
-// Each operand counts once, though statistics take a second pass where a batch exceeds the cache.
-void register_norms(const Registry& registry) {
-  const std::vector<BatchNormShape> shapes{{kBatch * 112 * 112, 64}, {kBatch * 56 * 56, 256},
-                                           {kBatch * 28 * 28, 512},  {kBatch * 14 * 14, 1024},
-                                           {kBatch * 7 * 7, 2048},   {kBatch * 7 * 7, 512}};
-  const std::int64_t size = registry.element_bytes();
-  registry.add_loop("batch_norm_forward", shapes, batch_norm_forward,
-                    [size](const BatchNormShape& s) { return 3 * size * s.rows * s.channels; });
-  registry.add_loop("batch_norm_backward", shapes, batch_norm_backward,
-                    [size](const BatchNormShape& s) { return 6 * size * s.rows * s.channels; });
+template <class Make>
+void add_convolution(const OperationRegistry& registry, const std::string& name, Make make) {
+  registry.add(name,
+               {.names = {"size", "in", "out", "kernel", "stride"},
+                .fast = {{224, 3, 64, 7, 2},
+                         {56, 64, 64, 1, 1},
+                         {56, 64, 64, 3, 1},
+                         {56, 64, 256, 1, 1},
+                         {56, 256, 64, 1, 1},
+                         {56, 128, 128, 3, 2},
+                         {28, 128, 128, 3, 1},
+                         {56, 256, 512, 1, 2},
+                         {14, 256, 256, 3, 1},
+                         {14, 1024, 256, 1, 1},
+                         {7, 512, 512, 3, 1},
+                         {7, 512, 2048, 1, 1}},
+                .naive = {14, 64, 64, 3, 1},
+                .unit = "gflops"},
+               [make](DeviceBench& bench, const State& state) {
+                 const ConvolutionShape shape = convolution_of(state);
+                 const double work = static_cast<double>(convolution_flops(shape)) * 1e-9;
+                 return PlannedOperation{
+                     make(bench, shape), work, [&bench, shape, work] {
+                       const LinearForward bare = bare_convolution(bench, shape);
+                       return Yardstick{[bare] { host::bare_product(bare); }, work};
+                     }};
+               });
 }
 
-void register_pools(const Registry& registry) {
-  const std::vector<MaxPoolShape> stem{{kBatch, 112, 112, 64}};
-  const std::vector<AveragePoolShape> head{{kBatch, 49, 2048}};
+// Adds an operation on the shapes that shape_of(state) makes of the rows; count(shape) elements of
+// the layers' type are moved in all. The naive operation is timed on the last row.
+template <class MakeShape, class Make, class Count>
+void add_loop(const OperationRegistry& registry, const std::string& name,
+              const std::vector<std::string>& names,
+              const std::vector<std::vector<std::int64_t>>& rows, MakeShape shape_of, Make make,
+              Count count) {
   const std::int64_t size = registry.element_bytes();
-  registry.add_loop("max_pool_forward", stem, max_pool_forward, [size](const MaxPoolShape& s) {
-    return size * (s.input_count() + s.output_count());
-  });
-  registry.add_loop("max_pool_backward", stem, max_pool_backward, [size](const MaxPoolShape& s) {
-    return size * 2 * (s.input_count() + s.output_count());
-  });
-  const auto pooled = [size](const AveragePoolShape& s) {
-    return size * s.batch * s.channels * (s.positions + 1);
+  registry.add(name, {.names = names, .fast = rows, .naive = rows.back(), .unit = "GB/s"},
+               [=](DeviceBench& bench, const State& state) {
+                 const auto shape = shape_of(state);
+                 const std::int64_t bytes = size * count(shape);
+                 return PlannedOperation{
+                     make(bench, shape), static_cast<double>(bytes) * 1e-9,
+                     [&bench, bytes] { return OperationRegistry::copy_of(bench, bytes / 8); }};
+               });
+}
+
+// Each operand counts once, though statistics take a second pass where a batch exceeds the cache.
+void register_norms(const OperationRegistry& registry) {
+  const std::vector<std::string> names{"rows", "channels"};
+  const std::vector<std::vector<std::int64_t>> rows{
+      {kBatch * 112 * 112, 64}, {kBatch * 56 * 56, 256}, {kBatch * 28 * 28, 512},
+      {kBatch * 14 * 14, 1024}, {kBatch * 7 * 7, 2048},  {kBatch * 7 * 7, 512}};
+  const auto shape_of = [](const State& state) {
+    return BatchNormShape{state.range(0), state.range(1)};
   };
-  registry.add_loop("average_pool_forward", head, average_pool_forward, pooled);
-  registry.add_loop("average_pool_backward", head, average_pool_backward, pooled);
+  add_loop(registry, "batch_norm_forward", names, rows, shape_of, batch_norm_forward,
+           [](const BatchNormShape& s) { return 3 * s.rows * s.channels; });
+  add_loop(registry, "batch_norm_backward", names, rows, shape_of, batch_norm_backward,
+           [](const BatchNormShape& s) { return 6 * s.rows * s.channels; });
+}
+
+void register_max_pools(const OperationRegistry& registry) {
+  const auto shape_of = [](const State& state) {
+    return MaxPoolShape{kBatch, state.range(0), state.range(0), state.range(1)};
+  };
+  add_loop(registry, "max_pool_forward", {"size", "channels"}, {{112, 64}}, shape_of,
+           max_pool_forward,
+           [](const MaxPoolShape& s) { return s.input_count() + s.output_count(); });
+  add_loop(registry, "max_pool_backward", {"size", "channels"}, {{112, 64}}, shape_of,
+           max_pool_backward,
+           [](const MaxPoolShape& s) { return 2 * (s.input_count() + s.output_count()); });
+}
+
+void register_average_pools(const OperationRegistry& registry) {
+  const auto shape_of = [](const State& state) {
+    return AveragePoolShape{kBatch, state.range(0), state.range(1)};
+  };
+  const auto count = [](const AveragePoolShape& s) {
+    return s.batch * s.channels * (s.positions + 1);
+  };
+  add_loop(registry, "average_pool_forward", {"positions", "channels"}, {{49, 2048}}, shape_of,
+           average_pool_forward, count);
+  add_loop(registry, "average_pool_backward", {"positions", "channels"}, {{49, 2048}}, shape_of,
+           average_pool_backward, count);
 }
 
 }  // namespace
 
-void register_image_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
-  if (!lack_of_images(platform.backend()).empty()) return;
-  const Registry registry(platform, precision, peaks);
-  registry.add_convolution("convolution_forward", convolution_forward);
-  registry.add_convolution("convolution_backward_input", convolution_backward_input);
-  registry.add_convolution("convolution_backward_weight", convolution_backward_weight);
+void register_image_operations(const OperationRegistry& registry) {
+  if (!lack_of_images(registry.backend()).empty()) return;
+  add_convolution(registry, "convolution_forward", convolution_forward);
+  add_convolution(registry, "convolution_backward_input", convolution_backward_input);
+  add_convolution(registry, "convolution_backward_weight", convolution_backward_weight);
   register_norms(registry);
-  register_pools(registry);
+  register_max_pools(registry);
+  register_average_pools(registry);
 }
 
 }  // namespace tandem::bench

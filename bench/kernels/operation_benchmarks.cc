@@ -41,78 +41,94 @@ LinearBackwardWeight backward_weight(DeviceBench& bench, const LinearShape& s, D
           .dbias = bench.random(s.out)};
 }
 
+template <class Make>
+void add_product(const OperationRegistry& registry, const std::string& name, Make make) {
+  registry.add(name,
+               {.names = {"batch", "in", "out"},
+                .fast = {{64, 1024, 1024}, {256, 1024, 1024}, {512, 1024, 1024}},
+                .naive = {64, 256, 256},
+                .unit = "gflops"},
+               [make](DeviceBench& bench, const benchmark::State& state) {
+                 const LinearShape shape{state.range(0), state.range(1), state.range(2)};
+                 const double work = static_cast<double>(product_flops(shape)) * 1e-9;
+                 return PlannedOperation{
+                     make(bench, shape, bench.type()), work, [&bench, make, shape, work] {
+                       const auto wide = make(bench, shape, DType::kFloat32);
+                       return Yardstick{[wide] { host::bare_product(wide); }, work};
+                     }};
+               });
+}
+
 void register_losses_and_updates(const OperationRegistry& registry) {
-  registry.add_loop(Loop{"mse_loss", 12, [](DeviceBench& b, std::int64_t n) {
-                           return MseLoss{b.random(n), b.random(n), b.random(n), b.random(1)};
-                         }});
-  registry.add_loop(
-      Loop{"mse_loss_backward", 12, [](DeviceBench& b, std::int64_t n) {
-             return MseLossBackward{b.random(n), b.random(n), b.random(1), b.random(n)};
-           }});
-  registry.add_loop(Loop{"weighted_sum", 8, [](DeviceBench& b, std::int64_t n) {
-                           return WeightedSum{b.random(n), b.random(n), b.random(1)};
-                         }});
-  registry.add_loop(Loop{"sgd_update", 20, [](DeviceBench& b, std::int64_t n) {
-                           return SgdUpdate{b.random(n), b.random(n), b.random(n), 1e-6F, 0.9F};
-                         }});
+  registry.add_loop("mse_loss", 12, [](DeviceBench& b, std::int64_t n) {
+    return MseLoss{b.random(n), b.random(n), b.random(n), b.random(1)};
+  });
+  registry.add_loop("mse_loss_backward", 12, [](DeviceBench& b, std::int64_t n) {
+    return MseLossBackward{b.random(n), b.random(n), b.random(1), b.random(n)};
+  });
+  registry.add_loop("weighted_sum", 8, [](DeviceBench& b, std::int64_t n) {
+    return WeightedSum{b.random(n), b.random(n), b.random(1)};
+  });
+  registry.add_loop("sgd_update", 20, [](DeviceBench& b, std::int64_t n) {
+    return SgdUpdate{b.random(n), b.random(n), b.random(n), 1e-6F, 0.9F};
+  });
   for (const auto& [name, decay] : {std::pair{"adam_update", 0.0}, {"adamw_update", 1e-2}}) {
-    registry.add_loop(Loop{name, 28, [rate = decay](DeviceBench& b, std::int64_t n) {
-                             // Random numbers become zeros, since the root of a negative second
-                             // moment would be NaN.
-                             const Span<float> second = b.random(n);
-                             b.enqueue(Scale{.in = second, .out = second, .factor = 0});
-                             return AdamUpdate{.gradient = b.random(n),
-                                               .first = b.random(n),
-                                               .second = second,
-                                               .weight = b.random(n),
-                                               .learning_rate = 1e-6,
-                                               .beta1 = 0.9,
-                                               .beta2 = 0.999,
-                                               .epsilon = 1e-8,
-                                               .step = 1,
-                                               .decay = rate};
-                           }});
+    registry.add_loop(name, 28, [rate = decay](DeviceBench& b, std::int64_t n) {
+      // Random numbers become zeros, since the root of a negative second moment would be NaN.
+      const Span<float> second = b.random(n);
+      b.enqueue(Scale{.in = second, .out = second, .factor = 0});
+      return AdamUpdate{.gradient = b.random(n),
+                        .first = b.random(n),
+                        .second = second,
+                        .weight = b.random(n),
+                        .learning_rate = 1e-6,
+                        .beta1 = 0.9,
+                        .beta2 = 0.999,
+                        .epsilon = 1e-8,
+                        .step = 1,
+                        .decay = rate};
+    });
   }
 }
 
 void register_arithmetic(const OperationRegistry& registry) {
-  registry.add_loop(Loop{"add", 12, [](DeviceBench& b, std::int64_t n) {
-                           return Add{b.random(n), b.random(n), b.random(n)};
-                         }});
-  registry.add_loop(Loop{"subtract", 12, [](DeviceBench& b, std::int64_t n) {
-                           return Subtract{b.random(n), b.random(n), b.random(n)};
-                         }});
-  registry.add_loop(Loop{"scale", 8, [](DeviceBench& b, std::int64_t n) {
-                           return Scale{b.random(n), b.random(n), 0.5F};
-                         }});
-  registry.add_loop(Loop{"add_scalar", 8, [](DeviceBench& b, std::int64_t n) {
-                           return AddScalar{b.random(n), 1e-6F};
-                         }});
-  registry.add_loop(Loop{"fill", 4, [](DeviceBench& b, std::int64_t n) {
-                           return Fill{.values = b.random(n), .constant = 1};
-                         }});
-  registry.add_loop(Loop{"fill_random", 4, [](DeviceBench& b, std::int64_t n) {
-                           return FillRandom{.values = b.random(n), .seed = 7};
-                         }});
+  registry.add_loop("add", 12, [](DeviceBench& b, std::int64_t n) {
+    return Add{b.random(n), b.random(n), b.random(n)};
+  });
+  registry.add_loop("subtract", 12, [](DeviceBench& b, std::int64_t n) {
+    return Subtract{b.random(n), b.random(n), b.random(n)};
+  });
+  registry.add_loop("scale", 8, [](DeviceBench& b, std::int64_t n) {
+    return Scale{b.random(n), b.random(n), 0.5F};
+  });
+  registry.add_loop("add_scalar", 8, [](DeviceBench& b, std::int64_t n) {
+    return AddScalar{b.random(n), 1e-6F};
+  });
+  registry.add_loop("fill", 4, [](DeviceBench& b, std::int64_t n) {
+    return Fill{.values = b.random(n), .constant = 1};
+  });
+  registry.add_loop("fill_random", 4, [](DeviceBench& b, std::int64_t n) {
+    return FillRandom{.values = b.random(n), .seed = 7};
+  });
   // The operation works on rows of 4, such as PowerSGD makes: each row is read and written once,
   // and read once more per row before it.
-  registry.add_loop(Loop{"orthogonalise", 8, [](DeviceBench& b, std::int64_t n) {
-                           return Orthogonalise{.rows = 4, .matrix = b.random(n)};
-                         }});
+  registry.add_loop("orthogonalise", 8, [](DeviceBench& b, std::int64_t n) {
+    return Orthogonalise{.rows = 4, .matrix = b.random(n)};
+  });
 }
 
 void register_conversions(const OperationRegistry& registry) {
   for (const auto& [name, type] :
        {std::pair{"to_bf16", DType::kBFloat16}, std::pair{"to_fp16", DType::kFloat16}}) {
-    registry.add_loop(Loop{name, 6, [to = type](DeviceBench& b, std::int64_t n) {
-                             return Convert{b.random(n), b.random(n, to), 3};
-                           }});
+    registry.add_loop(name, 6, [to = type](DeviceBench& b, std::int64_t n) {
+      return Convert{b.random(n), b.random(n, to), 3};
+    });
   }
   for (const auto& [name, type] :
        {std::pair{"from_bf16", DType::kBFloat16}, std::pair{"from_fp16", DType::kFloat16}}) {
-    registry.add_loop(Loop{name, 6, [from = type](DeviceBench& b, std::int64_t n) {
-                             return Convert{b.random(n, from), b.random(n)};
-                           }});
+    registry.add_loop(name, 6, [from = type](DeviceBench& b, std::int64_t n) {
+      return Convert{b.random(n, from), b.random(n)};
+    });
   }
 }
 
@@ -217,41 +233,58 @@ AttentionBackward attention_backward(DeviceBench& b, const AttentionShape& s) {
           .dqkv = b.random(s.rows() * 3 * s.width(), b.type())};
 }
 
+// Counts attention_flops() `passes` times; half of these FLOPs are masked.
+template <class Make>
+void add_attention(const OperationRegistry& registry, const std::string& name, double passes,
+                   Make make) {
+  registry.add(
+      name,
+      {.names = {"batch", "positions", "heads", "head_width"},
+       .fast = {{1, 128, 12, 64}, {1, 512, 12, 64}, {1, 1024, 12, 64}},
+       .naive = {1, 64, 12, 64},
+       .unit = "gflops"},
+      [make, passes](DeviceBench& bench, const benchmark::State& state) {
+        const AttentionShape shape{state.range(0), state.range(1), state.range(2), state.range(3)};
+        const double work = passes * static_cast<double>(attention_flops(shape)) * 1e-9;
+        return PlannedOperation{make(bench, shape), work, {}};
+      });
+}
+
 void register_transformer_operations(const OperationRegistry& registry) {
-  const int narrow = static_cast<int>(size_of(registry.type()));
+  const std::int64_t narrow = registry.element_bytes();
   const std::vector<std::int64_t> whole{1 << 16, 1 << 22, 3 << 23};  // numbers of samples
-  registry.add_loop(Loop{"embedding_forward", 8, embedding_forward, whole});
-  registry.add_loop(Loop{"embedding_backward", 12, embedding_backward, whole});
-  registry.add_loop(Loop{"layer_norm_forward", 8 + 2 * narrow, norm_forward, whole});
-  registry.add_loop(
-      Loop{"layer_norm_backward", 12 + (narrow == 4 ? 4 : 2 * narrow), norm_backward, whole});
+  registry.add_loop("embedding_forward", 8, embedding_forward, whole);
+  registry.add_loop("embedding_backward", 12, embedding_backward, whole);
+  registry.add_loop("layer_norm_forward", 8 + 2 * narrow, norm_forward, whole);
+  registry.add_loop("layer_norm_backward", 12 + (narrow == 4 ? 4 : 2 * narrow), norm_backward,
+                    whole);
   const std::vector<std::int64_t> rows{4 * kClasses, 256 * kClasses};
-  registry.add_loop(Loop{"cross_entropy_loss", 8, cross_entropy, rows});
-  registry.add_loop(Loop{"cross_entropy_loss_backward", 8, cross_entropy_backward, rows});
-  registry.add_attention("attention_forward", 1, attention_forward);
-  registry.add_attention("attention_backward", 2, attention_backward);
+  registry.add_loop("cross_entropy_loss", 8, cross_entropy, rows);
+  registry.add_loop("cross_entropy_loss_backward", 8, cross_entropy_backward, rows);
+  add_attention(registry, "attention_forward", 1, attention_forward);
+  add_attention(registry, "attention_backward", 2, attention_backward);
 }
 
 }  // namespace
 
 void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
   const OperationRegistry registry(platform, precision, peaks);
-  registry.add_product("linear_forward", forward);
-  registry.add_product("linear_forward_gelu", forward_gelu);
-  registry.add_product("linear_backward_input", backward_input);
-  registry.add_product("linear_backward_weight", backward_weight);
-  const int bytes = static_cast<int>(3 * size_of(storage_of(precision)));
-  registry.add_loop(Loop{"relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
-                           return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
-                         }});
-  registry.add_loop(Loop{"gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
-                           return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
-                         }});
+  add_product(registry, "linear_forward", forward);
+  add_product(registry, "linear_forward_gelu", forward_gelu);
+  add_product(registry, "linear_backward_input", backward_input);
+  add_product(registry, "linear_backward_weight", backward_weight);
+  const std::int64_t bytes = 3 * registry.element_bytes();
+  registry.add_loop("relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+    return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
+  });
+  registry.add_loop("gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+    return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
+  });
   register_losses_and_updates(registry);
   register_arithmetic(registry);
   register_conversions(registry);
   register_transformer_operations(registry);
-  register_image_operations(platform, precision, peaks);
+  register_image_operations(registry);
 }
 
 }  // namespace tandem::bench

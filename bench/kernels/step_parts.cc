@@ -143,18 +143,19 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
                 {.global_batch = batch, .precision = precision});
   BareStep bare(bench, *model, batch);
   const double work = model->flops_per_sample() * static_cast<double>(batch) * 1e-9;
-  const Comparison comparison{.operation =
-                                  [&] {
-                                    single.step();
-                                    single.synchronize();
-                                  },
-                              .yardstick = [&] { bare.enqueue(); },
-                              .afterwards = [&] { static_cast<void>(single.collect_phases()); },
-                              .operation_work = work,
-                              .yardstick_work = work,
-                              .unit = "gflops",
-                              .peaks = &peaks};
-  compare(state, bench, comparison);
+  const OperationMeasurement measurement{
+      .operation =
+          [&] {
+            single.step();
+            single.synchronize();
+          },
+      .yardstick = [&] { bare.enqueue(); },
+      .afterwards = [&] { static_cast<void>(single.collect_phases()); },
+      .operation_work = work,
+      .yardstick_work = work,
+      .unit = "gflops",
+      .peaks = &peaks};
+  compare(state, bench, measurement);
 }
 
 // Times an operation that does nothing: the stream's own work, per operation. A step of single on 4
