@@ -4,6 +4,13 @@
 namespace tandem {
 namespace {
 
+// Weights and their gradients in one piece of memory each, which one operation updates.
+struct Stretch {
+  Span<float> weight;
+  Span<const float> gradient;
+  std::int64_t offset = 0;  // the piece's place among all weights, in list order
+};
+
 void check_pairs(const std::vector<Span<float>>& weights,
                  const std::vector<Span<const float>>& gradients, std::int64_t count) {
   TANDEM_CHECK(weights.size() == gradients.size(), "{} segments of weights, {} of gradients",
@@ -33,8 +40,7 @@ std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count) {
   return device.allocate(bytes_of<float>(count));
 }
 
-}  // namespace
-
+// Joins the two lists, segment by segment, where neighbours are adjacent in both.
 std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
                                   const std::vector<Span<const float>>& gradients,
                                   std::int64_t count) {
@@ -54,59 +60,70 @@ std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
   return stretches;
 }
 
-SgdMomentum::SgdMomentum(Device& device, std::int64_t count, SgdOptions options)
-    : options_(options),
-      buffer_(allocate_state(device, count)),
-      velocity_(buffer_->as<float>(count)) {}
+// Owns the velocity, one element per weight.
+class SgdMomentum final : public Optimizer {
+ public:
+  SgdMomentum(Device& device, std::int64_t count, SgdOptions options)
+      : options_(options),
+        buffer_(allocate_state(device, count)),
+        velocity_(buffer_->as<float>(count)) {}
 
-void SgdMomentum::step(Operations& operations, Stream& stream,
-                       const std::vector<Span<float>>& weights,
-                       const std::vector<Span<const float>>& gradients) {
-  for (const Stretch& stretch : stretches_of(weights, gradients, velocity_.size())) {
-    operations.enqueue(
-        stream, SgdUpdate{.gradient = stretch.gradient,
-                          .velocity = velocity_.subspan(stretch.offset, stretch.weight.size()),
-                          .weight = stretch.weight,
-                          .learning_rate = options_.learning_rate,
-                          .momentum = options_.momentum});
+  void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
+            const std::vector<Span<const float>>& gradients) override {
+    for (const Stretch& stretch : stretches_of(weights, gradients, velocity_.size())) {
+      operations.enqueue(
+          stream, SgdUpdate{.gradient = stretch.gradient,
+                            .velocity = velocity_.subspan(stretch.offset, stretch.weight.size()),
+                            .weight = stretch.weight,
+                            .learning_rate = options_.learning_rate,
+                            .momentum = options_.momentum});
+    }
   }
-}
 
-void SgdMomentum::step(Operations& operations, Stream& stream, Span<float> weights,
-                       Span<const float> gradients) {
-  step(operations, stream, std::vector{weights}, std::vector{gradients});
-}
+ private:
+  const SgdOptions options_;
+  const std::unique_ptr<Buffer> buffer_;
+  const Span<float> velocity_;
+};
 
-Adam::Adam(Device& device, std::int64_t count, AdamOptions options)
-    : options_(options),
-      count_(count),
-      first_moment_(allocate_state(device, count)),
-      second_moment_(allocate_state(device, count)) {}
+// Owns the moments, two elements per weight.
+class Adam final : public Optimizer {
+ public:
+  Adam(Device& device, std::int64_t count, AdamOptions options)
+      : options_(options),
+        count_(count),
+        first_moment_(allocate_state(device, count)),
+        second_moment_(allocate_state(device, count)) {}
 
-void Adam::step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
-                const std::vector<Span<const float>>& gradients) {
-  const std::vector<Stretch> stretches = stretches_of(weights, gradients, count_);
-  ++steps_;  // one step, however many pieces there are
-  for (const Stretch& stretch : stretches) {
-    const std::int64_t size = stretch.weight.size();
-    operations.enqueue(
-        stream, AdamUpdate{.gradient = stretch.gradient,
-                           .first = first_moment_->as<float>().subspan(stretch.offset, size),
-                           .second = second_moment_->as<float>().subspan(stretch.offset, size),
-                           .weight = stretch.weight,
-                           .learning_rate = options_.learning_rate,
-                           .beta1 = options_.beta1,
-                           .beta2 = options_.beta2,
-                           .epsilon = options_.epsilon,
-                           .step = steps_,
-                           .decay = options_.weight_decay});
+  void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
+            const std::vector<Span<const float>>& gradients) override {
+    const std::vector<Stretch> stretches = stretches_of(weights, gradients, count_);
+    ++steps_;  // one step, however many pieces there are
+    for (const Stretch& stretch : stretches) {
+      const std::int64_t size = stretch.weight.size();
+      operations.enqueue(
+          stream, AdamUpdate{.gradient = stretch.gradient,
+                             .first = first_moment_->as<float>().subspan(stretch.offset, size),
+                             .second = second_moment_->as<float>().subspan(stretch.offset, size),
+                             .weight = stretch.weight,
+                             .learning_rate = options_.learning_rate,
+                             .beta1 = options_.beta1,
+                             .beta2 = options_.beta2,
+                             .epsilon = options_.epsilon,
+                             .step = steps_,
+                             .decay = options_.weight_decay});
+    }
   }
-}
 
-void Adam::step(Operations& operations, Stream& stream, Span<float> weights,
-                Span<const float> gradients) {
-  step(operations, stream, std::vector{weights}, std::vector{gradients});
-}
+ private:
+  const AdamOptions options_;
+  const std::int64_t count_;
+  const std::unique_ptr<Buffer> first_moment_;
+  const std::unique_ptr<Buffer> second_moment_;
+  std::int64_t steps_ = 0;  // steps taken so far
+};
+
+}  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(Device& device, std::int64_t count,
                                           const OptimizerOptions& options) {
