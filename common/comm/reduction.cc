@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/base/half.h"
+#include "common/base/rounding.h"
 #include "common/base/streaming_stores.h"
 #include "common/base/vector_clones.h"
 
@@ -159,7 +160,7 @@ void reduce_as(const std::vector<const std::byte*>& sources,
 }  // namespace
 
 Share share_of(int rank, int size, std::int64_t elements) {
-  const std::int64_t lines = (elements + kLine - 1) / kLine;
+  const std::int64_t lines = ceil_div(elements, kLine);
   const std::int64_t from = std::min(elements, lines * rank / size * kLine);
   const std::int64_t to = std::min(elements, lines * (rank + 1) / size * kLine);
   return {from, to - from};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "common/base/rounding.h"
 #include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_note.h"
@@ -21,8 +22,6 @@ namespace {
 using host::ModelledTime;
 
 constexpr std::int64_t kPage = 4096;
-
-std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
 using Kind = CollectiveRequest::Kind;
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "common/base/rounding.h"
+
 namespace tandem {
 
 namespace {
@@ -11,7 +13,7 @@ constexpr std::int64_t kLine = 16;  // floats in a cache line of 64 bytes
 
 }  // namespace
 
-std::int64_t aligned_count(std::int64_t elements) { return (elements + kLine - 1) / kLine * kLine; }
+std::int64_t aligned_count(std::int64_t elements) { return round_up(elements, kLine); }
 
 void ParameterLayout::add(std::string name, Shape shape) {
   const std::int64_t count = shape.count();

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "common/base/rounding.h"
+
 namespace tandem {
 namespace {
 
@@ -68,8 +70,7 @@ ReplayActivations::ReplayActivations(Device& device, const ReplaySizes& sizes,
   output_ = memory_.add(rows * sizes.columns);
   output_gradient_ = sizes.shares_output_gradient ? output_ : memory_.add(rows * sizes.columns);
   for (const std::int64_t bytes : sizes.activation_bytes) {
-    constexpr auto kSize = static_cast<std::int64_t>(sizeof(float));
-    const std::int64_t count = (sizes.batch * bytes + kSize - 1) / kSize;
+    const std::int64_t count = ceil_div(sizes.batch * bytes, sizeof(float));
     activations_.push_back(count > 0 ? memory_.add(count) : Span<float>());
   }
   allocate_products(storage_of(precision));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/error.h"
+#include "common/base/rounding.h"
 
 namespace tandem {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // makes more products where one would have too many rows.
 ReplayPass shared_out(std::int64_t width, std::int64_t rows, std::int64_t products) {
   if (rows > 0) products = std::max<std::int64_t>(products, 1);
-  products = std::max(products, (rows + kMostProductRows - 1) / kMostProductRows);
+  products = std::max(products, ceil_div(rows, kMostProductRows));
   ReplayPass pass{.width = width, .rows = {}};
   for (std::int64_t i = 0; i < products; ++i) {
     const std::int64_t share = rows / products + (i < rows % products ? 1 : 0);

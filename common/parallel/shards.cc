@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/rounding.h"
 #include "common/runtime/copy.h"
 
 namespace tandem {
 
 std::vector<Shard> chunk_batch(std::int64_t batch, int devices) {
   TANDEM_CHECK(batch >= 1 && devices >= 1, "{} samples for {} devices", batch, devices);
-  const std::int64_t most = (batch + devices - 1) / devices;
+  const std::int64_t most = ceil_div(batch, devices);
   std::vector<Shard> shards;
   for (std::int64_t first = 0; first < batch; first += most) {
     shards.push_back({first, std::min(most, batch - first)});

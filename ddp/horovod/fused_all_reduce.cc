@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "common/base/rounding.h"
 #include "common/runtime/copy.h"
 
 namespace tandem::ddp::horovod {
@@ -11,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kPadding = 16;   // bytes that a vectorised copy moves at once
 constexpr std::int64_t kLine = 4 * 64;  // bytes of 64 floats
-
-std::int64_t round_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
 std::int64_t floats_in(Bytes bytes) {
   return bytes.value / static_cast<std::int64_t>(sizeof(float));

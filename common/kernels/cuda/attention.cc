@@ -40,7 +40,7 @@ std::int64_t packed(const AttentionShape& shape) { return 3 * shape.width(); }
 }  // namespace
 
 ScoreTiles tiles_of(const AttentionShape& shape, DType type) {
-  const std::int64_t stride = ceil_div(shape.positions, kPackOfScores) * kPackOfScores;
+  const std::int64_t stride = round_up(shape.positions, kPackOfScores);
   const auto of = [&](std::int64_t heads) {
     return ScoreTiles{heads, stride, heads * shape.positions * stride};
   };

@@ -182,7 +182,7 @@ Bytes narrow_gradient(const ConvolutionShape& shape, DType type) {
   return Bytes{type == DType::kFloat32 ? 0 : shape.weight_count() * size_of(type)};
 }
 
-Bytes padded(Bytes size) { return Bytes{ceil_div(size.value, kAlignment) * kAlignment}; }
+Bytes padded(Bytes size) { return Bytes{round_up(size.value, kAlignment)}; }
 
 }  // namespace
 

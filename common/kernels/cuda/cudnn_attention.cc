@@ -159,7 +159,7 @@ std::string_view trouble_with(const AttentionShape& shape, DType type,
 
 Bytes row_sums_size(const AttentionShape& shape) {
   const Bytes size = bytes_of<float>(shape.rows() * shape.heads);
-  return Bytes{ceil_div(size.value, kWorkspaceAlignment) * kWorkspaceAlignment};
+  return Bytes{round_up(size.value, kWorkspaceAlignment)};
 }
 
 // Query, key and value (0, 1, 2) within (batch, positions, 3, heads, head_width) of bf16.

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "common/base/rounding.h"
+
 namespace tandem::cuda {
 
 inline constexpr int kThreads = 256;                        // of a block
 inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum each
-
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Blocks such that there is a thread for every `per_thread` of `count` items.
 [[nodiscard]] constexpr std::int64_t blocks_for(std::int64_t count, int per_thread) {

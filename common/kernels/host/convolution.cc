@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "common/base/rounding.h"
 #include "common/kernels/host/primitive_cache.h"
 
 namespace tandem::host {
@@ -149,7 +150,11 @@ struct Addresses {
   void* output;
 };
 
-std::size_t in_lines(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+constexpr std::int64_t kLine = 64;  // bytes of a cache line
+
+std::int64_t size_of(const memory::desc& desc) {
+  return static_cast<std::int64_t>(desc.get_size());
+}
 
 // A convolution and the copy of its weight, with their memory objects, whose pointers each
 // execution sets. The first part of the scratch memory is the weight in oneDNN's layout, the rest
@@ -162,15 +167,15 @@ class PreparedConvolution {
         planned_(plan(engine, key)),
         weight_(weight_of(key, Tag::ohwi), engine, nullptr) {
     memory inner = weight_;
-    std::size_t copying = 0;
+    std::int64_t copying = 0;
     if (planned_.weight != weight_.get_desc()) {
       inner = memory(planned_.weight, engine, nullptr);
-      inner_bytes_ = in_lines(planned_.weight.get_size());
+      inner_bytes_ = round_up(size_of(planned_.weight), kLine);
       const auto from = makes_weight_ ? planned_.weight : weight_.get_desc();
       const auto to = makes_weight_ ? weight_.get_desc() : planned_.weight;
       const dnnl::reorder::primitive_desc copy(engine, from, engine, to, library_attributes());
       copy_.emplace(copy);
-      copying = copy.scratchpad_desc().get_size();
+      copying = size_of(copy.scratchpad_desc());
       copy_arguments_ = {{makes_weight_ ? DNNL_ARG_TO : DNNL_ARG_FROM, weight_},
                          {makes_weight_ ? DNNL_ARG_FROM : DNNL_ARG_TO, inner},
                          {DNNL_ARG_SCRATCHPAD, memory(copy.scratchpad_desc(), engine, nullptr)}};
@@ -179,8 +184,7 @@ class PreparedConvolution {
                   {names_.weight, inner},
                   {names_.output, memory(output_of(key), engine, nullptr)},
                   {DNNL_ARG_SCRATCHPAD, memory(planned_.scratch, engine, nullptr)}};
-    const std::size_t working = std::max(copying, planned_.scratch.get_size());
-    scratch_ = Bytes{static_cast<std::int64_t>(inner_bytes_ + working)};
+    scratch_ = Bytes{inner_bytes_ + std::max(copying, size_of(planned_.scratch))};
   }
 
   [[nodiscard]] Bytes scratch() const { return scratch_; }
@@ -203,7 +207,7 @@ class PreparedConvolution {
   const bool makes_weight_;
   const Planned planned_;
   memory weight_;  // in the operand's layout
-  std::size_t inner_bytes_ = 0;
+  std::int64_t inner_bytes_ = 0;
   std::optional<dnnl::reorder> copy_;  // empty where oneDNN takes the operand's layout
   Arguments copy_arguments_;
   Arguments arguments_;

@@ -9,11 +9,9 @@ namespace tandem {
 
 namespace {
 
-using Values = std::vector<float>;
-
 // dy + dabove, rounded to their type.
-Values added(ConstAnySpan dy, ConstAnySpan dabove) {
-  Values sum = widened(dy);
+std::vector<float> added(ConstAnySpan dy, ConstAnySpan dabove) {
+  std::vector<float> sum = widened(dy);
   for (std::int64_t i = 0; i < dabove.size(); ++i) {
     const float exact = sum[static_cast<std::size_t>(i)] + element(dabove, i);
     sum[static_cast<std::size_t>(i)] =
@@ -25,14 +23,14 @@ Values added(ConstAnySpan dy, ConstAnySpan dabove) {
 }  // namespace
 
 void naive(const ConvolutionForward& op) {
-  Values y = widened(op.y);
+  std::vector<float> y = widened(op.y);
   naive_loops::convolution_forward(op.shape, widened(op.x).data(), widened(op.weight).data(),
                                    y.data());
   store(y, op.y);
 }
 
 void naive(const ConvolutionBackwardInput& op) {
-  Values dx = widened(op.dx);
+  std::vector<float> dx = widened(op.dx);
   naive_loops::convolution_backward_input(op.shape, widened(op.dy).data(),
                                           widened(op.weight).data(), dx.data());
   store(dx, op.dx);
@@ -44,9 +42,9 @@ void naive(const ConvolutionBackwardWeight& op) {
 }
 
 void naive(const BatchNormForward& op) {
-  const Values x = widened(op.x);
-  const Values residual = widened(op.residual);
-  Values y = widened(op.y);
+  const std::vector<float> x = widened(op.x);
+  const std::vector<float> residual = widened(op.residual);
+  std::vector<float> y = widened(op.y);
   naive_loops::batch_norm_forward<float>(
       op.shape,
       {.x = x.data(),
@@ -63,12 +61,12 @@ void naive(const BatchNormForward& op) {
 }
 
 void naive(const BatchNormBackward& op) {
-  const Values x = widened(op.x);
-  Values g = added(op.dy, op.dabove);
+  const std::vector<float> x = widened(op.x);
+  std::vector<float> g = added(op.dy, op.dabove);
   for (std::int64_t i = 0; i < op.y.size(); ++i) {
     if (element(op.y, i) <= 0) g[static_cast<std::size_t>(i)] = 0;
   }
-  Values dx(g.size());
+  std::vector<float> dx(g.size());
   naive_loops::batch_norm_backward<float>(op.shape, {.x = x.data(),
                                                      .g = g.data(),
                                                      .gain = op.gain.data(),
@@ -82,26 +80,26 @@ void naive(const BatchNormBackward& op) {
 }
 
 void naive(const MaxPoolForward& op) {
-  Values y = widened(op.y);
+  std::vector<float> y = widened(op.y);
   naive_loops::max_pool_forward(op.shape, widened(op.x).data(), y.data());
   store(y, op.y);
 }
 
 void naive(const MaxPoolBackward& op) {
-  Values dx = widened(op.dx);
+  std::vector<float> dx = widened(op.dx);
   naive_loops::max_pool_backward(op.shape, widened(op.x).data(), widened(op.y).data(),
                                  added(op.dy, op.dabove).data(), dx.data());
   store(dx, op.dx);
 }
 
 void naive(const AveragePoolForward& op) {
-  Values y = widened(op.y);
+  std::vector<float> y = widened(op.y);
   naive_loops::average_pool_forward(op.shape, widened(op.x).data(), y.data());
   store(y, op.y);
 }
 
 void naive(const AveragePoolBackward& op) {
-  Values dx = widened(op.dx);
+  std::vector<float> dx = widened(op.dx);
   naive_loops::average_pool_backward(op.shape, widened(op.dy).data(), dx.data());
   store(dx, op.dx);
 }
