@@ -189,8 +189,8 @@ StepParts parts_of(const WorkAccount& account, Nanoseconds whole, Nanoseconds di
 std::string to_text(const StepParts& parts) {
   const auto share = [&parts](double part) { return 100 * part / parts.whole; };
   return fmt::format(
-      "{:.2f} % of a step lie outside operations: dispatch {:.2f} %, queue {:.2f} %, copies {:.2f} "
-      "%, waiting {:.2f} %",
+      "{:.2f} % of a step lie outside operations: "
+      "dispatch {:.2f} %, queue {:.2f} %, copies {:.2f} %, waiting {:.2f} %",
       100 * parts.outside(), share(parts.dispatch), share(parts.queue), share(parts.copies),
       share(parts.waiting()));
 }

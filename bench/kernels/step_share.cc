@@ -232,9 +232,8 @@ void BareStep::bare(const Op& op) {
 
 std::string to_text(const StepShare& share) {
   return fmt::format(
-      "forward and backward at {:.4f} of the FLOP/s of bare products ({}); the whole step at "
-      "{:.4f} "
-      "({})",
+      "forward and backward at {:.4f} of the FLOP/s of bare products ({}); "
+      "the whole step at {:.4f} ({})",
       share.products.center, interval_text(share.products), share.whole.center,
       interval_text(share.whole));
 }

@@ -125,7 +125,7 @@ TEST(Grid, OfSums_IsBounded) {
   EXPECT_EQ(reduction_blocks(std::int64_t{1} << 40, 4), kMostReductionBlocks);
 }
 
-// Which elements were visited, and how wide.
+// The elements that were visited, and how wide.
 struct Recorder {
   std::array<int, 16>* width_at;
 

@@ -16,7 +16,7 @@
 namespace tandem::cuda {
 namespace {
 
-// Which headers of before 9.8 lack.
+// Headers of before 9.8 lack these.
 constexpr auto kDeviceDescriptor = static_cast<cudnnBackendDescriptorType_t>(38);
 constexpr auto kDeviceInWords = static_cast<cudnnBackendAttributeName_t>(2702);
 constexpr auto kDeviceOfHeuristics = static_cast<cudnnBackendAttributeName_t>(204);
