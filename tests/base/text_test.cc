@@ -39,6 +39,10 @@ TEST(Text, WordOfAShell_IsQuoted_WhereTheShellNeedsQuotes) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+TEST(Text, FieldOfCsv_HasItsQuotesDoubled) {
+  EXPECT_EQ(csv_quoted(R"(a "b", c)"), R"("a ""b"", c")");
+}
+
 TEST(KnownNames, NearestIsNamed_WhereItIsNear) {
   constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
   EXPECT_EQ(did_you_mean("flop", kNames), "; did you mean 'flops'?");
