@@ -75,9 +75,7 @@ class Letter {
   Rest* text_;
 };
 
-std::ptrdiff_t line_of(std::string_view before) {
-  return std::count(before.begin(), before.end(), '\n') + 1;
-}
+std::ptrdiff_t line_of(std::string_view before) { return std::ranges::count(before, '\n') + 1; }
 
 // Collects the values that the library's parser meets.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {

@@ -17,7 +17,7 @@ namespace {
 // Cuts a printable text to the room of an error.
 std::string cut(std::string text) {
   constexpr std::size_t kMost = 80;
-  std::replace(text.begin(), text.end(), '\x7f', '?');
+  std::ranges::replace(text, '\x7f', '?');
   if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
   return text;
 }
@@ -93,8 +93,8 @@ std::optional<JsonValue> JsonValue::find_between(std::string_view key, std::size
 }
 
 std::optional<JsonValue> JsonValue::find(std::string_view key) const {
-  if (!is_object()) return std::nullopt;
-  return find_between(key, place_ + 1, node().next);
+  std::size_t hint = 0;
+  return find(key, hint);
 }
 
 std::optional<JsonValue> JsonValue::find(std::string_view key, std::size_t& hint) const {

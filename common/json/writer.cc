@@ -10,8 +10,8 @@ namespace tandem {
 namespace {
 
 bool needs_escapes(std::string_view text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
+  return std::ranges::any_of(text,
+                             [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
 }
 
 }  // namespace

@@ -166,8 +166,7 @@ void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>
     const Place& place = entry.second->second;
     return std::tuple(place.family, place.instance, entry.first->launch_index);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::ranges::stable_sort(order, [&](const auto& a, const auto& b) { return key(a) < key(b); });
   for (const auto& [record, entry] : order) {
     write_entry(writer, *record, entry->first, entry->second);
   }

@@ -44,13 +44,12 @@ constexpr std::array<std::string_view, 8> kSecretWords{
 
 template <class Prefixes>
 bool starts_with_any(std::string_view name, const Prefixes& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 bool is_named(std::string_view name) {
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
-         starts_with_any(name, kPrefixes);
+  return std::ranges::find(kNames, name) != kNames.end() || starts_with_any(name, kPrefixes);
 }
 
 bool is_of_launch(std::string_view variable) {
@@ -92,15 +91,15 @@ bool has_key_shape(std::string_view value, const KeyShape& shape) {
        at = value.find(shape.begins, at + 1)) {
     if (at > 0 && is_key_character(value[at - 1])) continue;
     const std::string_view rest = value.substr(at + shape.begins.size());
-    const auto end = std::find_if_not(rest.begin(), rest.end(), is_key_character);
+    const auto end = std::ranges::find_if_not(rest, is_key_character);
     if (static_cast<std::size_t>(end - rest.begin()) >= shape.least) return true;
   }
   return false;
 }
 
 bool has_known_key(std::string_view value) {
-  return std::any_of(kKeyShapes.begin(), kKeyShapes.end(),
-                     [&](const KeyShape& shape) { return has_key_shape(value, shape); });
+  return std::ranges::any_of(kKeyShapes,
+                             [&](const KeyShape& shape) { return has_key_shape(value, shape); });
 }
 
 // Whether the value has a word of 20 or more letters and digits, mixing upper case, lower case and
@@ -130,10 +129,10 @@ bool has_random_word(std::string_view value) {
 
 bool looks_secret(std::string_view name, std::string_view value) {
   std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return std::any_of(
-             kSecretWords.begin(), kSecretWords.end(),
+  std::ranges::transform(upper, upper.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return std::ranges::any_of(
+             kSecretWords,
              [&](std::string_view word) { return upper.find(word) != std::string::npos; }) ||
          has_credentials(value) || has_known_key(value) || has_random_word(value);
 }

@@ -16,10 +16,10 @@ namespace tandem::stats {
 
 std::vector<int> doubled_ranks(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   std::vector<int> ranks;
   for (const double value : values) {
-    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+    const auto [first, last] = std::ranges::equal_range(sorted, value);
     // The values have the ranks first + 1 to last, whose mean, doubled, is first + last + 1.
     ranks.push_back(static_cast<int>((first - sorted.begin()) + (last - sorted.begin()) + 1));
   }
@@ -121,7 +121,7 @@ Estimate hodges_lehmann_ratio(std::span<const double> numerator,
   for (const double x : top) {
     for (const double y : bottom) differences.push_back(x - y);
   }
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   Estimate shift{.center = median(differences),
                  .interval = std::nullopt,
                  .launches = static_cast<int>(std::min(top.size(), bottom.size()))};

@@ -41,9 +41,7 @@ double degrees_of_freedom(const Errors& errors) {
   return 1 / (share1 * share1 / (errors.n1 - 1) + share2 * share2 / (errors.n2 - 1));
 }
 
-// The factor of the standard error.
-using Critical = double (*)(double confidence, const Errors& errors);
-
+// The factors of the standard error.
 double welch(double confidence, const Errors& errors) {
   return student_t_critical(confidence, degrees_of_freedom(errors));
 }
@@ -56,30 +54,12 @@ double cochran(double confidence, const Errors& errors) {
          errors.sum();
 }
 
-// The difference of the means of logs.
-Estimate difference_by(Critical critical, const std::vector<double>& top,
-                       const std::vector<double>& bottom, double confidence, double known) {
-  Estimate difference{.center = mean(top) - mean(bottom),
-                      .interval = std::nullopt,
-                      .launches = static_cast<int>(std::min(top.size(), bottom.size()))};
-  if (difference.launches >= 2) {
-    const Errors errors{.first = squared_error(top),
-                        .n1 = static_cast<double>(top.size()),
-                        .second = squared_error(bottom),
-                        .n2 = static_cast<double>(bottom.size()),
-                        .known = known};
-    const double half = critical(confidence, errors) * std::sqrt(errors.sum());
-    difference.interval = Interval{difference.center - half, difference.center + half};
-  }
-  return difference;
-}
-
 }  // namespace
 
 Estimate ratio_of_medians(std::span<const double> numerator, std::span<const double> denominator) {
   const std::vector<double> top = logs(numerator);
   const std::vector<double> bottom = logs(denominator);
-  Estimate difference = difference_by(welch, top, bottom, kConfidence, 0);
+  Estimate difference = difference_of_means(top, bottom);
   if (difference.launches >= kFewestForBootstrap) {
     difference.interval = bootstrap_difference(top, bottom);
   }
@@ -88,11 +68,21 @@ Estimate ratio_of_medians(std::span<const double> numerator, std::span<const dou
 
 Estimate ratio_by_t(std::span<const double> numerator, std::span<const double> denominator,
                     double confidence, double between_runs) {
-  const std::size_t fewer = std::min(numerator.size(), denominator.size());
-  const std::size_t more = std::max(numerator.size(), denominator.size());
-  const Critical critical = 4 * fewer < 3 * more ? cochran : welch;
-  return exponential(difference_by(critical, logs(numerator), logs(denominator), confidence,
-                                   2 * between_runs * between_runs));
+  const std::vector<double> top = logs(numerator);
+  const std::vector<double> bottom = logs(denominator);
+  Estimate difference = difference_of_means(top, bottom);
+  if (difference.launches >= 2) {
+    const Errors errors{.first = squared_error(top),
+                        .n1 = static_cast<double>(top.size()),
+                        .second = squared_error(bottom),
+                        .n2 = static_cast<double>(bottom.size()),
+                        .known = 2 * between_runs * between_runs};
+    const bool is_uneven = 4 * difference.launches < 3 * std::max(errors.n1, errors.n2);
+    const double critical = is_uneven ? cochran(confidence, errors) : welch(confidence, errors);
+    const double half = critical * std::sqrt(errors.sum());
+    difference.interval = Interval{difference.center - half, difference.center + half};
+  }
+  return exponential(difference);
 }
 
 std::string_view to_string(Verdict verdict) {
@@ -118,7 +108,7 @@ Estimate median_of_paired_ratios(std::span<const double> a, std::span<const doub
   TANDEM_CHECK(a.size() == b.size() && !a.empty(), "{} and {} values", a.size(), b.size());
   std::vector<double> ratios;
   for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   Estimate estimate{
       .center = median(ratios), .interval = {}, .launches = static_cast<int>(a.size())};
   if (ratios.size() < kFewestForInterval) return estimate;

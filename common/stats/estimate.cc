@@ -102,7 +102,7 @@ double expanded_confidence(double confidence, int n) {
 
 Interval percentile_interval(std::vector<double> replicates, double confidence) {
   TANDEM_CHECK(!replicates.empty(), "no replicates");
-  std::sort(replicates.begin(), replicates.end());
+  std::ranges::sort(replicates);
   const double outside = (1 - confidence) / 2;
   return {quantile(replicates, outside), quantile(replicates, 1 - outside)};
 }

@@ -86,7 +86,7 @@ std::optional<Split> best_split(std::span<const double> values, int least) {
   const auto n = static_cast<int>(values.size());
   if (n < 2 * least) return std::nullopt;
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const double center = mean(sorted);
   double total = 0;  // sum of squares around the mean of all values
   double all = 0;

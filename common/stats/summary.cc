@@ -33,7 +33,7 @@ double mean(std::span<const double> values) {
 double median(std::span<const double> values) {
   check_not_empty(values);
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::size_t middle = sorted.size() / 2;
   if (sorted.size() % 2 == 1) return sorted[middle];
   return sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
@@ -43,7 +43,7 @@ double percentile(std::span<const double> values, double percent) {
   check_not_empty(values);
   TANDEM_CHECK(percent > 0 && percent <= 100, "percentile {}", percent);
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   // The product comes first: 95 % of 20 is exactly 19, whereas 0.95 is no binary fraction.
   const double rank = std::ceil(percent * static_cast<double>(sorted.size()) / 100);
   return sorted[static_cast<std::size_t>(rank) - 1];
@@ -65,12 +65,12 @@ double median_deviation(std::span<const double> values) {
 
 double minimum(std::span<const double> values) {
   check_not_empty(values);
-  return *std::min_element(values.begin(), values.end());
+  return *std::ranges::min_element(values);
 }
 
 double maximum(std::span<const double> values) {
   check_not_empty(values);
-  return *std::max_element(values.begin(), values.end());
+  return *std::ranges::max_element(values);
 }
 
 double sample_variance(std::span<const double> values) {
