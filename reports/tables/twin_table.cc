@@ -39,14 +39,14 @@ bool is_wrapper_alone(const CellSummary& cell) {
 }
 
 bool has_twins(const Summary& summary) {
-  return std::any_of(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
+  return std::ranges::any_of(summary.cells, [](const CellSummary& cell) {
     return cell.launches > 0 && !implementation_of(cell.cell).empty();
   });
 }
 
 bool reduces_by_gloo(const CellSummary& cell) {
   if (cell.cell.strategy != name_of(kDdp) || cell.cell.devices < 2) return false;
-  return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {
+  return std::ranges::any_of(cell.measured, [](const auto* record) {
     const auto group = record->resolved.find("process group");
     return group != record->resolved.end() && group->second == "gloo";
   });
@@ -57,47 +57,44 @@ std::string ratio_cell(const stats::Estimate& ratio) {
   return ratio_text(ratio) + (is_resolved ? "" : " ~");
 }
 
-void add_ratio(TextTable& table, const std::string& what, const CellSummary& first,
-               const CellSummary& second, const stats::Estimate& ratio) {
-  add_point(table, first.cell,
-            {strategy_label(first.cell) + what, duration_text(first.median_step),
-             duration_text(second.median_step), ratio_cell(ratio)});
+void add_ratios(TextTable& table, const std::string& what, const std::vector<StepRatio>& ratios) {
+  for (const auto& [first, second, ratio] : ratios) {
+    add_point(table, first->cell,
+              {strategy_label(first->cell) + what, duration_text(first->median_step),
+               duration_text(second->median_step), ratio_cell(ratio)});
+  }
+}
+
+void add(std::vector<StepRatio>& ratios, const CellSummary& of, const CellSummary* over) {
+  if (over == nullptr) return;
+  ratios.push_back(
+      {.of = &of, .over = over, .ratio = stats::ratio_of_medians(of.medians, over->medians)});
 }
 
 }  // namespace
 
-std::vector<Twins> twins_of(const Summary& summary) {
-  std::vector<Twins> twins;
+std::vector<StepRatio> twins_of(const Summary& summary) {
+  std::vector<StepRatio> twins;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0 || implementation_of(cell.cell).empty()) continue;
-    const CellSummary* ours = counterpart_of(cell, summary);
-    if (ours == nullptr) continue;
-    twins.push_back({.theirs = &cell,
-                     .ours = ours,
-                     .speed = stats::ratio_of_medians(cell.medians, ours->medians)});
+    add(twins, cell, counterpart_of(cell, summary));
   }
   return twins;
 }
 
-std::vector<WrapperCost> wrapper_costs(const Summary& summary) {
-  std::vector<WrapperCost> costs;
+std::vector<StepRatio> wrapper_costs(const Summary& summary) {
+  std::vector<StepRatio> costs;
   if (!has_twins(summary)) return costs;
   for (const CellSummary& cell : summary.cells) {
-    if (!is_wrapper_alone(cell)) continue;
-    const CellSummary* single = single_of(cell, summary);
-    if (single == nullptr) continue;
-    costs.push_back({.wrapped = &cell,
-                     .single = single,
-                     .ratio = stats::ratio_of_medians(cell.medians, single->medians)});
+    if (is_wrapper_alone(cell)) add(costs, cell, single_of(cell, summary));
   }
   return costs;
 }
 
 std::string twin_note(const Summary& summary) {
-  const std::vector<Twins> twins = twins_of(summary);
+  const std::vector<StepRatio> twins = twins_of(summary);
   const auto any = [&](auto predicate) {
-    return std::any_of(twins.begin(), twins.end(),
-                       [&](const Twins& pair) { return predicate(*pair.theirs); });
+    return std::ranges::any_of(twins, [&](const StepRatio& pair) { return predicate(*pair.of); });
   };
   std::string note(kTwinNote);
   if (any([](const CellSummary& cell) { return cell.cell.backend == "host"; })) {
@@ -116,12 +113,8 @@ std::string twin_note(const Summary& summary) {
 TextTable twin_table(const Summary& summary) {
   TextTable table =
       table_of_points({"what", ">median step [95 %]", ">against [95 %]", ">ratio [95 %]"});
-  for (const Twins& twins : twins_of(summary)) {
-    add_ratio(table, ", over Tandem's", *twins.theirs, *twins.ours, twins.speed);
-  }
-  for (const WrapperCost& cost : wrapper_costs(summary)) {
-    add_ratio(table, " on one device, over single", *cost.wrapped, *cost.single, cost.ratio);
-  }
+  add_ratios(table, ", over Tandem's", twins_of(summary));
+  add_ratios(table, " on one device, over single", wrapper_costs(summary));
   return table;
 }
 

@@ -11,26 +11,20 @@
 
 namespace tandem::reports {
 
-// A cell that another implementation measured, with Tandem's own cell.
-struct Twins {
-  const CellSummary* theirs = nullptr;
-  const CellSummary* ours = nullptr;
-  stats::Estimate speed;  // their median step over ours: above 1 Tandem is faster
+// The median step of one cell over that of another.
+struct StepRatio {
+  const CellSummary* of = nullptr;
+  const CellSummary* over = nullptr;
+  stats::Estimate ratio;
 };
 
-// The cost of a wrapper without communication: ddp or dp on one device over single.
-struct WrapperCost {
-  const CellSummary* wrapped = nullptr;
-  const CellSummary* single = nullptr;
-  stats::Estimate ratio;  // median step of `wrapped` over that of `single`
-};
+// Every cell of another implementation over Tandem's own, where both measured, in the order of the
+// cells: above 1 Tandem is faster.
+[[nodiscard]] std::vector<StepRatio> twins_of(const Summary& summary);
 
-// Every cell of another implementation whose counterpart measured, in the order of the cells.
-[[nodiscard]] std::vector<Twins> twins_of(const Summary& summary);
-
-// The wrapper costs of each implementation, Tandem among them; empty where there is only one
-// implementation.
-[[nodiscard]] std::vector<WrapperCost> wrapper_costs(const Summary& summary);
+// The cost of a wrapper without communication: ddp or dp on one device over single, of each
+// implementation, Tandem among them; empty where there is only one implementation.
+[[nodiscard]] std::vector<StepRatio> wrapper_costs(const Summary& summary);
 
 inline constexpr std::string_view kTwinTitle = "Beside PyTorch";
 inline constexpr std::string_view kTwinNote =

@@ -33,14 +33,14 @@ Synthetic both_twins() {
 TEST(Twins, AreTheSameCellOfBothSides) {
   Synthetic synthetic = both_twins();
   const Summary summary = summarize(synthetic.document());
-  const std::vector<Twins> twins = twins_of(summary);
+  const std::vector<StepRatio> twins = twins_of(summary);
   ASSERT_EQ(twins.size(), 3U);
-  for (const Twins& pair : twins) {
-    EXPECT_EQ(own_cell(pair.theirs->cell), pair.ours->cell);
-    const double expected = pair.ours->cell.devices == 2        ? 1.8
-                            : pair.ours->cell.strategy == "ddp" ? 1.8
+  for (const StepRatio& pair : twins) {
+    EXPECT_EQ(own_cell(pair.of->cell), pair.over->cell);
+    const double expected = pair.over->cell.devices == 2        ? 1.8
+                            : pair.over->cell.strategy == "ddp" ? 1.8
                                                                 : 1.5;
-    EXPECT_NEAR(pair.speed.center, expected, 1e-12);
+    EXPECT_NEAR(pair.ratio.center, expected, 1e-12);
   }
 }
 
@@ -67,11 +67,11 @@ TEST(Twins, WithoutTheirCounterpart_AreNone) {
 TEST(WrapperCosts, AreOverSingleOfTheSameImplementation) {
   Synthetic synthetic = both_twins();
   const Summary summary = summarize(synthetic.document());
-  const std::vector<WrapperCost> costs = wrapper_costs(summary);
+  const std::vector<StepRatio> costs = wrapper_costs(summary);
   ASSERT_EQ(costs.size(), 2U);
-  for (const WrapperCost& cost : costs) {
-    const bool is_own = implementation_of(cost.wrapped->cell).empty();
-    EXPECT_EQ(implementation_of(cost.single->cell), implementation_of(cost.wrapped->cell));
+  for (const StepRatio& cost : costs) {
+    const bool is_own = implementation_of(cost.of->cell).empty();
+    EXPECT_EQ(implementation_of(cost.over->cell), implementation_of(cost.of->cell));
     EXPECT_NEAR(cost.ratio.center, is_own ? 1.25 : 1.5, 1e-12);
   }
 }
