@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -157,7 +158,7 @@ std::map<std::size_t, int> rungs_by_plan(const results::SweepInfo& sweep,
     std::size_t plan = 0;
     for (std::size_t i = sweep.additions.size(); i > 0; --i) {
       const std::vector<std::string>& cells = sweep.additions[i - 1].cells;
-      const bool here = std::find(cells.begin(), cells.end(), rung.rung.cell.name()) != cells.end();
+      const bool here = std::ranges::find(cells, rung.rung.cell.name()) != cells.end();
       if (here) plan = i;
     }
     ++counts[plan];
@@ -187,12 +188,12 @@ void note_scatter(std::vector<std::string>& notes, const GapQuestion& question) 
 }
 
 int fewest_launches(const MeasuredLadder& ladder) {
-  std::size_t fewest = 0;
+  int fewest = 0;
   for (const auto& rung : ladder.rungs()) {
-    const std::size_t count = rung.measured.size();
+    const auto count = static_cast<int>(rung.measured.size());
     if (count > 0 && (fewest == 0 || count < fewest)) fewest = count;
   }
-  return static_cast<int>(fewest);
+  return fewest;
 }
 
 constexpr std::size_t kMostPoints = 4;
@@ -233,19 +234,65 @@ double in_no_phase(const LaunchRecord& record) {
 }
 
 bool has_phases(const MeasuredLadder& ladder, Rung rung) {
-  return ladder.has(rung) && have_phases(ladder.find(rung)->measured);
+  return have_phases(ladder.find(rung)->measured);
 }
 
-std::set<std::string> phase_names(const MeasuredLadder& ladder, Rung rung) {
-  std::set<std::string> names;
+void add_phase_names(std::set<std::string>& names, const MeasuredLadder& ladder, Rung rung) {
   for (const LaunchRecord* record : ladder.find(rung)->measured) {
     for (const auto& [name, seconds] : critical_device(*record)->mean_seconds) names.insert(name);
   }
-  return names;
 }
 
-Figure difference(const std::vector<double>& a, const std::vector<double>& b) {
-  return {.seconds = stats::difference_of_means(a, b), .missing = {}};
+// The mean of a value over the launches of one rung minus that over the launches of another.
+Figure difference(const MeasuredLadder& ladder, Rung above, Rung below,
+                  const MeasuredLadder::Value& value) {
+  return {.seconds =
+              stats::difference_of_means(ladder.values(above, value), ladder.values(below, value)),
+          .missing = {}};
+}
+
+// The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
+// phase means, where dp's reduction is compared with the exposed all-reduce, and the time in no
+// phase last, so that the effects sum to the step. Empty where phases were not timed.
+std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
+  const Rung above = Rung::kLossInReplicas;
+  const Rung below = Rung::kAllReduce;
+  if (!has_phases(ladder, above) || !has_phases(ladder, below)) return {};
+  std::set<std::string> names{"reduce"};
+  add_phase_names(names, ladder, above);
+  add_phase_names(names, ladder, below);
+  names.erase("exposed_comm");
+  std::vector<Effect> effects;
+  for (const std::string& name : in_step_order({names.begin(), names.end()})) {
+    const bool reduces = name == "reduce";
+    const auto value = [&](const LaunchRecord& record) {
+      return phase(record, name) + (reduces ? phase(record, "exposed_comm") : 0);
+    };
+    effects.push_back({.cause = reduces ? "reduce, against exposed all-reduce" : name,
+                       .figure = difference(ladder, above, below, value)});
+  }
+  effects.push_back(
+      {.cause = "in no phase", .figure = difference(ladder, above, below, in_no_phase)});
+  return effects;
+}
+
+// The extra time of ddp as torch has it over independent processes, in the parts of own_costs(),
+// which sum to that time. Empty where phases were not timed or a rung is missing.
+std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
+  if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
+  const std::optional<OwnCosts> costs =
+      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
+  if (!costs) return {};
+  constexpr std::array kCauses{"exposed transfer (least of all ranks)",
+                               "skew (one rank later than the others)",
+                               "contention (forward and backward slowed, least of all ranks)",
+                               "bucket copies", "rest (input, loss, update, in no phase)"};
+  std::vector<Effect> effects;
+  for (std::size_t i = 0; i < kCauses.size(); ++i) {
+    effects.push_back(
+        {.cause = kCauses[i], .figure = {.seconds = *costs.*kCostParts[i], .missing = {}}});
+  }
+  return effects;
 }
 
 }  // namespace
@@ -287,53 +334,14 @@ std::vector<Explanation> explained_points(const results::Document& document,
     if (dp.cell.devices < 2 || !is_plain(dp.cell) || !is_plain(pair.ddp->cell)) continue;
     if (has_ladder(question_of(dp), names)) points.push_back(&dp);
   }
-  std::stable_sort(points.begin(), points.end(),
-                   [](const auto* a, const auto* b) { return a->cell.devices > b->cell.devices; });
+  std::ranges::stable_sort(
+      points, [](const auto* a, const auto* b) { return a->cell.devices > b->cell.devices; });
   points.resize(std::min(points.size(), kMostPoints));
   std::vector<Explanation> found;
   for (const CellSummary* point : points) {
     found.push_back(explain(document, question_of(*point), point->launches));
   }
   return found;
-}
-
-std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
-  const Rung above = Rung::kLossInReplicas;
-  const Rung below = Rung::kAllReduce;
-  if (!has_phases(ladder, above) || !has_phases(ladder, below)) return {};
-  std::set<std::string> names = phase_names(ladder, above);
-  names.merge(phase_names(ladder, below));
-  names.erase("exposed_comm");
-  names.insert("reduce");
-  std::vector<Effect> effects;
-  for (const std::string& name : in_step_order({names.begin(), names.end()})) {
-    const bool reduces = name == "reduce";
-    const auto value = [&](const LaunchRecord& record) {
-      return phase(record, name) + (reduces ? phase(record, "exposed_comm") : 0);
-    };
-    effects.push_back(
-        {.cause = reduces ? "reduce, against exposed all-reduce" : name,
-         .figure = difference(ladder.values(above, value), ladder.values(below, value))});
-  }
-  effects.push_back(
-      {.cause = "in no phase",
-       .figure = difference(ladder.values(above, in_no_phase), ladder.values(below, in_no_phase))});
-  return effects;
-}
-
-std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
-  if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
-  const std::optional<OwnCosts> costs =
-      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
-  if (!costs) return {};
-  const auto effect = [](const char* cause, const stats::Estimate& seconds) {
-    return Effect{.cause = cause, .figure = {.seconds = seconds, .missing = {}}};
-  };
-  return {effect("exposed transfer (least of all ranks)", costs->exposed_transfer),
-          effect("skew (one rank later than the others)", costs->skew),
-          effect("contention (forward and backward slowed, least of all ranks)", costs->contention),
-          effect("bucket copies", costs->bucket_copies),
-          effect("rest (input, loss, update, in no phase)", costs->rest)};
 }
 
 }  // namespace tandem::reports

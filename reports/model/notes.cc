@@ -20,22 +20,20 @@ using enum options::StrategyKind;
 using results::LaunchRecord;
 using results::Status;
 
+// Adds "drift in 3 cells: <meaning>" where a measured cell shows it.
 template <class Predicate>
 void add_line(std::vector<std::string>& lines, const Summary& summary, const char* what,
               const char* meaning, Predicate shows) {
-  const auto cells =
-      std::count_if(summary.cells.begin(), summary.cells.end(),
-                    [&](const CellSummary& cell) { return shows(cell.unsteadiness); });
-  if (cells > 0)
-    lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
+  const auto cells = std::ranges::count_if(summary.cells, shows, &CellSummary::unsteadiness);
+  if (cells == 0) return;
+  lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
 }
 
 // The preset in the cell's options, "pcie4@a100-fp32"; empty for a literal link and without a link.
 std::string preset_of(const LaunchRecord& record) {
-  const auto link = record.cell.options.find("link");
-  const bool is_preset =
-      link != record.cell.options.end() && link->second.find('@') != std::string::npos;
-  return is_preset && record.status == results::Status::kOk ? link->second : "";
+  const std::string link = record.cell.option("link");
+  const bool is_preset = link.find('@') != std::string::npos;
+  return is_preset && record.status == Status::kOk ? link : "";
 }
 
 // The launch's notice "link pcie4@a100-fp32 (scaled: K = 217; ...)"; empty where the launch has
@@ -108,9 +106,9 @@ void add_skew(std::vector<std::string>& lines, const results::Document& document
   }
   if (worst == nullptr) return;
   lines.push_back(fmt::format(
-      "several nodes: they have no clock in common, so a sample there is the slowest "
-      "rank's own duration and may be too long by the barrier's skew: {:.1f} us, known "
-      "to within {:.1f} us, in the launch where it was largest",
+      "several nodes: they have no clock in common, so a sample there is the slowest rank's own "
+      "duration and may be too long by the barrier's skew: {:.1f} us, known to within {:.1f} us, "
+      "in the launch where it was largest",
       worst->barrier_skew_seconds * 1e6, worst->barrier_skew_uncertainty_seconds * 1e6));
 }
 
@@ -141,16 +139,15 @@ void add_warnings(std::vector<std::string>& lines, const Summary& summary) {
 
 template <class Predicate>
 bool any_measured(const Summary& summary, Predicate predicate) {
-  return std::any_of(summary.cells.begin(), summary.cells.end(),
-                     [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
+  return std::ranges::any_of(
+      summary.cells, [&](const CellSummary& cell) { return cell.launches > 0 && predicate(cell); });
 }
 
 // Notes missing speed-ups and efficiencies.
 void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
-  const auto lacking =
-      std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
-        return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup;
-      });
+  const auto lacking = std::ranges::count_if(summary.cells, [](const CellSummary& cell) {
+    return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup;
+  });
   if (lacking == 0) return;
   lines.push_back(fmt::format(
       "no baseline: single was not measured with the model, batch and options of {}: no speed-up "
@@ -203,10 +200,9 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
   }
 }
 
-}  // namespace
-
-std::vector<std::string> unsteady_notes(const Summary& summary) {
-  std::vector<std::string> lines;
+// Adds a line per kind of unsteadiness, with the number of cells that show this kind and the
+// meaning for their figures.
+void add_unsteady(std::vector<std::string>& lines, const Summary& summary) {
   add_line(lines, summary, "drift",
            "launches became slower or faster as the run went on, so that their intervals, which "
            "take them as independent, say too much; of 100 steady cells at most one is marked so",
@@ -219,8 +215,9 @@ std::vector<std::string> unsteady_notes(const Summary& summary) {
            "within half of the launches or more, steps gather around two times, as where a clock "
            "changes or something else runs at intervals",
            [](const Unsteadiness& found) { return found.steps_in_modes(); });
-  return lines;
 }
+
+}  // namespace
 
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
   std::map<std::string, int> added = launches_of_additions(sweep);
@@ -260,7 +257,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_baselines(lines, summary);
   add_planted(lines, summary);
   for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
-  for (std::string& line : unsteady_notes(summary)) lines.push_back(std::move(line));
+  add_unsteady(lines, summary);
   add_skew(lines, document);
   add_warnings(lines, summary);
   return lines;

@@ -9,10 +9,6 @@
 
 namespace tandem::reports {
 
-// A line per kind of unsteadiness, with the cells that show this kind and the meaning for their
-// figures.
-[[nodiscard]] std::vector<std::string> unsteady_notes(const Summary& summary);
-
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.
 [[nodiscard]] int launches_missing(const results::SweepInfo& sweep, const Summary& summary);
 

@@ -43,8 +43,7 @@ std::vector<DevicePhases> dp_or_allreduce(const results::Cell& cell) {
 
 TEST(PhaseEffects, Replication_IsSplitByPhase_AndSumsToTheStep) {
   const results::Document document = document_with(dp_or_allreduce);
-  const MeasuredLadder ladder(document, sample_question());
-  const std::vector<Effect> effects = replication_by_phase(ladder);
+  const std::vector<Effect> effects = explain(document, sample_question(), 3).replication;
   const auto causes = by_cause(effects);
   EXPECT_NEAR(causes.at("replicate"), 3, 1e-9);
   EXPECT_NEAR(causes.at("reduce, against exposed all-reduce"), 2.5, 1e-9);
@@ -66,8 +65,7 @@ std::vector<DevicePhases> late_rank(const results::Cell& cell) {
 
 TEST(PhaseEffects, OwnCosts_OfALateRank_AreSkew_AndNoContention) {
   const results::Document document = document_with(late_rank);
-  const MeasuredLadder ladder(document, sample_question());
-  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  const std::vector<Effect> effects = explain(document, sample_question(), 3).own_costs;
   const auto causes = by_cause(effects);
   EXPECT_NEAR(causes.at("exposed transfer (least of all ranks)"), 1, 1e-9);
   EXPECT_NEAR(causes.at("skew (one rank later than the others)"), 3, 1e-9);
@@ -83,8 +81,7 @@ TEST(PhaseEffects, RankThatIsLateOnItsOwnToo_IsNoCostOfDdp) {
     if (cell.strategy == "independent") phases[1].span_seconds += 3e-3;
     return phases;
   });
-  const MeasuredLadder ladder(document, sample_question());
-  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  const std::vector<Effect> effects = explain(document, sample_question(), 3).own_costs;
   EXPECT_NEAR(by_cause(effects).at("skew (one rank later than the others)"), 0, 1e-9);
   EXPECT_NEAR(sum_of(effects), 0, 1e-9);
 }
@@ -96,8 +93,7 @@ TEST(PhaseEffects, OwnCosts_TakeTheLeastOfEachSample_WhereARecordHasIt) {
     record.least_exposed_seconds = record.cell.strategy == "independent" ? 0 : 0.5e-3;
     record.least_compute_seconds = 9e-3;
   }
-  const MeasuredLadder ladder(document, sample_question());
-  const std::vector<Effect> effects = own_costs_of_ddp(ladder);
+  const std::vector<Effect> effects = explain(document, sample_question(), 3).own_costs;
   const auto causes = by_cause(effects);
   EXPECT_NEAR(causes.at("exposed transfer (least of all ranks)"), 0.5, 1e-9);
   EXPECT_NEAR(causes.at("skew (one rank later than the others)"), (16 - 9.5) - (10 - 9), 1e-9);
@@ -108,9 +104,9 @@ TEST(PhaseEffects, OwnCosts_TakeTheLeastOfEachSample_WhereARecordHasIt) {
 TEST(PhaseEffects, WithoutPhases_ThereAreNone) {
   const results::Document document =
       document_with([](const results::Cell&) { return std::vector<DevicePhases>{}; });
-  const MeasuredLadder ladder(document, sample_question());
-  EXPECT_TRUE(replication_by_phase(ladder).empty());
-  EXPECT_TRUE(own_costs_of_ddp(ladder).empty());
+  const Explanation explanation = explain(document, sample_question(), 3);
+  EXPECT_TRUE(explanation.replication.empty());
+  EXPECT_TRUE(explanation.own_costs.empty());
 }
 
 }  // namespace
