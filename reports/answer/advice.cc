@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "common/base/error.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
@@ -24,6 +23,9 @@ namespace {
 
 using enum options::StrategyKind;
 
+constexpr Evidence kOfPhases{"phases", kPhasesTitle};
+constexpr Evidence kOfMap{"map", kMapTitle};
+
 // A smaller share of a step is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
 // A root with less than this ratio over the others' mean has no notable burden.
@@ -34,7 +36,7 @@ constexpr std::size_t kMostLimits = 6;
 bool is_own_work(std::string_view phase) {
   constexpr std::array<std::string_view, 6> kOwn{"input",    "forward", "loss",
                                                  "backward", "update",  "zero_grad"};
-  return std::find(kOwn.begin(), kOwn.end(), phase) != kOwn.end();
+  return std::ranges::find(kOwn, phase) != kOwn.end();
 }
 
 // The longest of the phases that parallelism adds.
@@ -76,8 +78,8 @@ std::string limit_text(const CellSummary& cell) {
   const std::string name = strategy_label(cell.cell);
   if (share < kWorthSaying) {
     return fmt::format(
-        "{} is limited by its own computing (nothing that parallelism adds takes "
-        "{:.0f} % of the step)",
+        "{} is limited by its own computing (nothing that parallelism adds takes {:.0f} % of the "
+        "step)",
         name, 100 * kWorthSaying);
   }
   return fmt::format("{} is limited by {}, {:.0f} % of its step", name, phase_text(*phase),
@@ -103,11 +105,8 @@ std::vector<const StrategyPair*> largest(const Summary& summary) {
 }
 
 std::string point_of(const CellSummary& cell) {
-  std::string text =
-      fmt::format("{}, batch {}, {}{}", cell.cell.model, cell.cell.global_batch,
-                  count_text(cell.cell.devices, "device"), precision_suffix(cell.cell));
-  if (!cell.modelled.empty()) text += " (modelled: " + cell.modelled + ")";
-  return text;
+  const std::string text = point_text(cell.cell) + precision_suffix(cell.cell);
+  return cell.modelled.empty() ? text : text + " (modelled: " + cell.modelled + ")";
 }
 
 void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
@@ -117,12 +116,12 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
     const std::string ddp = limit_text(*pair->ddp);
     if (dp.empty() || ddp.empty()) continue;
     if (++told > kMostLimits) continue;
-    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), "phases"});
+    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kOfPhases});
   }
   if (told > kMostLimits) {
     list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
                                 told - kMostLimits),
-                    "phases"});
+                    kOfPhases});
   }
 }
 
@@ -140,9 +139,9 @@ void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair
       list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
                                   "of both, is {} of single.",
                                   at, name, ratio_text(*best.speedup)),
-                      "map"});
+                      kOfMap});
     } else {
-      list.push_back({fmt::format("{}: use {}.", at, name), "map"});
+      list.push_back({fmt::format("{}: use {}.", at, name), kOfMap});
     }
   }
 }
@@ -164,7 +163,7 @@ void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*
                               "gradients into buckets and back takes up to {:.0f} % of a step of "
                               "ddp ({}).",
                               100 * most, point_of(*worst)),
-                  "phases"});
+                  kOfPhases});
 }
 
 void add_buckets(std::vector<Advice>& list, const Summary& summary) {
@@ -181,7 +180,7 @@ void add_buckets(std::vector<Advice>& list, const Summary& summary) {
                   ? ", faster than the default of 25 MiB."
                   : "; that it is faster than the default of 25 MiB is not resolved.";
     }
-    list.push_back({text, "buckets"});
+    list.push_back({text, {"buckets", kBucketsTitle}});
   }
 }
 
@@ -193,7 +192,7 @@ void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
                                 "devices) samples until none is left. Use a batch that the devices "
                                 "divide.",
                                 point_of(cell), cell.devices_used),
-                    "cells"});
+                    {"cells", kCellsTitle}});
   }
 }
 
@@ -210,23 +209,10 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Strategy
   list.push_back({fmt::format("dp's device 0 needs up to {:.1f} times the memory of the others "
                               "({}): it, not their sum, limits the batch.",
                               most, point_of(*worst)),
-                  "memory"});
+                  {"memory", kMemoryTitle}});
 }
 
 }  // namespace
-
-std::string_view evidence_title(const Advice& advice) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTitles{
-      {{"phases", kPhasesTitle},
-       {"buckets", kBucketsTitle},
-       {"cells", kCellsTitle},
-       {"memory", kMemoryTitle},
-       {"map", kMapTitle}}};
-  for (const auto& [id, title] : kTitles) {
-    if (id == advice.evidence) return title;
-  }
-  fail(ErrorKind::kLogic, "advice rests on '{}', which has no title", advice.evidence);
-}
 
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;
@@ -238,7 +224,7 @@ std::vector<Advice> advice(const Summary& summary) {
   add_idle_devices(list, summary);
   add_root_memory(list, pairs);
   const std::string open = deciding_sweep(summary);
-  if (!open.empty()) list.push_back({open, "map"});
+  if (!open.empty()) list.push_back({open, kOfMap});
   return list;
 }
 

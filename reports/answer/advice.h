@@ -9,14 +9,17 @@
 
 namespace tandem::reports {
 
+// The section of the page and of the Markdown that shows why.
+struct Evidence {
+  std::string_view id;
+  std::string_view title;
+};
+
 // A sentence that advises an action, or a fact to know before the action.
 struct Advice {
   std::string text;
-  std::string evidence;  // section of the page that shows the advice: "phases", "cells", ...
+  Evidence evidence;
 };
-
-// The title of the section that shows the advice, on the page and in the Markdown.
-[[nodiscard]] std::string_view evidence_title(const Advice& advice);
 
 // The advice that the results support, most workloads first at their largest device count: what
 // limits dp and ddp, what ddp's copies cost, the best bucket size, devices without work, the root's

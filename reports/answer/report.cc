@@ -40,7 +40,7 @@ std::string ping_pong_text(const results::Document& document) {
     if (record.status == results::Status::kOk && time > 0) times.push_back(time);
   }
   if (times.empty()) return "";
-  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  const auto [least, most] = std::ranges::minmax_element(times);
   const std::string low = fmt::format("{:.0f}", *least);
   const std::string high = fmt::format("{:.0f}", *most);
   if (low == high) return low + " ns";
@@ -51,19 +51,19 @@ std::string ping_pong_text(const results::Document& document) {
 bool says_nothing_new(const std::string& key) {
   constexpr std::array<std::string_view, 3> kKeys{"tandem_cores", "tandem_cpu_model",
                                                   "tandem_cpu_time"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 // The key "tandem_version" as "tandem version".
 std::string readable(std::string key) {
-  std::replace(key.begin(), key.end(), '_', ' ');
+  std::ranges::replace(key, '_', ' ');
   return key;
 }
 
 // Whether a launch timed phases without telling each sample's critical device.
 bool has_older_phases(const Summary& summary) {
-  return std::any_of(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
-    return std::any_of(cell.measured.begin(), cell.measured.end(), [](const auto* record) {
+  return std::ranges::any_of(summary.cells, [](const CellSummary& cell) {
+    return std::ranges::any_of(cell.measured, [](const auto* record) {
       return !record->phases.empty() && record->critical.mean_seconds.empty();
     });
   });

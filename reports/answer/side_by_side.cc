@@ -33,7 +33,7 @@ std::map<const CellSummary*, std::vector<const CellChange*>> changes_of(const Si
 }
 
 bool has(const CellChange& cell, const std::string& remark) {
-  return std::find(cell.remarks.begin(), cell.remarks.end(), remark) != cell.remarks.end();
+  return std::ranges::find(cell.remarks, remark) != cell.remarks.end();
 }
 
 // The remark with the letter of document `name`; a remark that names a document already, or that
@@ -41,9 +41,8 @@ bool has(const CellChange& cell, const std::string& remark) {
 std::string attributed(const std::string& remark, const std::string& name,
                        const std::vector<const CellChange*>& row) {
   const bool is_told = remark.starts_with(letter(0) + ": ") || remark.starts_with(name + ": ");
-  const bool is_alike = std::all_of(row.begin(), row.end(), [&](const CellChange* other) {
-    return other == nullptr || has(*other, remark);
-  });
+  const bool is_alike = std::ranges::all_of(
+      row, [&](const CellChange* other) { return other == nullptr || has(*other, remark); });
   return is_told || is_alike ? remark : fmt::format("{}: {}", name, remark);
 }
 
@@ -54,7 +53,7 @@ std::string remarks_of(const std::vector<const CellChange*>& row) {
     if (row[i] == nullptr) continue;
     for (const std::string& remark : row[i]->remarks) {
       const std::string text = attributed(remark, letter(i + 1), row);
-      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+      if (std::ranges::find(all, text) == all.end()) all.push_back(text);
     }
   }
   return join(all, ", ");
@@ -90,12 +89,11 @@ std::string words_of(const CellIdentity& identity) {
   return text;
 }
 
-// The reasons of cells without a figure, by name and mode, since such cells know no back end.
-using Failures = std::map<std::tuple<std::string, std::string>, std::string>;
-
+// What a document tells of its cells; cells without a figure by name and mode, since such cells
+// know no back end.
 struct Presence {
   std::map<CellIdentity, const CellSummary*> measured;
-  Failures failures;
+  std::map<std::tuple<std::string, std::string>, const CellSummary*> failed;
 };
 
 Presence presence_of(const Summary& summary) {
@@ -104,8 +102,7 @@ Presence presence_of(const Summary& summary) {
     if (cell.launches > 0) {
       presence.measured.emplace(identity_of(cell), &cell);
     } else {
-      presence.failures.emplace(std::tuple(cell.cell.name(), cell.mode),
-                                fmt::format("{}: {}", to_string(cell.status), cell.reason));
+      presence.failed.emplace(std::tuple(cell.cell.name(), cell.mode), &cell);
     }
   }
   return presence;
@@ -114,8 +111,9 @@ Presence presence_of(const Summary& summary) {
 std::string presence_text(const Presence& presence, const CellIdentity& identity) {
   const auto found = presence.measured.find(identity);
   if (found != presence.measured.end()) return duration_text(found->second->median_step);
-  const auto failed = presence.failures.find({std::get<0>(identity), std::get<2>(identity)});
-  return failed == presence.failures.end() ? kAbsent : failed->second;
+  const auto failed = presence.failed.find({std::get<0>(identity), std::get<2>(identity)});
+  if (failed == presence.failed.end()) return kAbsent;
+  return fmt::format("{}: {}", to_string(failed->second->status), failed->second->reason);
 }
 
 TextTable lettered(const SideBySide& side, const std::string& first) {
@@ -139,8 +137,7 @@ std::vector<std::string> names_of(const std::vector<Facts>& machines, const Side
     const auto differs = [&](const Facts& facts) {
       return !facts.contains(name) || facts.at(name) != machines.front().at(name);
     };
-    return !machines.front().contains(name) ||
-           std::any_of(machines.begin(), machines.end(), differs);
+    return !machines.front().contains(name) || std::ranges::any_of(machines, differs);
   });
   return names;
 }
@@ -198,8 +195,8 @@ TextTable documents_table(const SideBySide& side) {
   TextTable table({"", "document", "date", "sweep", ">cells", "hardware", "by itself"});
   for (std::size_t i = 0; i < side.size(); ++i) {
     const Report& report = side.reports[i];
-    const auto measured = std::count_if(report.summary.cells.begin(), report.summary.cells.end(),
-                                        [](const CellSummary& cell) { return cell.launches > 0; });
+    const auto measured = std::ranges::count_if(
+        report.summary.cells, [](const CellSummary& cell) { return cell.launches > 0; });
     table.rows.push_back({letter(i), side.names[i], report.document.sweep.context.date,
                           report.document.sweep.name, std::to_string(measured),
                           report.verdict.subject, report.verdict.overall});

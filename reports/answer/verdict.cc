@@ -18,19 +18,15 @@ namespace tandem::reports {
 namespace {
 
 // A workload is the user's choice; strategies and devices are compared for each workload.
-using ComparedWorkload =
-    std::tuple<std::string, std::string, std::int64_t, std::string, std::string, std::string>;
-
-ComparedWorkload workload_of(const CellSummary& summary) {
-  return {summary.cell.backend, summary.cell.model, summary.cell.global_batch,
-          summary.mode,         summary.modelled,   precision_suffix(summary.cell)};
+auto workload_of(const CellSummary& summary) {
+  const results::Cell& cell = summary.cell;
+  return std::tuple(cell.backend, cell.model, cell.global_batch, summary.mode, summary.modelled,
+                    precision_suffix(cell));
 }
 
 struct Tally {
   std::set<int> devices;  // device counts with a comparison
-  int ddp = 0;
-  int dp = 0;
-  int unresolved = 0;
+  std::map<stats::Verdict, int> verdicts;
 };
 
 std::string point_text(const CellSummary& summary) {
@@ -98,12 +94,11 @@ std::string sentence(const StrategyPair& pair) {
          against_single(pair);
 }
 
-// Comparisons of a workload at the largest device count at which both sides measured.
-std::vector<const StrategyPair*> at_most_devices(const Summary& summary,
-                                                 const ComparedWorkload& workload) {
+// Comparisons of the cell's workload at the largest device count at which both sides measured.
+std::vector<const StrategyPair*> at_most_devices(const Summary& summary, const CellSummary& cell) {
   std::vector<const StrategyPair*> found;
   for (const StrategyPair& pair : summary.comparisons) {
-    if (workload_of(*pair.dp) != workload) continue;
+    if (workload_of(*pair.dp) != workload_of(cell)) continue;
     const int most = found.empty() ? 0 : found.front()->dp->cell.devices;
     if (pair.dp->cell.devices > most) found.clear();
     if (pair.dp->cell.devices >= most) found.push_back(&pair);
@@ -112,37 +107,25 @@ std::vector<const StrategyPair*> at_most_devices(const Summary& summary,
 }
 
 bool has_measured_pair(const Summary& summary) {
-  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                     [](const StrategyPair& pair) { return pair.dp->modelled.empty(); });
+  return std::ranges::any_of(summary.comparisons,
+                             [](const StrategyPair& pair) { return pair.dp->modelled.empty(); });
 }
 
-std::vector<ComparedWorkload> workloads_of(const Summary& summary) {
-  std::vector<ComparedWorkload> workloads;
-  std::set<ComparedWorkload> seen;
+// The first cell of each workload.
+std::vector<const CellSummary*> workloads_of(const Summary& summary) {
+  std::vector<const CellSummary*> first;
+  std::set<decltype(workload_of(summary.cells.front()))> seen;
   for (const CellSummary& cell : summary.cells) {
-    const ComparedWorkload workload = workload_of(cell);
-    if (seen.insert(workload).second) workloads.push_back(workload);
+    if (seen.insert(workload_of(cell)).second) first.push_back(&cell);
   }
-  return workloads;
+  return first;
 }
 
-void count(Tally& total, const StrategyPair& pair) {
-  total.devices.insert(pair.dp->cell.devices);
-  switch (pair.ddp_verdict) {
-    case stats::Verdict::kFaster:
-      ++total.ddp;
-      break;
-    case stats::Verdict::kSlower:
-      ++total.dp;
-      break;
-    case stats::Verdict::kNotResolved:
-      ++total.unresolved;
-      break;
-  }
-}
-
-std::string overall_text(const Tally& total, bool any_comparison) {
-  const int all = total.ddp + total.dp + total.unresolved;
+std::string overall_text(Tally& total, bool any_comparison) {
+  const int ddp = total.verdicts[stats::Verdict::kFaster];
+  const int dp = total.verdicts[stats::Verdict::kSlower];
+  const int unresolved = total.verdicts[stats::Verdict::kNotResolved];
+  const int all = ddp + dp + unresolved;
   if (all == 0 && any_comparison) {
     return "Only one device was measured, where dp and ddp have nothing to exchange: this says "
            "nothing about which one parallelises better.";
@@ -151,14 +134,14 @@ std::string overall_text(const Tally& total, bool any_comparison) {
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
-  if (total.ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
-  if (total.dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
-  if (total.unresolved == all) {
+  if (ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
+  if (dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
+  if (unresolved == all) {
     return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
   }
   return fmt::format(
       "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}; not resolved: {}.", all,
-      devices, total.ddp, total.dp, total.unresolved);
+      devices, ddp, dp, unresolved);
 }
 
 std::string tested_text(const Summary& summary) {
@@ -189,22 +172,23 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   text.subject = subject(document, summary);
   Tally total;
   const bool any_measured = has_measured_pair(summary);
-  for (const ComparedWorkload& workload : workloads_of(summary)) {
-    const std::vector<const StrategyPair*> pairs = at_most_devices(summary, workload);
+  for (const CellSummary* cell : workloads_of(summary)) {
+    const std::vector<const StrategyPair*> pairs = at_most_devices(summary, *cell);
     for (const StrategyPair* pair : pairs) {
       text.workloads.push_back(sentence(*pair));
       // A modelled comparison never decides beside measured ones, nor does another
       // implementation's.
       const bool counts = (pair->dp->modelled.empty() || !any_measured) &&
                           implementation_of(pair->dp->cell).empty();
-      if (pair->dp->cell.devices > 1 && counts) count(total, *pair);
+      if (pair->dp->cell.devices == 1 || !counts) continue;
+      total.devices.insert(pair->dp->cell.devices);
+      ++total.verdicts[pair->ddp_verdict];
     }
     if (pairs.empty()) {
-      const std::string& modelled = std::get<4>(workload);
       text.workloads.push_back(
-          fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", std::get<1>(workload),
-                      std::get<2>(workload), std::get<5>(workload),
-                      modelled.empty() ? "" : " (modelled: " + modelled + ")"));
+          fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", cell->cell.model,
+                      cell->cell.global_batch, precision_suffix(cell->cell),
+                      cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
   text.overall = overall_text(total, !summary.comparisons.empty());

@@ -66,17 +66,12 @@ std::vector<double> values(const Launches& launches, OfLaunch value) {
   return found;
 }
 
-// The value of the option for micro-batches per step; empty for one micro-batch.
-std::string accumulation(const CellSummary& summary) {
-  const auto found = summary.cell.options.find("accumulate");
-  return found == summary.cell.options.end() ? "" : found->second;
-}
-
 bool compute_the_same(const CellSummary& a, const CellSummary& b) {
   return a.cell.launch == b.cell.launch && a.cell.model == b.cell.model &&
          a.cell.global_batch == b.cell.global_batch && a.cell.devices == b.cell.devices &&
          a.cell.backend == b.cell.backend && a.mode == b.mode && a.modelled == b.modelled &&
-         same_question(a.cell, b.cell) && accumulation(a) == accumulation(b);
+         same_question(a.cell, b.cell) &&
+         a.cell.option("accumulate") == b.cell.option("accumulate");
 }
 
 // The cell of independent ranks to compare with; where several fit, the one with the fewest

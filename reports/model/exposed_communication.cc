@@ -21,9 +21,9 @@ std::vector<std::int64_t> layout_of(const LaunchRecord& record) {
 
 bool is_usable(const LaunchRecord& record) {
   return !record.collectives.empty() && critical_device(record) != nullptr &&
-         std::none_of(
-             record.collectives.begin(), record.collectives.end(),
-             [](const CollectiveRecord& collective) { return collective.mean_seconds.empty(); });
+         std::ranges::none_of(record.collectives, [](const CollectiveRecord& collective) {
+           return collective.mean_seconds.empty();
+         });
 }
 
 // The usable launches with the first one's buckets, since figures of other buckets do not mix.
@@ -74,9 +74,8 @@ CommunicationTimes times_of(const CellSummary& cell,
                            .total = mean_over(launches, total_seconds),
                            .exposed = mean_over(launches, least_exposed),
                            .hidden_share = {}};
-  const bool all_took_time =
-      std::all_of(launches.begin(), launches.end(),
-                  [](const LaunchRecord* record) { return total_seconds(*record) > 0; });
+  const bool all_took_time = std::ranges::all_of(
+      launches, [](const LaunchRecord* record) { return total_seconds(*record) > 0; });
   if (!all_took_time) return times;
   times.hidden_share = mean_over(launches, [](const LaunchRecord& record) {
     return 1 - least_exposed(record) / total_seconds(record);
@@ -93,9 +92,8 @@ std::int64_t CommunicationTimes::size_bytes() const {
 }
 
 double CommunicationTimes::after_backward_share() const {
-  const auto backward =
-      std::find_if(cell->phases.begin(), cell->phases.end(),
-                   [](const PhaseMean& phase) { return phase.name == "backward"; });
+  const auto backward = std::ranges::find_if(
+      cell->phases, [](const PhaseMean& phase) { return phase.name == "backward"; });
   if (backward == cell->phases.end() || total.center <= 0) return last_share();
   return std::max(last_share(), 1 - backward->seconds / total.center);
 }

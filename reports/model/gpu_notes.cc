@@ -31,20 +31,28 @@ const LaunchRecord* largest_launch(const results::Document& document) {
   return largest;
 }
 
-// The text "0 1: NVIDIA H200, 140 GiB"; GPUs of one kind stand together.
+using Groups = std::map<std::string, std::vector<std::string>>;  // who, by what they share
+
+// The text "0 1: NVIDIA H200, 140 GiB"; "each two: NVLinks", with `all` for who, where all are
+// alike.
+std::string text_of(const Groups& groups, const std::string& all) {
+  std::vector<std::string> texts;
+  for (const auto& [what, who] : groups) {
+    texts.push_back((groups.size() == 1 ? all : join(who, " ") + ": ") + what);
+  }
+  return join(texts, "; ");
+}
+
+// GPUs of one kind stand together.
 std::string kinds_text(const LaunchRecord& launch) {
-  std::map<std::string, std::vector<std::string>> kinds;
+  Groups kinds;
   for (const GpuRecord& gpu : launch.gpus) {
     if (gpu.name.empty()) continue;
     const std::string memory =
         gpu.memory_bytes ? ", " + to_string(Bytes{*gpu.memory_bytes}) : std::string();
     kinds[gpu.name + memory].push_back(std::to_string(gpu.device));
   }
-  std::vector<std::string> groups;
-  for (const auto& [kind, of] : kinds) {
-    groups.push_back(kinds.size() == 1 ? kind : fmt::format("{}: {}", join(of, " "), kind));
-  }
-  return join(groups, "; ");
+  return text_of(kinds, "");
 }
 
 // The driver of the first device that tells one, since all devices share the driver.
@@ -79,7 +87,7 @@ std::string between_text(const GpuPeer& peer) {
 
 // The connections of all pairs; pairs with the same connection stand together.
 std::string matrix_text(const LaunchRecord& launch) {
-  std::map<std::string, std::vector<std::string>> pairs;
+  Groups pairs;
   for (const GpuRecord& gpu : launch.gpus) {
     for (const GpuPeer& peer : gpu.peers) {
       if (peer.device <= gpu.device) continue;
@@ -87,11 +95,7 @@ std::string matrix_text(const LaunchRecord& launch) {
       if (!text.empty()) pairs[text].push_back(fmt::format("{}-{}", gpu.device, peer.device));
     }
   }
-  std::vector<std::string> groups;
-  for (const auto& [text, of] : pairs) {
-    groups.push_back(fmt::format("{}: {}", pairs.size() == 1 ? "each two" : join(of, " "), text));
-  }
-  return join(groups, "; ");
+  return text_of(pairs, "each two: ");
 }
 
 // The text "0-3,8" for 0, 1, 2, 3, 8.
@@ -111,7 +115,7 @@ std::string threads_text(const LaunchRecord& launch) {
   std::vector<std::string> threads;
   for (const ThreadPlace& thread : launch.threads) {
     const auto& phases = thread.phases;
-    if (std::find(phases.begin(), phases.end(), "forward") == phases.end()) continue;
+    if (std::ranges::find(phases, "forward") == phases.end()) continue;
     const std::string nodes = thread.numa_nodes.empty()
                                   ? ""
                                   : fmt::format(" (NUMA node {})", ranges_text(thread.numa_nodes));
@@ -120,44 +124,24 @@ std::string threads_text(const LaunchRecord& launch) {
   return join(threads, ", ");
 }
 
-// The number of measured launches in which any GPU shows `what`.
-int launches_with(const results::Document& document,
-                  const std::function<bool(const LaunchRecord&, const GpuRecord&)>& what) {
-  const auto shows = [&](const LaunchRecord& launch) {
+// Adds a line where any GPU of a measured launch shows `what`: `before`, the number of such
+// launches and `after`.
+void add_line(std::vector<std::string>& lines, const results::Document& document,
+              const std::function<bool(const LaunchRecord&, const GpuRecord&)>& what,
+              const std::string& before, const std::string& after) {
+  const auto launches = std::ranges::count_if(document.launches, [&](const LaunchRecord& launch) {
     return launch.status == results::Status::kOk &&
-           std::any_of(launch.gpus.begin(), launch.gpus.end(),
-                       [&](const GpuRecord& gpu) { return what(launch, gpu); });
-  };
-  return static_cast<int>(std::count_if(document.launches.begin(), document.launches.end(), shows));
+           std::ranges::any_of(launch.gpus,
+                               [&](const GpuRecord& gpu) { return what(launch, gpu); });
+  });
+  if (launches > 0) lines.push_back(before + count_text(launches, "launch") + after);
 }
 
-bool was_slowed(const GpuRecord& gpu, const std::string& reason) {
-  const auto in = [&](const GpuReading& reading) {
-    return std::find(reading.slowed_by.begin(), reading.slowed_by.end(), reason) !=
-           reading.slowed_by.end();
-  };
-  return in(gpu.before) || in(gpu.after);
-}
-
-void add_slowdowns(std::set<std::string>& reasons, const GpuRecord& gpu) {
+// The causes that held down the GPU's clocks at either reading.
+std::set<std::string> slowdowns(const GpuRecord& gpu) {
+  std::set<std::string> reasons;
   for (const GpuReading* reading : {&gpu.before, &gpu.after}) {
     reasons.insert(reading->slowed_by.begin(), reading->slowed_by.end());
-  }
-}
-
-std::set<std::string> slowdowns(const results::Document& document) {
-  std::set<std::string> reasons;
-  for (const LaunchRecord& launch : document.launches) {
-    for (const GpuRecord& gpu : launch.gpus) add_slowdowns(reasons, gpu);
-  }
-  return reasons;
-}
-
-// The causes that held down a GPU's clocks at either reading, in any measured launch.
-std::set<std::string> seen_slowed(const CellSummary& cell) {
-  std::set<std::string> reasons;
-  for (const LaunchRecord* launch : cell.measured) {
-    for (const GpuRecord& gpu : launch->gpus) add_slowdowns(reasons, gpu);
   }
   return reasons;
 }
@@ -217,14 +201,13 @@ void add_time_held_down(std::vector<std::string>& lines, const results::Document
 // Whether a thread that drives the device's computing runs on another NUMA node than the GPU.
 bool is_far(const LaunchRecord& launch, const GpuRecord& gpu) {
   if (!gpu.numa_node) return false;
-  return std::any_of(launch.threads.begin(), launch.threads.end(),
-                     [&](const results::ThreadPlace& thread) {
-                       const auto has = [](const auto& list, const auto& value) {
-                         return std::find(list.begin(), list.end(), value) != list.end();
-                       };
-                       return thread.device == gpu.device && has(thread.phases, "forward") &&
-                              !thread.numa_nodes.empty() && !has(thread.numa_nodes, *gpu.numa_node);
-                     });
+  return std::ranges::any_of(launch.threads, [&](const results::ThreadPlace& thread) {
+    const auto has = [](const auto& list, const auto& value) {
+      return std::ranges::find(list, value) != list.end();
+    };
+    return thread.device == gpu.device && has(thread.phases, "forward") &&
+           !thread.numa_nodes.empty() && !has(thread.numa_nodes, *gpu.numa_node);
+  });
 }
 
 }  // namespace
@@ -251,42 +234,43 @@ std::string slowdown_mark(const CellSummary& cell) {
     if (own.share > worst.share) worst = own;
   }
   if (worst.share > 0) return "throttled: " + text_of(worst);
-  const std::set<std::string> seen = seen_slowed(cell);  // for drivers that count no time
+  std::set<std::string> seen;  // for drivers that count no time
+  for (const LaunchRecord* launch : cell.measured) {
+    for (const GpuRecord& gpu : launch->gpus) seen.merge(slowdowns(gpu));
+  }
   if (seen.empty()) return "";
   return fmt::format("throttled: {} when it was looked at", fmt::join(seen, ", "));
 }
 
 std::vector<std::string> gpu_notes(const results::Document& document) {
+  std::set<std::string> reasons;
+  for (const LaunchRecord& launch : document.launches) {
+    for (const GpuRecord& gpu : launch.gpus) reasons.merge(slowdowns(gpu));
+  }
   std::vector<std::string> lines;
-  for (const std::string& reason : slowdowns(document)) {
-    const int launches = launches_with(document, [&](const LaunchRecord&, const GpuRecord& gpu) {
-      return was_slowed(gpu, reason);
-    });
-    if (launches == 0) continue;
-    lines.push_back(fmt::format(
-        "throttled: {} held a GPU's clocks down in {}{}: these figures are of the cooling or the "
-        "power supply as much as of the GPU",
-        reason, count_text(launches, "launch"), clocks(document)));
+  for (const std::string& reason : reasons) {
+    add_line(
+        lines, document,
+        [&](const LaunchRecord&, const GpuRecord& gpu) { return slowdowns(gpu).contains(reason); },
+        fmt::format("throttled: {} held a GPU's clocks down in ", reason),
+        clocks(document) +
+            ": these figures are of the cooling or the power supply as much as of the GPU");
   }
   add_time_held_down(lines, document);
-  const int far = launches_with(document, is_far);
-  if (far > 0) {
-    lines.push_back(fmt::format(
-        "far from the GPU: in {} a GPU was driven by a thread on another NUMA node than its own",
-        count_text(far, "launch")));
-  }
-  const int shared = launches_with(document, [](const LaunchRecord& launch, const GpuRecord& gpu) {
-    return !launch.oversubscribed && gpu.processes.value_or(0) > 1;
+  add_line(lines, document, is_far, "far from the GPU: in ",
+           " a GPU was driven by a thread on another NUMA node than its own");
+  add_line(
+      lines, document,
+      [](const LaunchRecord& launch, const GpuRecord& gpu) {
+        return !launch.oversubscribed && gpu.processes.value_or(0) > 1;
+      },
+      "shared GPUs: more than one process computed on a GPU in ",
+      "; the others took time from what was measured");
+  const bool is_divided = std::ranges::any_of(document.launches, [](const LaunchRecord& launch) {
+    return launch.status == results::Status::kOk &&
+           std::ranges::any_of(launch.gpus, [](const GpuRecord& gpu) { return gpu.mig == true; });
   });
-  if (shared > 0) {
-    lines.push_back(fmt::format(
-        "shared GPUs: more than one process computed on a GPU in {}; the others took time from "
-        "what was measured",
-        count_text(shared, "launch")));
-  }
-  const int divided = launches_with(
-      document, [](const LaunchRecord&, const GpuRecord& gpu) { return gpu.mig.value_or(false); });
-  if (divided > 0) {
+  if (is_divided) {
     lines.emplace_back(
         "MIG: a device here may be an instance of a GPU and no whole one; clocks and power are the "
         "whole GPU's");

@@ -56,10 +56,7 @@ CellIdentity without_choice(CellSummary cell) {
   return identity_of(cell);
 }
 
-bool has_no_marks(const CellSummary& cell) {
-  const auto found = cell.cell.options.find("phases");
-  return found != cell.cell.options.end() && found->second == "off";
-}
+bool has_no_marks(const CellSummary& cell) { return cell.cell.option("phases") == "off"; }
 
 void add_cells(std::vector<MarksCost>& costs, const Summary& summary) {
   std::map<CellIdentity, const CellSummary*> with;
@@ -103,8 +100,8 @@ std::string judged(const stats::Estimate& ratio) {
 }
 
 bool has_marks(const Summary& summary) {
-  return std::any_of(summary.cells.begin(), summary.cells.end(),
-                     [](const CellSummary& cell) { return !cell.phases.empty(); });
+  return std::ranges::any_of(summary.cells,
+                             [](const CellSummary& cell) { return !cell.phases.empty(); });
 }
 
 }  // namespace

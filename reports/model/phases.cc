@@ -17,8 +17,7 @@ constexpr std::array<std::string_view, 17> kStepOrder{
     "reduce",  "exposed_comm", "update",  "zero_grad",    "idle"};
 
 std::size_t place_of(std::string_view name) {
-  return static_cast<std::size_t>(std::find(kStepOrder.begin(), kStepOrder.end(), name) -
-                                  kStepOrder.begin());
+  return static_cast<std::size_t>(std::ranges::find(kStepOrder, name) - kStepOrder.begin());
 }
 
 }  // namespace
@@ -27,14 +26,13 @@ const results::DevicePhases* critical_device(const results::LaunchRecord& record
   if (!record.critical.mean_seconds.empty()) return &record.critical;
   if (record.phases.empty()) return nullptr;
   if (options::has_root(record.cell.strategy)) return &record.phases.front();
-  return &*std::max_element(
-      record.phases.begin(), record.phases.end(),
-      [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
+  return &*std::ranges::max_element(
+      record.phases, [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
 }
 
 bool have_phases(const std::vector<const results::LaunchRecord*>& launches) {
   return !launches.empty() &&
-         std::all_of(launches.begin(), launches.end(), [](const results::LaunchRecord* record) {
+         std::ranges::all_of(launches, [](const results::LaunchRecord* record) {
            return critical_device(*record) != nullptr;
          });
 }
@@ -47,7 +45,7 @@ double phase_seconds(const results::DevicePhases& device, const std::string& nam
 std::span<const std::string_view> step_phases() { return kStepOrder; }
 
 std::vector<std::string> in_step_order(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
     return std::pair(place_of(a), a) < std::pair(place_of(b), b);
   });
   return names;

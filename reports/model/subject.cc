@@ -54,7 +54,7 @@ std::string modelled_parts(const results::LaunchRecord& record) {
     const std::string value = value_of(record.cell, option);
     if (value.empty()) continue;
     std::string name = option;
-    std::replace(name.begin(), name.end(), '-', ' ');
+    std::ranges::replace(name, '-', ' ');
     parts.push_back(value == "on" ? name : name + " " + value);
     // A preset link stretches time, so the cell's figures are not those of any machine.
     if (value.find('@') != std::string::npos) parts.emplace_back("scaled");
@@ -87,6 +87,11 @@ bool same_question(const results::Cell& a, const results::Cell& b) {
     return value_of(a, option) == value_of(b, option);
   };
   return std::ranges::all_of(kQuestions, is_alike) && std::ranges::all_of(kModels, is_alike);
+}
+
+std::string point_text(const results::Cell& cell) {
+  return fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
+                     count_text(cell.devices, "device"));
 }
 
 std::string strategy_label(const results::Cell& cell) {

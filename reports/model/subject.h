@@ -46,6 +46,9 @@ inline constexpr const char* kImplementation = "implementation";
 // answers.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
+// The text "mlp-small, batch 64, 2 devices".
+[[nodiscard]] std::string point_text(const results::Cell& cell);
+
 // The label "dp", "ddp", "independent (threads)" or "ddp, grads=views": the launch is named where
 // the strategy alone does not tell the launch, and the options.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);

@@ -34,7 +34,7 @@ auto order_of(const CellSummary& summary) {
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
 Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
@@ -158,7 +158,7 @@ bool same_point(const CellSummary& a, const CellSummary& b) {
 // compared, since the folder of `tandem explain` holds many of them.
 bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
   const auto near = of_same_workload(cells, summary.cell);
-  return std::none_of(near.begin(), near.end(), [&](const CellSummary& other) {
+  return std::ranges::none_of(near, [&](const CellSummary& other) {
     return other.cell.strategy == summary.cell.strategy && other.launches > 0 &&
            same_point(other, summary) && is_subset(other.cell, summary.cell);
   });
@@ -247,8 +247,8 @@ Summary summarize(const results::Document& document) {
     summary.cells.push_back(summarize_cell(launches));
     summary.cells.back().cell.backend = std::get<1>(key);
   }
-  std::sort(summary.cells.begin(), summary.cells.end(),
-            [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+  std::ranges::sort(summary.cells,
+                    [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
   fill_speedups(summary.cells);
   fill_peaks(summary.cells, document.launches);
   summary.comparisons = compare(summary.cells);

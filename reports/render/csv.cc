@@ -172,7 +172,7 @@ void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
   std::vector<std::string> times(names.size());
   double others = 0;
   for (const PhaseMean& phase : summary.phases) {
-    const auto found = std::find(names.begin(), names.end(), phase.name);
+    const auto found = std::ranges::find(names, phase.name);
     if (found == names.end()) {
       others += phase.seconds;
     } else {
@@ -186,7 +186,7 @@ void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
 
 template <class Found, class IsOf>
 const Found* find_of(const std::vector<Found>& list, IsOf is_of) {
-  const auto found = std::find_if(list.begin(), list.end(), is_of);
+  const auto found = std::ranges::find_if(list, is_of);
   return found == list.end() ? nullptr : &*found;
 }
 

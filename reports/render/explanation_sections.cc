@@ -63,10 +63,7 @@ std::string step_remark(const Step& step, const Rung rung) {
 }
 
 Section ladder_section(const Explanation& explanation) {
-  Section section{.title = modelled_prefix(explanation.question) +
-                           "The ladder from dp to ddp --grads=views, one cause at a time",
-                  .lines = {},
-                  .table = {}};
+  Section section{.title = "The ladder from dp to ddp --grads=views, one cause at a time"};
   TextTable& table = section.table;
   table.add_columns({"rung", ">takes, ms [95 %]", ">saves, ms [95 %]", "", "remark"});
   const double full = largest_effect(explanation.ladder);
@@ -84,8 +81,7 @@ Section ladder_section(const Explanation& explanation) {
                         remark(explanation.gap)});
   section.lines = {
       "Bars: # saves time, - costs time, ~ is not resolved (its interval holds 0). The steps sum "
-      "to "
-      "the gap by arithmetic; that is no evidence for any of them.",
+      "to the gap by arithmetic; that is no evidence for any of them.",
       "ddp as torch has it against the ladder's end (gradients copied, not views), measured "
       "apart: " +
           judged(explanation.stock) + "."};
@@ -102,10 +98,7 @@ std::string range_remark(const RemovalRange& range) {
 }
 
 Section range_section(const Explanation& explanation) {
-  Section section{.title = modelled_prefix(explanation.question) +
-                           "What a cause is worth depends on what else is there",
-                  .lines = {},
-                  .table = {}};
+  Section section{.title = "What a cause is worth depends on what else is there"};
   section.table.add_columns(
       {"cause", ">removed first saves, ms [95 %]", ">removed last saves, ms [95 %]", "remark"});
   for (const RemovalRange& range : explanation.ranges) {
@@ -123,7 +116,7 @@ Section range_section(const Explanation& explanation) {
 
 Section effects_section(const std::string& title, const std::vector<Effect>& effects,
                         const std::string& column) {
-  Section section{.title = title, .lines = {}, .table = {}};
+  Section section{.title = title};
   if (effects.empty()) return section;
   section.table.add_columns({"cause", column, "remark"});
   for (const Effect& effect : effects) {
@@ -134,9 +127,8 @@ Section effects_section(const std::string& title, const std::vector<Effect>& eff
 }
 
 Section replication_section(const Explanation& explanation) {
-  Section section = effects_section(
-      modelled_prefix(explanation.question) + "Replication, reduction, root update, by phase",
-      explanation.replication, ">saves, ms [95 %]");
+  Section section = effects_section("Replication, reduction, root update, by phase",
+                                    explanation.replication, ">saves, ms [95 %]");
   section.lines = {
       explanation.replication.empty()
           ? "No figure: phases of one of the two rungs were not timed."
@@ -146,15 +138,13 @@ Section replication_section(const Explanation& explanation) {
 }
 
 Section own_cost_section(const Explanation& explanation) {
-  Section section = effects_section(modelled_prefix(explanation.question) +
-                                        "What ddp itself costs, against independent processes",
+  Section section = effects_section("What ddp itself costs, against independent processes",
                                     explanation.own_costs, ">takes, ms [95 %]");
   section.lines = {
       "ddp as torch has it minus independent processes: " + judged(explanation.own_cost) + "."};
   if (explanation.own_costs.empty()) {
     section.lines.emplace_back(
-        "Its parts have no figure: phases were not timed or a rung is "
-        "missing.");
+        "Its parts have no figure: phases were not timed or a rung is missing.");
   }
   return section;
 }
@@ -183,13 +173,11 @@ Section theirs_section(const Explanation& explanation) {
                       explanation.theirs, ">takes more, ms [95 %]");
   section.lines.emplace_back(
       "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
-      "takes "
-      "of a single device's step too, for calls return when their kernels have ended.");
+      "takes of a single device's step too, for calls return when their kernels have ended.");
   if (!explanation.modelled.empty()) {
     section.lines.push_back(
         fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of the "
-                    "kernels, so that only "
-                    "what they do not hide is left.",
+                    "kernels, so that only what they do not hide is left.",
                     milliseconds_text(explanation.modelled.at(1).figure)));
   }
   return section;
@@ -197,7 +185,7 @@ Section theirs_section(const Explanation& explanation) {
 
 // The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
-  Section section{.title = "The rungs as measured", .lines = {}, .table = {}};
+  Section section{.title = "The rungs as measured"};
   section.table.add_columns({"rung", ">launches", "cell"});
   for (const Step& step : explanation.ladder) {
     const std::string failed =
@@ -208,7 +196,7 @@ Section cells_section(const Explanation& explanation) {
 }
 
 Section memory_section(const Explanation& explanation) {
-  Section section{.title = "Peak memory per device", .lines = {}, .table = {}};
+  Section section{.title = "Peak memory per device"};
   section.table.add_columns({"rung"});
   std::size_t devices = 0;
   for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
@@ -227,21 +215,21 @@ Section memory_section(const Explanation& explanation) {
 }  // namespace
 
 std::vector<Section> sections_of(const Explanation& explanation) {
-  std::vector<Section> sections;
-  const std::string subject = modelled_prefix(explanation.question) + explanation.subject;
-  sections.push_back({.title = subject,
-                      .lines = {question_text(explanation), answer_text(explanation)},
-                      .table = {}});
-  sections.push_back(ladder_section(explanation));
-  sections.push_back(replication_section(explanation));
-  sections.push_back(range_section(explanation));
-  sections.push_back(own_cost_section(explanation));
+  std::vector<Section> sections{{.title = explanation.subject,
+                                 .lines = {question_text(explanation), answer_text(explanation)}},
+                                ladder_section(explanation),
+                                replication_section(explanation),
+                                range_section(explanation),
+                                own_cost_section(explanation)};
+  for (Section& section : sections) {
+    section.title = modelled_prefix(explanation.question) + section.title;
+  }
   if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
   if (!explanation.theirs.empty()) sections.push_back(theirs_section(explanation));
   if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
   sections.push_back(cells_section(explanation));
   if (!explanation.notes.empty()) {
-    sections.push_back({.title = "Beside it", .lines = explanation.notes, .table = {}});
+    sections.push_back({.title = "Beside it", .lines = explanation.notes});
   }
   return sections;
 }

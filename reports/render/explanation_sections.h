@@ -12,8 +12,8 @@ namespace tandem::reports {
 // A heading, sentences, and a table, which may be empty.
 struct Section {
   std::string title;
-  std::vector<std::string> lines;
-  TextTable table;
+  std::vector<std::string> lines{};
+  TextTable table{};
 };
 
 // The explanation in reading order; terminal and Markdown draw the same sections.

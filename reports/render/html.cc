@@ -3,47 +3,210 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
 
+#include "reports/answer/advice.h"
+#include "reports/render/explanation_sections.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"
-#include "reports/render/page_sections.h"
-#include "reports/render/side_page.h"
+#include "reports/tables/break_even.h"
+#include "reports/tables/bucket_curve.h"
+#include "reports/tables/cell_table.h"
+#include "reports/tables/collective_table.h"
+#include "reports/tables/ddp_cost_table.h"
+#include "reports/tables/dropped.h"
+#include "reports/tables/other_figures.h"
+#include "reports/tables/published.h"
+#include "reports/tables/trust.h"
+#include "reports/tables/twin_table.h"
+#include "reports/tables/two_by_two.h"
 #include "reports/text/format.h"
+#include "reports/text/section_words.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
 namespace {
 
-// The policy keeps a page from fetching anything, should any text slip through the escaping.
-constexpr std::string_view kHead =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
-
-std::string scripts(const PageData& data) {
-  return fmt::format(
-      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}\n</script>\n"
-      "<script>\n{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
-      data.json, chart_js(), drawing_js(), scaling_js(), page_js());
+std::string paragraph(const std::string& text) {
+  return text.empty() ? "" : "<p class=\"hint\">" + escape_html(text) + "</p>\n";
 }
 
-// The page around its header and sections.
-std::string page(const std::string& title, const std::string& header, const std::string& sections,
-                 const PageData& data) {
-  std::string html{kHead};
-  html += "<title>" + escape_html(title) + "</title>\n<style>\n";
-  html += page_css();
-  html += "</style>\n</head>\n<body>\n<main>\n" + header + contents_html(sections);
-  html +=
-      "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
-      "tables.</p></noscript>\n";
-  html += sections +
-          "<footer>Charts by Chart.js (MIT licence), inlined. This page loads nothing.</footer>\n"
-          "</main>\n" +
-          scripts(data) + "</body>\n</html>\n";
-  return html;
+bool any_cell(const Summary& summary) {
+  return std::ranges::any_of(summary.cells,
+                             [](const CellSummary& cell) { return cell.launches > 0; });
+}
+
+// The section on algorithm against launch: the two choices at one point, and the ratios of either.
+std::string corners(const Summary& summary) {
+  const std::string table = table_html(two_by_two_table(summary), kCornersTitle);
+  if (table.empty()) return "";
+  return block_html("corners", kCornersTitle, kCornersHint,
+                    table + paragraph(two_by_two_note(summary)));
+}
+
+std::string explained(const Report& report) {
+  std::string html;
+  for (const Explanation& explanation : report.explanations) {
+    std::string body;
+    for (const Section& section : sections_of(explanation)) {
+      if (section.table.rows.empty() && section.lines.empty()) continue;
+      body += "<h4>" + escape_html(section.title) + "</h4>\n";
+      for (const std::string& line : section.lines) body += paragraph(line);
+      body += table_html(section.table, "From dp to ddp");
+    }
+    html += fmt::format("<details open><summary>{}, batch {}, {} devices</summary>\n{}</details>\n",
+                        escape_html(explanation.question.model), explanation.question.batch,
+                        explanation.question.devices, body);
+  }
+  return block_html("ladder", kLadderTitle, kLadderHint, html);
+}
+
+// The chart with its figures as a table; empty where the table has no rows.
+std::string with_table(std::string (*chart)(const std::string& below), const TextTable& table,
+                       std::string_view caption) {
+  return table.rows.empty() ? "" : chart(folded_html("As a table", table_html(table, caption)));
+}
+
+std::string costs_block(const Summary& summary) {
+  return block_html("costs", kDdpCostTitle, kDdpCostNote,
+                    table_html(ddp_cost_table(summary), "What ddp costs"));
+}
+
+std::string twin_block(const Summary& summary) {
+  return block_html("twin", kTwinTitle, twin_note(summary),
+                    table_html(twin_table(summary), kTwinTitle));
+}
+
+// A model may have a hundred buckets, so the table of buckets is folded away.
+std::string collectives_block(const Summary& summary) {
+  const std::string table = table_html(collective_table(summary), kCollectivesTitle);
+  if (table.empty()) return "";
+  return wire_chart(table +
+                    folded_html("Each bucket", table_html(bucket_table(summary), "Each bucket")));
+}
+
+std::string without_baseline(const Summary& summary) {
+  const bool any_speedup = std::ranges::any_of(
+      summary.cells, [](const CellSummary& cell) { return cell.speedup.has_value(); });
+  if (any_speedup) return "";
+  return paragraph("No baseline: single was not measured here, so that there is no speed-up.");
+}
+
+std::string machine_html(const Report& report) {
+  std::string html = "<div class=\"panel\"><dl>\n";
+  for (const auto& [name, value] : machine_lines(report)) {
+    html += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd>\n";
+  }
+  return html + "</dl></div>\n";
+}
+
+// The commands of the measurement, so that a reader can repeat the measurement.
+std::string reproduce_html(const results::SweepInfo& sweep) {
+  std::string html = fmt::format("<p class=\"hint\">{}</p>\n<pre>{}</pre>\n", kReproduceHint,
+                                 escape_html(join(reproduce_commands(sweep), "\n")));
+  if (sweep.definition.empty()) return html;
+  return html +
+         "<details><summary>All that decides what was measured (a sweep file is made from "
+         "it)</summary>\n<pre>" +
+         escape_html(sweep.definition) + "</pre></details>\n";
+}
+
+std::string links_html(const results::SweepInfo& sweep) {
+  if (!sweep.links) return "";
+  return block_html("links", kLinksTitle, "",
+                    table_html(link_table(*sweep.links), kLinksTitle) + "<p class=\"hint\">" +
+                        escape_html(link_note(*sweep.links)) + "</p>\n");
+}
+
+std::string advice_section(const Report& report) {
+  std::string items;
+  for (const Advice& item : report.advice) {
+    items += fmt::format("<li>{} <a href=\"#{}\">evidence</a></li>\n", escape_html(item.text),
+                         item.evidence.id);
+  }
+  return section_html("advice", kAdviceTitle, "",
+                      items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
+}
+
+std::string scaling_section(const Report& report) {
+  if (!any_cell(report.summary)) return "";
+  return scaling_chart(without_baseline(report.summary),
+                       folded_html(kWeakTitle, table_html(weak_table(report.summary), kWeakTitle)));
+}
+
+std::string gap_section(const Report& report) {
+  const Summary& summary = report.summary;
+  return section_html("gap", kGapTitle, "",
+                      explained(report) +
+                          with_table(phase_chart, phase_table(summary), "Mean time per phase") +
+                          costs_block(summary) + corners(summary) + twin_block(summary));
+}
+
+std::string map_section(const Report& report, const PageData& data) {
+  std::string maps;
+  for (const WinMap& map : win_maps(report.summary)) maps += map_html(map);
+  if (maps.empty()) {
+    return section_html("map", kMapTitle, "", fmt::format("<p>{}</p>\n", kNoMap));
+  }
+  return section_html(
+      "map", kMapTitle, kMapHint,
+      maps + forest_chart(data) +
+          folded_html("The comparisons as a table",
+                      table_html(comparison_table(report.summary), kComparisonsTitle)));
+}
+
+std::string detail_section(const Report& report, const PageData& data) {
+  const Summary& summary = report.summary;
+  return section_html("details", kDetailsTitle, "",
+                      with_table(memory_chart, memory_table(summary), "Peak memory per device") +
+                          with_table(bucket_chart, bucket_curve_table(summary), kBucketsTitle) +
+                          collectives_block(summary) + sample_chart(data) +
+                          block_html("modes", kModesTitle, kModesHint,
+                                     table_html(mode_table(summary), kModesTitle)));
+}
+
+std::string published_section(const Report& report) {
+  return section_html("normal", kNormalTitle, kNormalHint,
+                      table_html(published_table(report.summary), "Published figures"));
+}
+
+std::string verdict_section(const Report& report) {
+  const VerdictText& verdict = report.verdict;
+  const results::SweepInfo& sweep = report.document.sweep;
+  std::string html = fmt::format(
+      "<header>\n<p class=\"eyebrow\">Tandem &middot; sweep {} &middot; {}</p>\n<h1>{}</h1>\n"
+      "<p class=\"overall\">{}</p>\n",
+      escape_html(sweep.name), escape_html(sweep.context.date), escape_html(verdict.subject),
+      escape_html(verdict.overall));
+  if (!verdict.tested.empty()) {
+    html += "<p class=\"range\">" + escape_html(verdict.tested) + "</p>\n";
+  }
+  html += list_html("breaks", verdict.breaks);
+  html += list_html("verdict", first_sentences(verdict.workloads));
+  return html + list_html("notes", verdict.notes) + "</header>\n";
+}
+
+std::string trust_section(const Report& report) {
+  const Summary& summary = report.summary;
+  return section_html(
+      "trust", kTrustTitle, "",
+      panel_html(trust_lines(report.document, report.summary)) +
+          block_html("without", kWithoutTitle, "",
+                     table_html(failures_table(summary), kWithoutTitle)) +
+          block_html("cells", kCellsTitle, kCellsHint,
+                     table_html(cell_table(summary), kCellsTitle)) +
+          block_html("dropped", kDroppedTitle,
+                     "Cells that the sweep names and that were left out, and why.",
+                     table_html(dropped_table(report.document.sweep), kDroppedTitle)) +
+          block_html("others", kOtherFiguresTitle,
+                     "Entries of other programs, each from a run of its own.",
+                     table_html(other_figures_table(report.document), "Other programs' figures")) +
+          block_html("machine", kMachineTitle, "As the launches saw it.", machine_html(report)) +
+          links_html(report.document.sweep) +
+          block_html("reproduce", kReproduceTitle, "",
+                     "<div class=\"panel\">" + reproduce_html(report.document.sweep) + "</div>\n") +
+          block_html("method", kMethodTitle, "", panel_html(method_lines(report))));
 }
 
 }  // namespace
@@ -54,17 +217,8 @@ std::string to_html(const Report& report) {
                                gap_section(report) + map_section(report, data) +
                                detail_section(report, data) + published_section(report) +
                                trust_section(report);
-  return page("dp against ddp: " + report.verdict.subject, verdict_section(report), sections, data);
-}
-
-std::string to_html(const SideBySide& side) {
-  std::vector<PageSource> sources;
-  for (std::size_t i = 0; i < side.size(); ++i) {
-    sources.push_back({.report = &side.reports[i], .letter = letter(i)});
-  }
-  const PageData data = page_data(sources);
-  return page("Side by side: " + join(side.names, ", "), side_header(side),
-              side_sections(side, data), data);
+  return page_html("dp against ddp: " + report.verdict.subject, verdict_section(report), sections,
+                   data);
 }
 
 }  // namespace tandem::reports

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
+#include "reports/render/html.h"
 #include "reports/tables/collective_table.h"
 #include "reports/text/section_words.h"
 
@@ -67,6 +66,36 @@ std::string chart_html(std::string_view id, std::string_view label) {
       id, label);
 }
 
+// Links to the sections in the markup, by their titles.
+std::string contents_html(const std::string& sections) {
+  constexpr std::string_view kSection = "<section id=\"";
+  constexpr std::string_view kTitle = "-title\">";
+  std::string links;
+  for (std::size_t at = sections.find(kSection); at != std::string::npos;
+       at = sections.find(kSection, at + 1)) {
+    const std::size_t id = at + kSection.size();
+    const std::size_t title = sections.find(kTitle, sections.find("<h2", at)) + kTitle.size();
+    links +=
+        fmt::format("<a href=\"#{}\">{}</a>\n", sections.substr(id, sections.find('"', id) - id),
+                    sections.substr(title, sections.find('<', title) - title));
+  }
+  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
+}
+
+// The policy keeps a page from fetching anything, should any text slip through the escaping.
+constexpr std::string_view kHead =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
+
+std::string scripts(const PageData& data) {
+  return fmt::format(
+      "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}\n</script>\n"
+      "<script>\n{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
+      data.json, chart_js(), drawing_js(), scaling_js(), page_js());
+}
+
 }  // namespace
 
 std::string escape_html(const std::string& text) {
@@ -101,6 +130,15 @@ std::string list_html(std::string_view kind, const std::vector<std::string>& lin
   std::string html = fmt::format("<ul class=\"{}\">\n", kind);
   for (const std::string& line : lines) html += "<li>" + escape_html(line) + "</li>\n";
   return html + "</ul>\n";
+}
+
+std::string panel_html(const std::vector<std::string>& lines) {
+  return "<div class=\"panel\">" + list_html("method", lines) + "</div>\n";
+}
+
+std::string folded_html(std::string_view summary, const std::string& body) {
+  if (body.empty()) return "";
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, body);
 }
 
 std::string section_html(std::string_view id, std::string_view title, std::string_view hint,
@@ -138,24 +176,6 @@ std::string table_html(const TextTable& table, std::string_view caption, std::st
   return html;
 }
 
-std::string contents_html(const std::string& sections) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSections{
-      {{"side", "Side by side"},
-       {"advice", "What to do"},
-       {"scaling", "Scaling"},
-       {"gap", "The gap"},
-       {"map", "Break-even map"},
-       {"details", "Behind the steps"},
-       {"normal", "Is this normal?"},
-       {"trust", "Trust"}}};
-  std::string links;
-  for (const auto& [id, title] : kSections) {
-    if (sections.find(fmt::format("<section id=\"{}\"", id)) == std::string::npos) continue;
-    links += fmt::format("<a href=\"#{}\">{}</a>\n", id, title);
-  }
-  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
-}
-
 std::string map_html(const WinMap& map) {
   std::string html = fmt::format(
       "<div class=\"panel scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"Who wins on {}\">"
@@ -178,12 +198,11 @@ std::string scaling_chart(const std::string& above, const std::string& below) {
   return section_html(
       "scaling", kScalingTitle,
       std::string(kScalingHint) +
-          " Bands are 95 % intervals over launches; a hollow "
-          "point has none: a single launch, or launches that scatter so much that the interval is "
-          "unbounded. Lines join measured points and say nothing in between. Dotted: the ideal, "
-          "not "
-          "measured. Dashed and hollow with \"modelled\" in the name: holds times that were not "
-          "measured. A plus sign: an efficiency above 100 %, likely of a wrong baseline.",
+          " Bands are 95 % intervals over launches; a hollow point has none: a single launch, or "
+          "launches that scatter so much that the interval is unbounded. Lines join measured "
+          "points and say nothing in between. Dotted: the ideal, not measured. Dashed and hollow "
+          "with \"modelled\" in the name: holds times that were not measured. A plus sign: an "
+          "efficiency above 100 %, likely of a wrong baseline.",
       above + chart_html("scaling-chart", "Scaling curves of all strategies") + below);
 }
 
@@ -191,10 +210,9 @@ std::string phase_chart(const std::string& below) {
   return block_html(
       "phases", kPhasesTitle,
       std::string(kPhasesHint) +
-          " Blue and grey are work that one device has too: blue forward, loss and "
-          "backward, grey input and the update of the parameters. Warm colours and "
-          "violet are what parallelism adds; the darkest grey is the remainder, time of "
-          "the step that is in no phase.",
+          " Blue and grey are work that one device has too: blue forward, loss and backward, grey "
+          "input and the update of the parameters. Warm colours and violet are what parallelism "
+          "adds; the darkest grey is the remainder, time of the step that is in no phase.",
       chart_html("phase-chart", "Mean time per phase, stacked, by strategy") + below);
 }
 
@@ -221,8 +239,8 @@ std::string forest_chart(const PageData& data) {
   std::string html = chart_html("forest", "Speed of ddp over speed of dp, with intervals");
   if (data.shown_comparisons < data.comparisons) {
     html += fmt::format(
-        "<p class=\"hint cut\">The chart has {} of {} comparisons, those on the "
-        "most devices.</p>\n",
+        "<p class=\"hint cut\">The chart has {} of {} comparisons, those on the most "
+        "devices.</p>\n",
         data.shown_comparisons, data.comparisons);
   }
   return html;
@@ -232,16 +250,30 @@ std::string sample_chart(const PageData& data) {
   if (data.shown_samples == 0) return "";
   std::string hint =
       "A point per timed step, in the order in which they ran, launch beside launch: two clouds "
-      "are "
-      "two modes, a slope is drift.";
+      "are two modes, a slope is drift.";
   if (data.shown_samples < data.samples) {
     hint += fmt::format(
-        " This page holds {} of {} step times, evenly taken from {} cells; "
-        "results.json has all.",
+        " This page holds {} of {} step times, evenly taken from {} cells; results.json has all.",
         data.shown_samples, data.samples, data.cells_with_samples);
   }
   return block_html("samples", "Every step", hint,
                     chart_html("sample-chart", "Step time of each sample, by launch"));
+}
+
+std::string page_html(const std::string& title, const std::string& header,
+                      const std::string& sections, const PageData& data) {
+  std::string html{kHead};
+  html += "<title>" + escape_html(title) + "</title>\n<style>\n";
+  html += page_css();
+  html += "</style>\n</head>\n<body>\n<main>\n" + header + contents_html(sections);
+  html +=
+      "<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
+      "tables.</p></noscript>\n";
+  html += sections +
+          "<footer>Charts by Chart.js (MIT licence), inlined. This page loads nothing.</footer>\n"
+          "</main>\n" +
+          scripts(data) + "</body>\n</html>\n";
+  return html;
 }
 
 }  // namespace tandem::reports

@@ -24,6 +24,12 @@ inline constexpr std::size_t kMostRows = 300;
 // An unordered list; empty without lines.
 [[nodiscard]] std::string list_html(std::string_view kind, const std::vector<std::string>& lines);
 
+// The lines as a list in a panel.
+[[nodiscard]] std::string panel_html(const std::vector<std::string>& lines);
+
+// The body folded away below one line; empty where the body is empty.
+[[nodiscard]] std::string folded_html(std::string_view summary, const std::string& body);
+
 // A heading of the second level and its body; empty where the body is empty.
 [[nodiscard]] std::string section_html(std::string_view id, std::string_view title,
                                        std::string_view hint, const std::string& body);
@@ -36,9 +42,6 @@ inline constexpr std::size_t kMostRows = 300;
 // have all.
 [[nodiscard]] std::string table_html(const TextTable& table, std::string_view caption,
                                      std::string_view files = "report.md and cells.csv have");
-
-// Links to the sections in the markup.
-[[nodiscard]] std::string contents_html(const std::string& sections);
 
 // The map with the winner of each cell, as word, figure and colour.
 [[nodiscard]] std::string map_html(const WinMap& map);
@@ -55,5 +58,9 @@ inline constexpr std::size_t kMostRows = 300;
 [[nodiscard]] std::string forest_chart(const PageData& data);
 // The chart of samples; empty where there are no steps.
 [[nodiscard]] std::string sample_chart(const PageData& data);
+
+// The page around its header and sections.
+[[nodiscard]] std::string page_html(const std::string& title, const std::string& header,
+                                    const std::string& sections, const PageData& data);
 
 }  // namespace tandem::reports

@@ -51,8 +51,8 @@ std::string list_markdown(const std::vector<std::string>& lines) {
 std::string code_markdown(const std::vector<std::string>& lines) {
   std::string text = lines.empty() ? "" : "\n";
   for (std::string line : lines) {
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    std::ranges::replace_if(
+        line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
     text += fmt::format("    {}\n", line);
   }
   return text;
@@ -98,7 +98,7 @@ std::string verdict_part(const VerdictText& verdict) {
 std::string advice_part(const std::vector<Advice>& advice) {
   std::vector<std::string> lines;
   for (const Advice& item : advice) {
-    lines.push_back(fmt::format("{} (evidence: {})", item.text, evidence_title(item)));
+    lines.push_back(fmt::format("{} (evidence: {})", item.text, item.evidence.title));
   }
   return headed_markdown(kSection, kAdviceTitle, list_markdown(lines));
 }

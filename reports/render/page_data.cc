@@ -63,8 +63,7 @@ Json triple(const stats::Estimate& estimate, double scale = 1) {
 
 Json pair_json(const StrategyPair& pair) {
   const results::Cell& cell = pair.dp->cell;
-  std::string label = fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
-                                  count_text(cell.devices, "device"));
+  std::string label = point_text(cell);
   if (!cell.options.empty() || !pair.ddp->cell.options.empty()) {
     label += fmt::format(" ({} / {})", strategy_label(pair.ddp->cell), strategy_label(cell));
   }
@@ -83,7 +82,7 @@ Json pairs_json(const Summary& summary, std::size_t most) {
   std::vector<const StrategyPair*> pairs;
   for (const StrategyPair& pair : summary.comparisons) pairs.push_back(&pair);
   if (pairs.size() > most) {
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(pairs, [](const auto* a, const auto* b) {
       return a->dp->cell.devices > b->dp->cell.devices;
     });
   }
@@ -299,19 +298,6 @@ void append(Json& list, Json entries, const char* key, const std::string& letter
   }
 }
 
-std::string without_angle_brackets(const std::string& json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 }  // namespace
 
 std::string conditions_of(const CellSummary& cell) {
@@ -348,7 +334,9 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   const Json json{{"texts", texts.list()},         {"phases", phases},
                   {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
                   {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
-  data.json = without_angle_brackets(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    data.json += c == '<' ? "\\u003c" : std::string_view(&c, 1);
+  }
   return data;
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/side_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "reports/answer/report.h"
 #include "reports/model/exposed_communication.h"
+#include "reports/render/html.h"
 #include "reports/render/html_parts.h"
+#include "reports/render/page_data.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/trust.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {
@@ -19,15 +20,15 @@ constexpr std::string_view kFiles = "report.md has";
 
 template <class Predicate>
 bool any_cell(const SideBySide& side, Predicate predicate) {
-  return std::any_of(side.reports.begin(), side.reports.end(), [&](const Report& report) {
-    return std::any_of(report.summary.cells.begin(), report.summary.cells.end(), predicate);
+  return std::ranges::any_of(side.reports, [&](const Report& report) {
+    return std::ranges::any_of(report.summary.cells, predicate);
   });
 }
 
 template <class Predicate>
 bool any_summary(const SideBySide& side, Predicate predicate) {
-  return std::any_of(side.reports.begin(), side.reports.end(),
-                     [&](const Report& report) { return predicate(report.summary); });
+  return std::ranges::any_of(side.reports,
+                             [&](const Report& report) { return predicate(report.summary); });
 }
 
 std::string cells_section(const SideBySide& side) {
@@ -38,12 +39,10 @@ std::string cells_section(const SideBySide& side) {
       "Cells that A and others measured: each document's median step, and for all but A the ratio "
       "of its time over A's with its verdict, as tandem compare judges two runs; above 1 is slower "
       "than A. Two machines differ in all that is listed beside the figures: a ratio says how "
-      "much, "
-      "not which of it is the cause.",
+      "much, not which of it is the cause.",
       table_html(documents_table(side), "Documents", kFiles) +
           table_html(side_table(side), "Cells side by side", kFiles) +
-          block_html("side-notes", "Beside the figures", "",
-                     "<div class=\"panel\">" + list_html("method", side_notes(side)) + "</div>\n") +
+          block_html("side-notes", "Beside the figures", "", panel_html(side_notes(side))) +
           block_html("partial", "Cells that not all documents measured",
                      "Median step where there is one; a dash: the document has no such cell.",
                      partial));
@@ -81,8 +80,8 @@ std::string details(const SideBySide& side, const PageData& data) {
     html += phase_chart("");
   }
   const bool has_memory = any_cell(side, [](const CellSummary& cell) {
-    return std::any_of(cell.measured.begin(), cell.measured.end(),
-                       [](const auto* record) { return !record->memory.empty(); });
+    return std::ranges::any_of(cell.measured,
+                               [](const auto* record) { return !record->memory.empty(); });
   });
   if (has_memory) html += memory_chart("");
   if (any_summary(side, [](const Summary& one) { return !bucket_curves(one).empty(); })) {
@@ -98,11 +97,8 @@ std::string trust(const SideBySide& side) {
   std::string html;
   for (std::size_t i = 0; i < side.size(); ++i) {
     const std::string id = "trust-" + letter(i);
-    html += block_html(
-        id, letter(i) + ": " + escape_html(side.names[i]), "",
-        "<div class=\"panel\">" +
-            list_html("method", trust_lines(side.reports[i].document, side.reports[i].summary)) +
-            "</div>\n");
+    html += block_html(id, letter(i) + ": " + escape_html(side.names[i]), "",
+                       panel_html(trust_lines(side.reports[i].document, side.reports[i].summary)));
   }
   html += block_html("machine", "Machines", "As the launches saw them; what differs comes first.",
                      table_html(facts_table(side), "Machines", kFiles));
@@ -110,13 +106,10 @@ std::string trust(const SideBySide& side) {
       "trust", "Trust",
       "Advice, the gap cause by cause, all cells and failures of one document are on its own page: "
       "tandem report with that document alone.",
-      html + block_html("method", "Method", "",
-                        "<div class=\"panel\">" +
-                            list_html("method", method_lines(side.reports.front())) + "</div>\n"));
+      html + block_html("method", "Method", "", panel_html(method_lines(side.reports.front()))));
 }
 
-}  // namespace
-
+// A sentence per document about its changes, and the documents' own verdicts.
 std::string side_header(const SideBySide& side) {
   std::string html =
       fmt::format("<header>\n<p class=\"eyebrow\">Tandem</p>\n<h1>{} documents side by side</h1>\n",
@@ -133,8 +126,18 @@ std::string side_header(const SideBySide& side) {
   return html + list_html("verdict", documents) + "</header>\n";
 }
 
-std::string side_sections(const SideBySide& side, const PageData& data) {
-  return cells_section(side) + scaling(side) + maps(side, data) + details(side, data) + trust(side);
+}  // namespace
+
+std::string to_html(const SideBySide& side) {
+  std::vector<PageSource> sources;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    sources.push_back({.report = &side.reports[i], .letter = letter(i)});
+  }
+  const PageData data = page_data(sources);
+  return page_html(
+      "Side by side: " + join(side.names, ", "), side_header(side),
+      cells_section(side) + scaling(side) + maps(side, data) + details(side, data) + trust(side),
+      data);
 }
 
 }  // namespace tandem::reports

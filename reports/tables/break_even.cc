@@ -98,7 +98,7 @@ using Line = std::map<std::string, std::vector<Stop>>;  // the key is what stays
 
 void add_changes(std::vector<std::string>& lines, Line& line, const std::string& what) {
   for (auto& [fixed, stops] : line) {
-    std::sort(stops.begin(), stops.end(), [](const Stop& a, const Stop& b) { return a.at < b.at; });
+    std::ranges::sort(stops, [](const Stop& a, const Stop& b) { return a.at < b.at; });
     for (const std::string& change : changes(stops, what)) {
       lines.push_back(fmt::format("{}: the break-even lies {}.", fixed, change));
     }
@@ -107,22 +107,22 @@ void add_changes(std::vector<std::string>& lines, Line& line, const std::string&
 
 // Whether any line has two resolved points; with fewer there is nothing to compare.
 bool has_neighbours(const Line& line) {
-  return std::any_of(line.begin(), line.end(), [](const auto& entry) {
-    return std::count_if(entry.second.begin(), entry.second.end(), [](const Stop& stop) {
+  return std::ranges::any_of(line, [](const auto& entry) {
+    return std::ranges::count_if(entry.second, [](const Stop& stop) {
              return stop.verdict != Verdict::kNotResolved;
            }) > 1;
   });
 }
 
 bool has_one_device(const Summary& summary) {
-  return std::any_of(summary.comparisons.begin(), summary.comparisons.end(),
-                     [](const StrategyPair& pair) { return pair.dp->cell.devices == 1; });
+  return std::ranges::any_of(summary.comparisons,
+                             [](const StrategyPair& pair) { return pair.dp->cell.devices == 1; });
 }
 
 std::vector<const StrategyPair*> counted(const Summary& summary) {
-  const bool any_measured = std::any_of(
-      summary.comparisons.begin(), summary.comparisons.end(),
-      [](const auto& pair) { return on_several_devices(pair) && pair.dp->modelled.empty(); });
+  const bool any_measured = std::ranges::any_of(summary.comparisons, [](const auto& pair) {
+    return on_several_devices(pair) && pair.dp->modelled.empty();
+  });
   std::vector<const StrategyPair*> found;
   for (const StrategyPair& pair : summary.comparisons) {
     const bool counts =
@@ -134,9 +134,8 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
 
 std::ptrdiff_t resolved_points(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = counted(summary);
-  return std::count_if(pairs.begin(), pairs.end(), [](const StrategyPair* pair) {
-    return pair->ddp_verdict != Verdict::kNotResolved;
-  });
+  return std::ranges::count_if(
+      pairs, [](const StrategyPair* pair) { return pair->ddp_verdict != Verdict::kNotResolved; });
 }
 
 std::string range_text(const std::set<std::int64_t>& values) {
@@ -224,8 +223,8 @@ std::vector<std::string> break_even_lines(const Summary& summary) {
                     ") is resolved, so that no break-even can be told.");
   } else if (lines.empty() && !has_neighbours(over_batch) && !has_neighbours(over_devices)) {
     lines.push_back(
-        "No two points that differ in the batch alone or in the devices alone are "
-        "resolved in the tested range (" +
+        "No two points that differ in the batch alone or in the devices alone are resolved in the "
+        "tested range (" +
         tested_range(summary) + "), so that no break-even can be told.");
   } else if (lines.empty()) {
     lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +

@@ -22,11 +22,6 @@ using enum options::StrategyKind;
 constexpr const char* kUsualCap = "25";  // torch's default, and therefore ddp's
 constexpr const char* kOption = "bucket-mb";
 
-std::string cap_of(const results::Cell& cell) {
-  const auto found = cell.options.find(kOption);
-  return found == cell.options.end() ? kUsualCap : found->second;
-}
-
 // The cap in MiB; a cap is a number or "all".
 double mebibytes_of(const std::string& cap) {
   double value = std::numeric_limits<double>::infinity();
@@ -37,8 +32,7 @@ double mebibytes_of(const std::string& cap) {
 std::string title_of(const CellSummary& summary) {
   results::Cell others = summary.cell;
   others.options.erase(kOption);
-  std::string title = fmt::format("{}, batch {}, {}, {}", others.model, others.global_batch,
-                                  count_text(others.devices, "device"), strategy_label(others));
+  std::string title = point_text(others) + ", " + strategy_label(others);
   if (summary.mode != "synchronous") title += ", " + summary.mode;
   return title;
 }
@@ -46,14 +40,14 @@ std::string title_of(const CellSummary& summary) {
 }  // namespace
 
 const BucketCurve::Point& BucketCurve::best() const {
-  return *std::min_element(points.begin(), points.end(), [](const Point& a, const Point& b) {
+  return *std::ranges::min_element(points, [](const Point& a, const Point& b) {
     return a.cell->median_step.center < b.cell->median_step.center;
   });
 }
 
 const BucketCurve::Point* BucketCurve::usual() const {
-  const auto found = std::find_if(points.begin(), points.end(),
-                                  [](const Point& point) { return point.cap == kUsualCap; });
+  const auto found =
+      std::ranges::find_if(points, [](const Point& point) { return point.cap == kUsualCap; });
   return found == points.end() ? nullptr : &*found;
 }
 
@@ -70,7 +64,7 @@ std::vector<BucketCurve> bucket_curves(const Summary& summary) {
     if (cell.cell.strategy != name_of(kDdp) || cell.launches == 0 || cell.cell.devices < 2)
       continue;
     const std::string title = title_of(cell);
-    const std::string cap = cap_of(cell.cell);
+    const std::string cap = cell.cell.option(kOption, kUsualCap);
     BucketCurve& curve = curves[{cell.cell.backend, title}];
     curve.title = title;
     curve.points.push_back({.cap = cap, .mebibytes = mebibytes_of(cap), .cell = &cell});
@@ -78,8 +72,8 @@ std::vector<BucketCurve> bucket_curves(const Summary& summary) {
   std::vector<BucketCurve> found;
   for (auto& [key, curve] : curves) {
     if (curve.points.size() < 2) continue;
-    std::sort(curve.points.begin(), curve.points.end(),
-              [](const auto& a, const auto& b) { return a.mebibytes < b.mebibytes; });
+    std::ranges::sort(curve.points,
+                      [](const auto& a, const auto& b) { return a.mebibytes < b.mebibytes; });
     found.push_back(std::move(curve));
   }
   return found;

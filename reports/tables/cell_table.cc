@@ -84,7 +84,7 @@ std::vector<std::string> phase_names(const Summary& summary) {
   std::vector<std::string> names;
   for (const CellSummary& cell : summary.cells) {
     for (const PhaseMean& phase : cell.phases) {
-      if (std::find(names.begin(), names.end(), phase.name) == names.end()) {
+      if (std::ranges::find(names, phase.name) == names.end()) {
         names.push_back(phase.name);
       }
     }

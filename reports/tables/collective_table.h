@@ -25,7 +25,7 @@ inline constexpr std::string_view kCollectivesNote =
     "bucket's share of the bytes, which is ready only when backward ends, and 1 - backward / all "
     "collectives: no schedule puts that much behind backward, but copies may still hide some of "
     "it, and on a shared core the last collective may begin before compute's thread comes to its "
-    "wait. algbw = gradient bytes / "
-    "time, busbw = algbw x 2(n-1)/n for n devices; GB are 10^9 bytes.";
+    "wait. algbw = gradient bytes / time, busbw = algbw x 2(n-1)/n for n devices; GB are 10^9 "
+    "bytes.";
 
 }  // namespace tandem::reports

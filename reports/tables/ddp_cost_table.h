@@ -20,8 +20,7 @@ inline constexpr std::string_view kDdpCostTitle =
 inline constexpr std::string_view kDdpCostNote =
     "Share: median step of independent / median step of ddp. Missing: mean step of ddp minus that "
     "of independent, in milliseconds; the parts beside it sum to it. Exposed transfer: the least "
-    "of "
-    "all ranks; skew: what the step's slowest rank has beyond that; contention: forward and "
+    "of all ranks; skew: what the step's slowest rank has beyond that; contention: forward and "
     "backward slowed. ~ marks what is not resolved: its interval holds 0, or one launch gives "
     "none.";
 

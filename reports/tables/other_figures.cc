@@ -35,7 +35,7 @@ std::vector<std::string> row_of(const results::OtherEntry& entry) {
 std::vector<std::string> ends_of(const LinkMatrix& links, std::string Link::*end) {
   std::vector<std::string> names;
   for (const Link& link : links.links) {
-    if (std::find(names.begin(), names.end(), link.*end) == names.end()) {
+    if (std::ranges::find(names, link.*end) == names.end()) {
       names.push_back(link.*end);
     }
   }
@@ -43,8 +43,8 @@ std::vector<std::string> ends_of(const LinkMatrix& links, std::string Link::*end
 }
 
 std::string figures_of(const LinkMatrix& links, const std::string& from, const std::string& to) {
-  const auto link = std::find_if(links.links.begin(), links.links.end(),
-                                 [&](const Link& one) { return one.from == from && one.to == to; });
+  const auto link = std::ranges::find_if(
+      links.links, [&](const Link& one) { return one.from == from && one.to == to; });
   if (link == links.links.end()) return "-";
   std::string text =
       link->gigabytes_per_second ? fmt::format("{:.1f}", *link->gigabytes_per_second) : "-";
@@ -53,8 +53,8 @@ std::string figures_of(const LinkMatrix& links, const std::string& from, const s
 }
 
 bool is_of_host(const LinkMatrix& links) {
-  return std::any_of(links.links.begin(), links.links.end(),
-                     [](const Link& link) { return link.from.starts_with("host:"); });
+  return std::ranges::any_of(links.links,
+                             [](const Link& link) { return link.from.starts_with("host:"); });
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ std::string link_note(const LinkMatrix& links) {
   if (!links.reason.empty()) return "Not measured: " + links.reason;
   std::string note = fmt::format(
       "GB are 10^9 bytes, of copies of {}; latency: a copy of {}, from its call until it is waited "
-      "for. Medians of {} copies, one at a time, by copy_bench apart from the launches; no "
-      "link is modelled here, and peer access is on where GPUs have it.",
+      "for. Medians of {} copies, one at a time, by copy_bench apart from the launches; no link is "
+      "modelled here, and peer access is on where GPUs have it.",
       to_string(Bytes{links.copy_bytes}), to_string(Bytes{links.latency_bytes}), links.samples);
   if (links.of_devices > links.devices) {
     note +=

@@ -118,8 +118,8 @@ std::string here_text(Here here, const Summary& summary) {
 
 TextTable published_table(const Summary& summary) {
   TextTable table({"figure", "published", "of", "source", "here"});
-  const bool any_gpu = std::any_of(summary.cells.begin(), summary.cells.end(),
-                                   [](const CellSummary& cell) { return counts(cell); });
+  const bool any_gpu =
+      std::ranges::any_of(summary.cells, [](const CellSummary& cell) { return counts(cell); });
   for (const Published& figure : kPublished) {
     const std::string here = any_gpu ? here_text(figure.here, summary) : "";
     table.rows.push_back({std::string(figure.what), std::string(figure.figure),

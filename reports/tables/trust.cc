@@ -30,8 +30,8 @@ std::string books_line(const Summary& summary) {
   }
   if (timed == 0) return "Phases were not timed: nothing tells where the steps go.";
   return fmt::format(
-      "The books: of {} with phases, {} have more than {:.0f} % of the step in no "
-      "phase; at most {:.1f} %.",
+      "The books: of {} with phases, {} have more than {:.0f} % of the step in no phase; at most "
+      "{:.1f} %.",
       count_text(timed, "cell"), flagged, 100 * kRemainderBar, 100 * most);
 }
 
@@ -46,8 +46,7 @@ std::string steadiness_line(const Summary& summary) {
     in_modes += cell.unsteadiness.modes || cell.unsteadiness.steps_in_modes() ? 1 : 0;
   }
   return fmt::format(
-      "Steadiness: of {}, {} drift over their launches and {} gather around two "
-      "times.",
+      "Steadiness: of {}, {} drift over their launches and {} gather around two times.",
       count_text(measured, "measured cell"), drifting, in_modes);
 }
 
@@ -59,17 +58,15 @@ std::string counts_line(const Summary& summary) {
     skipped += cell.status == results::Status::kSkipped ? 1 : 0;
   }
   return fmt::format(
-      "Cells: {} in all, {} failed, {} skipped; the reasons stand in the table "
-      "below.",
+      "Cells: {} in all, {} failed, {} skipped; the reasons stand in the table below.",
       summary.cells.size(), failed, skipped);
 }
 
 // Timed launches compare no numbers; some launches search for NaN and infinity.
 std::string numbers_line(const Summary& summary) {
-  const auto searched =
-      std::count_if(summary.cells.begin(), summary.cells.end(), [](const CellSummary& cell) {
-        return cell.launches > 0 && cell.cell.options.contains("check-numerics");
-      });
+  const auto searched = std::ranges::count_if(summary.cells, [](const CellSummary& cell) {
+    return cell.launches > 0 && cell.cell.options.contains("check-numerics");
+  });
   std::string line = "Numbers: ";
   if (searched > 0) {
     line += fmt::format("every gradient of {} was searched for NaN and infinity, and none found; ",

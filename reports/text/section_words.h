@@ -24,17 +24,16 @@ inline constexpr std::string_view kWeakTitle = "With the same batch per device";
 inline constexpr std::string_view kGapTitle = "The gap";
 inline constexpr std::string_view kLadderTitle = "From dp to ddp, cause by cause";
 inline constexpr std::string_view kLadderHint =
-    "Each rung differs from the one above by one cause. Steps are differences of "
-    "means over interleaved launches; one whose interval holds 0 is not resolved.";
+    "Each rung differs from the one above by one cause. Steps are differences of means over "
+    "interleaved launches; one whose interval holds 0 is not resolved.";
 inline constexpr std::string_view kPhasesTitle = "Where the step goes";
 inline constexpr std::string_view kPhasesHint =
     "Mean time per phase on the critical device (dp: the root; ddp: slowest rank).";
 inline constexpr std::string_view kCornersTitle = "Algorithm against launch";
 inline constexpr std::string_view kCornersHint =
-    "Median steps where the weights are sent and gradients summed on device 0 at "
-    "every step, and where they are all-reduced, each in threads of one process and "
-    "in a process per device; ratios of launch medians with 95 % intervals, above 1 "
-    "where what is named first is faster.";
+    "Median steps where the weights are sent and gradients summed on device 0 at every step, and "
+    "where they are all-reduced, each in threads of one process and in a process per device; "
+    "ratios of launch medians with 95 % intervals, above 1 where what is named first is faster.";
 
 inline constexpr std::string_view kMapTitle = "Break-even map";
 inline constexpr std::string_view kMapHint =
@@ -49,19 +48,18 @@ inline constexpr std::string_view kMemoryHint =
     "Peak bytes that a device held, the most over launches.";
 inline constexpr std::string_view kBucketsTitle = "Bucket size";
 inline constexpr std::string_view kBucketsHint =
-    "Median step over the cap of a gradient bucket (--bucket-mb, MiB), other "
-    "options equal, with 95 % intervals.";
+    "Median step over the cap of a gradient bucket (--bucket-mb, MiB), other options equal, with "
+    "95 % intervals.";
 inline constexpr std::string_view kCollectivesTitle = "Gradient collectives";
 inline constexpr std::string_view kModesTitle = "Synchronous against free-running";
 inline constexpr std::string_view kModesHint =
-    "A synchronous step ends with a wait of the host; free-running steps follow "
-    "each other without. Their difference is what the wait costs.";
+    "A synchronous step ends with a wait of the host; free-running steps follow each other "
+    "without. Their difference is what the wait costs.";
 
 inline constexpr std::string_view kNormalTitle = "Is this normal?";
 inline constexpr std::string_view kNormalHint =
-    "Figures that others published, beside the same of these results where they "
-    "are comparable; other models and other machines, so an order of magnitude "
-    "and no more.";
+    "Figures that others published, beside the same of these results where they are comparable; "
+    "other models and other machines, so an order of magnitude and no more.";
 
 inline constexpr std::string_view kTrustTitle = "Trust";
 inline constexpr std::string_view kWithoutTitle = "Cells without a figure";

@@ -12,7 +12,7 @@ namespace {
 std::size_t width_of(std::string_view text) {
   // Only bytes that do not continue a UTF-8 sequence count.
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::vector<std::size_t> widths_of(const TextTable& table) {

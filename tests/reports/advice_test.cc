@@ -35,7 +35,8 @@ Synthetic with_phases() {
 }
 
 auto says(const std::string& text, const std::string& evidence) {
-  return Contains(AllOf(Field(&Advice::text, HasSubstr(text)), Field(&Advice::evidence, evidence)));
+  return Contains(AllOf(Field(&Advice::text, HasSubstr(text)),
+                        Field(&Advice::evidence, Field(&Evidence::id, evidence))));
 }
 
 TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {

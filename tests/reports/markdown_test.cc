@@ -79,7 +79,7 @@ TEST(Markdown, Advice_NamesHeadingsThatAreThere) {
   const std::string text = to_markdown(report);
   ASSERT_GE(report.advice.size(), 3U);
   for (const Advice& item : report.advice) {
-    const std::string title(evidence_title(item));
+    const std::string title(item.evidence.title);
     EXPECT_THAT(text, HasSubstr("(evidence: " + title + ")"));
     EXPECT_THAT(text, HasSubstr("# " + title + "\n"));
   }
