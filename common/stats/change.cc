@@ -2,6 +2,7 @@
 #include "common/stats/change.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -135,17 +136,8 @@ Estimate hodges_lehmann_ratio(std::span<const double> numerator,
 }
 
 std::string_view to_string(Change change) {
-  switch (change) {
-    case Change::kFaster:
-      return "FASTER";
-    case Change::kSlower:
-      return "SLOWER";
-    case Change::kSame:
-      return "SAME";
-    case Change::kUnsure:
-      break;
-  }
-  return "UNSURE";
+  constexpr std::array<std::string_view, 4> kNames{"FASTER", "SLOWER", "SAME", "UNSURE"};
+  return kNames.at(static_cast<std::size_t>(change));
 }
 
 double confidence_of_each(std::size_t comparisons) {

@@ -2,6 +2,7 @@
 #include "common/stats/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -86,15 +87,8 @@ Estimate ratio_by_t(std::span<const double> numerator, std::span<const double> d
 }
 
 std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kNotResolved:
-      break;
-  }
-  return "not resolved";
+  constexpr std::array<std::string_view, 3> kNames{"faster", "slower", "not resolved"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 Verdict judge(const Estimate& speed_ratio) {

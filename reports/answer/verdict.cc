@@ -49,20 +49,16 @@ std::string times_text(double ratio) {
   return text + " times";
 }
 
-stats::Estimate inverse(const stats::Estimate& ratio) { return stats::rate(1, ratio); }
-
 std::string comparison_text(const StrategyPair& pair) {
   const std::string dp = strategy_label(pair.dp->cell);
   const std::string ddp = strategy_label(pair.ddp->cell);
   const std::string evidence = launches_text(pair);
-  if (pair.ddp_verdict == stats::Verdict::kFaster) {
-    return fmt::format("{} is {} as fast as {} ({}, {})", ddp, times_text(pair.ddp_speed.center),
-                       dp, interval_words(pair.ddp_speed), evidence);
-  }
-  if (pair.ddp_verdict == stats::Verdict::kSlower) {
-    const stats::Estimate dp_speed = inverse(pair.ddp_speed);
-    return fmt::format("{} is {} as fast as {} ({}, {})", dp, times_text(dp_speed.center), ddp,
-                       interval_words(dp_speed), evidence);
+  if (pair.ddp_verdict != stats::Verdict::kNotResolved) {
+    const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
+    const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+    return fmt::format("{} is {} as fast as {} ({}, {})", is_ddp ? ddp : dp,
+                       times_text(speed.center), is_ddp ? dp : ddp, interval_words(speed),
+                       evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
                      pair.ddp_speed.center, interval_words(pair.ddp_speed),

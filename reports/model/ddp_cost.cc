@@ -67,10 +67,7 @@ std::vector<double> values(const Launches& launches, OfLaunch value) {
 }
 
 bool compute_the_same(const CellSummary& a, const CellSummary& b) {
-  return a.cell.launch == b.cell.launch && a.cell.model == b.cell.model &&
-         a.cell.global_batch == b.cell.global_batch && a.cell.devices == b.cell.devices &&
-         a.cell.backend == b.cell.backend && a.mode == b.mode && a.modelled == b.modelled &&
-         same_question(a.cell, b.cell) &&
+  return same_point(a, b) && a.cell.launch == b.cell.launch &&
          a.cell.option("accumulate") == b.cell.option("accumulate");
 }
 

@@ -73,10 +73,6 @@ std::string precision_suffix(const results::Cell& cell) {
 
 bool is_replayed(const results::Cell& cell) { return !value_of(cell, "cuda-graph").empty(); }
 
-bool updates_alike(const results::Cell& a, const results::Cell& b) {
-  return value_of(a, "optimizer") == value_of(b, "optimizer");
-}
-
 bool is_plain(const results::Cell& cell) {
   return cell.options.size() == cell.options.count("precision");
 }

@@ -35,9 +35,6 @@ inline constexpr const char* kImplementation = "implementation";
 // answer another question than enqueued steps, and are no baseline for enqueued steps.
 [[nodiscard]] bool is_replayed(const results::Cell& cell);
 
-// Whether both cells have the same optimizer, whose cost is a part of the step.
-[[nodiscard]] bool updates_alike(const results::Cell& a, const results::Cell& b);
-
 // Whether the cell has no option except its precision.
 [[nodiscard]] bool is_plain(const results::Cell& cell);
 

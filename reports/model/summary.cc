@@ -148,12 +148,6 @@ bool is_subset(const results::Cell& few, const results::Cell& many) {
                        few.options.end());
 }
 
-bool same_point(const CellSummary& a, const CellSummary& b) {
-  return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
-         a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
-         a.modelled == b.modelled && same_question(a.cell, b.cell);
-}
-
 // Whether no measured variant with fewer options exists. Other variants of dp and ddp are not
 // compared, since the folder of `tandem explain` holds many of them.
 bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cells) {
@@ -232,6 +226,12 @@ std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells
   return {first, last};
 }
 
+bool same_point(const CellSummary& a, const CellSummary& b) {
+  return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
+         a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
+         a.modelled == b.modelled && same_question(a.cell, b.cell);
+}
+
 Summary summarize(const results::Document& document) {
   // Modes never share a figure, since a step without a barrier is another quantity.
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<const LaunchRecord*>>
@@ -267,7 +267,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell) ||
         implementation_of(other.cell) != implementation_of(summary.cell) ||
-        !updates_alike(other.cell, summary.cell)) {
+        other.cell.option("optimizer") != summary.cell.option("optimizer")) {
       continue;
     }
     if (best == nullptr || is_plain(other.cell)) best = &other;

@@ -99,6 +99,9 @@ struct Summary {
 [[nodiscard]] std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
                                                             const results::Cell& cell);
 
+// Whether two cells answer the same question on the same workload, devices and back end.
+[[nodiscard]] bool same_point(const CellSummary& a, const CellSummary& b);
+
 // The summary points into the document, which must outlive the summary.
 [[nodiscard]] Summary summarize(const results::Document& document);
 Summary summarize(results::Document&& document) = delete;

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "common/base/text.h"
@@ -97,32 +98,28 @@ std::string header() {
   return text + ",phases_of_other_names_s\n";
 }
 
-void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estimate) {
-  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
+// Adds a figure and the ends of its interval; an end below `least`, or unbounded, is empty.
+void add_estimate(std::vector<std::string>& fields, const stats::Estimate* estimate,
+                  double least = 0) {
   const bool known = estimate != nullptr && estimate->interval;
-  const auto end = [](double value) {
-    return value >= 0 && std::isfinite(value) ? csv_figure(value) : std::string();
+  const auto end = [&](double stats::Interval::*which) {
+    const double value = known ? *estimate->interval.*which : NAN;
+    return value >= least && std::isfinite(value) ? csv_figure(value) : std::string();
   };
-  fields.push_back(known ? end(estimate->interval->low) : "");
-  fields.push_back(known ? end(estimate->interval->high) : "");
+  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
+  fields.push_back(end(&stats::Interval::low));
+  fields.push_back(end(&stats::Interval::high));
 }
 
-// Adds a difference or a share, both of whose ends may be below zero.
-void add_signed(std::vector<std::string>& fields, const stats::Estimate* estimate) {
-  const bool known = estimate != nullptr && estimate->interval;
-  fields.push_back(estimate != nullptr ? csv_figure(estimate->center) : "");
-  fields.push_back(known ? csv_figure(estimate->interval->low) : "");
-  fields.push_back(known ? csv_figure(estimate->interval->high) : "");
-}
+// Both ends of a difference or of a share may be below zero.
+constexpr double kNoLeast = -std::numeric_limits<double>::infinity();
 
 void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
   add_estimate(fields, cost != nullptr ? &cost->share : nullptr);
-  add_signed(fields, cost != nullptr ? &cost->missing : nullptr);
+  add_estimate(fields, cost != nullptr ? &cost->missing : nullptr, kNoLeast);
   const bool known = cost != nullptr && cost->parts;
-  const OwnCosts parts = known ? *cost->parts : OwnCosts{};
-  for (const stats::Estimate* part : {&parts.exposed_transfer, &parts.skew, &parts.contention,
-                                      &parts.bucket_copies, &parts.rest}) {
-    add_signed(fields, known ? part : nullptr);
+  for (const auto part : kCostParts) {
+    add_estimate(fields, known ? &(*cost->parts.*part) : nullptr, kNoLeast);
   }
 }
 
@@ -132,7 +129,7 @@ void add_collectives(std::vector<std::string>& fields, const CommunicationTimes*
   fields.push_back(known ? std::to_string(times->size_bytes()) : "");
   add_estimate(fields, known ? &times->total : nullptr);
   add_estimate(fields, known ? &times->exposed : nullptr);
-  add_signed(fields, known && times->hidden_share ? &*times->hidden_share : nullptr);
+  add_estimate(fields, known && times->hidden_share ? &*times->hidden_share : nullptr, kNoLeast);
 }
 
 void add_flops(std::vector<std::string>& fields, const CellSummary& summary) {
@@ -233,33 +230,28 @@ std::string planted_in(const StrategyPair& pair) {
   return join(parts, "; ");
 }
 
-// The field of an interval's end; empty where the end is unbounded.
-std::string end_text(double value) { return std::isfinite(value) ? csv_figure(value) : ""; }
-
 std::vector<std::string> fields_of(const StrategyPair& pair) {
   const results::Cell& dp = pair.dp->cell;
   const results::Cell& ddp = pair.ddp->cell;
-  const auto& interval = pair.ddp_speed.interval;
-  return {dp.model,
-          std::to_string(dp.global_batch),
-          std::to_string(dp.devices),
-          dp.backend,
-          pair.dp->mode,
-          dp.launch,
-          options_column(dp),
-          ddp.launch,
-          options_column(ddp),
-          pair.dp->modelled,
-          planted_in(pair),
-          pair.dp->oversubscribed || pair.ddp->oversubscribed ? "1" : "0",
-          csv_figure(pair.dp->median_step.center),
-          csv_figure(pair.ddp->median_step.center),
-          csv_figure(pair.ddp_speed.center),
-          interval ? end_text(interval->low) : "",
-          interval ? end_text(interval->high) : "",
-          std::to_string(pair.dp->launches),
-          std::to_string(pair.ddp->launches),
-          std::string(to_string(pair.ddp_verdict))};
+  std::vector<std::string> fields{dp.model,
+                                  std::to_string(dp.global_batch),
+                                  std::to_string(dp.devices),
+                                  dp.backend,
+                                  pair.dp->mode,
+                                  dp.launch,
+                                  options_column(dp),
+                                  ddp.launch,
+                                  options_column(ddp),
+                                  pair.dp->modelled,
+                                  planted_in(pair),
+                                  pair.dp->oversubscribed || pair.ddp->oversubscribed ? "1" : "0",
+                                  csv_figure(pair.dp->median_step.center),
+                                  csv_figure(pair.ddp->median_step.center)};
+  add_estimate(fields, &pair.ddp_speed, kNoLeast);
+  fields.insert(fields.end(),
+                {std::to_string(pair.dp->launches), std::to_string(pair.ddp->launches),
+                 std::string(to_string(pair.ddp_verdict))});
+  return fields;
 }
 
 constexpr std::size_t kPartBytes = std::size_t{1} << 16;

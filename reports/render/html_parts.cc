@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "reports/render/html.h"
 #include "reports/tables/collective_table.h"
@@ -99,27 +101,12 @@ std::string scripts(const PageData& data) {
 }  // namespace
 
 std::string escape_html(const std::string& text) {
+  constexpr std::array<std::pair<char, std::string_view>, 5> kMarkup{
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
   std::string escaped;
   for (const char c : std::string_view(text).substr(0, kLongestText)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
+    const auto found = std::ranges::find(kMarkup, c, &std::pair<char, std::string_view>::first);
+    escaped += found == kMarkup.end() ? std::string_view(&c, 1) : found->second;
   }
   if (text.size() > kLongestText) escaped += fmt::format(" ... ({} bytes)", text.size());
   return escaped;

@@ -154,15 +154,10 @@ std::vector<WinMap> win_maps(const Summary& summary) {
 }
 
 std::string winner_text(const StrategyPair& pair) {
-  switch (pair.ddp_verdict) {
-    case Verdict::kFaster:
-      return "ddp " + factor_text(pair.ddp_speed.center);
-    case Verdict::kSlower:
-      return "dp " + factor_text(1 / pair.ddp_speed.center);
-    case Verdict::kNotResolved:
-      break;
-  }
-  return "undecided " + factor_text(pair.ddp_speed.center);
+  const double speed = pair.ddp_speed.center;
+  if (pair.ddp_verdict == Verdict::kNotResolved) return "undecided " + factor_text(speed);
+  return pair.ddp_verdict == Verdict::kFaster ? "ddp " + factor_text(speed)
+                                              : "dp " + factor_text(1 / speed);
 }
 
 std::string speed_interval(const StrategyPair& pair) {

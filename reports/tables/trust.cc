@@ -51,15 +51,12 @@ std::string steadiness_line(const Summary& summary) {
 }
 
 std::string counts_line(const Summary& summary) {
-  int failed = 0;
-  int skipped = 0;
-  for (const CellSummary& cell : summary.cells) {
-    failed += cell.status == results::Status::kFailed ? 1 : 0;
-    skipped += cell.status == results::Status::kSkipped ? 1 : 0;
-  }
+  const auto count = [&](results::Status status) {
+    return std::ranges::count(summary.cells, status, &CellSummary::status);
+  };
   return fmt::format(
       "Cells: {} in all, {} failed, {} skipped; the reasons stand in the table below.",
-      summary.cells.size(), failed, skipped);
+      summary.cells.size(), count(results::Status::kFailed), count(results::Status::kSkipped));
 }
 
 // Timed launches compare no numbers; some launches search for NaN and infinity.

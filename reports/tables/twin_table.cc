@@ -24,9 +24,8 @@ const CellSummary* counterpart_of(const CellSummary& theirs, const Summary& summ
 
 const CellSummary* single_of(const CellSummary& wrapped, const Summary& summary) {
   for (const CellSummary& other : of_same_workload(summary.cells, wrapped.cell)) {
-    const bool is_its_own = other.cell.strategy == name_of(kSingle) && other.launches > 0 &&
-                            other.mode == wrapped.mode && other.modelled == wrapped.modelled &&
-                            same_question(other.cell, wrapped.cell);
+    const bool is_its_own =
+        other.cell.strategy == name_of(kSingle) && other.launches > 0 && same_point(other, wrapped);
     if (is_its_own) return &other;
   }
   return nullptr;
