@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "common/options/strategies.h"
+#include "common/options/table.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -19,9 +19,7 @@ namespace tandem::reports {
 namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
-// Options under which a figure is no measurement of this machine alone.
-constexpr std::array kModels{"link", "dispatch-cost", "interpreter-lock"};
-// The other options that say which question a cell answers; further ones are compared answers.
+// The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation};
 
 // The option's value; empty where the option has its default. "off" is the default of all switches
@@ -29,6 +27,11 @@ constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplemen
 std::string value_of(const results::Cell& cell, const std::string& option) {
   const std::string value = cell.option(option);
   return value == "off" ? "" : value;
+}
+
+// Whether a figure with this option is no measurement of a machine.
+bool is_model(const options::Option& option) {
+  return option.of.group == options::Group::kSimulation;
 }
 
 // The text " on 2 nodes (a, b)"; empty for one node.
@@ -50,10 +53,10 @@ results::Cell own_cell(const results::Cell& cell) {
 
 std::string modelled_parts(const results::LaunchRecord& record) {
   std::vector<std::string> parts;
-  for (const char* option : kModels) {
-    const std::string value = value_of(record.cell, option);
-    if (value.empty()) continue;
-    std::string name = option;
+  for (const options::Option& option : options::kOptions) {
+    std::string name(option.name);
+    const std::string value = value_of(record.cell, name);
+    if (!is_model(option) || value.empty()) continue;
     std::ranges::replace(name, '-', ' ');
     parts.push_back(value == "on" ? name : name + " " + value);
     // A preset link stretches time, so the cell's figures are not those of any machine.
@@ -79,10 +82,13 @@ bool is_plain(const results::Cell& cell) {
 
 bool same_question(const results::Cell& a, const results::Cell& b) {
   if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
-  const auto is_alike = [&](const char* option) {
+  const auto is_alike = [&](const std::string& option) {
     return value_of(a, option) == value_of(b, option);
   };
-  return std::ranges::all_of(kQuestions, is_alike) && std::ranges::all_of(kModels, is_alike);
+  return std::ranges::all_of(kQuestions, is_alike) &&
+         std::ranges::all_of(options::kOptions, [&](const options::Option& option) {
+           return !is_model(option) || is_alike(std::string(option.name));
+         });
 }
 
 std::string point_text(const results::Cell& cell) {
