@@ -245,9 +245,7 @@ std::string change_ratio_text(const stats::Estimate& ratio) {
       is_usual(ratio.center) &&
       (!ratio.interval || (is_usual(ratio.interval->low) && is_usual(ratio.interval->high)));
   if (!usual) return ratio_text(ratio);
-  if (!ratio.interval) return fmt::format("{:.3f}x", ratio.center);
-  return fmt::format("{:.3f}x [{:.3f} .. {:.3f}]", ratio.center, ratio.interval->low,
-                     ratio.interval->high);
+  return fixed_text(ratio, 3, "x", 1);
 }
 
 std::string change_method(const DocumentChange& changes, const DocumentNames& names) {

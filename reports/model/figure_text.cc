@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/stats/estimate.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
@@ -15,14 +16,7 @@ bool is_resolved(const Figure& figure) {
 }
 
 std::string milliseconds_text(const Figure& figure) {
-  constexpr double kMilliseconds = 1e3;
-  if (!figure.seconds) return "no figure";
-  std::string text = fmt::format("{:.3f}", figure.seconds->center * kMilliseconds);
-  if (figure.seconds->interval) {
-    text += fmt::format(" [{:.3f} .. {:.3f}]", figure.seconds->interval->low * kMilliseconds,
-                        figure.seconds->interval->high * kMilliseconds);
-  }
-  return text;
+  return figure.seconds ? fixed_text(*figure.seconds, 3, "", 1e3) : "no figure";
 }
 
 std::string remark(const Figure& figure) {

@@ -10,14 +10,6 @@
 #include "reports/text/format.h"
 
 namespace tandem::reports {
-namespace {
-
-std::string time_text(double seconds) {
-  return duration_text({.center = seconds, .interval = std::nullopt, .launches = 1});
-}
-
-}  // namespace
-
 std::vector<std::string> marks_of(const CellSummary& summary) {
   constexpr double kMostRemainder = 0.02;
   std::vector<std::string> marks;
@@ -50,9 +42,10 @@ std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
         fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
   }
   if (found.modes) {
-    marks.push_back(fmt::format(
-        "two modes: {} at {}, {} at {}", count_text(found.modes->low_count, "launch"),
-        time_text(found.modes->low), found.modes->high_count, time_text(found.modes->high)));
+    marks.push_back(fmt::format("two modes: {} at {}, {} at {}",
+                                count_text(found.modes->low_count, "launch"),
+                                duration_text(found.modes->low), found.modes->high_count,
+                                duration_text(found.modes->high)));
   }
   if (found.steps_in_modes()) {
     marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,

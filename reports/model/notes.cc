@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/gpu_notes.h"
-#include "reports/text/format.h"
 
 namespace tandem::reports {
 

@@ -16,17 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string center_text(const stats::Estimate& seconds) {
-  return duration_text({.center = seconds.center, .interval = {}, .launches = 0});
-}
-
 TextTable table_of(const DocumentChange& changes) {
   TextTable table =
       table_of_points({"strategy", ">A", ">B", ">n", ">time B / A", "verdict", "remarks"}, ">dev");
   for (const CellChange& cell : changes.cells) {
     add_point(table, cell.before->cell,
-              {strategy_label(cell.before->cell), center_text(cell.before->median_step),
-               center_text(cell.after->median_step),
+              {strategy_label(cell.before->cell), duration_text(cell.before->median_step.center),
+               duration_text(cell.after->median_step.center),
                fmt::format("{}, {}", cell.before->launches, cell.after->launches),
                change_ratio_text(cell.time_ratio), std::string(to_string(cell.change)),
                join(cell.remarks, ", ")});

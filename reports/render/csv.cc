@@ -10,7 +10,6 @@
 #include <limits>
 #include <string_view>
 
-#include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/ddp_cost.h"
 #include "reports/model/exposed_communication.h"

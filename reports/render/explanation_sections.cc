@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "reports/model/figure_text.h"
-#include "reports/text/format.h"
 
 namespace tandem::reports {
 

@@ -33,15 +33,14 @@ std::string speedup_text(const CellSummary& summary) {
 std::string efficiency_text(const CellSummary& summary) {
   const std::optional<stats::Estimate> efficiency = summary.efficiency();
   if (!efficiency || summary.cell.devices == 1) return kNone;
-  return whole_percent_text(*efficiency) + (summary.efficiency_above_one() ? " (!)" : "");
+  return fixed_text(*efficiency, 0, " %", 100) + (summary.efficiency_above_one() ? " (!)" : "");
 }
 
 // The text "41.2 (58 %)": the achieved GFLOP/s and their share of the measured peak.
 std::string flops_text(const CellSummary& summary) {
   const std::optional<double> achieved = summary.device_gflops();
   if (!achieved) return kNone;
-  const std::string text =
-      rate_text({.center = *achieved, .interval = std::nullopt, .launches = 0});
+  const std::string text = rate_text(*achieved);
   const std::optional<double> share = summary.peak_share();
   return share ? fmt::format("{} ({:.0f} %)", text, 100 * *share) : text;
 }
@@ -67,11 +66,11 @@ void add_brief_cell(TextTable& table, const CellSummary& summary) {
   if (summary.launches == 0) {
     return add_point(table, summary.cell, {label, "0", kNone, kNone, kNone, status_text(summary)});
   }
-  stats::Estimate rate = summary.throughput;
-  if (!is_unbounded(rate)) rate = {.center = rate.center, .interval = std::nullopt, .launches = 0};
+  const stats::Estimate& rate = summary.throughput;
   add_point(table, summary.cell,
             {label, std::to_string(summary.launches), duration_text(summary.median_step),
-             rate_text(rate), speedup_text(summary), join(marks_of(summary), ", ")});
+             is_unbounded(rate) ? rate_text(rate) : rate_text(rate.center), speedup_text(summary),
+             join(marks_of(summary), ", ")});
 }
 
 // Marks a modelled comparison, which must not look like a measured one.
@@ -165,7 +164,7 @@ TextTable weak_table(const Summary& summary) {
     if (!summed.weak_efficiency || cell.devices < 2) continue;
     add_point(table, cell,
               {strategy_label(cell), std::to_string(cell.global_batch / cell.devices),
-               whole_percent_text(*summed.weak_efficiency),
+               fixed_text(*summed.weak_efficiency, 0, " %", 100),
                ratio_text(stats::divided(*summed.weak_efficiency, 1.0 / cell.devices))});
   }
   return table;

@@ -9,7 +9,6 @@
 
 #include "common/base/units.h"
 #include "reports/model/exposed_communication.h"
-#include "reports/model/figure_text.h"
 #include "reports/model/marks.h"
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
@@ -26,17 +25,12 @@ stats::Estimate clipped(stats::Estimate estimate, double most) {
   return estimate;
 }
 
-std::string percent_text(const stats::Estimate& whole) {
-  const stats::Estimate share = clipped(whole, 1);
-  std::string text = fmt::format("{:.1f} %", 100 * share.center);
-  if (!share.interval) return text;
-  return text +
-         fmt::format(" [{:.1f} .. {:.1f}]", 100 * share.interval->low, 100 * share.interval->high);
+std::string percent_text(const stats::Estimate& share) {
+  return fixed_text(clipped(share, 1), 1, " %", 100);
 }
 
 std::string milliseconds(const stats::Estimate& seconds) {
-  constexpr double kNoMost = std::numeric_limits<double>::infinity();
-  return milliseconds_text({.seconds = clipped(seconds, kNoMost), .missing = {}});
+  return fixed_text(clipped(seconds, std::numeric_limits<double>::infinity()), 3, "", 1e3);
 }
 
 std::string gigabytes(double bytes_per_second) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/model/ddp_cost.h"
-#include "reports/model/figure_text.h"
 #include "reports/model/marks.h"
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
@@ -24,7 +23,7 @@ std::string mark(const stats::Estimate& seconds) {
 }
 
 std::string with_interval(const stats::Estimate& seconds) {
-  return milliseconds_text({.seconds = seconds, .missing = {}}) + mark(seconds);
+  return fixed_text(seconds, 3, "", 1e3) + mark(seconds);
 }
 
 std::string center_alone(const stats::Estimate& seconds) {

@@ -9,7 +9,6 @@
 
 #include "common/base/text.h"
 #include "reports/model/marks_cost.h"
-#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {

@@ -16,9 +16,9 @@ struct TimeUnit {
 };
 
 TimeUnit time_unit(double seconds) {
-  if (seconds < 1e-3) return {1e6, "us"};
-  if (seconds < 1) return {1e3, "ms"};
-  return {1, "s"};
+  if (seconds < 1e-3) return {1e6, " us"};
+  if (seconds < 1) return {1e3, " ms"};
+  return {1, " s"};
 }
 
 // The value with four significant digits, without an exponent.
@@ -57,46 +57,43 @@ int ratio_digits(const stats::Estimate& ratio) {
   return 4;
 }
 
+// The centre by `text`, then `unit`, then the interval's ends by `text` where there is one.
+template <class Text>
+std::string with_interval(const stats::Estimate& estimate, std::string_view unit, Text text) {
+  std::string shown = text(estimate.center).append(unit);
+  if (!estimate.interval) return shown;
+  return shown +
+         fmt::format(" [{} .. {}]", text(estimate.interval->low), text(estimate.interval->high));
+}
+
 }  // namespace
 
 std::string duration_text(const stats::Estimate& seconds) {
   const TimeUnit unit = time_unit(seconds.center);
-  std::string text = significant(seconds.center * unit.factor) + " " + unit.name;
-  if (seconds.interval) {
-    text += fmt::format(" [{} .. {}]", significant(seconds.interval->low * unit.factor),
-                        significant(seconds.interval->high * unit.factor));
-  }
-  return text;
+  return with_interval(seconds, unit.name,
+                       [&](double value) { return significant(value * unit.factor); });
+}
+
+std::string duration_text(double seconds) {
+  return duration_text({.center = seconds, .interval = {}, .launches = 1});
 }
 
 std::string rate_text(const stats::Estimate& per_second) {
-  std::string text = grouped(per_second.center);
-  if (per_second.interval && !is_unbounded(per_second)) {
-    text += fmt::format(" [{} .. {}]", grouped(per_second.interval->low),
-                        grouped(per_second.interval->high));
-  } else if (is_unbounded(per_second)) {
-    text += " [interval unbounded]";
-  }
-  return text;
+  if (is_unbounded(per_second)) return grouped(per_second.center) + " [interval unbounded]";
+  return with_interval(per_second, "", grouped);
 }
+
+std::string rate_text(double per_second) { return grouped(per_second); }
 
 std::string ratio_text(const stats::Estimate& ratio) {
   const int digits = ratio_digits(ratio);
-  std::string text = factor(ratio.center, digits) + "x";
-  if (ratio.interval) {
-    text += fmt::format(" [{} .. {}]", factor(ratio.interval->low, digits),
-                        factor(ratio.interval->high, digits));
-  }
-  return text;
+  return with_interval(ratio, "x", [&](double value) { return factor(value, digits); });
 }
 
-std::string whole_percent_text(const stats::Estimate& share) {
-  std::string text = fmt::format("{:.0f} %", 100 * share.center);
-  if (share.interval) {
-    text +=
-        fmt::format(" [{:.0f} .. {:.0f}]", 100 * share.interval->low, 100 * share.interval->high);
-  }
-  return text;
+std::string fixed_text(const stats::Estimate& estimate, int digits, std::string_view unit,
+                       double scale) {
+  return with_interval(estimate, unit,
+                       [&](double value) { return fmt::format("{:.{}f}", scale * value, digits); });
 }
 
 std::string factor_text(double ratio) { return factor(ratio, 2) + "x"; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/text.h"
@@ -12,15 +13,18 @@ namespace tandem::reports {
 // The text "12.34 ms [11.9 .. 12.8]"; the interval has the centre's unit and is left out where it
 // is missing.
 [[nodiscard]] std::string duration_text(const stats::Estimate& seconds);
+[[nodiscard]] std::string duration_text(double seconds);
 
 // The text "12,345 [11,900 .. 12,800]", or "12,345 [interval unbounded]" where is_unbounded().
 [[nodiscard]] std::string rate_text(const stats::Estimate& per_second);
+[[nodiscard]] std::string rate_text(double per_second);
 
 // The text "1.12x [1.08 .. 1.16]"; a factor beyond a thousand reads ">1000" or "<0.001".
 [[nodiscard]] std::string ratio_text(const stats::Estimate& ratio);
 
-// A share as "78 % [76 .. 80]".
-[[nodiscard]] std::string whole_percent_text(const stats::Estimate& share);
+// The estimate times `scale` with so many digits behind the point: a share as "78 % [76 .. 80]".
+[[nodiscard]] std::string fixed_text(const stats::Estimate& estimate, int digits,
+                                     std::string_view unit, double scale);
 
 // The centre alone, "1.12x".
 [[nodiscard]] std::string factor_text(double ratio);
