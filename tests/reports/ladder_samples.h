@@ -25,8 +25,7 @@ inline GapQuestion sample_question() {
 using CostModel = std::function<double(const results::Cell&)>;
 
 inline bool has_option(const results::Cell& cell, const char* option, const char* value) {
-  const auto found = cell.options.find(option);
-  return found != cell.options.end() && found->second == value;
+  return cell.option(option) == value;
 }
 
 // Every cause costs a power of two of milliseconds, so that any sum tells which ones are in it:

@@ -52,7 +52,8 @@ std::string kind_of(const results::Cell& cell) {
   results::Cell kind = cell;
   kind.global_batch = 0;
   if (is_asked_about(cell)) return kind.name();
-  return cell.model + "/" + cell.option("precision");
+  const std::string precision = cell.option("precision");
+  return precision.empty() ? cell.model : cell.model + "/" + precision;
 }
 
 // Why the cell's options do not go together, as step_bench says it; "" where they do, and for a
