@@ -119,10 +119,9 @@ void add_planted(std::vector<std::string>& lines, const Summary& summary) {
     if (!cell.planted.empty()) by_delay[cell.planted].push_back(&cell);
   }
   for (const auto& [delay, cells] : by_delay) {
-    lines.push_back(
-        fmt::format("planted: a delay was put on purpose ({}) into {}; these are no "
-                    "figures of this machine",
-                    delay, who(cells)));
+    lines.push_back(fmt::format(
+        "planted: a delay was put on purpose ({}) into {}; these are no figures of this machine",
+        delay, who(cells)));
   }
 }
 
@@ -243,8 +242,8 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   const int missing = launches_missing(document.sweep, summary);
   if (missing > 0) {
     lines.push_back(
-        fmt::format("unfinished: {} of {} planned launches are missing; run the sweep "
-                    "again with the same --out to go on",
+        fmt::format("unfinished: {} of {} planned launches are missing; run the sweep again with "
+                    "the same --out to go on",
                     missing, launches_planned(document.sweep)));
   }
   add_load(lines, document.sweep);

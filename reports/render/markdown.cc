@@ -157,8 +157,7 @@ std::string map_piece(const WinMap& map) {
   constexpr std::size_t kMostColumns = 12;
   if (map.batches.size() > kMostColumns) {
     return paragraph_markdown(
-        fmt::format("{}: {} batches, too many for columns; they stand in the "
-                    "table below.",
+        fmt::format("{}: {} batches, too many for columns; they stand in the table below.",
                     map.title, map.batches.size()));
   }
   return fmt::format("\n**{}**\n{}", escape_markdown(map.title), table_markdown(map_table(map)));
