@@ -39,7 +39,7 @@ Job open(Bootstrap& bootstrap, Nanoseconds deadline) {
   options.devices = bootstrap.size();
   options.launch = bench::Launch::kProcesses;
   options.backend = BackendChoice::kHost;
-  options.oversubscribe = true;  // the nodes share the cores of this machine
+  options.platform.oversubscribe = true;  // the nodes share the cores of this machine
   options.communicator.deadline = deadline;
   return bench::open_job(bootstrap, options);
 }
