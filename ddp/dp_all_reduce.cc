@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "common/base/error.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/shards.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/device_team.h"
+#include "common/comm/transports/device_team.h"
 #include "dp/options.h"
 #include "dp/reduce.h"
 #include "dp/replicate.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/device_team.h"
+#include "common/comm/transports/device_team.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"

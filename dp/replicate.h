@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/device_team.h"
+#include "common/comm/transports/device_team.h"
 #include "common/parallel/device_threads.h"
 #include "common/parallel/replica.h"
 #include "dp/coalescing.h"

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "common/base/this_process.h"
-#include "common/comm/mpi_bootstrap.h"
+#include "common/comm/mpi/mpi_bootstrap.h"
 
 namespace tandem::bench {
 

@@ -10,7 +10,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "common/options/values.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"

@@ -6,7 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 
 namespace tandem::bench {
 

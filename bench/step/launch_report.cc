@@ -7,7 +7,7 @@
 #include "bench/driver/google_benchmark.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/units.h"
-#include "common/comm/mpi_bootstrap.h"
+#include "common/comm/mpi/mpi_bootstrap.h"
 #include "common/comm/ping_pong.h"
 #include "common/kernels/host_support.h"
 #include "common/results/machine_facts.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/host/cores.h"
 

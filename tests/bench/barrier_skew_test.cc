@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/host_devices.h"
 

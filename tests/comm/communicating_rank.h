@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/tensor/random.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"

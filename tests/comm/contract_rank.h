@@ -10,7 +10,7 @@
 #include <array>
 
 #include "common/base/error.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "tests/comm/elements.h"
 #include "tests/support/errors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/device_team.h"
+#include "common/comm/transports/device_team.h"
 
 #include <gtest/gtest.h>
 

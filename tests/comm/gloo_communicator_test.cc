@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is gloo's alone: its waits can be ended, with ranks as threads.
-#include "common/comm/gloo_communicator.h"
+#include "common/comm/gloo/gloo_communicator.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is MPI's alone. Every rank runs every case.
-#include "common/comm/mpi_communicator.h"
+#include "common/comm/mpi/mpi_communicator.h"
 
 #include <gtest/gtest.h>
 

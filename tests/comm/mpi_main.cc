@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "common/comm/mpi_bootstrap.h"
+#include "common/comm/mpi/mpi_bootstrap.h"
 #include "tests/comm/lost_rank.h"
 #include "tests/comm/mpi_world.h"
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/comm/hierarchical.h"
 #include "common/comm/node_layout.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
+#include "common/comm/transports/hierarchical.h"
 
 namespace tandem::test {
 

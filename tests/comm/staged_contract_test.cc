@@ -2,7 +2,7 @@
 //
 // Communicators that move nothing between devices themselves: through the host, and of one rank.
 // Their devices here are the host's, which they take as they take any.
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/solo.h"
 #include "common/comm/staged.h"
 #include "tests/comm/communicator_contract.h"

@@ -3,7 +3,7 @@
 
 #include "common/comm/nccl_module.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 
 #include <gtest/gtest.h>
 

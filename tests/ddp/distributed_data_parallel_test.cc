@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/zoo.h"
 #include "tests/support/errors.h"

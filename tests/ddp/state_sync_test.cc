@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/linear_stack.h"
 #include "common/model/zoo.h"

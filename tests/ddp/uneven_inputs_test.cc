@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/tensor_values.h"
 #include "common/model/zoo.h"

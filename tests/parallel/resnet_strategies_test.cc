@@ -5,7 +5,7 @@
 // the shards in turn. Of the running statistics the first shard's are kept.
 #include <gtest/gtest.h>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/kernels/host_support.h"
 #include "common/model/zoo.h"

@@ -8,7 +8,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 #include "common/model/zoo.h"
 #include "common/parallel/single.h"
 #include "common/runtime/registry.h"

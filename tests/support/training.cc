@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/training.h"
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/linear_stack.h"
 #include "common/parallel/independent.h"

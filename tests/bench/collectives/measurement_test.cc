@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "bench/collectives/sweep.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
 #include "tests/support/forwarding_communicator.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/parallel/replica.h"
 #include "common/tensor/random.h"

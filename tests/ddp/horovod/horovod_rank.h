@@ -11,7 +11,7 @@
 #include <optional>
 #include <random>
 
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/linear_stack.h"
 #include "ddp/horovod/horovod_reducer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/mpi_communicator.h"
+#include "common/comm/mpi/mpi_communicator.h"
 
 #include <unistd.h>
 
@@ -14,8 +14,8 @@
 #include "common/base/error.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/collective_errors.h"
-#include "common/comm/mpi_handles.h"
-#include "common/comm/watchdog.h"
+#include "common/comm/mpi/mpi_handles.h"
+#include "common/comm/mpi/watchdog.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 //   node           reduce_scatter into the shares     reduce to the last
 //   between        all_reduce share 0                 all_reduce share 1 + tail
 //   node           all_gather of the shares           broadcast from the last
-#include "common/comm/hierarchical.h"
+#include "common/comm/transports/hierarchical.h"
 
 #include <utility>
 
@@ -14,9 +14,9 @@
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
 #include "common/comm/collective_note.h"
-#include "common/comm/mpi_communicator.h"
+#include "common/comm/mpi/mpi_communicator.h"
 #include "common/comm/reduction.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem {

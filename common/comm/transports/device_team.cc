@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/device_team.h"
+#include "common/comm/transports/device_team.h"
 
 #include <set>
 
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/runtime/device.h"
 
 namespace tandem {

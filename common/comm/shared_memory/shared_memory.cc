@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 
 #include <algorithm>
 #include <functional>
 #include <optional>
 
 #include "common/base/rounding.h"
-#include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_note.h"
 #include "common/comm/collective_queue.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
-#include "common/comm/rendezvous.h"
-#include "common/comm/shared_transfers.h"
+#include "common/comm/shared_memory/allocations.h"
+#include "common/comm/shared_memory/rendezvous.h"
+#include "common/comm/shared_memory/shared_transfers.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/rendezvous.h"
+#include "common/comm/shared_memory/rendezvous.h"
 
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/shared_transfers.h"
+#include "common/comm/shared_memory/shared_transfers.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <new>
 
 #include "common/base/error.h"
-#include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/node_memory.h"
+#include "common/comm/shared_memory/allocations.h"
 
 namespace tandem {
 

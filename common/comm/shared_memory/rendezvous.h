@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
+#include "common/comm/shared_memory/allocations.h"
 #include "common/runtime/host/host_link.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/host/parking.h"

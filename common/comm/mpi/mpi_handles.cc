@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/mpi_handles.h"
+#include "common/comm/mpi/mpi_handles.h"
 
 #include <array>
 #include <cstddef>

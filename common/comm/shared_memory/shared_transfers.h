@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/allocations.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
-#include "common/comm/rendezvous.h"
+#include "common/comm/shared_memory/allocations.h"
+#include "common/comm/shared_memory/rendezvous.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/stream.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/transport_registry.h"
+#include "common/comm/transports/transport_registry.h"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,17 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/comm/hierarchical.h"
-#include "common/comm/mpi_communicator.h"
+#include "common/comm/mpi/mpi_communicator.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_layout.h"
-#include "common/comm/shared_memory.h"
+#include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/solo.h"
 #include "common/comm/staged.h"
+#include "common/comm/transports/hierarchical.h"
 #include "common/runtime/device.h"
 
 #ifdef TANDEM_HAVE_GLOO
-#include "common/comm/gloo_communicator.h"
+#include "common/comm/gloo/gloo_communicator.h"
 #endif
 
 namespace tandem {

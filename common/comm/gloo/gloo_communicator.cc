@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/gloo_communicator.h"
+#include "common/comm/gloo/gloo_communicator.h"
 
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
@@ -25,8 +25,8 @@
 #include "common/base/error.h"
 #include "common/base/this_process.h"
 #include "common/comm/blocking_communicator.h"
-#include "common/comm/broken_pipe.h"
 #include "common/comm/collective_errors.h"
+#include "common/comm/gloo/broken_pipe.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/rank_exit.h"
 #include "common/comm/reduction.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/allocations.h"
+#include "common/comm/shared_memory/allocations.h"
 
 #include "common/base/error.h"
 
