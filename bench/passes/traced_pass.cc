@@ -22,7 +22,7 @@ namespace tandem::bench {
 namespace {
 
 using timeline::ClockFit;
-using timeline::Kind;
+using timeline::SliceKind;
 
 constexpr int kRoundTrips = 51;
 
@@ -37,7 +37,8 @@ class HarnessTrack {
   void add(const std::string& name, const Work& work) {
     const Nanoseconds begin = now();
     work();
-    track_.slices.push_back({.kind = Kind::kHarness, .name = name, .begin = begin, .end = now()});
+    track_.slices.push_back(
+        {.kind = SliceKind::kHarness, .name = name, .begin = begin, .end = now()});
   }
 
   [[nodiscard]] timeline::Track take() {

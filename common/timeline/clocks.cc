@@ -92,7 +92,7 @@ void match_collectives(Trace& trace) {
   for (Process& process : trace.processes) {
     for (Track& track : process.tracks) {
       for (Slice& slice : track.slices) {
-        if (slice.kind != Kind::kCollective) continue;
+        if (slice.kind != SliceKind::kCollective) continue;
         by_sequence[slice.sequence].push_back({process.rank, track.device, &slice});
       }
     }

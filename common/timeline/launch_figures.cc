@@ -37,11 +37,11 @@ void add(const DeviceStep& step, DeviceSample& sample) {
 }
 
 // The times of a process's samples; the samples of all processes are in the same order.
-std::vector<Interval> times_of_samples(const Process& process) {
-  std::vector<Interval> samples;
+std::vector<TimeRange> times_of_samples(const Process& process) {
+  std::vector<TimeRange> samples;
   for (const Track& track : process.tracks) {
     for (const Slice& slice : track.slices) {
-      if (slice.kind == Kind::kHarness && slice.name == "sample") {
+      if (slice.kind == SliceKind::kHarness && slice.name == "sample") {
         samples.push_back({slice.begin, slice.end});
       }
     }
@@ -54,10 +54,10 @@ std::vector<Interval> times_of_samples(const Process& process) {
 std::vector<Nanoseconds> lengths_of_samples(const Trace& trace) {
   const bool is_apart = std::ranges::any_of(
       trace.processes, [&](const Process& one) { return one.host != trace.processes[0].host; });
-  std::vector<Interval> all;
+  std::vector<TimeRange> all;
   std::vector<Nanoseconds> longest;
   for (const Process& process : trace.processes) {
-    const std::vector<Interval> own = times_of_samples(process);
+    const std::vector<TimeRange> own = times_of_samples(process);
     if (all.empty()) {
       all = own;
       longest.resize(own.size());
@@ -70,7 +70,7 @@ std::vector<Nanoseconds> lengths_of_samples(const Trace& trace) {
   }
   if (is_apart) return longest;
   std::vector<Nanoseconds> lengths;
-  for (const Interval& one : all) lengths.push_back(one.end - one.begin);
+  for (const TimeRange& one : all) lengths.push_back(one.end - one.begin);
   return lengths;
 }
 

@@ -7,11 +7,11 @@
 
 namespace tandem::timeline {
 
-Intervals union_of(std::vector<Interval> intervals) {
-  std::erase_if(intervals, [](const Interval& one) { return one.end <= one.begin; });
-  std::ranges::sort(intervals, {}, &Interval::begin);
-  Intervals all;
-  for (const Interval& next : intervals) {
+TimeRanges union_of(std::vector<TimeRange> intervals) {
+  std::erase_if(intervals, [](const TimeRange& one) { return one.end <= one.begin; });
+  std::ranges::sort(intervals, {}, &TimeRange::begin);
+  TimeRanges all;
+  for (const TimeRange& next : intervals) {
     if (all.empty() || next.begin > all.back().end) {
       all.push_back(next);
     } else {
@@ -21,20 +21,20 @@ Intervals union_of(std::vector<Interval> intervals) {
   return all;
 }
 
-Intervals intersection(const Intervals& a, const Intervals& b) {
-  Intervals common;
+TimeRanges intersection(const TimeRanges& a, const TimeRanges& b) {
+  TimeRanges common;
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    const Interval both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
+    const TimeRange both{std::max(x->begin, y->begin), std::min(x->end, y->end)};
     if (both.begin < both.end) common.push_back(both);
     (x->end < y->end ? x : y)++;
   }
   return common;
 }
 
-Intervals without(const Intervals& a, const Intervals& b) {
-  Intervals left;
+TimeRanges without(const TimeRanges& a, const TimeRanges& b) {
+  TimeRanges left;
   auto y = b.begin();
-  for (Interval rest : a) {
+  for (TimeRange rest : a) {
     while (y != b.end() && y->end <= rest.begin) ++y;
     for (auto cut = y; cut != b.end() && cut->begin < rest.end; ++cut) {
       if (cut->begin > rest.begin) left.push_back({rest.begin, cut->begin});
@@ -45,9 +45,9 @@ Intervals without(const Intervals& a, const Intervals& b) {
   return left;
 }
 
-Nanoseconds length(const Intervals& intervals) {
+Nanoseconds length(const TimeRanges& intervals) {
   Nanoseconds sum{0};
-  for (const Interval& one : intervals) sum += one.end - one.begin;
+  for (const TimeRange& one : intervals) sum += one.end - one.begin;
   return sum;
 }
 
@@ -56,44 +56,44 @@ namespace {
 // The parts of a device's step, gathered before the step is whole.
 struct Gathered {
   DeviceStep step;
-  std::vector<Interval> work;
-  std::vector<Interval> communication;
-  std::vector<Interval> in_line;
+  std::vector<TimeRange> work;
+  std::vector<TimeRange> communication;
+  std::vector<TimeRange> in_line;
 };
 
 bool is_of_bucket(const Slice& collective) { return collective.index >= 0; }
 
 void take(const Slice& slice, bool is_of_buckets, Gathered& into) {
   switch (slice.kind) {
-    case Kind::kStep:
+    case SliceKind::kStep:
       into.step.begin = slice.begin;
       into.step.end = slice.end;
       return;
-    case Kind::kPhase:
+    case SliceKind::kPhase:
       // A phase that took no time begins where the next phase begins, and covers no moment of the
       // step.
       if (slice.begin < slice.end) into.step.phases.push_back(&slice);
       return;
-    case Kind::kCollective:
+    case SliceKind::kCollective:
       into.step.collectives.push_back(&slice);
       into.communication.push_back({slice.begin, slice.end});
       if (!is_of_bucket(slice)) into.in_line.push_back({slice.begin, slice.end});
       return;
-    case Kind::kOperation:
-    case Kind::kCopy:
+    case SliceKind::kOperation:
+    case SliceKind::kCopy:
       if (!is_of_buckets) into.work.push_back({slice.begin, slice.end});
       return;
-    case Kind::kHarness:
-    case Kind::kLayer:
-    case Kind::kKernel:  // parts of operations, copies and collectives, which count as a whole
-    case Kind::kMemory:
+    case SliceKind::kHarness:
+    case SliceKind::kLayer:
+    case SliceKind::kKernel:  // parts of operations, copies and collectives, which count as a whole
+    case SliceKind::kMemory:
       return;
   }
 }
 
 bool holds_buckets(const Track& track) {
   return std::ranges::any_of(track.slices, [](const Slice& one) {
-    return one.kind == Kind::kCollective && is_of_bucket(one);
+    return one.kind == SliceKind::kCollective && is_of_bucket(one);
   });
 }
 
@@ -114,10 +114,10 @@ ByStep gather(const Process& process) {
 }
 
 // The number of pieces of work by the phase that each piece began in.
-std::map<std::string, int> count(const std::vector<Interval>& work,
+std::map<std::string, int> count(const std::vector<TimeRange>& work,
                                  const std::vector<const Slice*>& phases) {
   std::map<std::string, int> pieces;
-  for (const Interval& one : work) {
+  for (const TimeRange& one : work) {
     const auto next = std::ranges::upper_bound(phases, one.begin, {},
                                                [](const Slice* phase) { return phase->begin; });
     if (next != phases.begin()) ++pieces[(*std::prev(next))->name];
@@ -133,7 +133,7 @@ DeviceStep finished(Gathered&& gathered, int rank, int device) {
   step.work = union_of(std::move(gathered.work));
   step.communication = union_of(std::move(gathered.communication));
   step.in_line = union_of(std::move(gathered.in_line));
-  std::vector<Interval> waiting;
+  std::vector<TimeRange> waiting;
   for (const Slice* const phase : step.phases) {
     if (is_waiting(*phase)) waiting.push_back({phase->begin, phase->end});
   }
@@ -153,7 +153,7 @@ Nanoseconds DeviceStep::phase(std::string_view name) const {
 }
 
 Nanoseconds hand_over_in(const DeviceStep& device, const Slice& wait) {
-  const Intervals ran = intersection(device.communication, {{wait.begin, wait.end}});
+  const TimeRanges ran = intersection(device.communication, {{wait.begin, wait.end}});
   return ran.empty() ? Nanoseconds{0} : wait.length() - length(ran);
 }
 

@@ -11,25 +11,25 @@
 namespace tandem::timeline {
 
 // The half-open interval [begin, end).
-struct Interval {
+struct TimeRange {
   Nanoseconds begin{0};
   Nanoseconds end{0};
 
-  bool operator==(const Interval&) const = default;
+  bool operator==(const TimeRange&) const = default;
 };
 
 // A set of points in time: intervals in order, none empty, none touching the next.
-using Intervals = std::vector<Interval>;
+using TimeRanges = std::vector<TimeRange>;
 
 // The union of intervals in any order, which may overlap or be empty.
-[[nodiscard]] Intervals union_of(std::vector<Interval> intervals);
+[[nodiscard]] TimeRanges union_of(std::vector<TimeRange> intervals);
 
-[[nodiscard]] Intervals intersection(const Intervals& a, const Intervals& b);
+[[nodiscard]] TimeRanges intersection(const TimeRanges& a, const TimeRanges& b);
 
 // The part of `a` that is not in `b`.
-[[nodiscard]] Intervals without(const Intervals& a, const Intervals& b);
+[[nodiscard]] TimeRanges without(const TimeRanges& a, const TimeRanges& b);
 
-[[nodiscard]] Nanoseconds length(const Intervals& intervals);
+[[nodiscard]] Nanoseconds length(const TimeRanges& intervals);
 
 // One step on one device, as the device's slices tell. Points into the trace, which must outlive
 // this.
@@ -41,11 +41,11 @@ struct DeviceStep {
   std::vector<const Slice*> phases{};       // phases longer than zero, in order, without gaps
   std::vector<const Slice*> collectives{};  // collectives in order
   std::map<int, const Bucket*> buckets{};   // buckets by index
-  Intervals work{};                         // when operations or copies outside collectives ran
+  TimeRanges work{};                        // when operations or copies outside collectives ran
   std::map<std::string, int> pieces{};      // number of pieces of work, by the phase each began in
-  Intervals waiting{};                      // phases in which the device does no work of its own
-  Intervals communication{};                // when collectives ran
-  Intervals in_line{};  // when collectives of no bucket ran on the compute stream
+  TimeRanges waiting{};                     // phases in which the device does no work of its own
+  TimeRanges communication{};               // when collectives ran
+  TimeRanges in_line{};  // when collectives of no bucket ran on the compute stream
 
   // The sum of the phases of this name.
   [[nodiscard]] Nanoseconds phase(std::string_view name) const;

@@ -107,7 +107,7 @@ Nanoseconds communication_in_line(const DeviceStep& device) {
 }
 
 Nanoseconds communication_in_gaps(const DeviceStep& device) {
-  const Intervals others = without(device.communication, device.in_line);
+  const TimeRanges others = without(device.communication, device.in_line);
   return length(without(without(others, device.waiting), device.work));
 }
 

@@ -16,7 +16,7 @@
 namespace tandem::timeline {
 
 // The kinds of slices in the order in which slices nest.
-enum class Kind {
+enum class SliceKind {
   kHarness,    // measurement around the steps, on the host
   kStep,       // a device's step
   kPhase,      // phases partition the step
@@ -32,8 +32,8 @@ inline constexpr std::array<std::string_view, 9> kKindNames{
     "harness", "step", "phase", "layer", "kernel_group", "copy", "collective", "kernel", "memory"};
 
 // Whether a GPU reported a slice of this kind, which lies within what was enqueued.
-[[nodiscard]] constexpr bool is_of_gpu(Kind kind) {
-  return kind == Kind::kKernel || kind == Kind::kMemory;
+[[nodiscard]] constexpr bool is_of_gpu(SliceKind kind) {
+  return kind == SliceKind::kKernel || kind == SliceKind::kMemory;
 }
 
 // How the ranks of a collective came together.
@@ -45,7 +45,7 @@ struct Arrival {
 };
 
 struct Slice {
-  Kind kind = Kind::kPhase;
+  SliceKind kind = SliceKind::kPhase;
   std::string name;
   Nanoseconds begin{0};  // since the epoch of the trace's clock
   Nanoseconds end{0};

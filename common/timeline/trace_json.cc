@@ -30,7 +30,7 @@ int tid_of(const Process& process, std::size_t track) {
 }
 
 // An event in one line. Events without a time come first.
-struct Event {
+struct TraceEvent {
   double time = -std::numeric_limits<double>::infinity();
   std::string line{};
 };
@@ -38,7 +38,7 @@ struct Event {
 // Writes the events of one process. `arrows` counts the arrows of all processes.
 class Writer {
  public:
-  Writer(const Process& process, Nanoseconds origin, int& arrows, std::vector<Event>& events)
+  Writer(const Process& process, Nanoseconds origin, int& arrows, std::vector<TraceEvent>& events)
       : process_(process), origin_(origin), arrows_(arrows), events_(events) {}
 
   void write() {
@@ -56,7 +56,7 @@ class Writer {
   // Adds an event; `write` writes what follows the members of every event.
   template <class Write>
   void add(const char* what, const std::string& name, int tid, Write write) {
-    Event& event = events_.emplace_back();
+    TraceEvent& event = events_.emplace_back();
     JsonWriter json(event.line);
     json.open("", '{');
     json.value("ph", what);
@@ -167,7 +167,7 @@ class Writer {
       if (track.device != bucket.device) continue;
       if (is_compute(track)) compute = tid_of(process_, index);
       const auto found = std::ranges::find_if(track.slices, [&](const Slice& slice) {
-        return slice.kind == Kind::kCollective && slice.step == bucket.step &&
+        return slice.kind == SliceKind::kCollective && slice.step == bucket.step &&
                slice.index == bucket.index;
       });
       if (found == track.slices.end()) continue;
@@ -195,7 +195,7 @@ class Writer {
   const Process& process_;
   const Nanoseconds origin_;
   int& arrows_;
-  std::vector<Event>& events_;
+  std::vector<TraceEvent>& events_;
 };
 
 std::string facts_of(const Trace& trace, Nanoseconds origin) {
@@ -214,14 +214,14 @@ std::string facts_of(const Trace& trace, Nanoseconds origin) {
 
 std::string to_json(const Trace& trace) {
   const Nanoseconds origin = earliest(trace);
-  std::vector<Event> events;
+  std::vector<TraceEvent> events;
   int arrows = 0;
   for (const Process& process : trace.processes) Writer(process, origin, arrows, events).write();
   // A thread's events come by time, as viewers want.
-  std::ranges::stable_sort(events, {}, &Event::time);
+  std::ranges::stable_sort(events, {}, &TraceEvent::time);
   std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":" + facts_of(trace, origin) +
                      ",\"traceEvents\":[\n";
-  for (const Event& event : events) {
+  for (const TraceEvent& event : events) {
     if (&event != &events.front()) text += ",\n";
     text += event.line;
   }

@@ -100,7 +100,7 @@ class Reader {
 
   void take_slice(const JsonValue& event) {
     const JsonValue args = arguments(event);
-    Slice slice{.kind = static_cast<Kind>(event.at("cat").one_of(kKindNames)),
+    Slice slice{.kind = static_cast<SliceKind>(event.at("cat").one_of(kKindNames)),
                 .name = value_at<std::string>(event, "name")};
     slice.begin = origin_ + duration(event.at("ts"));
     slice.end = slice.begin + duration(event.at("dur"));

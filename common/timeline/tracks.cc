@@ -21,7 +21,7 @@ void add_layers(Track& track) {
   bool goes_on = false;  // the next operation may belong to the latest layer
   for (const Slice& slice : track.slices) {
     if (is_of_gpu(slice.kind)) continue;  // within an operation, or beside one
-    if (slice.kind != Kind::kOperation || slice.layer.empty()) {
+    if (slice.kind != SliceKind::kOperation || slice.layer.empty()) {
       goes_on = false;
       continue;
     }
@@ -29,7 +29,7 @@ void add_layers(Track& track) {
       layers.back().end = slice.end;
       continue;
     }
-    layers.push_back({.kind = Kind::kLayer,
+    layers.push_back({.kind = SliceKind::kLayer,
                       .name = slice.layer,
                       .begin = slice.begin,
                       .end = slice.end,

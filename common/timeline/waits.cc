@@ -17,7 +17,7 @@ std::string phase_at(const DeviceStep& device, Nanoseconds time) {
 }
 
 // The phase that the device spent most of the interval in; the device may have begun its step late.
-std::string phase_most_of(const DeviceStep& device, const Interval& time) {
+std::string phase_most_of(const DeviceStep& device, const TimeRange& time) {
   std::string most = "no phase yet";
   Nanoseconds longest = std::min(device.begin, time.end) - time.begin;
   for (const Slice* const phase : device.phases) {
@@ -76,7 +76,7 @@ std::string cause_of_idle(const StepView& step, const DeviceStep& device, const 
 
 }  // namespace
 
-const Slice* latest_ending(const DeviceStep& device, const Interval& within) {
+const Slice* latest_ending(const DeviceStep& device, const TimeRange& within) {
   const Slice* found = nullptr;
   for (const Slice* const one : device.collectives) {
     if (one->end <= within.begin || one->end > within.end) continue;
@@ -87,7 +87,7 @@ const Slice* latest_ending(const DeviceStep& device, const Interval& within) {
 
 std::pair<const DeviceStep*, Nanoseconds> latest_work_of_others(const StepView& step,
                                                                 const DeviceStep& device,
-                                                                const Interval& within) {
+                                                                const TimeRange& within) {
   std::pair<const DeviceStep*, Nanoseconds> found{nullptr, Nanoseconds{0}};
   for (const DeviceStep& other : step.devices) {
     if (&other == &device) continue;

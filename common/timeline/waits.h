@@ -26,11 +26,11 @@ struct Wait {
 
 // The device's collective that ended last within the interval, whose end is included; null where
 // none ended there.
-[[nodiscard]] const Slice* latest_ending(const DeviceStep& device, const Interval& within);
+[[nodiscard]] const Slice* latest_ending(const DeviceStep& device, const TimeRange& within);
 
 // The other device whose phase other than a wait ended last within the interval, without the
 // interval's beginning and with its end, and the time of that end; null where there is none.
 [[nodiscard]] std::pair<const DeviceStep*, Nanoseconds> latest_work_of_others(
-    const StepView& step, const DeviceStep& device, const Interval& within);
+    const StepView& step, const DeviceStep& device, const TimeRange& within);
 
 }  // namespace tandem::timeline

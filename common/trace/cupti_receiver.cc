@@ -10,7 +10,7 @@
 namespace tandem::cupti {
 namespace {
 
-using timeline::Kind;
+using timeline::SliceKind;
 
 constexpr std::size_t kBuffer = std::size_t{4} << 20;
 constexpr std::size_t kAlignment = 8;  // as CUPTI wants it
@@ -108,19 +108,19 @@ void Receiver::read(const CUpti_Activity& activity) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const Kernel& kernel = as<Kernel>(activity);
-      return add(kernel, Kind::kKernel, name_of(kernel.name), Bytes{});
+      return add(kernel, SliceKind::kKernel, name_of(kernel.name), Bytes{});
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
       const Copy& copy = as<Copy>(activity);
-      return add(copy, Kind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
+      return add(copy, SliceKind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2: {
       const PeerCopy& copy = as<PeerCopy>(activity);
-      return add(copy, Kind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
+      return add(copy, SliceKind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
     }
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const Set& set = as<Set>(activity);
-      return add(set, Kind::kMemory, "set", bytes(set.bytes));
+      return add(set, SliceKind::kMemory, "set", bytes(set.bytes));
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto& mark = as<CUpti_ActivityExternalCorrelation>(activity);
@@ -135,7 +135,7 @@ void Receiver::read(const CUpti_Activity& activity) {
 }
 
 template <class Activity>
-void Receiver::add(const Activity& activity, Kind kind, const std::string& name, Bytes size) {
+void Receiver::add(const Activity& activity, SliceKind kind, const std::string& name, Bytes size) {
   if (activity.start == 0 || activity.end < activity.start) {
     ++harvest_.without_time;
     return;

@@ -35,7 +35,7 @@ class Receiver {
   void read(const CUpti_Activity& activity);
   // Adds a record of any kind, as all kinds have these fields.
   template <class Activity>
-  void add(const Activity& activity, timeline::Kind kind, const std::string& name, Bytes size);
+  void add(const Activity& activity, timeline::SliceKind kind, const std::string& name, Bytes size);
   const std::string& name_of(const char* linker_name);
 
   struct Correlated {

@@ -18,7 +18,7 @@ namespace tandem::cupti {
 
 // A kernel, a copy or a set of memory that a GPU ran.
 struct Record {
-  timeline::Kind kind = timeline::Kind::kKernel;  // or kMemory
+  timeline::SliceKind kind = timeline::SliceKind::kKernel;  // or kMemory
   std::string name;
   Nanoseconds begin{0};  // on the host's clock, as Clock
   Nanoseconds end{0};

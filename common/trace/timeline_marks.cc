@@ -15,8 +15,8 @@ namespace tandem {
 namespace {
 
 using timeline::Bucket;
-using timeline::Kind;
 using timeline::Slice;
+using timeline::SliceKind;
 using timeline::Track;
 
 constexpr const char* kOther = "other";  // a stream that only its GPU reported
@@ -85,11 +85,11 @@ class Conversion {
   void begin_phase(const TimelineMark& mark) {
     at(mark.stream, "compute");
     if (!step_) {
-      step_ = Slice{.kind = Kind::kStep, .name = "step", .begin = mark.at, .step = ++steps_};
+      step_ = Slice{.kind = SliceKind::kStep, .name = "step", .begin = mark.at, .step = ++steps_};
     } else {
       end_phase(mark);
     }
-    phase_ = Slice{.kind = Kind::kPhase, .name = mark.name, .begin = mark.at, .step = steps_};
+    phase_ = Slice{.kind = SliceKind::kPhase, .name = mark.name, .begin = mark.at, .step = steps_};
   }
 
   void end_phase(const TimelineMark& mark) {
@@ -119,7 +119,7 @@ class Conversion {
   }
 
   void begin_work(const TimelineMark& mark) {
-    const bool is_collective = mark.kind == Kind::kCollective;
+    const bool is_collective = mark.kind == SliceKind::kCollective;
     at(mark.stream, is_collective ? "comm" : "copies")
         .open.push_back({.kind = mark.kind,
                          .name = mark.name,

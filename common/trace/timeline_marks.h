@@ -27,16 +27,17 @@ struct TimelineMark {
   What what = What::kPhaseBegins;
   std::size_t stream = 0;  // index of the stream in the device
   Nanoseconds at{0};
-  timeline::Kind kind = timeline::Kind::kOperation;  // kind of the work, or of what a GPU ran
-  std::string name{};                                // name of a phase or work
-  std::string layer{};                               // layer of an operation
-  int index = -1;                                    // index of a collective, a bucket or a part
-  Bytes size{};                                      // bytes of copies or a collective
-  int copies = 1;                                    // number of copies in a row
-  std::vector<int> parts{};                          // parts of a bucket
-  std::uint64_t number = 0;      // mark's number in the process from 1; CUDA only
-  Nanoseconds end{0};            // end of what a GPU ran
-  std::uint64_t graph_node = 0;  // CUDA's graph node of what a GPU ran in a replay
+  timeline::SliceKind kind =
+      timeline::SliceKind::kOperation;  // kind of the work, or of what a GPU ran
+  std::string name{};                   // name of a phase or work
+  std::string layer{};                  // layer of an operation
+  int index = -1;                       // index of a collective, a bucket or a part
+  Bytes size{};                         // bytes of copies or a collective
+  int copies = 1;                       // number of copies in a row
+  std::vector<int> parts{};             // parts of a bucket
+  std::uint64_t number = 0;             // mark's number in the process from 1; CUDA only
+  Nanoseconds end{0};                   // end of what a GPU ran
+  std::uint64_t graph_node = 0;         // CUDA's graph node of what a GPU ran in a replay
 };
 
 // Builds the timeline of a device: a track per stream, named by the stream's work, and the steps'

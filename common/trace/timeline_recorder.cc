@@ -17,15 +17,15 @@ namespace {
 
 using What = TimelineMark::What;
 
-timeline::Kind kind_of(EnqueuedWork::Kind kind) {
+timeline::SliceKind kind_of(EnqueuedWork::Kind kind) {
   switch (kind) {
     case EnqueuedWork::Kind::kOperation:
-      return timeline::Kind::kOperation;
+      return timeline::SliceKind::kOperation;
     case EnqueuedWork::Kind::kCopy:
-      return timeline::Kind::kCopy;
+      return timeline::SliceKind::kCopy;
     case EnqueuedWork::Kind::kCollective:
     case EnqueuedWork::Kind::kInLine:
-      return timeline::Kind::kCollective;
+      return timeline::SliceKind::kCollective;
   }
   fail(ErrorKind::kLogic, "work of no kind");
 }

@@ -170,7 +170,7 @@ TEST_F(StepGraphTest, Timeline_IsOnTheHostsClock_WithinItsError) {
   ASSERT_FALSE(process.tracks.empty());
   const std::vector<timeline::Slice>& slices = process.tracks.front().slices;
   ASSERT_GT(slices.size(), 6U);
-  EXPECT_EQ(slices.front().kind, timeline::Kind::kStep);
+  EXPECT_EQ(slices.front().kind, timeline::SliceKind::kStep);
   for (const timeline::Slice& one : slices) {
     EXPECT_LE(before - process.clock_error, one.begin);
     EXPECT_LE(one.begin, one.end);

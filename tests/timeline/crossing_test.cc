@@ -7,7 +7,7 @@
 namespace tandem::timeline {
 namespace {
 
-Slice slice_between(Kind kind, const std::string& name, int begin, int end) {
+Slice slice_between(SliceKind kind, const std::string& name, int begin, int end) {
   return {.kind = kind, .name = name, .begin = Nanoseconds{begin}, .end = Nanoseconds{end}};
 }
 
@@ -30,34 +30,36 @@ std::vector<std::string> taken(std::vector<Slice> slices) {
 using Told = std::vector<std::string>;
 
 TEST(Crossing, WhatNestsOrIsApart_Stays) {
-  EXPECT_EQ(
-      taken({slice_between(Kind::kOperation, "o", 0, 10), slice_between(Kind::kKernel, "a", 0, 10),
-             slice_between(Kind::kOperation, "p", 10, 20),
-             slice_between(Kind::kKernel, "b", 10, 15), slice_between(Kind::kMemory, "c", 15, 20),
-             slice_between(Kind::kKernel, "d", 25, 30)}),
-      Told{"compute: o a p b c d"});
+  EXPECT_EQ(taken({slice_between(SliceKind::kOperation, "o", 0, 10),
+                   slice_between(SliceKind::kKernel, "a", 0, 10),
+                   slice_between(SliceKind::kOperation, "p", 10, 20),
+                   slice_between(SliceKind::kKernel, "b", 10, 15),
+                   slice_between(SliceKind::kMemory, "c", 15, 20),
+                   slice_between(SliceKind::kKernel, "d", 25, 30)}),
+            Told{"compute: o a p b c d"});
 }
 
 TEST(Crossing, AKernelOverTheEndOfItsOperation_IsBeside) {
-  EXPECT_EQ(
-      taken({slice_between(Kind::kOperation, "o", 0, 10), slice_between(Kind::kKernel, "a", 5, 12),
-             slice_between(Kind::kOperation, "p", 10, 20),
-             slice_between(Kind::kKernel, "b", 12, 15)}),
-      (Told{"compute: o p b", "compute beside: a"}));
+  EXPECT_EQ(taken({slice_between(SliceKind::kOperation, "o", 0, 10),
+                   slice_between(SliceKind::kKernel, "a", 5, 12),
+                   slice_between(SliceKind::kOperation, "p", 10, 20),
+                   slice_between(SliceKind::kKernel, "b", 12, 15)}),
+            (Told{"compute: o p b", "compute beside: a"}));
 }
 
 TEST(Crossing, AKernelOverTheBeginningOfAnOperation_IsBeside) {
-  EXPECT_EQ(
-      taken({slice_between(Kind::kKernel, "a", 5, 30), slice_between(Kind::kOperation, "o", 10, 20),
-             slice_between(Kind::kKernel, "b", 12, 15)}),
-      (Told{"compute: o b", "compute beside: a"}));
+  EXPECT_EQ(taken({slice_between(SliceKind::kKernel, "a", 5, 30),
+                   slice_between(SliceKind::kOperation, "o", 10, 20),
+                   slice_between(SliceKind::kKernel, "b", 12, 15)}),
+            (Told{"compute: o b", "compute beside: a"}));
 }
 
 TEST(Crossing, KernelsAtOnce_AreOnAsManyTracksAsThereAreAtOnce) {
-  EXPECT_EQ(
-      taken({slice_between(Kind::kKernel, "a", 0, 10), slice_between(Kind::kKernel, "b", 1, 4),
-             slice_between(Kind::kKernel, "c", 2, 6), slice_between(Kind::kKernel, "d", 5, 8)}),
-      (Told{"compute: a", "compute beside: b d", "compute beside 2: c"}));
+  EXPECT_EQ(taken({slice_between(SliceKind::kKernel, "a", 0, 10),
+                   slice_between(SliceKind::kKernel, "b", 1, 4),
+                   slice_between(SliceKind::kKernel, "c", 2, 6),
+                   slice_between(SliceKind::kKernel, "d", 5, 8)}),
+            (Told{"compute: a", "compute beside: b d", "compute beside 2: c"}));
 }
 
 }  // namespace

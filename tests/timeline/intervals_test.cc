@@ -6,39 +6,40 @@
 namespace tandem::timeline {
 namespace {
 
-Interval at(int begin, int end) { return {Nanoseconds{begin}, Nanoseconds{end}}; }
+TimeRange at(int begin, int end) { return {Nanoseconds{begin}, Nanoseconds{end}}; }
 
-TEST(Intervals, Union_JoinsWhatOverlapsOrTouches_InAnyOrder) {
+TEST(TimeRanges, Union_JoinsWhatOverlapsOrTouches_InAnyOrder) {
   EXPECT_EQ(union_of({at(7, 9), at(0, 2), at(1, 4), at(4, 5), at(6, 6)}),
-            (Intervals{at(0, 5), at(7, 9)}));
-  EXPECT_EQ(union_of({at(0, 9), at(2, 3)}), (Intervals{at(0, 9)}));
+            (TimeRanges{at(0, 5), at(7, 9)}));
+  EXPECT_EQ(union_of({at(0, 9), at(2, 3)}), (TimeRanges{at(0, 9)}));
   EXPECT_TRUE(union_of({}).empty());
 }
 
-TEST(Intervals, Intersection_IsWhatBothHold) {
+TEST(TimeRanges, Intersection_IsWhatBothHold) {
   EXPECT_EQ(intersection({at(0, 4), at(6, 10)}, {at(2, 7), at(8, 9), at(10, 12)}),
-            (Intervals{at(2, 4), at(6, 7), at(8, 9)}));
+            (TimeRanges{at(2, 4), at(6, 7), at(8, 9)}));
   EXPECT_TRUE(intersection({at(0, 4)}, {at(4, 8)}).empty());
 }
 
-TEST(Intervals, Without_LeavesWhatTheOtherDoesNotHold) {
-  EXPECT_EQ(without({at(0, 10)}, {at(2, 3), at(5, 7)}), (Intervals{at(0, 2), at(3, 5), at(7, 10)}));
-  EXPECT_EQ(without({at(0, 4), at(6, 9)}, {at(3, 7)}), (Intervals{at(0, 3), at(7, 9)}));
+TEST(TimeRanges, Without_LeavesWhatTheOtherDoesNotHold) {
+  EXPECT_EQ(without({at(0, 10)}, {at(2, 3), at(5, 7)}),
+            (TimeRanges{at(0, 2), at(3, 5), at(7, 10)}));
+  EXPECT_EQ(without({at(0, 4), at(6, 9)}, {at(3, 7)}), (TimeRanges{at(0, 3), at(7, 9)}));
   EXPECT_TRUE(without({at(1, 4)}, {at(0, 5)}).empty());
-  EXPECT_EQ(without({at(1, 4)}, {}), (Intervals{at(1, 4)}));
+  EXPECT_EQ(without({at(1, 4)}, {}), (TimeRanges{at(1, 4)}));
 }
 
 // Each nanosecond counted by itself, over many sets.
-TEST(Intervals, AgreeWithSetsOfPoints) {
+TEST(TimeRanges, AgreeWithSetsOfPoints) {
   constexpr int kEnd = 12;
-  const auto holds = [](const Intervals& all, int point) {
-    for (const Interval& one : all) {
+  const auto holds = [](const TimeRanges& all, int point) {
+    for (const TimeRange& one : all) {
       if (one.begin.count() <= point && point < one.end.count()) return true;
     }
     return false;
   };
   const auto set_of = [](unsigned bits) {
-    std::vector<Interval> points;
+    std::vector<TimeRange> points;
     for (int i = 0; i < kEnd; ++i) {
       if ((bits >> i & 1U) != 0) points.push_back(at(i, i + 1));
     }
@@ -46,10 +47,10 @@ TEST(Intervals, AgreeWithSetsOfPoints) {
   };
   for (unsigned first = 0; first < 1U << kEnd; first += 37) {
     for (unsigned second = 0; second < 1U << kEnd; second += 41) {
-      const Intervals a = set_of(first);
-      const Intervals b = set_of(second);
-      const Intervals both = intersection(a, b);
-      const Intervals left = without(a, b);
+      const TimeRanges a = set_of(first);
+      const TimeRanges b = set_of(second);
+      const TimeRanges both = intersection(a, b);
+      const TimeRanges left = without(a, b);
       for (int i = 0; i < kEnd; ++i) {
         ASSERT_EQ(holds(both, i), holds(a, i) && holds(b, i));
         ASSERT_EQ(holds(left, i), holds(a, i) && !holds(b, i));

@@ -20,8 +20,8 @@ Trace sampled() {
   for (Process& process : trace.processes) {
     const int early = process.rank == 0 ? 0 : 3;
     Track harness{.device = kNoDevice, .name = "harness"};
-    harness.slices = {slice(Kind::kHarness, "barrier", 0, 1),
-                      slice(Kind::kHarness, "sample", 2 + early, 170 - 5 * process.rank)};
+    harness.slices = {slice(SliceKind::kHarness, "barrier", 0, 1),
+                      slice(SliceKind::kHarness, "sample", 2 + early, 170 - 5 * process.rank)};
     for (Slice& one : harness.slices) one.step = 0;
     process.tracks.push_back(harness);
   }

@@ -11,7 +11,7 @@
 
 namespace tandem::timeline {
 
-inline Slice slice(Kind kind, const std::string& name, int begin, int end) {
+inline Slice slice(SliceKind kind, const std::string& name, int begin, int end) {
   return {
       .kind = kind, .name = name, .begin = Nanoseconds{begin}, .end = Nanoseconds{end}, .step = 1};
 }
@@ -25,11 +25,11 @@ struct NamedPhase {
 // itself unless it is a wait.
 inline Track compute_track(int device, int begin, const std::vector<NamedPhase>& phases) {
   Track track{.device = device, .name = "compute"};
-  track.slices.push_back(slice(Kind::kStep, "step", begin, phases.back().end));
+  track.slices.push_back(slice(SliceKind::kStep, "step", begin, phases.back().end));
   for (const auto& [name, end] : phases) {
-    track.slices.push_back(slice(Kind::kPhase, name, begin, end));
+    track.slices.push_back(slice(SliceKind::kPhase, name, begin, end));
     if (name != "idle" && name != "exposed_comm") {
-      track.slices.push_back(slice(Kind::kOperation, name + "_work", begin, end));
+      track.slices.push_back(slice(SliceKind::kOperation, name + "_work", begin, end));
     }
     begin = end;
   }
@@ -38,7 +38,7 @@ inline Track compute_track(int device, int begin, const std::vector<NamedPhase>&
 }
 
 inline Slice collective(int index, int begin, int end) {
-  Slice made = slice(Kind::kCollective, "collective", begin, end);
+  Slice made = slice(SliceKind::kCollective, "collective", begin, end);
   made.index = made.sequence = index;
   made.size = Bytes{1 << 20};
   return made;

@@ -66,8 +66,8 @@ TEST(Summary, HandOversAreWhatIsLeftOfAWaitInWhichACollectiveRan) {
 TEST(Summary, CollectivesOfNoBucketAreInLine_AndWhatRunsBesideThemIsWork) {
   Trace trace = two_ranks();
   Track& compute = trace.processes[0].tracks[0];
-  compute.slices.push_back(slice(Kind::kCollective, "broadcast", 5, 15));
-  compute.slices.push_back(slice(Kind::kCollective, "all_reduce", 75, 80));  // while it waits
+  compute.slices.push_back(slice(SliceKind::kCollective, "broadcast", 5, 15));
+  compute.slices.push_back(slice(SliceKind::kCollective, "all_reduce", 75, 80));  // while it waits
   sort_slices(compute);
   const std::vector<StepView> steps = steps_of(trace);
   const DeviceStep& device = steps.front().devices.front();

@@ -74,7 +74,7 @@ TEST(TraceJson, WhatAGpuRan_ComesBack) {
   trace.processes[0].lost_records = 3;
   trace.processes[1].cuda_times = "events, since there is none";
   Track& track = trace.processes[0].tracks[0];
-  Slice kernel = slice(Kind::kKernel, "gemm", 1, 2);
+  Slice kernel = slice(SliceKind::kKernel, "gemm", 1, 2);
   kernel.graph_node = std::uint64_t{1} << 40;
   track.slices.push_back(kernel);
   const Trace read = parse_trace(to_json(trace), "a.json");
@@ -82,7 +82,7 @@ TEST(TraceJson, WhatAGpuRan_ComesBack) {
   EXPECT_EQ(read.processes[0].lost_records, 3);
   EXPECT_EQ(read.processes[1].cuda_times, "events, since there is none");
   const auto& slices = read.processes[0].tracks[0].slices;
-  const auto found = std::ranges::find(slices, Kind::kKernel, &Slice::kind);
+  const auto found = std::ranges::find(slices, SliceKind::kKernel, &Slice::kind);
   ASSERT_NE(found, slices.end());
   EXPECT_EQ(found->name, "gemm");
   EXPECT_EQ(found->graph_node, kernel.graph_node);
@@ -108,9 +108,9 @@ TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
 
 TEST(Merge, LayersHoldConsecutiveOperations) {
   Track track = compute_track(0, 0, {{"forward", 40}});
-  std::erase_if(track.slices, [](const Slice& one) { return one.kind == Kind::kOperation; });
+  std::erase_if(track.slices, [](const Slice& one) { return one.kind == SliceKind::kOperation; });
   const auto operation = [&](const std::string& layer, int begin) {
-    Slice made = slice(Kind::kOperation, "linear_forward", begin, begin + 9);
+    Slice made = slice(SliceKind::kOperation, "linear_forward", begin, begin + 9);
     made.layer = layer;
     track.slices.push_back(made);
   };
@@ -119,12 +119,12 @@ TEST(Merge, LayersHoldConsecutiveOperations) {
   operation("", 20);
   operation("0", 30);
   add_layers(track);
-  std::vector<Interval> layers;
+  std::vector<TimeRange> layers;
   for (const Slice& one : track.slices) {
-    if (one.kind == Kind::kLayer) layers.push_back({one.begin, one.end});
+    if (one.kind == SliceKind::kLayer) layers.push_back({one.begin, one.end});
   }
-  EXPECT_EQ(layers, (std::vector<Interval>{{Nanoseconds{0}, Nanoseconds{19}},
-                                           {Nanoseconds{30}, Nanoseconds{39}}}));
+  EXPECT_EQ(layers, (std::vector<TimeRange>{{Nanoseconds{0}, Nanoseconds{19}},
+                                            {Nanoseconds{30}, Nanoseconds{39}}}));
 }
 
 }  // namespace

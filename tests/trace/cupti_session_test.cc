@@ -18,7 +18,7 @@ namespace tandem::cupti {
 namespace {
 
 using testing::HasSubstr;
-using timeline::Kind;
+using timeline::SliceKind;
 
 constexpr int kInsufficientPrivileges = 35;
 constexpr int kMultipleSubscribers = 39;
@@ -81,8 +81,8 @@ TEST_F(CuptiSessionTest, WhatRan_IsToldBehindItsMark_OnTheHostsClock) {
     text += fmt::format("{} {} {}; ", one.name, one.behind, one.size.value);
   }
   EXPECT_EQ(text, "axpy 0 0; copy on device 3 512; copy to peer 4 1024; set 4 2048; ");
-  EXPECT_EQ(told.records[0].kind, Kind::kKernel);
-  EXPECT_EQ(told.records[1].kind, Kind::kMemory);
+  EXPECT_EQ(told.records[0].kind, SliceKind::kKernel);
+  EXPECT_EQ(told.records[1].kind, SliceKind::kMemory);
   EXPECT_EQ(told.dropped + told.without_time, 0);
   EXPECT_EQ(told.failure, "");
 }

@@ -8,15 +8,15 @@
 namespace tandem {
 namespace {
 
-using timeline::Kind;
 using timeline::Slice;
+using timeline::SliceKind;
 using What = TimelineMark::What;
 
 // A device's marks, numbered as they are made.
 class Marks {
  public:
   Marks& add(What what, int at, const std::string& name = "", std::size_t stream = 0) {
-    const Kind kind = name == "collective" ? Kind::kCollective : Kind::kOperation;
+    const SliceKind kind = name == "collective" ? SliceKind::kCollective : SliceKind::kOperation;
     marks_.push_back({.what = what,
                       .stream = stream,
                       .at = Nanoseconds{at},
@@ -34,7 +34,7 @@ class Marks {
     work_.push_back({{.what = What::kGpuRan,
                       .stream = stream,
                       .at = Nanoseconds{begin},
-                      .kind = Kind::kKernel,
+                      .kind = SliceKind::kKernel,
                       .name = name,
                       .end = Nanoseconds{end}},
                      number});
@@ -140,7 +140,7 @@ TEST(GpuWork, KernelsBetweenOperations_PartNoLayer) {
   }
   std::vector<std::string> layers;
   for (const Slice& one : timeline_of(0, all).tracks.at(0).slices) {
-    if (one.kind == Kind::kLayer) {
+    if (one.kind == SliceKind::kLayer) {
       layers.push_back(fmt::format("{}-{}", one.begin.count(), one.end.count()));
     }
   }

@@ -14,8 +14,8 @@ namespace tandem::test {
 namespace {
 
 using std::chrono::milliseconds;
-using timeline::Kind;
 using timeline::Slice;
+using timeline::SliceKind;
 using timeline::Track;
 using What = TimelineMark::What;
 
@@ -25,7 +25,7 @@ TimelineMark mark(What what, int at, const std::string& name = "", std::size_t s
 
 TimelineMark collective(What what, int at, int index) {
   TimelineMark made = mark(what, at, "collective", 1);
-  made.kind = Kind::kCollective;
+  made.kind = SliceKind::kCollective;
   made.index = index;
   return made;
 }
@@ -163,9 +163,9 @@ TEST_F(TimelineRecorderTest, CopiesAndCollectivesAreOnTheirStreams) {
   const timeline::Process process = recorder_.collect();
   ASSERT_EQ(process.tracks.size(), 2U);
   const Slice& copy = process.tracks[0].slices.back();
-  EXPECT_EQ(copy.kind, Kind::kCopy);
+  EXPECT_EQ(copy.kind, SliceKind::kCopy);
   EXPECT_EQ(copy.size, kib(4));
-  EXPECT_EQ(process.tracks[1].slices.at(0).kind, Kind::kCollective);
+  EXPECT_EQ(process.tracks[1].slices.at(0).kind, SliceKind::kCollective);
   EXPECT_TRUE(process.buckets.at(0).ready && process.buckets.at(0).back);
 }
 
@@ -187,7 +187,7 @@ TEST_F(TimelineRecorderTest, CopiesInARowAreOne_AndCollectivesOfNoBucketHaveThei
   EXPECT_GE(slices[2].length(), milliseconds(1));
   EXPECT_LE(slices[2].end, slices[3].begin);
   EXPECT_EQ(slices[2].size, kib(8));
-  EXPECT_EQ(slices[3].kind, Kind::kCollective);
+  EXPECT_EQ(slices[3].kind, SliceKind::kCollective);
   EXPECT_EQ(slices[3].name, "broadcast");
   EXPECT_EQ(slices[3].index, -1);
   EXPECT_EQ(slices[3].sequence, 0);
