@@ -6,7 +6,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/host/parking.h"
-#include "common/runtime/link_model.h"
+#include "common/runtime/host/link_ports.h"
 
 namespace tandem {
 

@@ -13,6 +13,8 @@
 
 namespace tandem {
 
+struct LinkPorts;  // common/runtime/host/link_ports.h
+
 enum class BackendChoice { kAuto, kHost, kCuda };
 
 // Parses "auto", "host" or "cuda"; throws a usage error that lists these for any other text.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/comm/thread_bootstrap.h"
+#include "common/runtime/host/link_ports.h"
 #include "common/runtime/link_model.h"
 #include "tests/comm/communicating_rank.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/runtime/link_model.h"
+#include "common/runtime/host/link_ports.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

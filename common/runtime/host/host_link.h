@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/runtime/host/link_ports.h"
 #include "common/runtime/link_model.h"
 #include "common/runtime/platform.h"
 
