@@ -151,7 +151,8 @@ std::vector<LayerSeconds> replayed(Platform& platform, Device& device, const Wor
   return time_layers(device, step, replay.operations(batch));
 }
 
-CalibratedBatch outcome_of(std::vector<Replayed> passes, std::size_t index, std::int64_t batch) {
+CalibratedBatch outcome_of(const std::vector<Replayed>& passes, std::size_t index,
+                           std::int64_t batch) {
   CalibratedBatch outcome{.batch = batch};
   for (const Replayed& pass : passes) {
     outcome.wanted_seconds += pass.pass->seconds[index];
@@ -175,7 +176,7 @@ Calibration calibrate(Platform& platform, Device& device, Workload workload, Pre
       if (round < kCorrections) {
         correct(passes, i, row_times);
       } else {
-        result.batches.push_back(outcome_of(std::move(passes), i, batches[i]));
+        result.batches.push_back(outcome_of(passes, i, batches[i]));
       }
     }
   }

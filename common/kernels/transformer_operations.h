@@ -97,7 +97,7 @@ struct AttentionShape {
 // over all pairs of positions, as the field does, though half are masked. Backward has four
 // products.
 [[nodiscard]] constexpr std::int64_t attention_flops(const AttentionShape& shape) {
-  return 2 * 2 * shape.batch * shape.positions * shape.positions * shape.width();
+  return 2 * (2 * shape.batch * shape.positions * shape.positions * shape.width());
 }
 
 // Causal self-attention: y = softmax(q k^T / sqrt(head_width)) v per sample and head, where each

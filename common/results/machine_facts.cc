@@ -20,7 +20,7 @@ namespace {
 // Without that list the key is the package and the core's number, which may repeat between dies.
 std::string core_of(int cpu, const std::filesystem::path& system) {
   const std::filesystem::path topology = system / fmt::format("cpu{}", cpu) / "topology";
-  const std::string siblings = first_line((topology / "thread_siblings_list").string());
+  std::string siblings = first_line((topology / "thread_siblings_list").string());
   if (!siblings.empty()) return siblings;
   const std::string core = first_line((topology / "core_id").string());
   const std::string package = first_line((topology / "physical_package_id").string());

@@ -60,7 +60,7 @@ std::string cause_in(const StepView& step, const DeviceStep& device, const Slice
                        to_string(Seconds(handed_over)));
   }
   const bool was_late = arrived - from > collective->end - arrived;
-  const std::string late = was_late ? who_was_late(step, device, *collective) : std::string();
+  std::string late = was_late ? who_was_late(step, device, *collective) : std::string();
   if (!late.empty()) return late;
   return fmt::format(
       "{} ({}) was in transfer",

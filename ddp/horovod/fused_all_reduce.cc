@@ -10,8 +10,8 @@ namespace tandem::ddp::horovod {
 
 namespace {
 
-constexpr std::int64_t kPadding = 16;   // bytes that a vectorised copy moves at once
-constexpr std::int64_t kLine = 4 * 64;  // bytes of 64 floats
+constexpr std::int64_t kPadding = 16;  // bytes that a vectorised copy moves at once
+constexpr std::int64_t kLine = 256;    // bytes of 64 floats
 
 std::int64_t floats_in(Bytes bytes) {
   return bytes.value / static_cast<std::int64_t>(sizeof(float));

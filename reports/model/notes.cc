@@ -46,7 +46,7 @@ std::string notice_of(const LaunchRecord& record) {
 }
 
 std::string in_one_line(const std::set<std::string>& notices) {
-  const std::string first = "modelled: " + *notices.begin();
+  std::string first = "modelled: " + *notices.begin();
   if (notices.size() == 1) return first;
   return fmt::format("{}, and in other launches {} more", first,
                      count_text(std::ssize(notices) - 1, "scaling"));

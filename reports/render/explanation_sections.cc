@@ -89,7 +89,7 @@ Section ladder_section(const Explanation& explanation) {
 }
 
 std::string range_remark(const RemovalRange& range) {
-  const std::string first = remark(range.first);
+  std::string first = remark(range.first);
   const std::string last = remark(range.last);
   if (first == last) return first;
   if (first.empty()) return "last: " + last;

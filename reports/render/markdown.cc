@@ -227,7 +227,7 @@ std::string section(const char* title, const TextTable& table) {
 
 std::string table_markdown(const TextTable& table) {
   if (table.rows.empty()) return "";
-  const std::string body = fmt::format("\n{}", to_markdown(table));
+  std::string body = fmt::format("\n{}", to_markdown(table));
   if (table.rows.size() <= kMostOpenRows) return body;
   return folded_markdown(fmt::format("{} rows", table.rows.size()), body);
 }

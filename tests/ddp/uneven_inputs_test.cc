@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kTolerance = 2e-5;
 
-constexpr int kSteps = 3;
+constexpr int kUnevenSteps = 3;
 
 class NaiveJoin {
  public:
@@ -30,7 +30,7 @@ class NaiveJoin {
   }
 
   TensorValues weights_after_all_steps() {
-    for (int step = 0; step < kSteps; ++step) train();
+    for (int step = 0; step < kUnevenSteps; ++step) train();
     return values_of(*platform_, replica_.parameters().tensors);
   }
 
@@ -94,7 +94,7 @@ std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch, in
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
     ddp::DistributedDataParallel ddp(*platform, device, model, {*communicator},
                                      {.global_batch = batch}, options);
-    for (int step = 0; step < kSteps; ++step) ddp.step();
+    for (int step = 0; step < kUnevenSteps; ++step) ddp.step();
     ddp.synchronize();
     weights[rank] = values_of(*platform, ddp.weights());
   });

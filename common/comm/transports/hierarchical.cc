@@ -108,7 +108,7 @@ class HierarchicalCommunicator final : public Communicator {
   void compare(Stream& stream, std::int64_t note) {
     host::HostStream& on = host::host_stream(stream);
     const auto bits_of = [&stream](std::int64_t* notes, int count) {
-      return Span<float>(reinterpret_cast<float*>(notes), 2 * count, stream.device());
+      return Span<float>(reinterpret_cast<float*>(notes), std::int64_t{2} * count, stream.device());
     };
     const Span<float> mine = bits_of(&note_, 1);
     const Span<float> all = bits_of(notes_.data(), size());

@@ -21,8 +21,8 @@ struct ChildRequest {
 struct ChildResult {
   enum class End { kExited, kSignalled, kTimedOut, kInterrupted, kNotStarted };
   End end = End::kNotStarted;
-  int code = 0;             // exit status, signal number, or errno of a start that failed
-  std::string stderr_text;  // the last 64 KiB of stderr
+  int code = 0;               // exit status, signal number, or errno of a start that failed
+  std::string stderr_text{};  // the last 64 KiB of stderr
   Seconds duration{0};
 
   [[nodiscard]] bool has_exited(int status) const { return end == End::kExited && code == status; }

@@ -45,13 +45,13 @@ bool is_asked_about(const results::Cell& cell) {
          });
 }
 
-// Cells of one kind have one answer of step_bench.
-std::string kind_of(const results::Cell& cell) {
+// The question that step_bench answers for the cell; cells that share a question share its answer.
+std::string question_of(const results::Cell& cell) {
   // A measured model bounds the shares of a batch.
   if (checksummed_file(cell.model)) return cell.name();
-  results::Cell kind = cell;
-  kind.global_batch = 0;
-  if (is_asked_about(cell)) return kind.name();
+  results::Cell question = cell;
+  question.global_batch = 0;
+  if (is_asked_about(cell)) return question.name();
   const std::string precision = cell.option("precision");
   return precision.empty() ? cell.model : cell.model + "/" + precision;
 }
@@ -72,7 +72,7 @@ void check_options(const std::vector<results::Cell>& cells, const Launcher& laun
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
     std::string refusal = refusal_of_options(cell);
-    if (refusal.empty() && asked.insert(kind_of(cell)).second) {
+    if (refusal.empty() && asked.insert(question_of(cell)).second) {
       refusal = launcher.refusal_of(cell, Check::kOptions);
     }
     if (!refusal.empty()) {
