@@ -5,8 +5,8 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/runtime/host/host_memory.h"
-#include "common/runtime/host/parking.h"
 #include "common/runtime/host/link_ports.h"
+#include "common/runtime/host/parking.h"
 
 namespace tandem {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/link_ports.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <thread>
 #include <vector>
 
-#include "common/runtime/host/link_ports.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {
