@@ -102,7 +102,7 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
   // Each rank could make the same weights from the seed; DDP sends the weights, which keeps ranks
   // equal where weights come from elsewhere.
   if (communicator_.rank() == 0) replica_.initialise(options.seed, options.distribution);
-  broadcast_state(communicator_, replica_);
+  broadcast_state(communicator_, replica_, 0);
   replica_.stream().synchronize();
 }
 
@@ -143,16 +143,21 @@ void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
   update();
 }
 
-void AllReduceRank::shadow() {
+bool AllReduceRank::shadow() {
   TANDEM_CHECK(uneven_ != nullptr, "a rank without data, and no Join");
   PhaseTimer& timer = replica_.timer();
   timer.begin(replica_.stream(), Phase::kIdle);
-  uneven_->await_data();
-  reducer_->begin_step();
-  broadcast_buffers(false);
-  timer.begin(replica_.stream(), Phase::kIdle);
-  uneven_->shadow_reduction();
+  const bool others = uneven_->others_have_data();
+  if (others) {
+    reducer_->begin_step();
+    broadcast_buffers(false);
+    timer.begin(replica_.stream(), Phase::kIdle);
+    uneven_->shadow_reduction();
+  } else {
+    uneven_->share_last_state();
+  }
   timer.end_step(replica_.stream());
+  return others;
 }
 
 // Broadcasts all buffers before a forward that follows a synchronised backward, as torch's

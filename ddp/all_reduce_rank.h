@@ -54,8 +54,10 @@ class AllReduceRank {
   // Enqueues all work of a step behind the input, for which the compute stream waits.
   void train(Span<const float> inputs, Span<const float> targets);
 
-  // To be called on a rank without data, with Join: takes part in a step of the other ranks.
-  void shadow();
+  // To be called on a rank without data, with Join: takes part in a step of the other ranks and
+  // returns true; where no rank has data any more, returns false, with the state of the rank that
+  // had data last.
+  bool shadow();
 
   void synchronize();
 

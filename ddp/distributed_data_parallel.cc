@@ -46,7 +46,10 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
 }
 
 void DistributedDataParallel::step() {
-  if (!batch_) return rank_.shadow();
+  if (!batch_) {
+    static_cast<void>(rank_.shadow());
+    return;
+  }
   graph_.step([this] { enqueue_step(); });
 }
 

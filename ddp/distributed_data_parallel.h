@@ -22,6 +22,11 @@ class DistributedDataParallel final : public Strategy {
                           const ReducerOptions& reducer);
 
   void step() override;
+
+  // With Join, on a rank without data: shadows a step of the ranks that have data and returns true;
+  // where no rank has data any more, returns false, with the state of the rank that had data last.
+  bool step_without_data() { return rank_.shadow(); }
+
   void synchronize() override { rank_.synchronize(); }
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
   [[nodiscard]] TensorList gradients() override { return rank_.gradients(); }

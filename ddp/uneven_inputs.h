@@ -9,8 +9,9 @@
 
 namespace tandem::ddp {
 
-// torch's Join, for ranks that have no data from the start, as the chunk rule leaves them: they
-// take part in the other ranks' collectives without gradients of their own.
+// torch's Join: ranks that have run out of data go on taking part in the other ranks' collectives,
+// without gradients of their own, until all ranks have run out; then the state of the last rank
+// with data goes to all.
 //
 //   with data     count 1 | buffers | forward backward ... sync 1 | buckets
 //   without       count 0 | buffers |                      sync 0 | zeros in every bucket
@@ -33,15 +34,19 @@ class UnevenInputs {
   // stream.
   [[nodiscard]] int rank_of_buffers(bool has_data);
 
-  // To be called by a rank without data, before forward: waits for the other ranks' announcements.
-  void await_data();
+  // To be called by a rank without data; false where no rank has data.
+  [[nodiscard]] bool others_have_data();
 
   // To be called next by a rank without data, in place of a step.
   void shadow_reduction();
 
+  // To be called once no rank has data: the state of the rank that had data last goes to all ranks.
+  void share_last_state();
+
  private:
   [[nodiscard]] float sum_over_ranks(float mine);
   void enqueue_sum(float mine);
+  [[nodiscard]] int largest(int mine);
 
   Replica& replica_;
   BucketReducer& reducer_;
@@ -49,6 +54,7 @@ class UnevenInputs {
   const Join join_;
   const std::unique_ptr<Buffer> number_;   // one element
   const std::unique_ptr<Buffer> numbers_;  // one per rank
+  bool had_data_last_ = true;              // this rank had data last, or before all ranks ran out
 };
 
 }  // namespace tandem::ddp

@@ -19,18 +19,24 @@ namespace {
 
 constexpr double kTolerance = 2e-5;
 
-constexpr int kUnevenSteps = 3;
+// What one rank has in each of its steps, and for how many.
+struct Share {
+  Shard shard;
+  int steps = 0;
+};
 
 class NaiveJoin {
  public:
-  NaiveJoin(const Model& model, const std::vector<Shard>& shares, ddp::Join join)
+  NaiveJoin(const Model& model, const std::vector<Share>& shares, ddp::Join join)
       : model_(model), shares_(shares), join_(join) {
     replica_.initialise(options_.seed, options_.distribution);
     replica_.stream().synchronize();  // others read the weights
   }
 
   TensorValues weights_after_all_steps() {
-    for (int step = 0; step < kUnevenSteps; ++step) train();
+    int most = 0;
+    for (const Share& share : shares_) most = std::max(most, share.steps);
+    for (int step = 0; step < most; ++step) train(step);
     return values_of(*platform_, replica_.parameters().tensors);
   }
 
@@ -49,13 +55,13 @@ class NaiveJoin {
     return read_back<float>(device_, gradients_.flat);
   }
 
-  void train() {
+  void train(int step) {
     std::vector<float> sum(static_cast<std::size_t>(gradients_.flat.size()));
     int active = 0;
-    for (const Shard& share : shares_) {
-      if (share.count == 0) continue;
+    for (const Share& share : shares_) {
+      if (share.shard.count == 0 || step >= share.steps) continue;
       ++active;
-      const std::vector<float> gradient = gradient_of(share);
+      const std::vector<float> gradient = gradient_of(share.shard);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
     }
     const auto ranks = join_ == ddp::Join::kActive ? active : static_cast<int>(shares_.size());
@@ -67,7 +73,7 @@ class NaiveJoin {
   }
 
   const Model& model_;
-  const std::vector<Shard> shares_;
+  const std::vector<Share> shares_;
   const ddp::Join join_;
   const TrainingOptions options_{};
   const std::unique_ptr<Platform> platform_ = host_devices(1);
@@ -83,18 +89,22 @@ ddp::ReducerOptions options_of(ddp::Join join, ddp::GradsMode grads) {
   return {.grads = grads, .buckets = {.first = kib(64), .rest = kib(64)}, .join = join};
 }
 
-// Every rank's weights after all steps, its own or those of the others that it shadows.
-std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch, int ranks,
+// Every rank's weights after it has taken its steps and shadowed the others' until all are done.
+std::vector<TensorValues> train_ranks(const Model& model, std::int64_t batch,
+                                      const std::vector<int>& steps,
                                       const ddp::ReducerOptions& options) {
+  const int ranks = static_cast<int>(steps.size());
   const auto platform = host_devices(ranks);
-  std::vector<TensorValues> weights(static_cast<std::size_t>(ranks));
+  std::vector<TensorValues> weights(steps.size());
   run_ranks_as_threads(ranks, [&](Bootstrap& bootstrap) {
     const auto rank = static_cast<std::size_t>(bootstrap.rank());
     Device& device = platform->device(bootstrap.rank());
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
     ddp::DistributedDataParallel ddp(*platform, device, model, {*communicator},
                                      {.global_batch = batch}, options);
-    for (int step = 0; step < kUnevenSteps; ++step) ddp.step();
+    for (int step = 0; step < steps[rank]; ++step) ddp.step();
+    while (ddp.step_without_data()) {
+    }
     ddp.synchronize();
     weights[rank] = values_of(*platform, ddp.weights());
   });
@@ -108,27 +118,43 @@ struct UnevenCase {
 
 class UnevenInputsTest : public testing::TestWithParam<UnevenCase> {};
 
-// 9 samples on 4 ranks: shards of 3, and a rank that never has any.
-TEST_P(UnevenInputsTest, RankWithoutAnySample_ShadowsEveryStep) {
+TEST_P(UnevenInputsTest, RanksThatRunOut_LeaveTheOthersTheNaiveAverage_AndEndWithTheirState) {
   const auto model = make_model(GetParam().model);
-  std::vector<Shard> shares;
-  for (int rank = 0; rank < 4; ++rank) shares.push_back(uneven_share_of_batch(9, rank, 4));
-  ASSERT_EQ(shares.back().count, 0);
+  const std::vector<int> steps{2, 5, 3};
+  std::vector<Share> shares;
+  for (int rank = 0; rank < 3; ++rank) {
+    shares.push_back({share_of_batch(12, rank, 3), steps[static_cast<std::size_t>(rank)]});
+  }
   const TensorValues expected =
       NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
   for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
-    const auto weights = train_ranks(*model, 9, 4, options_of(GetParam().join, grads));
+    const auto weights = train_ranks(*model, 12, steps, options_of(GetParam().join, grads));
     for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
     EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
   }
 }
 
+// 9 samples on 4 ranks: shards of 3, and a rank that never has any.
+TEST_P(UnevenInputsTest, RankWithoutAnySample_ShadowsEveryStep) {
+  const auto model = make_model(GetParam().model);
+  std::vector<Share> shares;
+  for (int rank = 0; rank < 4; ++rank) shares.push_back({uneven_share_of_batch(9, rank, 4), 3});
+  ASSERT_EQ(shares.back().shard.count, 0);
+  const TensorValues expected =
+      NaiveJoin(*model, shares, GetParam().join).weights_after_all_steps();
+  const auto weights =
+      train_ranks(*model, 9, {3, 3, 3, 3}, options_of(GetParam().join, ddp::GradsMode::kCopy));
+  for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
+  EXPECT_LT(relative_difference(expected, weights.front()), kTolerance);
+}
+
 class UnevenBuffersTest : public testing::TestWithParam<ddp::Join> {};
 
-TEST_P(UnevenBuffersTest, RankWithoutAnySample_GetsTheOthersBuffers) {
+TEST_P(UnevenBuffersTest, RankZeroThatRunsOutFirst_StopsNobody) {
   const auto model = make_model("counter");
-  const auto weights = train_ranks(*model, 9, 4, options_of(GetParam(), ddp::GradsMode::kCopy));
-  for (const TensorValues& rank : weights) EXPECT_EQ(rank, weights.front());
+  const auto weights =
+      train_ranks(*model, 8, {0, 4}, options_of(GetParam(), ddp::GradsMode::kCopy));
+  EXPECT_EQ(weights[0], weights[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Divisors, UnevenInputsTest,
