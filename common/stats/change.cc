@@ -20,7 +20,7 @@ std::vector<int> doubled_ranks(std::span<const double> values) {
   std::ranges::sort(sorted);
   std::vector<int> ranks;
   for (const double value : values) {
-    const auto [first, last] = std::ranges::equal_range(sorted, value);
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
     // The values have the ranks first + 1 to last, whose mean, doubled, is first + last + 1.
     ranks.push_back(static_cast<int>((first - sorted.begin()) + (last - sorted.begin()) + 1));
   }
