@@ -45,10 +45,6 @@ std::unique_ptr<CommunicationHook> make_communication_hook(const CompressionOpti
     case Compression::kFloat16:
       return std::make_unique<HalfCompression>(DType::kFloat16, device, communicator);
     case Compression::kPowerSgd:
-      if (device.id().backend == Backend::kCuda) {
-        fail(ErrorKind::kUsage,
-             "--compress=powersgd is of the host back end, and this is cuda: use bf16 or fp16");
-      }
       return std::make_unique<PowerSgd>(options.power_sgd, device, communicator);
   }
   fail(ErrorKind::kLogic, "no such compression");

@@ -37,7 +37,7 @@ class HalfCompression final : public CommunicationHook {
 };
 
 // The hook that the options ask for; null for no compression. Device and communicator outlive the
-// hook. Throws a usage error for PowerSGD on GPUs.
+// hook.
 [[nodiscard]] std::unique_ptr<CommunicationHook> make_communication_hook(
     const CompressionOptions& options, Device& device, Communicator& communicator);
 

@@ -10,6 +10,8 @@
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/orthogonalise.h"
+#include "common/kernels/cuda/orthonormal_rows.h"
 #include "common/kernels/cuda/sums.h"
 #include "tests/runtime/stand_in_cudart.h"
 
@@ -122,6 +124,14 @@ cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t ou
       }
       dbias[column] = sum;
     }
+  });
+}
+
+cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                          float* matrix) {
+  return stand_in::kernel("orthogonalise", stream, [=] {
+    TeamOfThree team;
+    orthonormalise_rows(team, rows, columns, matrix);
   });
 }
 

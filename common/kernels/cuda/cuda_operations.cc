@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cuda_operations.h"
 
-#include "common/base/error.h"
 #include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/device_needs.h"
@@ -9,6 +8,7 @@
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/sums.h"
@@ -219,9 +219,8 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const Convert& op) {
   fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
 }
 
-// PowerSGD alone orthogonalises, and is refused on GPUs.
-cudaError_t CudaOperations::launch(cudaStream_t /*stream*/, const Orthogonalise& /*op*/) {
-  fail(ErrorKind::kLogic, "rows are orthogonalised on the host back end alone");
+cudaError_t CudaOperations::launch(cudaStream_t stream, const Orthogonalise& op) {
+  return orthogonalise(stream, op.rows, op.matrix.size() / op.rows, op.matrix.data());
 }
 
 ConvolutionLibrary& CudaOperations::convolutions() {
