@@ -20,6 +20,7 @@
 #include "common/parallel/shards.h"
 
 namespace tandem::ddp {
+
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Communicator> communicator;

@@ -35,8 +35,9 @@ class BlockingCommunicator final : public Communicator {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     // The transport's waits have a deadline, so the exchange goes through the transport.
+    Exchange exchange(*this, on_host("allocate", size));
     std::unique_ptr<Buffer> buffer;
-    attempt_together(*this, [&] { buffer = device_.allocate(size); });
+    attempt_together(exchange, [&] { buffer = device_.allocate(size); });
     return buffer;
   }
 
@@ -91,6 +92,23 @@ class BlockingCommunicator final : public Communicator {
   void abort() noexcept override { transport_->abort(); }
 
  private:
+  // The ranks' exchange of texts in a call, which errors name.
+  class Exchange final : public RankExchange {
+   public:
+    Exchange(BlockingCommunicator& ranks, const CollectiveCall& call)
+        : ranks_(ranks), call_(call) {}
+
+    [[nodiscard]] int rank() const override { return ranks_.rank(); }
+    [[nodiscard]] int size() const override { return ranks_.size(); }
+    [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+      return ranks_.transport_->gather_texts(call_, mine);
+    }
+
+   private:
+    BlockingCommunicator& ranks_;
+    const CollectiveCall call_;
+  };
+
   // A call on the caller's thread, which is not part of the streams' sequence.
   [[nodiscard]] static CollectiveCall on_host(const char* name, Bytes size) {
     return {.sequence = 0, .name = name, .size = size};

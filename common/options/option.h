@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the table of options (table.h) says of an option.
+// The fields of an option in the table of options (table.h).
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,7 @@ enum class Form {
   kDevices,    // numbers from 0 with commas
 };
 
-// What --check looks at: the command line alone, whether this machine has the back end as well, or
+// The reach of --check: the command line alone, whether this machine has the back end as well, or
 // the size of the model.
 enum class Check { kOptions, kBackend, kModel };
 
@@ -81,15 +81,15 @@ struct Limits {
 inline constexpr Limits kAnyNumber{.least = std::numeric_limits<std::int64_t>::min(),
                                    .most = std::numeric_limits<std::int64_t>::max()};
 
-// What a value looks like.
+// The form of a value.
 struct Value {
   Form form = Form::kText;
   std::string_view takes{};  // of kChoice "one|two", else a word that stands for the value in help
   std::string_view usual{};  // the default; empty: none
   std::string_view bare{};   // what the option means without a value; empty: it needs one
   Limits limits{};
-  // What holds where the option is absent and there is no default: the same value is part of a
-  // cell's name where it is given.
+  // The value that holds where the option is absent and there is no default: the same value is part
+  // of a cell's name where it is given.
   std::string_view implied{};
 };
 
@@ -123,7 +123,7 @@ constexpr Value device_list(std::string_view takes, std::string_view refusal) {
   return {.form = Form::kDevices, .takes = takes, .limits = {.refusal = refusal}};
 }
 
-// What the loops over the table ask of an option.
+// Questions that the loops over the table ask of an option.
 enum Mark : unsigned {
   kNoMark = 0,
   kNamed = 1U << 0,      // part of a cell's name where it differs from its default

@@ -7,7 +7,7 @@
 
 namespace tandem::options {
 
-// What --help says of an option behind its name: its strategies, what it does, an example.
+// The text of --help behind an option's name: its strategies, what it does, an example.
 [[nodiscard]] std::string help_of(Name name);
 
 // docs/options.md: all options, a table per group.

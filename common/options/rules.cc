@@ -261,7 +261,7 @@ void check_owners(const Values& values) {
   }
 }
 
-// What no row of two options says.
+// Rules that no row of two options says.
 void check_rest(const Values& values) {
   require(!values.is_given("output-device") ||
               values.in_force("device-ids").find(',') != std::string::npos,

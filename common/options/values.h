@@ -73,7 +73,7 @@ class Values {
   // Whether the value in force is one of `names`, "one|two", or begins with one and ':' or '@'.
   [[nodiscard]] bool is(Name name, std::string_view names) const;
 
-  // What follows is for an option's owner, and notes that the option was read.
+  // The functions below are for an option's owner, and note that the option was read.
 
   // The value in force.
   [[nodiscard]] std::string text(Name name) const;

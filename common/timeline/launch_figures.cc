@@ -269,7 +269,7 @@ std::string exposed_reason(const std::vector<StepView>& steps) {
   const bool counts = sums.untraced >= kJudged * Seconds(whole);
   if (!counts || sums.is_alike() || sums.traced <= Seconds{0}) return "";
   return fmt::format(
-      "  exposed is {:.3f} of account in the table above: {}\n", sums.traced / sums.untraced,
+      "  exposed is {:.3f} of \"account\" in the table above: {}\n", sums.traced / sums.untraced,
       sums.traced < sums.untraced
           ? "the phase exposed_comm also holds waking up and the time before a collective began"
           : "it also counts collectives that ran while the device was idle");

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/base/units.h"
@@ -21,6 +22,7 @@ struct Request {
 
   bool operator==(const Request&) const = default;
 };
+static_assert(std::has_unique_object_representations_v<Request>);  // sent as its bytes
 
 // The coordinator's book: which ranks have reported which tensors. Ranks report in any order;
 // tensors have one order of completion, which is sent to all ranks.

@@ -10,6 +10,7 @@
 #include "reports/text/format.h"
 
 namespace tandem::reports {
+
 std::vector<std::string> marks_of(const CellSummary& summary) {
   constexpr double kMostRemainder = 0.02;
   std::vector<std::string> marks;

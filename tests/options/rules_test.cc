@@ -104,11 +104,5 @@ TEST(Rules, TheOtherSideOfAPair_HasOneOptionChanged) {
             std::string::npos);
 }
 
-TEST(Rules, PowerSgd_IsOfTheHost) {
-  EXPECT_EQ(refusal_of("ddp", {{"compress", "powersgd:4"}}), "");
-  EXPECT_EQ(refusal_of("ddp", {{"compress", "powersgd:4"}, {"backend", "cuda"}}),
-            "--compress=powersgd is of the host back end, and this is cuda: use bf16 or fp16");
-}
-
 }  // namespace
 }  // namespace tandem::options

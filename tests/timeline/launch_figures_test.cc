@@ -166,7 +166,7 @@ TEST(LaunchFigures, IntervalsAreHeldAgainstTheBooks) {
   for (Process& process : trace.processes) process.tracks[1].slices[1].end = Nanoseconds{110};
   EXPECT_THAT(
       comparison_text(trace),
-      HasSubstr("exposed is 0.500 of account in the table above: the phase exposed_comm also "
+      HasSubstr("exposed is 0.500 of \"account\" in the table above: the phase exposed_comm also "
                 "holds waking up"));
 }
 

@@ -238,8 +238,9 @@ TEST_F(TimelineRecorderTest, OnlyPhasesAreTasksOfTheirOwn) {
   EXPECT_EQ(stream.tasks_queued() - before, 2U);
 }
 
-// Late enqueueing is no part of an operation. A worker that has not looked for more work when the
-// operation arrives did not wait for the operation, so one of many late operations is enough.
+// Late enqueueing is no part of an operation. Where the worker has not looked for more work when an
+// operation arrives, nothing waited for the operation: some four of five operations are awaited,
+// and fewer on a busy machine.
 TEST_F(TimelineRecorderTest, WhatTheStreamWaitedForIsBetweenMarks) {
   constexpr int kOperations = 100;
   const std::vector<WorkObserver*> observers = work_observers_of({&recorder_});
@@ -260,7 +261,7 @@ TEST_F(TimelineRecorderTest, WhatTheStreamWaitedForIsBetweenMarks) {
   EXPECT_LT(slices[1].begin, later.front());
   int awaited = 0;
   for (std::size_t i = 0; i < later.size(); ++i) awaited += slices[i + 2].begin >= later[i] ? 1 : 0;
-  EXPECT_GT(awaited, 0);
+  EXPECT_GT(awaited, kOperations / 4);
 }
 
 TEST_F(TimelineRecorderTest, WorkThatFailsToBeEnqueued_HasItsEndAllTheSame) {

@@ -221,8 +221,8 @@ class SharedMemoryCommunicator final : public Communicator {
             modelled(request.kind == Kind::kAllReduce ? ring_all_reduce_time : pipelined_time,
                      request.size())};
     const bool seen = from.is_allocated() && to.is_allocated();
-    const Views sources = allocations_.views_of(seen ? from : stage_place_);
-    const Views results = allocations_.views_of(seen ? to : stage_place_);
+    Views sources = allocations_.views_of(seen ? from : stage_place_);
+    Views results = allocations_.views_of(seen ? to : stage_place_);
     queue_.enqueue(stream, request, [=, this](const CollectiveCall&, const ModelledTime& ready) {
       if (!seen) return run_staged(request, opening, sources, ready);
       on_stream_.open(opening, {}, ready);

@@ -52,7 +52,7 @@ class PrimitiveCache {
       const SingleThreaded planning;
       found = translated(key, [&] { return std::make_shared<Prepared>(engine_, key); });
     }
-    const Scratch::Memory scratch = scratch_.of(found->scratch());
+    Scratch::Memory scratch = scratch_.of(found->scratch());
     return {scratch.bytes, [key, operands, prepared = found, scratch, stream = stream_] {
               translated(key, [&] { prepared->execute(stream, operands, scratch.bytes.data()); });
             }};

@@ -61,8 +61,17 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-LaunchScratch::LaunchScratch(Kind kind) {
+namespace {
+
+// The usual parent of temporary folders; dead launches take no room there any more.
+fs::path parent_without_the_dead() {
   remove_what_the_dead_left();
+  return {};
+}
+
+}  // namespace
+
+LaunchScratch::LaunchScratch(Kind kind) : files_(parent_without_the_dead()) {
   environment_.push_back("TMPDIR=" + files_.path().string());
   if (kind != Kind::kOneNode) return;
   shared_.emplace(kSharedMemory);

@@ -33,23 +33,30 @@ std::vector<std::string> precisions_of(const JsonValue& workload) {
   return precisions;
 }
 
+// The elements of a list that names what is run.
+std::vector<JsonValue> some_of(const JsonValue& list, std::string_view example) {
+  if (list.is_list() && list.empty()) list.complain(fmt::format("it is empty; use {}", example));
+  return list.elements();
+}
+
 void add_workloads(const JsonValue& file, Sweep& sweep) {
   constexpr std::int64_t kMostSamplesOfAStep = 1'000'000'000;
-  for (const JsonValue& reader : file.at("workloads").elements()) {
-    reader.allow({"model", "batch", "batch_per_device", "precision"});
-    const bool is_per_device = reader.has("batch_per_device");
-    if (is_per_device == reader.has("batch")) {
-      reader.complain("give one of 'batch' (over all devices) and 'batch_per_device'");
+  for (const JsonValue& entry :
+       some_of(file.at("workloads"), R"([{"model": "mlp-small", "batch": 32}])")) {
+    entry.allow({"model", "batch", "batch_per_device", "precision"});
+    const bool is_per_device = entry.has("batch_per_device");
+    if (is_per_device == entry.has("batch")) {
+      entry.complain("give one of 'batch' (over all devices) and 'batch_per_device'");
     }
     std::vector<std::string> models;
-    for (const JsonValue& model : reader.at("model").values()) models.push_back(text_of(model));
+    for (const JsonValue& model : entry.at("model").values()) models.push_back(text_of(model));
     if (models.size() > 1) sweep.model_series.push_back(models);
-    for (const std::string& precision : precisions_of(reader)) {
+    for (const std::string& precision : precisions_of(entry)) {
       for (const JsonValue& batch :
-           reader.at(is_per_device ? "batch_per_device" : "batch").values()) {
+           entry.at(is_per_device ? "batch_per_device" : "batch").values()) {
         for (const std::string& model : models) {
           if (sweep.workloads.size() == kMostWorkloads) {
-            reader.complain(
+            entry.complain(
                 fmt::format("more than {} workloads; use several sweeps", kMostWorkloads));
           }
           sweep.workloads.push_back({.model = model,
@@ -142,15 +149,14 @@ std::vector<int> read_devices(const JsonValue& file, int all) {
 
 // The option of that name. Throws a usage error, with the nearest known name, unless a sweep may
 // set it.
-const options::Option& check_option_name(const std::string& name, const JsonValue& reader) {
+const options::Option& check_option_name(const std::string& name, const JsonValue& entry) {
   const options::Option* const option = options::find_option(name);
   if (option == nullptr) {
-    reader.complain(fmt::format("unknown option {}{}; step_bench --help lists all",
-                                shown_name(name),
-                                did_you_mean(name, options::names_with(options::kVaried))));
+    entry.complain(fmt::format("unknown option {}{}; step_bench --help lists all", shown_name(name),
+                               did_you_mean(name, options::names_with(options::kVaried))));
   }
   if (!option->is(options::kVaried)) {
-    reader.complain(
+    entry.complain(
         fmt::format("option '{}' is none of a strategy's: a sweep has keys of its own for what is "
                     "measured, and tandem says the rest",
                     name));
@@ -189,13 +195,13 @@ std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
   return found;
 }
 
-void check_strategy(const SweepStrategy& strategy, const JsonValue& reader) {
-  const auto check = [&reader](const std::string& key, const std::string& name,
-                               options::Name option) {
+void check_strategy(const SweepStrategy& strategy, const JsonValue& entry) {
+  const auto check = [&entry](const std::string& key, const std::string& name,
+                              options::Name option) {
     const std::vector<std::string_view> known = options::choices_of(option);
     if (std::ranges::find(known, name) != known.end()) return;
-    reader.complain(fmt::format("{} {} is unknown{}; known are {}", key, shown_name(name),
-                                did_you_mean(name, known), fmt::join(known, ", ")));
+    entry.complain(fmt::format("{} {} is unknown{}; known are {}", key, shown_name(name),
+                               did_you_mean(name, known), fmt::join(known, ", ")));
   };
   check("strategy", strategy.strategy, "strategy");
   check("launch", strategy.launch, "launch");
@@ -203,8 +209,7 @@ void check_strategy(const SweepStrategy& strategy, const JsonValue& reader) {
   const bool is_one_process =
       traits.launch == options::Launch::kThreads && !traits.has_both_launches;
   if (is_one_process && strategy.launch != name_of(traits.launch)) {
-    reader.complain(
-        fmt::format("strategy '{}' is one process: its launch is threads", traits.name));
+    entry.complain(fmt::format("strategy '{}' is one process: its launch is threads", traits.name));
   }
 }
 
@@ -212,22 +217,22 @@ SweepStrategy named_strategy(const std::string& name) {
   return {.strategy = name, .launch = std::string(options::usual_launch(name)), .options = {}};
 }
 
-SweepStrategy read_strategy(const JsonValue& reader) {
-  if (reader.is_text()) {
-    const SweepStrategy strategy = named_strategy(reader.line());
-    check_strategy(strategy, reader);
+SweepStrategy read_strategy(const JsonValue& entry) {
+  if (entry.is_text()) {
+    const SweepStrategy strategy = named_strategy(entry.line());
+    check_strategy(strategy, entry);
     return strategy;
   }
-  reader.allow({"strategy", "launch", "options"});
-  SweepStrategy strategy = named_strategy(text_of(reader.at("strategy")));
+  entry.allow({"strategy", "launch", "options"});
+  SweepStrategy strategy = named_strategy(text_of(entry.at("strategy")));
   const options::StrategyTraits* const traits = options::find_strategy(strategy.strategy);
-  if (traits != nullptr && traits->has_both_launches && !reader.has("launch")) {
-    reader.complain(
+  if (traits != nullptr && traits->has_both_launches && !entry.has("launch")) {
+    entry.complain(
         fmt::format("key 'launch' is missing: {} is run as threads or as processes", traits->name));
   }
-  if (const auto launch = reader.find("launch")) strategy.launch = text_of(*launch);
-  check_strategy(strategy, reader);
-  const auto options = reader.find("options");
+  if (const auto launch = entry.find("launch")) strategy.launch = text_of(*launch);
+  check_strategy(strategy, entry);
+  const auto options = entry.find("options");
   if (!options) return strategy;
   options->expect_object();
   for (const JsonValue option : *options) {
@@ -252,26 +257,26 @@ void write(JsonWriter& writer, const SweepWorkload& workload) {
 Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
   const std::string where = "sweep " + source;
   const JsonDocument json(JsonAuthor::kPerson, text, where);
-  const JsonValue reader = json.root();
-  reader.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
-                "launches", "min_time", "min_samples"});
+  const JsonValue entry = json.root();
+  entry.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
+               "launches", "min_time", "min_samples"});
   Sweep sweep;
-  sweep.name = text_of(reader.at("name"));
-  if (const auto description = reader.find("description")) {
+  sweep.name = text_of(entry.at("name"));
+  if (const auto description = entry.find("description")) {
     sweep.description = text_of(*description);
   }
-  add_workloads(reader, sweep);
-  sweep.devices = read_devices(reader, all_devices);
-  for (const JsonValue& strategy : reader.at("strategies").elements()) {
+  add_workloads(entry, sweep);
+  sweep.devices = read_devices(entry, all_devices);
+  for (const JsonValue& strategy : some_of(entry.at("strategies"), R"(["single", "dp", "ddp"])")) {
     sweep.strategies.push_back(read_strategy(strategy));
   }
-  if (reader.has("axes")) sweep.strategies = along_axes(reader, sweep.strategies, sweep.left_out);
-  if (reader.has("constraints")) sweep.constraints = read_constraints(reader);
-  if (const auto count = reader.find("launches")) read_json(*count, sweep.launches, kLaunches);
-  if (const auto count = reader.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
-  if (const auto time = reader.find("min_time")) sweep.min_time = text_of(*time);
+  if (entry.has("axes")) sweep.strategies = along_axes(entry, sweep.strategies, sweep.left_out);
+  if (entry.has("constraints")) sweep.constraints = read_constraints(entry);
+  if (const auto count = entry.find("launches")) read_json(*count, sweep.launches, kLaunches);
+  if (const auto count = entry.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
+  if (const auto time = entry.find("min_time")) sweep.min_time = text_of(*time);
   if (parse_duration(sweep.min_time, where + ", key 'min_time'") > kLongestLaunch) {
-    reader.complain("key 'min_time' is above 3600s");
+    entry.complain("key 'min_time' is above 3600s");
   }
   return sweep;
 }
