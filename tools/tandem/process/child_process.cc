@@ -103,11 +103,14 @@ bool write_all(int to, const char* data, std::size_t size) {
 
 // Runs in the child, where nothing may allocate. Reports errno through `failure` where exec fails.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int out, int err,
-                         int failure, pid_t parent) {
+                         int failure, pid_t parent, const sigset_t& before) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // the child ends if this program is killed outright
   if (::getppid() != parent) ::_exit(kNotStarted);  // the parent was killed before prctl
-  ::signal(SIGPIPE, SIG_DFL);                       // run_relayed() ignores the signal
+  // The child inherits neither this program's handlers, which would swallow a signal, nor the
+  // blocking of signals around fork(): a signal that arrived meanwhile is pending.
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -130,12 +133,17 @@ class Child {
     const std::vector<char*> arguments = exec_pointers(request.arguments);
     const std::vector<char*> environment = exec_pointers(request.environment);
     const pid_t self = ::getpid();
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
     pid_ = ::fork();
-    if (pid_ < 0) fail(ErrorKind::kFailure, "starting a child: {}", std::strerror(errno));
     if (pid_ == 0) {
       become(arguments.data(), environment.data(), out_.write.value,
-             is_relayed_ ? STDERR_FILENO : err_.write.value, failure.write.value, self);
+             is_relayed_ ? STDERR_FILENO : err_.write.value, failure.write.value, self, before);
     }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid_ < 0) fail(ErrorKind::kFailure, "starting a child: {}", std::strerror(errno));
     ::setpgid(pid_, pid_);  // parent and child both call setpgid, since either may run first
     for (Descriptor* end : {&out_.write, &err_.write, &failure.write}) end->close();
     for (const int end : {out_.read.value, err_.read.value}) ::fcntl(end, F_SETFL, O_NONBLOCK);
