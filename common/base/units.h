@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -9,9 +10,14 @@
 #include <string_view>
 #include <system_error>
 
-#include "common/base/clock.h"
-
 namespace tandem {
+
+// CLOCK_MONOTONIC: one clock for all threads and processes of a node, so that times taken by
+// different ranks of one node may be subtracted.
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
+using Nanoseconds = std::chrono::nanoseconds;
+using Seconds = std::chrono::duration<double>;
 
 // A number of bytes. Element counts are plain std::int64_t, so bytes and elements never mix by
 // accident.

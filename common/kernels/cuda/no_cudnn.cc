@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In a module that is built where there is no cuDNN.
+// Convolutions and attention in a module that is built where there is no cuDNN.
 #include "common/base/error.h"
 #include "common/kernels/cuda/convolution_library.h"
+#include "common/kernels/cuda/fused_attention.h"
 
 namespace tandem::cuda {
 
@@ -16,6 +17,10 @@ std::string convolution_library_version() { return ""; }
 std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& /*device*/,
                                                       Precision /*precision*/) {
   fail(ErrorKind::kUsage, "{}", lack_of_convolutions());
+}
+
+std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& /*device*/) {
+  return std::make_unique<NoFusedAttention>("this build has no cuDNN");
 }
 
 }  // namespace tandem::cuda
