@@ -98,9 +98,10 @@ class Runner:
     def __init__(self, build, mpirun, here, limit):
         self.programs, self.here, self.limit = Programs(build / "bin", mpirun), here, limit
 
-    def start(self, words, folder):
-        """The finished process of a case."""
-        environment, ranks = {}, 0
+    def start(self, words, folder, sessions):
+        """The finished process of a case, which keeps the sessions of Open MPI 4 in the folder `sessions`: an mpirun that
+        ends removes the folder in which another one just begins."""
+        environment, ranks = {"OMPI_MCA_orte_tmpdir_base": sessions}, 0
         while re.match(r"\w+=", words[0]):
             name, value = words[0].split("=", 1)
             environment[name], words = value, words[1:]
@@ -115,9 +116,9 @@ class Runner:
     def run(self, case):
         """("passed", "failed" or "skipped", what was printed, seconds)."""
         begin = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sessions:
             try:
-                done = self.start(case.words, folder)
+                done = self.start(case.words, folder, sessions)
                 code, text = done.returncode, done.stdout
             except subprocess.TimeoutExpired as late:
                 code, text = f"none within {self.limit} s", (late.stdout or b"").decode(errors="replace")
