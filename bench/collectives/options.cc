@@ -7,6 +7,7 @@
 #include "bench/driver/flag_values.h"
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
+#include "common/base/text.h"
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/options/rules.h"
@@ -74,7 +75,7 @@ void declare_samples(CLI::App& app, Flags& flags) {
 
 std::vector<Collective> collectives_of(const std::string& text) {
   std::vector<Collective> collectives;
-  for (const std::string& part : parts_of(text)) {
+  for (const std::string_view part : split(text, ',')) {
     if (part == "all") {
       for (const auto& choice : kCollectives) collectives.push_back(choice.value);
     } else {

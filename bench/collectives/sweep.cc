@@ -7,6 +7,7 @@
 
 #include "bench/driver/flag_values.h"
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/ping_pong.h"
 #include "common/model/zoo.h"
@@ -152,8 +153,9 @@ std::vector<std::int64_t> model_buckets(const Rank& rank, const std::string& nam
     mine = fmt::format("{}", fmt::join(recorded_order(rank.device, *model), ","));
   });
   std::vector<int> order;
-  for (const std::string& segment : parts_of(broadcast(rank.bootstrap, mine, 0))) {
-    order.push_back(std::stoi(segment));
+  const std::string everyones = broadcast(rank.bootstrap, mine, 0);
+  for (const std::string_view index : split(everyones, ',')) {
+    order.push_back(parse_number<int>(index).value());
   }
   std::vector<std::int64_t> counts;
   for (const ddp::BucketPlan& plan : ddp::plan_buckets(model->layout(), order, limits)) {

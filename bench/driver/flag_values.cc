@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/driver/flag_values.h"
 
+#include "common/base/text.h"
+
 namespace tandem::bench {
 
 namespace {
@@ -13,7 +15,7 @@ struct SizeRange {
   std::int64_t factor = 2;
 };
 
-std::int64_t factor_of(const std::string& text, const std::string& flag) {
+std::int64_t factor_of(std::string_view text, const std::string& flag) {
   const auto factor = parse_number<std::int64_t>(text);
   if (factor && *factor >= 2 && *factor <= kMostFactor) return *factor;
   fail(ErrorKind::kUsage,
@@ -21,16 +23,16 @@ std::int64_t factor_of(const std::string& text, const std::string& flag) {
        flag);
 }
 
-SizeRange range_of(const std::string& text, const std::string& flag) {
+SizeRange range_of(std::string_view text, const std::string& flag) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) {
+  if (colon == text.npos) {
     const Bytes size = parse_bytes(text, flag);
     return {.first = size, .last = size};
   }
   const std::size_t second = text.find(':', colon + 1);
   SizeRange range{.first = parse_bytes(text.substr(0, colon), flag),
                   .last = parse_bytes(text.substr(colon + 1, second - colon - 1), flag)};
-  if (second != std::string::npos) range.factor = factor_of(text.substr(second + 1), flag);
+  if (second != text.npos) range.factor = factor_of(text.substr(second + 1), flag);
   if (range.first > range.last) {
     fail(ErrorKind::kUsage, "{}: '{}' ends before it begins: give the smaller size first", flag,
          text);
@@ -46,7 +48,7 @@ void check_samples(int samples) {
 
 std::vector<Bytes> parse_sizes(const std::string& text, const std::string& flag) {
   std::vector<Bytes> sizes;
-  for (const std::string& part : parts_of(text)) {
+  for (const std::string_view part : split(text, ',')) {
     const SizeRange range = range_of(part, flag);
     if (range.first < Bytes{1}) {
       fail(ErrorKind::kUsage, "{}: '{}' holds nothing: use 1B or more", flag, part);

@@ -25,7 +25,7 @@ struct Choice {
 // The value that `text` names; throws a usage error that lists what `flag` takes where there is
 // none.
 template <class T, std::size_t N>
-[[nodiscard]] T choose(const char* flag, const std::string& text,
+[[nodiscard]] T choose(const char* flag, std::string_view text,
                        const std::array<Choice<T>, N>& choices) {
   std::string known;
   for (const auto& choice : choices) {
@@ -41,17 +41,6 @@ template <class T, std::size_t N>
     if (choice.value == value) return std::string(choice.name);
   }
   return "";
-}
-
-// "a,b,c" -> a, b, c. Parts may be empty; an empty text is one empty part.
-[[nodiscard]] inline std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
 }
 
 // Throws a usage error for fewer --samples than statistics take.

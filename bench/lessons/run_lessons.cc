@@ -13,39 +13,9 @@
 namespace tandem::bench {
 
 Lessons all_lessons() {
-  return {
-      &kParametersNeverUpdate,
-      &kReplicaUpdatesLost,
-      &kForwardStateLost,
-      &kGradientsAveraged,
-      &kMeanOfLosses,
-      &kUpdateOnEveryDevice,
-      &kIndependentCopies,
-      &kOldWeights,
-      &kReplicasRebuilt,
-      &kBackwardOnOneDevice,
-      &kModelOnFirstDevice,
-      &kDeviceIdsInAnyOrder,
-      &kInputsOnDevice,
-      &kMisplacedTensor,
-      &kCustomParameter,
-      &kSixteenEach,
-      &kEvenSplit,
-      &kBatchOfOne,
-      &kBatchOfTwo,
-      &kUnevenBatchesFail,
-      &kPaddedBatchesBreak,
-      &kOutputShape,
-      &kScalarOutputs,
-      &kRootMemory,
-      &kProportionalSpeedUp,
-      &kBatchOfTwoSlower,
-      &kLargeModelSmallBatch,
-      &kScalingFlattens,
-      &kRootLossBottleneck,
-      &kThreadsSlower,
-      &kInterpreterLock,
-  };
+#define TANDEM_LESSON(name) &name,
+  return {TANDEM_LESSONS(TANDEM_LESSON)};
+#undef TANDEM_LESSON
 }
 
 namespace {

@@ -23,51 +23,45 @@ void list_lessons(const Lessons& lessons, std::ostream& out);
 // could not be run: verdicts do not change the exit status. Collective.
 [[nodiscard]] int run_lessons(const Lessons& lessons, Classroom& room, std::ostream& out);
 
-// Defined in replicas.cc.
-extern const Lesson kParametersNeverUpdate;
-extern const Lesson kReplicaUpdatesLost;
-extern const Lesson kForwardStateLost;
-extern const Lesson kOldWeights;
-extern const Lesson kReplicasRebuilt;
-extern const Lesson kIndependentCopies;
-extern const Lesson kUpdateOnEveryDevice;
+// The one list of lessons, in the order of telling: what happens to the numbers, what is asked of
+// the user, how batches are cut, then times. Each lesson is defined in the file of its kind.
+#define TANDEM_LESSONS(X)   \
+  X(kParametersNeverUpdate) \
+  X(kReplicaUpdatesLost)    \
+  X(kForwardStateLost)      \
+  X(kGradientsAveraged)     \
+  X(kMeanOfLosses)          \
+  X(kUpdateOnEveryDevice)   \
+  X(kIndependentCopies)     \
+  X(kOldWeights)            \
+  X(kReplicasRebuilt)       \
+  X(kBackwardOnOneDevice)   \
+  X(kModelOnFirstDevice)    \
+  X(kDeviceIdsInAnyOrder)   \
+  X(kInputsOnDevice)        \
+  X(kMisplacedTensor)       \
+  X(kCustomParameter)       \
+  X(kSixteenEach)           \
+  X(kEvenSplit)             \
+  X(kBatchOfOne)            \
+  X(kBatchOfTwo)            \
+  X(kUnevenBatchesFail)     \
+  X(kPaddedBatchesBreak)    \
+  X(kOutputShape)           \
+  X(kScalarOutputs)         \
+  X(kRootMemory)            \
+  X(kProportionalSpeedUp)   \
+  X(kBatchOfTwoSlower)      \
+  X(kLargeModelSmallBatch)  \
+  X(kScalingFlattens)       \
+  X(kRootLossBottleneck)    \
+  X(kThreadsSlower)         \
+  X(kInterpreterLock)
 
-// Defined in gradients.cc.
-extern const Lesson kGradientsAveraged;
-extern const Lesson kMeanOfLosses;
-extern const Lesson kBackwardOnOneDevice;
+#define TANDEM_LESSON(name) extern const Lesson name;
+TANDEM_LESSONS(TANDEM_LESSON)
+#undef TANDEM_LESSON
 
-// Defined in placement.cc.
-extern const Lesson kModelOnFirstDevice;
-extern const Lesson kDeviceIdsInAnyOrder;
-extern const Lesson kInputsOnDevice;
-extern const Lesson kMisplacedTensor;
-extern const Lesson kCustomParameter;
-
-// Defined in batches.cc.
-extern const Lesson kSixteenEach;
-extern const Lesson kEvenSplit;
-extern const Lesson kBatchOfOne;
-extern const Lesson kBatchOfTwo;
-extern const Lesson kUnevenBatchesFail;
-extern const Lesson kPaddedBatchesBreak;
-extern const Lesson kOutputShape;
-extern const Lesson kScalarOutputs;
-
-// Defined in speed.cc.
-extern const Lesson kRootMemory;
-extern const Lesson kProportionalSpeedUp;
-extern const Lesson kBatchOfTwoSlower;
-extern const Lesson kLargeModelSmallBatch;
-extern const Lesson kScalingFlattens;
-extern const Lesson kRootLossBottleneck;
-extern const Lesson kThreadsSlower;
-
-// Defined in interpreter_lock.cc.
-extern const Lesson kInterpreterLock;
-
-// The lessons in the order of telling: what happens to the numbers, what is asked of the user, how
-// batches are cut, then times.
 [[nodiscard]] Lessons all_lessons();
 
 }  // namespace tandem::bench

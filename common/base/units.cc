@@ -19,8 +19,9 @@ struct Unit {
 constexpr std::array kByteUnits{
     Unit{"B", 1},    Unit{"kB", 1e3},     Unit{"KB", 1e3},      Unit{"MB", 1e6},
     Unit{"GB", 1e9}, Unit{"KiB", 1024.0}, Unit{"MiB", 1 << 20}, Unit{"GiB", 1024.0 * (1 << 20)}};
-constexpr std::array kTimeUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6}, Unit{"s", 1e9},
-                                Unit{"m", 60e9}};
+constexpr std::array kTimeUnits{Unit{"ns", 1},    Unit{"us", 1e3}, Unit{"ms", 1e6},
+                                Unit{"s", 1e9},   Unit{"m", 60e9}, Unit{"min", 60e9},
+                                Unit{"h", 3600e9}};
 
 // The number of `text` times its unit's factor; negative where the text is not a number with a
 // unit.

@@ -51,7 +51,8 @@ template <class T>
 // Parses "25MiB", "1GB" (10^9), "512B"; a unit is required. Throws a usage error naming `what`.
 [[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what);
 
-// Parses "8us", "1.5ms", "2s", "100ns"; a unit is required. Throws a usage error naming `what`.
+// Parses "8us", "1.5ms", "2s", "30m", "1.5h"; a unit is required. Throws a usage error naming
+// `what`.
 [[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view what);
 
 // A text for people: "16.0 MiB", "12.3 ms".

@@ -55,11 +55,13 @@ TEST(ParseDuration, KnowsItsUnits) {
   EXPECT_EQ(parse_duration("1.5ms", "time"), std::chrono::microseconds(1500));
   EXPECT_EQ(parse_duration("2s", "time"), std::chrono::seconds(2));
   EXPECT_EQ(parse_duration("20m", "time"), std::chrono::minutes(20));
+  EXPECT_EQ(parse_duration("20min", "time"), std::chrono::minutes(20));
+  EXPECT_EQ(parse_duration("1.5h", "time"), std::chrono::minutes(90));
 }
 
 TEST(ParseDuration, RefusesWhatIsNoDuration) {
-  for (const std::string_view text : {"", "8", "us", "8 us", "-8us", "8min", "1e20s"}) {
-    EXPECT_NE(refusal(parse_duration, text).find("(ns, us, ms, s or m)"), std::string::npos)
+  for (const std::string_view text : {"", "8", "us", "8 us", "-8us", "8d", "1e20s"}) {
+    EXPECT_NE(refusal(parse_duration, text).find("(ns, us, ms, s, m, min or h)"), std::string::npos)
         << text;
   }
 }

@@ -297,14 +297,6 @@ TEST(Sweep, Definition_IsASweepOfTheSameCells) {
   EXPECT_EQ(definition_of(again, {"auto", false}), whole);
 }
 
-TEST(Budget, TakesMinutesAndHours) {
-  EXPECT_DOUBLE_EQ(parse_long_duration("30m", "--budget").count(), 1800);
-  EXPECT_DOUBLE_EQ(parse_long_duration("1.5h", "--budget").count(), 5400);
-  EXPECT_DOUBLE_EQ(parse_long_duration("250ms", "--budget").count(), 0.25);
-  EXPECT_THROW((void)parse_long_duration("30", "--budget"), Error);
-  EXPECT_THROW((void)parse_long_duration("-1s", "--budget"), Error);
-}
-
 class SweepOfAFile : public testing::Test {
  public:
   SweepOfAFile() { std::ofstream(folder_ / "sweep.json") << with("\"mlp-base\"", "\"own.json\""); }

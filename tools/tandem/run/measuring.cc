@@ -2,7 +2,6 @@
 #include "tools/tandem/run/measuring.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -21,15 +20,6 @@
 namespace tandem::cli {
 
 namespace {
-
-// Seconds per unit; 0 where there is no such unit.
-double factor_of(std::string_view unit) {
-  if (unit == "ms") return 1e-3;
-  if (unit == "s") return 1;
-  if (unit == "m" || unit == "min") return 60;
-  if (unit == "h") return 3600;
-  return 0;
-}
 
 // The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
 // a definition is no JSON object.
@@ -59,18 +49,6 @@ std::string differences(const std::string& there, const std::string& here) {
 }
 
 }  // namespace
-
-Seconds parse_long_duration(const std::string& text, const std::string& option) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const auto used = static_cast<std::size_t>(rest - text.data());
-  const double seconds = number * factor_of(std::string_view(text).substr(used));
-  if (error != std::errc{} || !(seconds > 0) || seconds > 1e9) {
-    fail(ErrorKind::kUsage, "{}: '{}' is no duration; give a number with its unit, such as 30m",
-         option, text);
-  }
-  return Seconds{seconds};
-}
 
 void check_not_a_rank(const char* command) {
   const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
@@ -108,7 +86,7 @@ int all_devices(int asked, const std::string& backend, const LaunchSite& site) {
 }
 
 std::chrono::seconds checked_launch_timeout(const std::string& text) {
-  const Seconds timeout = parse_long_duration(text, "--launch-timeout");
+  const Nanoseconds timeout = parse_duration(text, "--launch-timeout");
   if (timeout < Seconds{1}) {
     fail(ErrorKind::kUsage, "--launch-timeout: '{}' is under 1s, in which no launch ends", text);
   }

@@ -17,10 +17,6 @@
 
 namespace tandem::cli {
 
-// Reads a duration as people plan: minutes and hours are allowed, "30m", "1.5h". Throws a usage
-// error that names `option`.
-[[nodiscard]] Seconds parse_long_duration(const std::string& text, const std::string& option);
-
 // Throws a usage error where this process is a rank of mpirun: an mpirun started inside a rank of
 // another mpirun does not find its way. `command` is "run" or "explain".
 void check_not_a_rank(const char* command);

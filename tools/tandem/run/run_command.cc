@@ -77,6 +77,14 @@ std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dro
   return groups;
 }
 
+// The time that --budget gives. Throws a usage error where there is none to spend.
+Nanoseconds budget_of(const RunOptions& options) {
+  const Nanoseconds budget = parse_duration(options.budget, "--budget");
+  if (budget > Nanoseconds{0}) return budget;
+  fail(ErrorKind::kUsage, "--budget={}: no launch ends in no time; give a time such as 30m",
+       options.budget);
+}
+
 results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   const Sweep& sweep = task.sweep;
   results::SweepInfo info;
@@ -301,9 +309,7 @@ int dry_run(const RunOptions& options) {
     if (!refusal.empty()) run.left_out.push_back("this machine would refuse it: " + refusal);
   }
   take_over(run, task, options);
-  fmt::print("{}", options.budget.empty()
-                       ? to_text(run)
-                       : to_text(run, parse_long_duration(options.budget, "--budget")));
+  fmt::print("{}", options.budget.empty() ? to_text(run) : to_text(run, budget_of(options)));
   return 0;
 }
 
@@ -311,8 +317,7 @@ int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
   Task task = task_of(options);
   if (!options.budget.empty()) {
-    const Seconds budget = parse_long_duration(options.budget, "--budget");
-    task.plan.stop_at = start + std::chrono::duration_cast<Nanoseconds>(budget);
+    task.plan.stop_at = start + budget_of(options);
   }
   check_fits(task.plan);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
