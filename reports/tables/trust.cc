@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "reports/model/marks_cost.h"
+#include "reports/model/phase_marks_cost.h"
 
 namespace tandem::reports {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/answer/report.h"
-#include "reports/model/marks_cost.h"
+#include "reports/model/phase_marks_cost.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/marks_cost.h"
+#include "reports/model/phase_marks_cost.h"
 
 #include <fmt/format.h>
 
