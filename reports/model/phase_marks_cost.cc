@@ -58,7 +58,7 @@ CellIdentity without_choice(CellSummary cell) {
 
 bool has_no_marks(const CellSummary& cell) { return cell.cell.option("phases") == "off"; }
 
-void add_cells(std::vector<MarksCost>& costs, const Summary& summary) {
+void add_cells(std::vector<PhaseMarksCost>& costs, const Summary& summary) {
   std::map<CellIdentity, const CellSummary*> with;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches > 0 && !has_no_marks(cell)) with[identity_of(cell)] = &cell;
@@ -79,7 +79,7 @@ std::optional<double> figure(const results::OtherEntry& entry, const std::string
   return std::nullopt;
 }
 
-void add_pairs(std::vector<MarksCost>& costs, const results::Document& document) {
+void add_pairs(std::vector<PhaseMarksCost>& costs, const results::Document& document) {
   for (const results::OtherEntry& entry : document.others) {
     if (entry.name().find("/against:phases=off") == std::string::npos) continue;
     const std::optional<double> ratio = figure(entry, "ratio");
@@ -126,17 +126,18 @@ std::string bench_command(const Summary& summary) {
   return command;
 }
 
-std::vector<MarksCost> marks_costs(const results::Document& document, const Summary& summary) {
-  std::vector<MarksCost> costs;
+std::vector<PhaseMarksCost> phase_marks_costs(const results::Document& document,
+                                              const Summary& summary) {
+  std::vector<PhaseMarksCost> costs;
   add_cells(costs, summary);
   add_pairs(costs, document);
   return costs;
 }
 
-std::vector<std::string> marks_cost_lines(const results::Document& document,
-                                          const Summary& summary) {
+std::vector<std::string> phase_marks_cost_lines(const results::Document& document,
+                                                const Summary& summary) {
   std::vector<std::string> lines;
-  for (const MarksCost& cost : marks_costs(document, summary)) {
+  for (const PhaseMarksCost& cost : phase_marks_costs(document, summary)) {
     lines.push_back(
         fmt::format("Instrumentation: step with marks between phases / without, {}: {}; {}.",
                     cost.where, change_ratio_text(cost.ratio), judged(cost.ratio)));

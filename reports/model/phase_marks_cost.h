@@ -14,20 +14,20 @@
 
 namespace tandem::reports {
 
-struct MarksCost {
+struct PhaseMarksCost {
   std::string where;      // the name of the cell or of the pair's entry
   stats::Estimate ratio;  // step time with marks / without: above 1 is the cost
 };
 
 // The costs in the document's order, cells first. A cell's ratio is of launch medians; a pair's
 // ratio is inverted, since step_bench writes without / with.
-[[nodiscard]] std::vector<MarksCost> marks_costs(const results::Document& document,
-                                                 const Summary& summary);
+[[nodiscard]] std::vector<PhaseMarksCost> phase_marks_costs(const results::Document& document,
+                                                            const Summary& summary);
 
 // Sentences that compare the costs with the bar of 1 %, or that say why no cost is known and which
 // command would tell.
-[[nodiscard]] std::vector<std::string> marks_cost_lines(const results::Document& document,
-                                                        const Summary& summary);
+[[nodiscard]] std::vector<std::string> phase_marks_cost_lines(const results::Document& document,
+                                                              const Summary& summary);
 
 // The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
 // else of any measured cell; empty where no cell measured. Options that say how a launch is timed

@@ -110,7 +110,9 @@ std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
 std::vector<std::string> trust_lines(const results::Document& document, const Summary& summary) {
   std::vector<std::string> lines{counts_line(summary), books_line(summary),
                                  steadiness_line(summary), numbers_line(summary)};
-  for (std::string& line : marks_cost_lines(document, summary)) lines.push_back(std::move(line));
+  for (std::string& line : phase_marks_cost_lines(document, summary)) {
+    lines.push_back(std::move(line));
+  }
   return lines;
 }
 

@@ -45,16 +45,16 @@ Report with_pairs(const std::string& figures) {
   return make_report(synthetic.document());
 }
 
-std::vector<MarksCost> costs_of(const Report& report) {
-  return marks_costs(report.document, report.summary);
+std::vector<PhaseMarksCost> costs_of(const Report& report) {
+  return phase_marks_costs(report.document, report.summary);
 }
 
 std::vector<std::string> lines_of(const Report& report) {
-  return marks_cost_lines(report.document, report.summary);
+  return phase_marks_cost_lines(report.document, report.summary);
 }
 
-TEST(MarksCost, OfCells_IsTheRatioOfLaunchMedians) {
-  const std::vector<MarksCost> costs = costs_of(observed(1.05));
+TEST(PhaseMarksCost, OfCells_IsTheRatioOfLaunchMedians) {
+  const std::vector<PhaseMarksCost> costs = costs_of(observed(1.05));
   ASSERT_EQ(costs.size(), 1U);
   EXPECT_EQ(costs[0].where, "ddp/processes/mlp-small/devices:2/batch:64");
   EXPECT_NEAR(costs[0].ratio.center, 1.05, 1e-9);
@@ -62,7 +62,7 @@ TEST(MarksCost, OfCells_IsTheRatioOfLaunchMedians) {
   EXPECT_LT(costs[0].ratio.interval->low, 1.05);
 }
 
-TEST(MarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
+TEST(PhaseMarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
   const auto costs = costs_of(with_pairs(R"("ratio": 0.8, "ratio_low": 0.5, "ratio_high": 1)"));
   ASSERT_EQ(costs.size(), 1U);
   EXPECT_DOUBLE_EQ(costs[0].ratio.center, 1.25);
@@ -70,7 +70,7 @@ TEST(MarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
   EXPECT_DOUBLE_EQ(costs[0].ratio.interval->high, 2);
 }
 
-TEST(MarksCost, IsHeldAgainstTheBar) {
+TEST(PhaseMarksCost, IsHeldAgainstTheBar) {
   EXPECT_THAT(lines_of(observed(1.05)), ElementsAre(HasSubstr("more than 1 %")));
   EXPECT_THAT(lines_of(observed(1.005)), ElementsAre(HasSubstr("is not resolved")));
   EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999, "ratio_low": 0.997, "ratio_high": 1.001)")),
@@ -78,7 +78,7 @@ TEST(MarksCost, IsHeldAgainstTheBar) {
   EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999)")), ElementsAre(HasSubstr("too few to tell")));
 }
 
-TEST(MarksCost, OtherOptions_AreNoPair) {
+TEST(PhaseMarksCost, OtherOptions_AreNoPair) {
   Report report = observed(1.05);
   for (results::LaunchRecord& launch : report.document.launches) {
     if (launch.cell.options.contains("phases")) launch.cell.options["grads"] = "views";
@@ -86,7 +86,7 @@ TEST(MarksCost, OtherOptions_AreNoPair) {
   EXPECT_TRUE(costs_of(make_report(report.document)).empty());
 }
 
-TEST(MarksCost, WhereNothingTells_NamesTheCommand) {
+TEST(PhaseMarksCost, WhereNothingTells_NamesTheCommand) {
   EXPECT_THAT(lines_of(make_report(with_collectives().document())),
               ElementsAre(HasSubstr("was not measured in this run, do: mpirun -np")));
   EXPECT_THAT(lines_of(make_report(Synthetic().add("dp", 2, kMarked).document())),
