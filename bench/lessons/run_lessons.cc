@@ -13,7 +13,7 @@
 namespace tandem::bench {
 
 Lessons all_lessons() {
-#define TANDEM_LESSON(name) &name,
+#define TANDEM_LESSON(name) &(name),
   return {TANDEM_LESSONS(TANDEM_LESSON)};
 #undef TANDEM_LESSON
 }
