@@ -139,7 +139,8 @@ TEST(GpuWork, KernelsBetweenOperations_PartNoLayer) {
     if (one.what == What::kWorkBegins) one.layer = "layer0";
   }
   std::vector<std::string> layers;
-  for (const Slice& one : timeline_of(0, all).tracks.at(0).slices) {
+  const timeline::Process device = timeline_of(0, all);
+  for (const Slice& one : device.tracks.at(0).slices) {
     if (one.kind == SliceKind::kLayer) {
       layers.push_back(fmt::format("{}-{}", one.begin.count(), one.end.count()));
     }
