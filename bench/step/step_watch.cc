@@ -118,7 +118,7 @@ std::vector<results::ThreadPlace> ThreadPlaces::places() const {
                                       ? *same
                                       : places.emplace_back(results::ThreadPlace{
                                             device, {}, cpus, host::numa_nodes_of(cpus)});
-    place.phases.emplace_back(kPhaseNames[static_cast<std::size_t>(phase)]);
+    place.phases.emplace_back(name_of(phase));
   }
   return places;
 }

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "common/options/rules.h"
 #include "common/parallel/strategy.h"
 
@@ -18,17 +16,18 @@ std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
     fail(ErrorKind::kUsage, "--plant={}: give a phase and a time, such as loss:2ms", text);
   }
   const std::string name = text.substr(0, colon);
-  const auto phase = std::find(kPhaseNames.begin(), kPhaseNames.end(), name);
-  if (phase == kPhaseNames.end()) {
+  const PhaseTraits* const phase = find_phase(name);
+  if (phase == nullptr) {
+    std::vector<std::string_view> names;
+    for (const PhaseTraits& known : kPhases) names.push_back(known.name);
     fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
-         fmt::join(kPhaseNames, ", "));
+         fmt::join(names, ", "));
   }
   const Nanoseconds delay = parse_duration(text.substr(colon + 1), "--plant");
   if (delay > std::chrono::seconds(1)) {
     fail(ErrorKind::kUsage, "--plant={}: every step would wait that long: use 1s or less", text);
   }
-  return PlantedDelay{
-      .phase = static_cast<Phase>(phase - kPhaseNames.begin()), .delay = delay, .device = device};
+  return PlantedDelay{.phase = phase->phase, .delay = delay, .device = device};
 }
 
 InputPlace input_place(const options::Values& values) {

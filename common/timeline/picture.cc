@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 #include <tuple>
 
 #include "common/base/error.h"
+#include "common/base/phases.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/waits.h"
@@ -125,33 +125,11 @@ constexpr std::string_view kPale = "#dfe1e5";
 constexpr std::string_view kTransfer = "#1f6fd1";
 constexpr std::string_view kWaiting = "url(#waiting)";
 
-struct Colour {
-  std::string_view phase;
-  std::string_view fill;
-};
-
-// The colours of the report's page.
-constexpr std::array<Colour, 17> kColours{{{"forward", "#7fa7c9"},
-                                           {"backward", "#4f7ea8"},
-                                           {"loss", "#a9c4da"},
-                                           {"update", "#8b93a1"},
-                                           {"input", "#b7bdc7"},
-                                           {"launch", "#8c564b"},
-                                           {"check", "#c49c94"},
-                                           {"scatter", "#e0a030"},
-                                           {"replicate", "#d2691e"},
-                                           {"gather", "#e8c468"},
-                                           {"scatter_grad", "#b8860b"},
-                                           {"reduce", "#b03a2e"},
-                                           {"bucket_copy", "#8e6bbf"},
-                                           {"exposed_comm", "#c2418c"},
-                                           {"buffers", "#a07cc5"},
-                                           {"idle", "#d9a7b0"},
-                                           {"replay", "#4f7ea8"}}};
-
+// The replay of a captured step stands for its backward.
 std::string_view colour_of(std::string_view phase) {
-  const auto* const found = std::ranges::find(kColours, phase, &Colour::phase);
-  return found == kColours.end() ? "#555b66" : found->fill;
+  const PhaseTraits* const found =
+      find_phase(phase == "replay" ? name_of(Phase::kBackward) : phase);
+  return found == nullptr ? "#555b66" : found->colour;
 }
 
 // Whether "#rrggbb" is light, by the luma weights of Rec. 601.

@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
+#include "common/base/phases.h"
 #include "common/options/strategies.h"
 
 namespace tandem::reports {
 namespace {
 
-// The names of the phases in the results, copied since reports read only the document.
-constexpr std::array<std::string_view, 17> kStepOrder{
-    "launch",  "check",        "scatter", "input",        "buffers",  "replicate",
-    "forward", "gather",       "loss",    "scatter_grad", "backward", "bucket_copy",
-    "reduce",  "exposed_comm", "update",  "zero_grad",    "idle"};
+// The phases of this version, and zero_grad, which older documents have before idle.
+constexpr auto kStepOrder = [] {
+  std::array<std::string_view, kPhaseCount + 1> names{};
+  std::ranges::transform(kPhases, names.begin(), &PhaseTraits::name);
+  names[kPhaseCount] = std::exchange(names[kPhaseCount - 1], "zero_grad");
+  return names;
+}();
 
 std::size_t place_of(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(kStepOrder, name) - kStepOrder.begin());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/base/phases.h"
 #include "reports/answer/report.h"
 #include "reports/render/html.h"
 #include "reports/render/html_parts.h"
@@ -42,6 +44,13 @@ TEST(PageData, HoldsEachCellsFigures) {
   EXPECT_NEAR(ddp["e"][0].get<double>(), 0.797, 1e-3);
   EXPECT_NEAR(ddp["i"].get<double>(), 2 * 64 / 0.0805, 0.01);
   EXPECT_FALSE(ddp.contains("w"));  // single was not measured at batch 32
+}
+
+TEST(Page, HasThePhasesColours) {
+  const std::string page = to_html(make_report(three_strategies().document()));
+  for (const PhaseTraits& phase : kPhases) {
+    EXPECT_THAT(page, HasSubstr(fmt::format("{}: \"{}\"", phase.name, phase.colour)));
+  }
 }
 
 TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
