@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The speed of one device's operations, each next to a yardstick where there is one; or with --peak
-// the speed of large matrix products, with which the FLOP/s of training steps are compared; or with
+// The speed of one device's operations, each next to a bare operation where there is one; or with
+// --peak the speed of large matrix products, with which the FLOP/s of training steps are compared;
+// or with
 // --step-of the speed of one step, next to the bare products of its shapes; or with --parts-of the
 // part of a step that lies outside operations.
 #include <benchmark/benchmark.h>

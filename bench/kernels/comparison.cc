@@ -65,27 +65,27 @@ void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPe
 }  // namespace
 
 void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement) {
-  const bool has_yardstick = measurement.yardstick != nullptr;
+  const bool has_bare = measurement.bare != nullptr;
   static_cast<void>(bench.timed(measurement.operation));  // creates primitives, takes page faults
-  if (has_yardstick) static_cast<void>(bench.timed(measurement.yardstick));
+  if (has_bare) static_cast<void>(bench.timed(measurement.bare));
   double operation_time = 0;
-  double yardstick_time = 0;
+  double bare_time = 0;
   double rounds = 0;
   for ([[maybe_unused]] auto iteration : state) {
     const double took = bench.timed(measurement.operation);
     if (measurement.afterwards) measurement.afterwards();
     state.SetIterationTime(took);
     operation_time += took;
-    if (has_yardstick) yardstick_time += bench.timed(measurement.yardstick);
+    if (has_bare) bare_time += bench.timed(measurement.bare);
     ++rounds;
   }
   if (operation_time <= 0) return;  // counters must be finite numbers
   const double rate = rounds * measurement.operation_work / operation_time;
   set_rate(state, rate, measurement.unit, measurement.peaks);
-  if (yardstick_time <= 0) return;
-  const double yardstick_rate = rounds * measurement.yardstick_work / yardstick_time;
-  state.counters[std::string("bare_") + measurement.unit] = yardstick_rate;
-  state.counters["share"] = rate / yardstick_rate;
+  if (bare_time <= 0) return;
+  const double bare_rate = rounds * measurement.bare_work / bare_time;
+  state.counters[std::string("bare_") + measurement.unit] = bare_rate;
+  state.counters["share"] = rate / bare_rate;
 }
 
 void time_plain(benchmark::State& state, const std::function<void()>& code, double work,

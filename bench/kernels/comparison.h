@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The timing of operations: each operation next to its yardstick where there is one, in turn on one
-// stream, so that the machine's changes of speed meet both alike.
+// The timing of operations: each operation next to its bare operation where there is one, in turn
+// on one stream, so that the machine's changes of speed meet both alike.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -64,7 +64,7 @@ class DeviceBench {
 };
 
 // Plain code that an operation is compared with, and its work in units of 10^9: flops or bytes.
-struct Yardstick {
+struct BareOperation {
   std::function<void()> body{};
   double work = 0;
 };
@@ -72,17 +72,17 @@ struct Yardstick {
 // Work is in units of 10^9: flops, bytes or elements.
 struct OperationMeasurement {
   std::function<void()> operation;
-  std::function<void()> yardstick{};   // empty: this back end has no yardstick
+  std::function<void()> bare{};        // empty: this back end has no bare operation
   std::function<void()> afterwards{};  // runs after the operation, not timed
   double operation_work = 0;
-  double yardstick_work = 0;
+  double bare_work = 0;
   const char* unit = "";           // the counter's name
   MeasuredPeaks* peaks = nullptr;  // the rate is held against these; null: against none
 };
 
 // Sets counters: the rate in `unit`; with peaks also `of_peak`, the rate over the machine's peak in
-// that unit; with a yardstick also the yardstick's rate, `bare_` before the unit, and `share`, the
-// yardstick's time over the operation's.
+// that unit; with a bare operation also the bare operation's rate, `bare_` before the unit, and
+// `share`, the bare operation's time over the operation's.
 void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement);
 
 // Times plain code on the calling thread, once per iteration; reports its rate in `unit`, and over

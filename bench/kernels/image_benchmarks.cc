@@ -132,7 +132,7 @@ void add_convolution(const OperationRegistry& registry, const std::string& name,
                  return PlannedOperation{
                      make(bench, shape), work, [&bench, shape, work] {
                        const LinearForward bare = bare_convolution(bench, shape);
-                       return Yardstick{[bare] { host::bare_product(bare); }, work};
+                       return BareOperation{[bare] { host::bare_product(bare); }, work};
                      }};
                });
 }

@@ -54,7 +54,7 @@ void add_product(const OperationRegistry& registry, const std::string& name, Mak
                  return PlannedOperation{
                      make(bench, shape, bench.type()), work, [&bench, make, shape, work] {
                        const auto wide = make(bench, shape, DType::kFloat32);
-                       return Yardstick{[wide] { host::bare_product(wide); }, work};
+                       return BareOperation{[wide] { host::bare_product(wide); }, work};
                      }};
                });
 }

@@ -8,7 +8,7 @@
 namespace tandem::bench {
 
 // Registers with Google Benchmark every operation of the platform's first device, on the host next
-// to the operation's yardstick and to the plain loops that check the operation (naive/...). Each
+// to the bare operation and to the plain loops that check the operation (naive/...). Each
 // rate is compared with the device's peaks; products are in `precision`. Platform and peaks outlive
 // the run.
 void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks);

@@ -20,16 +20,16 @@ struct BenchmarkRows {
   const char* unit;  // the rate's counter
 };
 
-// An operation on operands of a bench, its work in units of 10^9, and the maker of its yardstick,
-// which the host asks for; empty: the operation has none.
+// An operation on operands of a bench, its work in units of 10^9, and the maker of its bare
+// operation, which the host asks for; empty: the operation has none.
 template <class Op>
 struct PlannedOperation {
   Op op;
   double work;
-  std::function<Yardstick()> yardstick;
+  std::function<BareOperation()> bare;
 };
 template <class Op>  // clang 14 does not deduce an aggregate's arguments
-PlannedOperation(Op, double, std::function<Yardstick()>)->PlannedOperation<Op>;
+PlannedOperation(Op, double, std::function<BareOperation()>)->PlannedOperation<Op>;
 
 // Registers benchmarks of operations, and on the host their naive versions as naive/NAME. On the
 // host the linear operations and convolutions stand next to bare sgemm calls of the same products -
@@ -56,11 +56,11 @@ class OperationRegistry {
           .operation_work = kCalls * planned.work,
           .unit = unit,
           .peaks = &peaks_};
-      Yardstick bare;
-      if (bench.is_host() && planned.yardstick) {
-        bare = planned.yardstick();
-        measurement.yardstick = [&] { repeat([&] { bench.enqueue_bare(bare.body); }); };
-        measurement.yardstick_work = kCalls * bare.work;
+      BareOperation bare;
+      if (bench.is_host() && planned.bare) {
+        bare = planned.bare();
+        measurement.bare = [&] { repeat([&] { bench.enqueue_bare(bare.body); }); };
+        measurement.bare_work = kCalls * bare.work;
       }
       compare(state, bench, measurement);
       state.SetLabel(bench.implementation());
@@ -92,7 +92,7 @@ class OperationRegistry {
   }
 
   // A copy of `count` floats from one place to another.
-  [[nodiscard]] static Yardstick copy_of(DeviceBench& bench, std::int64_t count) {
+  [[nodiscard]] static BareOperation copy_of(DeviceBench& bench, std::int64_t count) {
     const Span<float> from = bench.random(count);
     const Span<float> to = bench.random(count);
     const auto bytes = static_cast<std::size_t>(from.size_bytes().value);

@@ -149,10 +149,10 @@ void single_step(benchmark::State& state, Platform& platform, Precision precisio
             single.step();
             single.synchronize();
           },
-      .yardstick = [&] { bare.enqueue(); },
+      .bare = [&] { bare.enqueue(); },
       .afterwards = [&] { static_cast<void>(single.collect_phases()); },
       .operation_work = work,
-      .yardstick_work = work,
+      .bare_work = work,
       .unit = "gflops",
       .peaks = &peaks};
   compare(state, bench, measurement);

@@ -87,7 +87,7 @@ TEST_P(Linear, BackwardWeightWithoutBias_AgreesWithNaive) {
   expect_near(actual, op.dweight, tolerance(shape().batch));
 }
 
-// The yardstick computes what it claims to: the products, without bias.
+// The bare product computes what it claims to: the products, without bias.
 TEST_P(Linear, BareProducts_AgreeWithNaive) {
   const Span<float> x = data(shape().batch, shape().in);
   const Span<float> weight = data(shape().out, shape().in);

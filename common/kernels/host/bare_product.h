@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The matrix products of the linear operations as bare calls of oneDNN's sgemm: no bias, no
-// activation, nothing prepared. The yardstick for the operations and the training step, and the
+// activation, nothing prepared. The measure of the operations and the training step, and the
 // measured peak of a core. Run by the caller at once, with the caller's OpenMP thread count;
 // thread-safe on disjoint outputs. Operands as in operations.h and fp32; sizes unchecked.
 #pragma once
