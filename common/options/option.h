@@ -84,12 +84,12 @@ inline constexpr Limits kAnyNumber{.least = std::numeric_limits<std::int64_t>::m
 // The form of a value.
 struct Value {
   Form form = Form::kText;
-  std::string_view takes{};  // of kChoice "one|two", else a word that stands for the value in help
+  std::string_view takes{};  // "one|two" for kChoice, else the word that help has for the value
   std::string_view usual{};  // the default; empty: none
   std::string_view bare{};   // what the option means without a value; empty: it needs one
   Limits limits{};
-  // The value that holds where the option is absent and there is no default: the same value is part
-  // of a cell's name where it is given.
+  // The value in force where the option is absent. Unlike `usual`, the same value becomes part of a
+  // cell's name where it is given.
   std::string_view implied{};
 };
 
@@ -148,7 +148,7 @@ struct Option {
   Scope scope = Scope::kAnyBackend;
   std::string_view
       elsewhere{};           // why a sweep has no such cells on the other back end, if it has none
-  unsigned marks = kNoMark;  // of Mark
+  unsigned marks = kNoMark;  // a sum of Mark
   std::string_view help{};
   std::string_view example{};
 
