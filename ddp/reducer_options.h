@@ -27,7 +27,7 @@ struct PowerSgdOptions {
 
   // Steps that are averaged uncompressed at first: at least 2, since buckets are rebuilt after the
   // first step.
-  std::int64_t start_step = 1000;
+  std::int64_t start_step = 2;
 
   // A matrix is compressed where it has more than this many times the elements of its factors.
   double min_compression_rate = 2;
@@ -87,7 +87,7 @@ struct ReducerOptions {
   int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once
   Join join = Join::kOff;
   CompressionOptions compression{};
-  HorovodOptions horovod{};  // for kHorovod, which has micro_batches of the above alone
+  HorovodOptions horovod{};  // kHorovod uses these and micro_batches alone
 };
 
 // What a command line says of the reducer; Horovod's deadline is the job's to set.

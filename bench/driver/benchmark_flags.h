@@ -28,7 +28,7 @@ class NameFilter {
  private:
   std::string text_;
   bool is_negative_ = false;
-  std::function<bool(const std::string& name)> finds_{};  // of an empty text: none
+  std::function<bool(const std::string& name)> finds_{};  // absent for an empty text
 };
 
 struct BenchmarkFlags {

@@ -20,9 +20,10 @@ namespace tandem::bench {
 // The findings of one launch, before they become its record.
 struct Measurement {
   Warmup warmup;
-  std::vector<double> step_seconds;      // per sample
-  std::vector<DevicePhaseTimes> phases;  // of all ranks' devices, by device; empty with phases off
-  std::vector<DeviceCollectiveTimes> collectives;  // of all ranks' devices, likewise
+  std::vector<double> step_seconds;  // per sample
+  // The times of all ranks' devices, by device; no phases where phases are off.
+  std::vector<DevicePhaseTimes> phases;
+  std::vector<DeviceCollectiveTimes> collectives;
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;                // all ranks' devices, by device
   std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device

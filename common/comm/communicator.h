@@ -72,12 +72,12 @@ struct CollectiveRequest {
   Kind kind = Kind::kAllReduce;
   ConstAnySpan from{};              // what this rank brings; empty where it brings nothing
   AnySpan to{};                     // where this rank's result comes; empty where it gets none
-  ReduceOp op = ReduceOp::kSum;     // of an all-reduce or a reduce-scatter
-  int root = 0;                     // of a message the other rank; 0 where there is none
-  std::span<const Block> blocks{};  // of a scatter or a gather; the caller's, for the call alone
+  ReduceOp op = ReduceOp::kSum;     // all-reduce and reduce-scatter alone use the operation
+  int root = 0;                     // the other rank where the request is a message
+  std::span<const Block> blocks{};  // each rank's block in a scatter or gather; valid in the call
 
   [[nodiscard]] const char* name() const;  // "all_reduce"
-  [[nodiscard]] Bytes size() const;        // as CollectiveCall::size
+  [[nodiscard]] Bytes size() const;        // the size that CollectiveCall::size defines
   [[nodiscard]] bool is_message() const { return kind == Kind::kSend || kind == Kind::kRecv; }
   // The memory that rank `rank` reads and writes. The root's side of a scatter or gather may be
   // host memory, away from the stream's device.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -38,9 +35,6 @@ class Shape {
   std::vector<std::int64_t> dims_;
 };
 
-[[nodiscard]] inline std::string to_string(const Shape& shape) {  // "64x1024", "scalar"
-  if (shape.dims().empty()) return "scalar";
-  return fmt::format("{}", fmt::join(shape.dims(), "x"));
-}
+[[nodiscard]] std::string to_string(const Shape& shape);  // "64x1024", "scalar"
 
 }  // namespace tandem

@@ -57,7 +57,7 @@ FlightRecord failing(const std::string& text, FlightRecord record, std::int64_t 
   return record;
 }
 
-TEST(Blame, KilledRank_IsNamedWithThePlaceAndTheCollectiveThatItMissed) {
+TEST(FailureReason, KilledRank_IsNamedWithThePlaceAndTheCollectiveThatItMissed) {
   const RankEnd killed{.rank = 1, .signal = 9};
   EXPECT_EQ(failure_reason({rank_in_collective(0), rank_in_step(1)}, killed),
             "rank 1 was killed (SIGKILL) in step 12, phase backward, before all_reduce #35 "
@@ -71,14 +71,14 @@ TEST(Blame, KilledRank_IsNamedWithThePlaceAndTheCollectiveThatItMissed) {
             "rank 1 was killed (SIGKILL) before its first step");
 }
 
-TEST(Blame, StoppedRank_IsTheOneThatGotLeastFar) {
+TEST(FailureReason, StoppedRank_IsTheOneThatGotLeastFar) {
   EXPECT_EQ(failure_reason({waited_for(1, rank_in_collective(0)), rank_in_step(1)}, std::nullopt),
             "rank 1 did not go on from step 12, phase backward, before all_reduce #35 (4.0 MiB); "
             "rank 0 waited 3 s for it: it was stopped, or late");
 }
 
 // Nobody else had time to say that it gave up, and all were in the same collective.
-TEST(Blame, RankSeenStopped_IsTheOne_WhoeverElseIsSilent) {
+TEST(FailureReason, RankSeenStopped_IsTheOne_WhoeverElseIsSilent) {
   FlightRecord saw_it = waited(rank_in_collective(1));
   saw_it.failure->stopped = {2};
   const std::string reason =
@@ -89,7 +89,7 @@ TEST(Blame, RankSeenStopped_IsTheOne_WhoeverElseIsSilent) {
       "waited 3 s for it: it was stopped");
 }
 
-TEST(Blame, SeveralRanksSeenStopped_AreAllNamed) {
+TEST(FailureReason, SeveralRanksSeenStopped_AreAllNamed) {
   FlightRecord saw_them = waited(rank_in_collective(0));
   saw_them.failure->stopped = {1, 2};
   const std::string reason =
@@ -101,7 +101,7 @@ TEST(Blame, SeveralRanksSeenStopped_AreAllNamed) {
 }
 
 // The end of the job let it go on, and it then spoke as if it had waited as well.
-TEST(Blame, RankSeenStopped_IsTheOne_WhateverItSaidLater) {
+TEST(FailureReason, RankSeenStopped_IsTheOne_WhateverItSaidLater) {
   FlightRecord saw_it = waited(rank_in_collective(0));
   saw_it.failure->stopped = {1};
   const std::string reason = failure_reason(
@@ -109,7 +109,7 @@ TEST(Blame, RankSeenStopped_IsTheOne_WhateverItSaidLater) {
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on")) << reason;
 }
 
-TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
+TEST(FailureReason, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
   const std::string reason = failure_reason(
       {waited_for(2, rank_in_collective(0)), rank_in_collective(1), rank_in_step(2)}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 2 did not go on")) << reason;
@@ -120,7 +120,7 @@ TEST(Blame, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
   EXPECT_TRUE(within.starts_with("rank 2 did not go on")) << within;
 }
 
-TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
+TEST(FailureReason, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
   const FlightRecord went_on = failed(FailureKind::kAborted, rank_in_collective(1), 6 * kSecond);
   const FlightRecord told = failed(FailureKind::kAborted, rank_in_collective(2), 6 * kSecond);
   const std::string reason =
@@ -131,11 +131,11 @@ TEST(Blame, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
 }
 
 // What ended them both, such as a launcher, says so elsewhere.
-TEST(Blame, RanksOfWhichNoneComplains_AreNotToBlame) {
+TEST(FailureReason, RanksOfWhichNoneComplains_AreNotToBlame) {
   EXPECT_EQ(failure_reason({rank_in_step(0), rank_in_step(1)}, std::nullopt), "");
 }
 
-TEST(Blame, LateRank_IsAtTheStart) {
+TEST(FailureReason, LateRank_IsAtTheStart) {
   FlightRecord waiting = waited_for(1, {.rank = 0, .world = 2, .device = {0, "join"}});
   const FlightRecord late{.rank = 1, .world = 2, .enqueued = {0, "start"}};
   EXPECT_EQ(
@@ -145,7 +145,7 @@ TEST(Blame, LateRank_IsAtTheStart) {
 }
 
 // The first to give up ends the job; another that had come too did not get to say so.
-TEST(Blame, LateRank_IsNotOneThatWasThere) {
+TEST(FailureReason, LateRank_IsNotOneThatWasThere) {
   const FlightRecord first = waited({.rank = 0, .world = 3, .enqueued = {0, "meet"}});
   const FlightRecord there{.rank = 1, .world = 3, .enqueued = {0, "meet"}};
   const FlightRecord late{.rank = 2, .world = 3, .enqueued = {0, "join"}};
@@ -153,12 +153,12 @@ TEST(Blame, LateRank_IsNotOneThatWasThere) {
   EXPECT_TRUE(reason.starts_with("rank 2 did not go on from step 0, phase join")) << reason;
 }
 
-TEST(Blame, RankWithoutRecord_NeverBegan) {
+TEST(FailureReason, RankWithoutRecord_NeverBegan) {
   const std::string reason = failure_reason({waited_for(1, rank_in_step(0))}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 1 never began; rank 0 gave up in step 12")) << reason;
 }
 
-TEST(Blame, OwnError_IsTheFirstInTime) {
+TEST(FailureReason, OwnError_IsTheFirstInTime) {
   const std::string reason = failure_reason({failing("a later one", rank_in_step(0), 3 * kSecond),
                                              failing("a bad weight", rank_in_step(1), 2 * kSecond)},
                                             std::nullopt);
@@ -167,7 +167,7 @@ TEST(Blame, OwnError_IsTheFirstInTime) {
             "weight");
 }
 
-TEST(Blame, ErrorThatAllMet_IsSaidOnce) {
+TEST(FailureReason, ErrorThatAllMet_IsSaidOnce) {
   FlightRecord building = rank_in_step(0);
   building.device = {0, "build"};
   building.enqueued = {0, "build"};
@@ -181,7 +181,7 @@ TEST(Blame, ErrorThatAllMet_IsSaidOnce) {
       "no room (in rank 0, step 12, phase backward, after all_reduce #34 (4.0 MiB))");
 }
 
-TEST(Blame, RanksInDifferentCollectives_AreBothNamed) {
+TEST(FailureReason, RanksInDifferentCollectives_AreBothNamed) {
   const auto differ = [](FlightRecord record) {
     return failed(FailureKind::kDiverged, std::move(record));
   };
@@ -194,27 +194,27 @@ TEST(Blame, RanksInDifferentCollectives_AreBothNamed) {
       "#35 (4.0 MiB), rank 1 called broadcast #35 (4 B)");
 }
 
-TEST(Blame, RankThatLeft_IsNamedWithItsCode) {
+TEST(FailureReason, RankThatLeft_IsNamedWithItsCode) {
   EXPECT_EQ(
       failure_reason({rank_in_collective(0), rank_in_step(1)}, RankEnd{.rank = 1, .exit_code = 7}),
       "rank 1 left with exit code 7 in step 12, phase backward, before all_reduce #35 "
       "(4.0 MiB)");
 }
 
-TEST(Blame, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
+TEST(FailureReason, RankThatLeftBeforeItsRecord_IsNamedWithItsLastWords) {
   EXPECT_EQ(
       failure_reason({rank_in_step(0)}, RankEnd{.rank = 1, .exit_code = 1}, "no such library"),
       "rank 1 left with exit code 1 before its first step: no such library");
 }
 
-TEST(Blame, RankThatLeftBecauseItWaited_IsNotToBlame) {
+TEST(FailureReason, RankThatLeftBecauseItWaited_IsNotToBlame) {
   const std::string reason = failure_reason({waited(rank_in_collective(0)), rank_in_step(1)},
                                             RankEnd{.rank = 0, .exit_code = 1});
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12, phase backward, before"))
       << reason;
 }
 
-TEST(Blame, OfRanksInOneCollective_TheOneThatSaysNothing) {
+TEST(FailureReason, OfRanksInOneCollective_TheOneThatSaysNothing) {
   const std::string reason = failure_reason({waited(rank_in_collective(0)), rank_in_collective(1),
                                              waited(rank_in_collective(2), 6 * kSecond)},
                                             RankEnd{.rank = 2, .exit_code = 1});
@@ -223,14 +223,14 @@ TEST(Blame, OfRanksInOneCollective_TheOneThatSaysNothing) {
 }
 
 // Stopped as the root of a collective: the others may be further than it, or less far.
-TEST(Blame, RankThatSpoke_IsNotTakenForTheStoppedOne_HoweverLittleFarItGot) {
+TEST(FailureReason, RankThatSpoke_IsNotTakenForTheStoppedOne_HoweverLittleFarItGot) {
   const std::string reason = failure_reason(
       {rank_in_collective(0), waited(rank_in_step(1)), waited(rank_in_collective(2))},
       RankEnd{.rank = 1, .exit_code = 1});
   EXPECT_TRUE(reason.starts_with("rank 0 did not go on from")) << reason;
 }
 
-TEST(Blame, WordsAfterTheEndOfTheJob_AreThoseOfTheStoppedRank) {
+TEST(FailureReason, WordsAfterTheEndOfTheJob_AreThoseOfTheStoppedRank) {
   FlightRecord ends = waited(rank_in_collective(0));
   ends.ended_job = 6 * kSecond;
   const FlightRecord resumed = waited(rank_in_collective(1), 7 * kSecond);
@@ -243,7 +243,7 @@ TEST(Blame, WordsAfterTheEndOfTheJob_AreThoseOfTheStoppedRank) {
       failure_reason({ends, elsewhere, other}, std::nullopt).starts_with("rank 1 did not go on"));
 }
 
-TEST(Blame, OfSeveralSilentRanks_TheAwaitedOne_OrTheOneThatCameLongAfter_OrNobodyForSure) {
+TEST(FailureReason, OfSeveralSilentRanks_TheAwaitedOne_OrTheOneThatCameLongAfter_OrNobodyForSure) {
   FlightRecord late = rank_in_collective(1);
   const FlightRecord gave_up = waited(rank_in_collective(2));
   const std::string unsure = failure_reason({rank_in_collective(0), late, gave_up}, std::nullopt);
@@ -256,7 +256,7 @@ TEST(Blame, OfSeveralSilentRanks_TheAwaitedOne_OrTheOneThatCameLongAfter_OrNobod
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on from step 12")) << reason;
 }
 
-TEST(Blame, BrokenConnections_PointAtWhoLeftNoWord) {
+TEST(FailureReason, BrokenConnections_PointAtWhoLeftNoWord) {
   const std::string reason =
       failure_reason({failed(FailureKind::kLost, rank_in_collective(0)), rank_in_step(1),
                       failed(FailureKind::kLost, rank_in_step(2))},
@@ -271,7 +271,7 @@ TEST(Blame, BrokenConnections_PointAtWhoLeftNoWord) {
   EXPECT_TRUE(stopped.ends_with("rank 2 waited 3 s for it: it was stopped, or late")) << stopped;
 }
 
-TEST(Blame, RanksThatAllWaited_InDifferentCollectives_WentDifferentWays) {
+TEST(FailureReason, RanksThatAllWaited_InDifferentCollectives_WentDifferentWays) {
   FlightRecord other = rank_in_step(1);
   other.started = 35;
   other.collectives.push_back({35, "all_reduce", 4, kSecond, kSecond, 0});
@@ -286,7 +286,7 @@ TEST(Blame, RanksThatAllWaited_InDifferentCollectives_WentDifferentWays) {
                   .starts_with("rank 0 gave up"));
 }
 
-TEST(Blame, CauseIsToldBeforeTheConsequence) {
+TEST(FailureReason, CauseIsToldBeforeTheConsequence) {
   const std::string reason =
       failure_reason({failed(FailureKind::kAborted, rank_in_collective(0), 4 * kSecond),
                       waited(rank_in_collective(1))},
@@ -294,7 +294,7 @@ TEST(Blame, CauseIsToldBeforeTheConsequence) {
   EXPECT_TRUE(reason.starts_with("rank 1 gave up")) << reason;
 }
 
-TEST(Blame, OutOfMemory_IsAResult_WithItsPlace) {
+TEST(FailureReason, OutOfMemory_IsAResult_WithItsPlace) {
   FlightRecord small = failing("host:1 is out of memory", rank_in_step(1));
   small.failure->kind = FailureKind::kOutOfMemory;
   EXPECT_EQ(out_of_memory({failed(FailureKind::kAborted, rank_in_collective(0)), small}),
@@ -311,14 +311,14 @@ TEST(Blame, OutOfMemory_IsAResult_WithItsPlace) {
   EXPECT_EQ(out_of_memory({}), "");
 }
 
-TEST(Blame, RanksThatLostEachOther_AreBlamedForNothing) {
+TEST(FailureReason, RanksThatLostEachOther_AreBlamedForNothing) {
   const std::string reason = failure_reason(
       {waited_for(1, rank_in_collective(0)), waited_for(0, rank_in_collective(1))}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 0 gave up in step 12, phase backward, in all_reduce #35"))
       << reason;
 }
 
-TEST(Blame, LostNode_NamesItsRanksWhateverElseWasSeen) {
+TEST(FailureReason, LostNode_NamesItsRanksWhateverElseWasSeen) {
   FlightRecord there = rank_in_step(1);
   there.host = "node7";
   const RankEnd killed{.rank = 0, .signal = 15};  // by the launcher, once it had lost the node
@@ -334,7 +334,7 @@ TEST(Blame, LostNode_NamesItsRanksWhateverElseWasSeen) {
                   .starts_with("rank 0 was"));
 }
 
-TEST(Blame, NothingKnown_IsNoBlame) { EXPECT_EQ(failure_reason({}, std::nullopt), ""); }
+TEST(FailureReason, NothingKnown_IsNoBlame) { EXPECT_EQ(failure_reason({}, std::nullopt), ""); }
 
 TEST(LeastFar, IsTheRankBehind) {
   EXPECT_EQ(least_far({rank_in_collective(0), rank_in_step(1)}),
