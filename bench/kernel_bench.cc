@@ -2,9 +2,8 @@
 //
 // The speed of one device's operations, each next to a bare operation where there is one; or with
 // --peak the speed of large matrix products, with which the FLOP/s of training steps are compared;
-// or with
-// --step-of the speed of one step, next to the bare products of its shapes; or with --parts-of the
-// part of a step that lies outside operations.
+// or with --step-of the speed of one step, next to the bare products of its shapes; or with
+// --parts-of the part of a step that lies outside operations.
 #include <benchmark/benchmark.h>
 
 #include <iostream>

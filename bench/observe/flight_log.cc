@@ -21,8 +21,7 @@ std::size_t index_of(Phase phase) { return static_cast<std::size_t>(phase); }
 std::size_t index_of(Stage stage) { return kPhaseCount + static_cast<std::size_t>(stage); }
 
 std::vector<std::string> place_names() {
-  std::vector<std::string> names;
-  for (const PhaseTraits& phase : kPhases) names.emplace_back(phase.name);
+  std::vector<std::string> names(kPhaseNames.begin(), kPhaseNames.end());
   names.insert(names.end(), kStageNames.begin(), kStageNames.end());
   return names;
 }

@@ -227,7 +227,7 @@ Contention contention_of(const std::vector<DevicePhaseTimes>& times, const Conte
   found.compute = compared("compute", times, plan, compute_time);
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     PhaseContention one = compared(
-        std::string(kPhases[i].name), times, plan,
+        std::string(kPhaseNames[i]), times, plan,
         [i](const PhaseTimes& sample) { return in_seconds(sample.total[i]); },
         is_compute(static_cast<Phase>(i)));
     const bool is_worth_a_row =

@@ -22,7 +22,7 @@ results::DevicePhases phases_of(int device, const PhaseTimes& times) {
   results::DevicePhases phases{.device = device, .mean_seconds = {}, .span_seconds = 0};
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
     if (times.total[i].count() == 0) continue;
-    phases.mean_seconds[std::string(kPhases[i].name)] = per_step(times.total[i], times.steps);
+    phases.mean_seconds[std::string(kPhaseNames[i])] = per_step(times.total[i], times.steps);
   }
   phases.span_seconds = per_step(times.span, times.steps);
   return phases;

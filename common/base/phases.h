@@ -59,8 +59,14 @@ inline constexpr auto kPhases = std::to_array<PhaseTraits>({
 
 inline constexpr std::size_t kPhaseCount = kPhases.size();
 
+inline constexpr auto kPhaseNames = [] {
+  std::array<std::string_view, kPhaseCount> names{};
+  std::ranges::transform(kPhases, names.begin(), &PhaseTraits::name);
+  return names;
+}();
+
 [[nodiscard]] constexpr std::string_view name_of(Phase phase) {
-  return kPhases[static_cast<std::size_t>(phase)].name;
+  return kPhaseNames[static_cast<std::size_t>(phase)];
 }
 
 // The phase of that name; null for any other text, such as an older version's phase.

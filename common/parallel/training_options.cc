@@ -18,10 +18,8 @@ std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
   const std::string name = text.substr(0, colon);
   const PhaseTraits* const phase = find_phase(name);
   if (phase == nullptr) {
-    std::vector<std::string_view> names;
-    for (const PhaseTraits& known : kPhases) names.push_back(known.name);
     fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
-         fmt::join(names, ", "));
+         fmt::join(kPhaseNames, ", "));
   }
   const Nanoseconds delay = parse_duration(text.substr(colon + 1), "--plant");
   if (delay > std::chrono::seconds(1)) {

@@ -111,8 +111,8 @@ constexpr double kWidth = 960;
 constexpr double kLeft = 120;  // where the time axis begins
 constexpr double kRight = kWidth - 16;
 constexpr double kTop = 56;
-constexpr double kPhases = 28;  // height of a row
-constexpr double kCollectives = 18;
+constexpr double kPhaseRow = 28;  // height of a row
+constexpr double kCollectiveRow = 18;
 constexpr double kGap = 4;      // gap below the row of phases
 constexpr double kApart = 16;   // gap between devices
 constexpr double kLine = 18;    // height of a line of text
@@ -195,14 +195,14 @@ class Painter {
   }
 
   void draw_device(const DeviceStep& device, const std::vector<Wait>& waits) {
-    svg_.text(16, y_ + kPhases / 2 + 4,
+    svg_.text(16, y_ + kPhaseRow / 2 + 4,
               fmt::format("rank {}, device {}", device.rank, device.device));
     for (const Slice* const phase : device.phases) draw_phase(*phase);
     for (std::size_t i = 0; i < waits.size(); ++i) {
       if (waits[i].rank == device.rank && waits[i].device == device.device)
         mark(waits[i], letter(i));
     }
-    y_ += kPhases;
+    y_ += kPhaseRow;
     if (!device.collectives.empty()) draw_collectives(device);
     y_ += kApart;
   }
@@ -218,23 +218,24 @@ class Painter {
   }
 
   void draw_phase(const Slice& phase) {
-    draw_box(phase.begin, phase.end, kPhases, colour_of(phase.name), phase.name);
+    draw_box(phase.begin, phase.end, kPhaseRow, colour_of(phase.name), phase.name);
     if (std::ranges::find(shown_, phase.name) == shown_.end()) shown_.push_back(phase.name);
   }
 
   void mark(const Wait& wait, const std::string& name) {
     const Nanoseconds begin = step_.begin + wait.begin;
     const double wide = x(begin + wait.length) - x(begin);
-    svg_.frame(x(begin), y_, std::max(2.0, wide), kPhases);
+    svg_.frame(x(begin), y_, std::max(2.0, wide), kPhaseRow);
     svg_.text(x(begin) + wide / 2, y_ - 4, name, Svg::Anchor::kMiddle);
   }
 
   void draw_collectives(const DeviceStep& device) {
-    svg_.text(kLeft - 8, y_ + kGap + kCollectives / 2 + 4, "collectives", Svg::Anchor::kEnd, kSoft);
+    svg_.text(kLeft - 8, y_ + kGap + kCollectiveRow / 2 + 4, "collectives", Svg::Anchor::kEnd,
+              kSoft);
     for (const Slice* const one : device.collectives) draw_arrows(device, *one);
     y_ += kGap;
     for (const Slice* const one : device.collectives) draw_collective(*one);
-    y_ += kCollectives;
+    y_ += kCollectiveRow;
   }
 
   // Draws arrows from where the bucket's gradients were ready, and to where compute went on with
@@ -252,8 +253,8 @@ class Painter {
     const Nanoseconds met = std::clamp(one.begin + waited, one.begin, one.end);
     const std::string name =
         one.index >= 0 ? fmt::format("bucket {}", one.index) : std::string(one.name);
-    if (met > one.begin) draw_box(one.begin, met, kCollectives, kWaiting, name + " waits");
-    draw_box(met, one.end, kCollectives, kTransfer, name);
+    if (met > one.begin) draw_box(one.begin, met, kCollectiveRow, kWaiting, name + " waits");
+    draw_box(met, one.end, kCollectiveRow, kTransfer, name);
     has_collectives_ = true;
   }
 

@@ -15,7 +15,7 @@ namespace {
 // The phases of this version, and zero_grad, which older documents have before idle.
 constexpr auto kStepOrder = [] {
   std::array<std::string_view, kPhaseCount + 1> names{};
-  std::ranges::transform(kPhases, names.begin(), &PhaseTraits::name);
+  std::ranges::copy(kPhaseNames, names.begin());
   names[kPhaseCount] = std::exchange(names[kPhaseCount - 1], "zero_grad");
   return names;
 }();

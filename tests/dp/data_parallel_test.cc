@@ -30,7 +30,7 @@ TEST(DataParallelTest, OneDevice_IsSingleBitForBit) {
 std::vector<std::string_view> phases_of(const PhaseTimes& times) {
   std::vector<std::string_view> phases;
   for (std::size_t i = 0; i < kPhaseCount; ++i) {
-    if (times.total[i].count() > 0) phases.push_back(kPhases[i].name);
+    if (times.total[i].count() > 0) phases.push_back(kPhaseNames[i]);
   }
   return phases;
 }

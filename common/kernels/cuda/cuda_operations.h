@@ -17,9 +17,8 @@ namespace tandem::cuda {
 // the rest. Device memory is taken on construction, so that no operation allocates, frees or waits,
 // whatever else is in flight; but for scratch memory of attention, convolutions and normalisations,
 // whose size is known when forward is first given a shape (Replica::prime() does, before there are
-// collectives). Queued
-// work must end before this object goes (freeing the memory waits for the GPU anyway).
-// Thread-safety as Operations.
+// collectives). Queued work must end before this object goes (freeing the memory waits for the GPU
+// anyway). Thread-safety as Operations.
 class CudaOperations final : public EachOperation<CudaOperations> {
  public:
   // A usage error where the GPU has not that precision.

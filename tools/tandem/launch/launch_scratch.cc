@@ -61,18 +61,10 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ignored);
 }
 
-namespace {
-
-// The usual parent of temporary folders; dead launches take no room there any more.
-fs::path parent_without_the_dead() {
-  remove_what_the_dead_left();
-  return {};
-}
-
-}  // namespace
-
-LaunchScratch::LaunchScratch(Kind kind) : files_(parent_without_the_dead()) {
-  environment_.push_back("TMPDIR=" + files_.path().string());
+LaunchScratch::LaunchScratch(Kind kind) {
+  remove_what_the_dead_left();  // they may have filled the disk
+  files_.emplace();
+  environment_.push_back("TMPDIR=" + files_->path().string());
   if (kind != Kind::kOneNode) return;
   shared_.emplace(kSharedMemory);
   environment_.push_back("OMPI_MCA_btl_vader_backing_directory=" + shared_->path().string());

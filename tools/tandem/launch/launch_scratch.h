@@ -42,7 +42,7 @@ class LaunchScratch {
   [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }
 
  private:
-  TemporaryFolder files_;
+  std::optional<TemporaryFolder> files_;
   std::optional<TemporaryFolder> shared_;  // in /dev/shm
   std::vector<std::string> environment_;
 };

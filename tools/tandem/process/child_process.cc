@@ -109,7 +109,8 @@ bool write_all(int to, const char* data, std::size_t size) {
   if (::getppid() != parent) ::_exit(kNotStarted);  // the parent was killed before prctl
   // The child inherits neither this program's handlers, which would swallow a signal, nor the
   // blocking of signals around fork(): a signal that arrived meanwhile is pending.
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  for (const int signal : kInterruptSignals) ::signal(signal, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);

@@ -18,8 +18,6 @@ namespace {
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t wake_descriptor = -1;
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-
 void on_signal(int) {
   const int kept = errno;
   signal_seen = 1;
@@ -31,7 +29,7 @@ void on_signal(int) {
 void handle(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  for (const int signal : kSignals) ::sigaction(signal, &action, nullptr);
+  for (const int signal : kInterruptSignals) ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <csignal>
+
 namespace tandem::cli {
+
+// The signals that ask for an orderly end.
+inline constexpr std::array kInterruptSignals{SIGINT, SIGTERM, SIGHUP};
 
 // The exit status of a command that a signal asked to end, as shells give it for SIGINT: 128 + 2.
 inline constexpr int kInterruptedExit = 130;
 
-// While an Interrupts object lives, SIGINT, SIGTERM and SIGHUP ask for an orderly end instead of
-// ending the process. Only one object may live at a time. descriptor() becomes readable with the
-// first signal, so that poll() wakes.
+// While an Interrupts object lives, kInterruptSignals ask for an orderly end instead of ending the
+// process. Only one object may live at a time. descriptor() becomes readable with the first signal,
+// so that poll() wakes.
 class Interrupts {
  public:
   Interrupts();

@@ -257,26 +257,26 @@ void write(JsonWriter& writer, const SweepWorkload& workload) {
 Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
   const std::string where = "sweep " + source;
   const JsonDocument json(JsonAuthor::kPerson, text, where);
-  const JsonValue entry = json.root();
-  entry.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
-               "launches", "min_time", "min_samples"});
+  const JsonValue file = json.root();
+  file.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
+              "launches", "min_time", "min_samples"});
   Sweep sweep;
-  sweep.name = text_of(entry.at("name"));
-  if (const auto description = entry.find("description")) {
+  sweep.name = text_of(file.at("name"));
+  if (const auto description = file.find("description")) {
     sweep.description = text_of(*description);
   }
-  add_workloads(entry, sweep);
-  sweep.devices = read_devices(entry, all_devices);
-  for (const JsonValue& strategy : some_of(entry.at("strategies"), R"(["single", "dp", "ddp"])")) {
+  add_workloads(file, sweep);
+  sweep.devices = read_devices(file, all_devices);
+  for (const JsonValue& strategy : some_of(file.at("strategies"), R"(["single", "dp", "ddp"])")) {
     sweep.strategies.push_back(read_strategy(strategy));
   }
-  if (entry.has("axes")) sweep.strategies = along_axes(entry, sweep.strategies, sweep.left_out);
-  if (entry.has("constraints")) sweep.constraints = read_constraints(entry);
-  if (const auto count = entry.find("launches")) read_json(*count, sweep.launches, kLaunches);
-  if (const auto count = entry.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
-  if (const auto time = entry.find("min_time")) sweep.min_time = text_of(*time);
+  if (file.has("axes")) sweep.strategies = along_axes(file, sweep.strategies, sweep.left_out);
+  if (file.has("constraints")) sweep.constraints = read_constraints(file);
+  if (const auto count = file.find("launches")) read_json(*count, sweep.launches, kLaunches);
+  if (const auto count = file.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
+  if (const auto time = file.find("min_time")) sweep.min_time = text_of(*time);
   if (parse_duration(sweep.min_time, where + ", key 'min_time'") > kLongestLaunch) {
-    entry.complain("key 'min_time' is above 3600s");
+    file.complain("key 'min_time' is above 3600s");
   }
   return sweep;
 }
