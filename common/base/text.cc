@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace tandem {
 
@@ -39,6 +41,18 @@ std::string shell_word(std::string_view text) {
 
 std::string csv_quoted(std::string_view text) {
   return fmt::format("\"{}\"", fmt::join(split(text, '"'), "\"\""));
+}
+
+std::string markup_escaped(std::string_view text) {
+  constexpr std::array<std::pair<char, std::string_view>, 5> kMarkup{
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+  std::string escaped;
+  for (const char& letter : text) {
+    const auto* const found =
+        std::ranges::find(kMarkup, letter, &std::pair<char, std::string_view>::first);
+    escaped += found == kMarkup.end() ? std::string_view(&letter, 1) : found->second;
+  }
+  return escaped;
 }
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of texts: parts of a list, counted nouns, words of a shell's command, fields of CSV.
+// Pieces of texts: parts of a list, counted nouns, words of a shell's command, fields of CSV,
+// text within HTML and SVG.
 #pragma once
 
 #include <string>
@@ -24,5 +25,8 @@ namespace tandem {
 
 // The text as a field of CSV between quotes, its own quotes doubled (RFC 4180).
 [[nodiscard]] std::string csv_quoted(std::string_view text);
+
+// The text with the characters escaped that HTML and SVG take for markup, quotes included.
+[[nodiscard]] std::string markup_escaped(std::string_view text);
 
 }  // namespace tandem

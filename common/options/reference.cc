@@ -55,9 +55,11 @@ std::string uses_of(const Option& option) {
 }
 
 std::string row(const Option& option) {
-  return fmt::format("| `--{}` | {} | {} | {} | {} | {} | {} |\n", option.name,
-                     code(option.value.takes), code(option.value.usual), code(option.example),
-                     owners_of(option), uses_of(option), in_cell(option.help));
+  const Value& value = option.value;
+  const std::string_view usual = value.usual.empty() ? value.implied : value.usual;
+  return fmt::format("| `--{}` | {} | {} | {} | {} | {} | {} |\n", option.name, code(value.takes),
+                     code(usual), code(option.example), owners_of(option), uses_of(option),
+                     in_cell(option.help));
 }
 
 constexpr std::string_view kHead =

@@ -21,14 +21,35 @@ struct Fact {
   std::string_view names{};  // of kIs and kIsNot, "one|two"
 };
 
+// `names`, which are choices of the option where the table lists its choices.
+consteval std::string_view choices_among(Name option, std::string_view names) {
+  const Form form = option->value.form;
+  if (form != Form::kChoice && form != Form::kSwitch) return names;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find('|', begin), names.size());
+    const std::string_view name = names.substr(begin, end - begin);
+    std::string_view rest = option->value.takes;
+    while (!rest.empty() && rest.substr(0, rest.find_first_of("|:")) != name) {
+      rest.remove_prefix(std::min(rest.find('|'), rest.size() - 1) + 1);
+    }
+    if (rest.empty()) throw "the option has no such choice";
+    begin = end + 1;
+  }
+  return names;
+}
+
 // The option is on the command line, or is not.
 constexpr Fact given(Name option) { return {Fact::Kind::kGiven, option}; }
 constexpr Fact absent(Name option) { return {Fact::Kind::kAbsent, option}; }
 // The value differs from its default.
 constexpr Fact set(Name option) { return {Fact::Kind::kSet, option}; }
-constexpr Fact is(Name option, std::string_view names) { return {Fact::Kind::kIs, option, names}; }
-constexpr Fact is_not(Name option, std::string_view names) {
-  return {Fact::Kind::kIsNot, option, names};
+// The value in force is one of `names`, or is none of them. A name that is no choice of the option
+// does not compile.
+consteval Fact is(Name option, std::string_view names) {
+  return {Fact::Kind::kIs, option, choices_among(option, names)};
+}
+consteval Fact is_not(Name option, std::string_view names) {
+  return {Fact::Kind::kIsNot, option, choices_among(option, names)};
 }
 
 bool holds(const Fact& fact, const Values& values) {

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/base/phases.h"
+#include "common/base/text.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/waits.h"
@@ -18,29 +19,6 @@ namespace tandem::timeline {
 namespace {
 
 constexpr double kFontSize = 12;
-
-std::string escaped(std::string_view words) {
-  std::string text;
-  for (const char c : words) {
-    switch (c) {
-      case '<':
-        text += "&lt;";
-        break;
-      case '>':
-        text += "&gt;";
-        break;
-      case '&':
-        text += "&amp;";
-        break;
-      case '"':
-        text += "&quot;";
-        break;
-      default:
-        text += c;
-    }
-  }
-  return text;
-}
 
 // The approximate width of a drawn text.
 double width_of(std::string_view words) {
@@ -59,7 +37,7 @@ class Svg {
     body_ += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"><title>{}"
         "</title></rect>\n",
-        x, y, width, height, fill, escaped(title));
+        x, y, width, height, fill, markup_escaped(title));
   }
 
   // Draws an outline alone.
@@ -81,7 +59,7 @@ class Svg {
             std::string_view fill = "#1b1e23") {
     body_ +=
         fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x,
-                    y, name_of(anchor), fill, escaped(words));
+                    y, name_of(anchor), fill, markup_escaped(words));
   }
 
   // Returns the document, whose height holds everything drawn down to `bottom`.
@@ -94,7 +72,7 @@ class Svg {
         "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"5\" "
         "height=\"5\" fill=\"#f6dcea\"/><rect width=\"2\" height=\"5\" fill=\"#c2418c\"/></pattern>"
         "</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{4}</svg>\n",
-        width_, bottom, kFontSize, escaped(description), body_);
+        width_, bottom, kFontSize, markup_escaped(description), body_);
   }
 
  private:

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
+#include "common/base/text.h"
 #include "reports/render/html.h"
 #include "reports/tables/collective_table.h"
 #include "reports/text/section_words.h"
@@ -101,13 +100,7 @@ std::string scripts(const PageData& data) {
 }  // namespace
 
 std::string escape_html(const std::string& text) {
-  constexpr std::array<std::pair<char, std::string_view>, 5> kMarkup{
-      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
-  std::string escaped;
-  for (const char c : std::string_view(text).substr(0, kLongestText)) {
-    const auto found = std::ranges::find(kMarkup, c, &std::pair<char, std::string_view>::first);
-    escaped += found == kMarkup.end() ? std::string_view(&c, 1) : found->second;
-  }
+  std::string escaped = markup_escaped(std::string_view(text).substr(0, kLongestText));
   if (text.size() > kLongestText) escaped += fmt::format(" ... ({} bytes)", text.size());
   return escaped;
 }

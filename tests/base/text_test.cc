@@ -43,6 +43,10 @@ TEST(Text, FieldOfCsv_HasItsQuotesDoubled) {
   EXPECT_EQ(csv_quoted(R"(a "b", c)"), R"("a ""b"", c")");
 }
 
+TEST(Text, WithinMarkup_HasItsMarkupEscaped) {
+  EXPECT_EQ(markup_escaped(R"(<a b="c" d='e'>&)"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;");
+}
+
 TEST(KnownNames, NearestIsNamed_WhereItIsNear) {
   constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
   EXPECT_EQ(did_you_mean("flop", kNames), "; did you mean 'flops'?");

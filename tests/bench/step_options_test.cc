@@ -74,6 +74,61 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
+// Programs and tests that build options without a command line get what the table says.
+TEST(StepOptions, DefaultsOfTheStructs_AreThoseOfTheTable) {
+  const StepOptions table = step_options(values_of("ddp"));
+  const StepOptions built;
+  EXPECT_EQ(table.model, built.model);
+  EXPECT_EQ(table.free_running, built.free_running);
+  EXPECT_EQ(table.min_time, built.min_time);
+  EXPECT_EQ(table.min_samples, built.min_samples);
+  EXPECT_EQ(table.warmup_time, built.warmup_time);
+  EXPECT_EQ(table.warmup_steps, built.warmup_steps);
+  EXPECT_EQ(table.pairs, built.pairs);
+  EXPECT_EQ(table.verify, built.verify);
+  EXPECT_EQ(table.check_numerics, built.check_numerics);
+  EXPECT_EQ(table.job.devices, built.job.devices);
+  EXPECT_EQ(table.job.backend, built.job.backend);
+  EXPECT_EQ(table.job.transport, built.job.transport);
+  EXPECT_EQ(table.job.platform.peer_access, built.job.platform.peer_access);
+  EXPECT_EQ(table.job.platform.binding, built.job.platform.binding);
+}
+
+TEST(StepOptions, DefaultsOfAVariant_AreThoseOfTheTable) {
+  const TrainingOptions training = step_options(values_of("ddp")).variant.training;
+  EXPECT_EQ(training.seed, TrainingOptions().seed);
+  EXPECT_EQ(training.optimizer.kind, OptimizerOptions().kind);
+  EXPECT_EQ(training.precision, TrainingOptions().precision);
+  EXPECT_EQ(training.input, TrainingOptions().input);
+  EXPECT_EQ(training.phases.timing, PhaseOptions().timing);
+  EXPECT_EQ(training.replay, TrainingOptions().replay);
+
+  const dp::DataParallelOptions dp = step_options(values_of("dp")).variant.dp;
+  const dp::DataParallelOptions built_dp;
+  EXPECT_EQ(dp.device_ids, built_dp.device_ids);
+  EXPECT_EQ(dp.output_device, built_dp.output_device);
+  EXPECT_EQ(dp.threads, built_dp.threads);
+  EXPECT_EQ(dp.replicate, built_dp.replicate);
+  EXPECT_EQ(dp.broadcast, built_dp.broadcast);
+  EXPECT_EQ(dp.loss, built_dp.loss);
+  EXPECT_EQ(dp.reduce, built_dp.reduce);
+
+  const ddp::ReducerOptions reducer = step_options(values_of("ddp")).variant.reducer;
+  const ddp::ReducerOptions built;
+  EXPECT_EQ(reducer.kind, built.kind);
+  EXPECT_EQ(reducer.grads, built.grads);
+  EXPECT_EQ(reducer.overlap, built.overlap);
+  EXPECT_EQ(reducer.graph, built.graph);
+  EXPECT_EQ(reducer.buckets.first, built.buckets.first);
+  EXPECT_EQ(reducer.buckets.rest, built.buckets.rest);
+  EXPECT_EQ(reducer.micro_batches, built.micro_batches);
+  EXPECT_EQ(reducer.join, built.join);
+  EXPECT_EQ(reducer.compression.compression, built.compression.compression);
+  EXPECT_EQ(reducer.compression.power_sgd.start_step, built.compression.power_sgd.start_step);
+  EXPECT_EQ(reducer.horovod.cycle, built.horovod.cycle);
+  EXPECT_EQ(reducer.horovod.fusion_threshold, built.horovod.fusion_threshold);
+}
+
 TEST(StepOptions, ATimeout_IsDividedIntoPatienceAndGrace) {
   Values values = values_of("ddp");
   values.give("comm-timeout", "8s");
