@@ -21,21 +21,21 @@ struct Fact {
   std::string_view names{};  // of kIs and kIsNot, "one|two"
 };
 
-// `names`, which are choices of the option where the table lists its choices.
-consteval std::string_view choices_among(Name option, std::string_view names) {
+// Whether `choices`, "one|two:RANK", have one of that name.
+consteval bool have(std::string_view choices, std::string_view name) {
+  const std::size_t bar = choices.find('|');
+  const std::string_view first = choices.substr(0, bar);
+  if (first.substr(0, first.find(':')) == name) return true;
+  return bar != choices.npos && have(choices.substr(bar + 1), name);
+}
+
+// Whether each of `names` is a choice of the option; true where the table lists no choices.
+consteval bool are_choices(std::string_view names, Name option) {
   const Form form = option->value.form;
-  if (form != Form::kChoice && form != Form::kSwitch) return names;
-  for (std::size_t begin = 0; begin <= names.size();) {
-    const std::size_t end = std::min(names.find('|', begin), names.size());
-    const std::string_view name = names.substr(begin, end - begin);
-    std::string_view rest = option->value.takes;
-    while (!rest.empty() && rest.substr(0, rest.find_first_of("|:")) != name) {
-      rest.remove_prefix(std::min(rest.find('|'), rest.size() - 1) + 1);
-    }
-    if (rest.empty()) throw "the option has no such choice";
-    begin = end + 1;
-  }
-  return names;
+  if (form != Form::kChoice && form != Form::kSwitch) return true;
+  const std::size_t bar = names.find('|');
+  if (!have(option->value.takes, names.substr(0, bar))) return false;
+  return bar == names.npos || are_choices(names.substr(bar + 1), option);
 }
 
 // The option is on the command line, or is not.
@@ -45,11 +45,12 @@ constexpr Fact absent(Name option) { return {Fact::Kind::kAbsent, option}; }
 constexpr Fact set(Name option) { return {Fact::Kind::kSet, option}; }
 // The value in force is one of `names`, or is none of them. A name that is no choice of the option
 // does not compile.
-consteval Fact is(Name option, std::string_view names) {
-  return {Fact::Kind::kIs, option, choices_among(option, names)};
+consteval Fact is(Name option, std::string_view names, Fact::Kind kind = Fact::Kind::kIs) {
+  if (!are_choices(names, option)) throw "the option has no such choice";
+  return {kind, option, names};
 }
 consteval Fact is_not(Name option, std::string_view names) {
-  return {Fact::Kind::kIsNot, option, choices_among(option, names)};
+  return is(option, names, Fact::Kind::kIsNot);
 }
 
 bool holds(const Fact& fact, const Values& values) {

@@ -18,6 +18,16 @@ namespace {
 constexpr Nanoseconds kShort = std::chrono::milliseconds(2);
 constexpr Nanoseconds kLong = std::chrono::milliseconds(20);
 
+TEST(Phases, StandInTheOrderOfTheirKinds) {
+  ASSERT_EQ(kPhases.size(), static_cast<std::size_t>(Phase::kIdle) + 1);
+  for (std::size_t i = 0; i < kPhases.size(); ++i) {
+    EXPECT_EQ(kPhases[i].phase, static_cast<Phase>(i));
+    EXPECT_EQ(name_of(kPhases[i].phase), kPhases[i].name);
+    EXPECT_EQ(find_phase(kPhases[i].name), &kPhases[i]);
+  }
+  EXPECT_EQ(find_phase("zero_grad"), nullptr);
+}
+
 class PhaseTimerTest : public testing::Test {
  protected:
   void take(Nanoseconds duration) {
