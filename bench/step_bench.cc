@@ -115,7 +115,15 @@ bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Job& j
 
 int report(const Verification& verification, int rank) {
   if (rank == 0) std::cout << verification.text << std::endl;
-  return verification.passed ? 0 : 1;
+  switch (verification.outcome) {
+    case Verification::Outcome::kAgrees:
+      return 0;
+    case Verification::Outcome::kDiffers:
+      return kVerdictExit;
+    case Verification::Outcome::kNotVerified:
+      break;
+  }
+  return 1;
 }
 
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {

@@ -16,6 +16,8 @@
 
 #include "common/base/this_process.h"
 #include "common/comm/mpi/mpi_bootstrap.h"
+#include "common/command_line/help.h"
+#include "common/command_line/parsing.h"
 
 namespace tandem::bench {
 
@@ -91,18 +93,10 @@ void restart_in_clean_environment(char** argv) {
 bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
                                 std::vector<std::string>& benchmark_flags) {
   app.allow_extras();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
-    return false;
-  } catch (const CLI::ParseError& error) {
-    fail(ErrorKind::kUsage, "{}; --help lists the flags", error.what());
-  }
+  command_line::use_plain_help(app);
+  if (!command_line::parse(app, argc, argv)) return false;
   for (const std::string& extra : app.remaining()) {
-    if (!extra.starts_with("--benchmark_")) {
-      fail(ErrorKind::kUsage, "'{}' is no flag of {}: --help lists them", extra, app.get_name());
-    }
+    if (!extra.starts_with("--benchmark_")) command_line::refuse(app, extra);
     benchmark_flags.push_back(extra);
   }
   return true;

@@ -144,7 +144,7 @@ Verification judge(const StepOptions& options, const Model& model, Backend backe
   const Disagreement bounds =
       bounds_of(options.variant.training.precision, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
-  return {passed,
+  return {passed ? Verification::Outcome::kAgrees : Verification::Outcome::kDiffers,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
                       "single's{} {}; ranks hold {}; checksum of the weights {:016x}",
                       passed ? "verified" : "WRONG", steps_of(options.variant), devices,
@@ -246,7 +246,8 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                  checksum(mine.weights));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    return {false, fmt::format("not verified: does not fit ({})", error.what())};
+    return {Verification::Outcome::kNotVerified,
+            fmt::format("not verified: does not fit ({})", error.what())};
   }
 }
 

@@ -66,7 +66,8 @@ enum class Rounding { kAlike, kApart };
 [[nodiscard]] std::string to_text(const Disagreement& found, const Disagreement& bounds);
 
 struct Verification {
-  bool passed = false;
+  enum class Outcome { kAgrees, kDiffers, kNotVerified };
+  Outcome outcome = Outcome::kNotVerified;
   std::string text;  // one line: what was compared, and how far apart
 };
 
@@ -74,8 +75,7 @@ struct Verification {
 // every step's gradients and the weights, tensor by tensor; ranks must hold the same bits. Where a
 // model computes otherwise on shards, `single` takes the shards in turn, each step from the
 // strategy's weights. Nothing is timed. Collective; returns the same text on all ranks. "not
-// verified: does not fit" where there is no room for both trainings, which does not count as
-// passed.
+// verified: does not fit" where there is no room for both trainings.
 [[nodiscard]] Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                                   const Model& model);
 

@@ -23,7 +23,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  step_bench --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "  mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64 --grads=views\n"
-    "docs/options.md lists all options with what they go into. Google Benchmark's flags "
+    "docs/cli.md lists all options with what they go into. Google Benchmark's flags "
     "(--benchmark_filter, _list_tests, _repetitions, _min_time, _format, _out, "
     "_context and the rest of its --help) say what they say elsewhere; "
     "random interleaving is refused where there are several ranks.\n"

@@ -50,6 +50,10 @@ enum class ErrorKind {
   kLogic,          // a contract of this code was broken: a bug here
 };
 
+// The exit code of a program that did its work and found the answer to be bad: a run that became
+// slower, a node with a problem, numbers that differ.
+inline constexpr int kVerdictExit = 3;
+
 // The one exception type. The message is one line: the attempt, the error, the remedy.
 class Error : public std::runtime_error {
  public:

@@ -49,7 +49,7 @@ std::string_view nearest_name(std::string_view given, std::span<const std::strin
 
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> known) {
   const std::string_view meant = nearest_name(given, known);
-  return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+  return meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant);
 }
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ namespace tandem::options {
 
 class Values;
 
-// The heading under which --help and docs/options.md list an option.
+// The heading under which --help and docs/cli.md list an option.
 enum class Group { kCell, kDataParallel, kDdp, kGpu, kSimulation, kTiming, kDebug };
 inline constexpr std::array<std::string_view, 7> kGroupNames{
     "Cell", "DataParallel", "DDP", "GPU", "Simulation", "Timing", "Debug"};

@@ -62,17 +62,6 @@ std::string row(const Option& option) {
                      in_cell(option.help));
 }
 
-constexpr std::string_view kHead =
-    "# Options of a step\n\n"
-    "Written by `options_reference` from the table in `common/options/table.h`, which is also "
-    "where\n"
-    "`step_bench --help`, refusals, cells' names, sweeps and `--ab` come from.\n\n"
-    "\"for\" names the strategies and the back end that have the option, where not all have it; "
-    "\"in\" where\n"
-    "else it stands: in a cell's `name` where it differs from its default, in a `sweep`'s "
-    "strategies and axes,\n"
-    "in pairs of `--ab`.\n";
-
 }  // namespace
 
 std::string help_of(Name name) {
@@ -82,11 +71,24 @@ std::string help_of(Name name) {
   return fmt::format("{}{}{}{}", owners, owners.empty() ? "" : ": ", name->help, example);
 }
 
+std::vector<std::pair<std::string, std::string>> help_lines(std::size_t group) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const Option& option : kOptions) {
+    if (static_cast<std::size_t>(option.of.group) != group) continue;
+    const std::string takes(option.value.form == Form::kSwitch ? "" : option.value.takes);
+    const std::string_view usual = option.value.usual;
+    lines.emplace_back(
+        fmt::format("--{}{}{}", option.name, takes.empty() ? "" : " ", takes),
+        help_of(option) + (usual.empty() ? "" : fmt::format("; default: {}", usual)));
+  }
+  return lines;
+}
+
 std::string reference() {
-  std::string text(kHead);
+  std::string text;
   for (std::size_t group = 0; group < kGroupNames.size(); ++group) {
     text += fmt::format(
-        "\n## {}\n\n| option | takes | default | such as | for | in | what it does |\n"
+        "\n### {}\n\n| option | takes | default | such as | for | in | what it does |\n"
         "|---|---|---|---|---|---|---|\n",
         kGroupNames[group]);
     for (const Option& option : kOptions) {

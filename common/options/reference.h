@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/options/values.h"
 
@@ -10,7 +12,10 @@ namespace tandem::options {
 // The text of --help behind an option's name: its strategies, what it does, an example.
 [[nodiscard]] std::string help_of(Name name);
 
-// docs/options.md: all options, a table per group.
+// The options of a group, each with what it takes, and its help with its default.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> help_lines(std::size_t group);
+
+// All options, a Markdown table per group: a part of docs/cli.md.
 [[nodiscard]] std::string reference();
 
 }  // namespace tandem::options

@@ -25,6 +25,7 @@ struct StrategyTraits {
   std::string_view name;  // in --strategy and in results
   Launch launch;          // where --launch says nothing else
   Algorithm algorithm;
+  std::string_view what;           // for people: what the strategy does in a step
   bool has_both_launches = false;  // --launch chooses
   bool has_collectives = false;    // on several devices every rank calls the same collectives
 
@@ -36,30 +37,41 @@ inline constexpr auto kStrategies = std::to_array<StrategyTraits>({
     {.kind = StrategyKind::kSingle,
      .name = "single",
      .launch = Launch::kThreads,
-     .algorithm = Algorithm::kNone},
+     .algorithm = Algorithm::kNone,
+     .what = "one device, no wrapper: what speed-up and efficiency are measured against"},
     {.kind = StrategyKind::kIndependent,
      .name = "independent",
      .launch = Launch::kThreads,
      .algorithm = Algorithm::kNone,
+     .what = "every device for itself, no communication: the bound for all; as threads or as "
+             "processes",
      .has_both_launches = true},
     {.kind = StrategyKind::kDp,
      .name = "dp",
      .launch = Launch::kThreads,
-     .algorithm = Algorithm::kReplicate},
+     .algorithm = Algorithm::kReplicate,
+     .what = "torch.nn.DataParallel: threads of one process; scatter the batch, copy the weights "
+             "out, gather outputs, loss and update on device 0"},
     {.kind = StrategyKind::kDpAllReduce,
      .name = "dp-allreduce",
      .launch = Launch::kThreads,
      .algorithm = Algorithm::kAllReduce,
+     .what = "ddp's algorithm in threads: what is left between it and ddp is threads against "
+             "processes",
      .has_collectives = true},
     {.kind = StrategyKind::kDdpReplicate,
      .name = "ddp-replicate",
      .launch = Launch::kProcesses,
      .algorithm = Algorithm::kReplicate,
+     .what = "dp's algorithm in processes",
      .has_collectives = true},
     {.kind = StrategyKind::kDdp,
      .name = "ddp",
      .launch = Launch::kProcesses,
      .algorithm = Algorithm::kAllReduce,
+     .what =
+         "torch's DistributedDataParallel: a process per device; weights copied once, gradients "
+         "all-reduced in buckets while backward still runs",
      .has_collectives = true},
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The one table of a step's options. Command lines, --help, refusals, names of cells, sweeps, --ab,
-// the comparison of ranks and docs/options.md are loops over it; rules.cc says which options do not
+// the comparison of ranks and docs/cli.md are loops over it; rules.cc says which options do not
 // go together. The table holds text: what a value means is its owner's, who reads it from Values.
 #pragma once
 
@@ -25,8 +25,9 @@ inline constexpr auto kOptions = std::to_array<Option>({
     {.name = "model",
      .value = text("MODEL", "mlp-small"),
      .marks = kAsked,
-     .help = "a model's name, as --models lists them, such as mlp-100m, mlp:LxW (L layers of W x "
-             "W) or gpt2-124m:64 (samples of 64 tokens); or a workload file (WORKLOADS.md)",
+     .help =
+         "a model's name, as --models lists them, such as mlp-100m, mlp:LxW (L layers of W x "
+         "W) or gpt2-124m:64 (samples of 64 tokens); or a workload file (docs/workload-files.md)",
      .example = "gpt2-124m:64"},
     {.name = "batch",
      .value = integer("SAMPLES", "", kAnyNumber),
@@ -365,7 +366,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .marks = kOfOneCell | kPerRank,
      .help = "when all is measured, record some steps more, in a pass of their own, and write them "
              "to this file: a timeline of all ranks that Perfetto (ui.perfetto.dev) and "
-             "chrome://tracing open; tandem profile summary reads it",
+             "chrome://tracing open; tandem trace summary reads it",
      .example = "trace.json"},
     {.name = "trace-steps",
      .of = kTimingOption,

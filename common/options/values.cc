@@ -49,7 +49,7 @@ std::string hint_of(const std::string& text, const std::vector<std::string_view>
   if (!hint.empty() || !bits || !are_formats) return hint;
   const auto nearest = std::ranges::min_element(
       choices, {}, [&](std::string_view choice) { return std::abs(*bits_of(choice) - *bits); });
-  return fmt::format("; did you mean '{}'?", *nearest);
+  return fmt::format(" (did you mean '{}'?)", *nearest);
 }
 
 void check_choice(Name name, const std::string& text, std::string_view strategy) {

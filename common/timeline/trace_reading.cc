@@ -42,7 +42,7 @@ void check_version(const JsonValue& document) {
   if (!version || !version->is_text()) {
     document.complain(
         "it is JSON, but no trace of step_bench --trace, which says so in otherData.tandem_trace: "
-        "record one with tandem profile timeline");
+        "record one with tandem trace record");
   }
   if (!version->text().starts_with(kMajor)) {
     document.complain(fmt::format("a trace of version {}, and this tandem reads 1: use a newer one",

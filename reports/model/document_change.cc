@@ -237,6 +237,47 @@ void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, co
   add_lonely(lines, names.after, names.before, left_of(after), before);
 }
 
+bool has_failed(const CellSummary& cell) {
+  return cell.failed_launches > 0 || cell.status == results::Status::kFailed;
+}
+
+const CellSummary* find_cell(const Summary& summary, const CellSummary& wanted) {
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.cell.name() == wanted.cell.name()) return &cell;
+  }
+  return nullptr;
+}
+
+std::vector<LostCell> lost_cells(const Summary& before, const Summary& after) {
+  std::vector<LostCell> lost;
+  for (const CellSummary& cell : after.cells) {
+    const CellSummary* const then = find_cell(before, cell);
+    const bool fails_now = has_failed(cell) && (then == nullptr || !has_failed(*then));
+    const bool is_skipped = cell.launches == 0 && then != nullptr && then->launches > 0;
+    if (fails_now || is_skipped) lost.push_back({.cell = &cell});
+  }
+  for (const CellSummary& cell : before.cells) {
+    if (cell.launches == 0 || find_cell(after, cell) != nullptr) continue;
+    lost.push_back({.cell = &cell, .is_missing = true});
+  }
+  return lost;
+}
+
+// Names cells of which launches failed in the second document, and which no other line names: those
+// that measured something, and those that the first document lacks.
+void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lost,
+                const Summary& before, const DocumentNames& names) {
+  std::vector<std::string> failed;
+  for (const LostCell& one : lost) {
+    const CellSummary& cell = *one.cell;
+    if (one.is_missing || (cell.launches == 0 && find_cell(before, cell) != nullptr)) continue;
+    failed.push_back(fmt::format("{} ({})", cell.cell.name(), cell.reason));
+    if (failed.size() == kMostNamed) break;
+  }
+  if (failed.empty()) return;
+  lines.push_back(fmt::format("in {} launches failed: {}", names.after, join(failed, ", ")));
+}
+
 }  // namespace
 
 std::string change_ratio_text(const stats::Estimate& ratio) {
@@ -277,6 +318,12 @@ int DocumentChange::count(stats::Change change) const {
       std::ranges::count_if(cells, [&](const CellChange& cell) { return cell.change == change; }));
 }
 
+int DocumentChange::count_missing() const {
+  return static_cast<int>(std::ranges::count_if(lost, &LostCell::is_missing));
+}
+
+int DocumentChange::count_failed() const { return static_cast<int>(lost.size()) - count_missing(); }
+
 DocumentChange compare_documents(const results::Document& before, const Summary& before_summary,
                                  const results::Document& after, const Summary& after_summary,
                                  const ChangeRule& rule, const DocumentNames& names) {
@@ -296,7 +343,9 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     add_marks(cell, names);
   }
   result.notes = change_notes(before, after, names);
+  result.lost = lost_cells(before_summary, after_summary);
   add_lonely_cells(result.notes, before_summary, after_summary, result.cells, names);
+  add_failed(result.notes, result.lost, before_summary, names);
   return result;
 }
 

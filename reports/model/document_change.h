@@ -25,6 +25,13 @@ struct CellChange {
   std::vector<std::string> remarks;
 };
 
+// A cell that the second document lacks though the first measured it, or that has a failed launch
+// in the second and none in the first.
+struct LostCell {
+  const CellSummary* cell = nullptr;  // the second document's where it has one, else the first's
+  bool is_missing = false;            // the second document says nothing of the cell
+};
+
 // The rule by which two documents are judged. Shares: 0.03 is 3 %.
 struct ChangeRule {
   double threshold = 0.03;  // smaller changes do not matter
@@ -51,10 +58,13 @@ using CellIdentity = std::tuple<std::string, std::string, std::string, std::stri
 struct DocumentChange {
   ChangeRule rule;
   double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: no interval
-  std::vector<CellChange> cells;   // cells in the order of the summaries
+  std::vector<CellChange> cells;  // cells in the order of the summaries
+  std::vector<LostCell> lost{};
   std::vector<std::string> notes;  // other differences, and cells that were not compared
 
   [[nodiscard]] int count(stats::Change change) const;
+  [[nodiscard]] int count_missing() const;
+  [[nodiscard]] int count_failed() const;  // failed or skipped in the second document
 };
 
 // Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode,

@@ -63,6 +63,14 @@ Json cell_json(const CellChange& cell, double threshold) {
               {"remarks", cell.remarks}};
 }
 
+Json lost_json(const LostCell& lost) {
+  if (lost.is_missing) return Json{{"name", lost.cell->cell.name()}, {"status", "missing"}};
+  const bool is_skipped = lost.cell->failed_launches == 0;
+  return Json{{"name", lost.cell->cell.name()},
+              {"status", is_skipped ? "skipped" : "failed"},
+              {"reason", lost.cell->reason}};
+}
+
 }  // namespace
 
 std::string to_text(const DocumentChange& changes) {
@@ -78,11 +86,14 @@ std::string to_json(const DocumentChange& changes) {
   Json cells = Json::array();
   for (const CellChange& cell : changes.cells)
     cells.push_back(cell_json(cell, changes.rule.threshold));
+  Json lost = Json::array();
+  for (const LostCell& cell : changes.lost) lost.push_back(lost_json(cell));
   const Json json{{"threshold", changes.rule.threshold},
                   {"between_runs", changes.rule.between_runs},
                   {"confidence_together", stats::kConfidence},
                   {"confidence_of_each", changes.confidence},
                   {"counts", counts},
+                  {"lost", lost},
                   {"notes", changes.notes},
                   {"cells", cells}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -245,7 +245,7 @@ std::string deciding_sweep(const Summary& summary) {
   if (open == 0) return "";
   return fmt::format(
       "{} cannot be decided from these launches: run the same command into a second folder and "
-      "report both as one (`tandem report A B --merge --out C`), which narrows intervals; `tandem "
+      "report both as one (`tandem merge A B --out C`), which narrows intervals; `tandem "
       "run batch` and `tandem run model-size` look for the break-even beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));

@@ -21,7 +21,7 @@ inline constexpr std::string_view kCollectivesNote =
     "rank that has the least in a sample. Not waited for: 1 - waited for / all collectives. It ran "
     "behind backward, or behind the copying of gradients out of earlier buckets (phase "
     "bucket_copy). On host devices it runs on compute's own cores and may slow compute instead: "
-    "`tandem profile contention` measures that. After backward, at least: the larger of the last "
+    "`tandem contention` measures that. After backward, at least: the larger of the last "
     "bucket's share of the bytes, which is ready only when backward ends, and 1 - backward / all "
     "collectives: no schedule puts that much behind backward, but copies may still hide some of "
     "it, and on a shared core the last collective may begin before compute's thread comes to its "

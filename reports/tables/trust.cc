@@ -94,14 +94,14 @@ std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
   if (commands.empty()) return commands_as_far_as_known(sweep);
   if (commands.size() == 1) return {command_text(commands.front(), "again")};
   std::vector<std::string> lines;
-  std::string merge = "tandem report";
+  std::string merge = "tandem merge";
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const std::string out = fmt::format("again-{}", i + 1);
     lines.push_back(commands[i].empty() ? "# the command into " + out + " was not recorded"
                                         : command_text(commands[i], out));
     merge += fmt::format(" {}", out);
   }
-  lines.push_back(merge + " --merge --out again");
+  lines.push_back(merge + " --out again");
   return lines;
 }
 

@@ -49,11 +49,11 @@ TEST(Text, WithinMarkup_HasItsMarkupEscaped) {
 
 TEST(KnownNames, NearestIsNamed_WhereItIsNear) {
   constexpr std::array<std::string_view, 3> kNames{"flops", "seconds", "operations"};
-  EXPECT_EQ(did_you_mean("flop", kNames), "; did you mean 'flops'?");
-  EXPECT_EQ(did_you_mean("secods", kNames), "; did you mean 'seconds'?");
-  EXPECT_EQ(did_you_mean("falops", kNames), "; did you mean 'flops'?");
-  EXPECT_EQ(did_you_mean("seocnds", kNames), "; did you mean 'seconds'?");
-  EXPECT_EQ(did_you_mean("operation", kNames), "; did you mean 'operations'?");
+  EXPECT_EQ(did_you_mean("flop", kNames), " (did you mean 'flops'?)");
+  EXPECT_EQ(did_you_mean("secods", kNames), " (did you mean 'seconds'?)");
+  EXPECT_EQ(did_you_mean("falops", kNames), " (did you mean 'flops'?)");
+  EXPECT_EQ(did_you_mean("seocnds", kNames), " (did you mean 'seconds'?)");
+  EXPECT_EQ(did_you_mean("operation", kNames), " (did you mean 'operations'?)");
   EXPECT_EQ(did_you_mean("frobnicate", kNames), "");
   EXPECT_EQ(did_you_mean("quux", kNames), "");
   EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kNames), "");

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::reads_or_refuses_in_one_line([&] {
     constexpr int kDevices = 4;
     constexpr std::size_t kFew = 200;  // more take long, and are all alike
-    const cli::Sweep sweep = cli::parse_sweep(text, "sweep.json", kDevices);
+    const cli::Sweep sweep = cli::parse_sweep(text, "sweep.json", {.all = kDevices});
     (void)cli::definition_of(sweep, {.backend = "auto", .oversubscribe = false});
     const bool is_small = sweep.workloads.size() * sweep.strategies.size() <= kFew;
     if (is_small && sweep.devices.size() <= kFew) (void)cli::plan_cells(sweep, "auto");

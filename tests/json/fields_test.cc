@@ -86,8 +86,9 @@ TEST(JsonFields, Defects_AreNamedByTheirPlace) {
             "reading text: points: {} stands where a list has to be");
   EXPECT_EQ(refusal_of(R"({"sizes": {"a": 11}})"),
             "reading text: sizes.a: 11: use a number from 0 to 10");
-  EXPECT_EQ(refusal_of(R"({"colour": "bleu"})"),
-            "reading text: colour: \"bleu\" is unknown; did you mean 'blue'?; known are red, blue");
+  EXPECT_EQ(
+      refusal_of(R"({"colour": "bleu"})"),
+      "reading text: colour: \"bleu\" is unknown (did you mean 'blue'?); known are red, blue");
   EXPECT_EQ(refusal_of(R"({"framed": null})"),
             "reading text: framed: null stands where true or false has to be");
   EXPECT_EQ(refusal_of(R"({"small": 256})"),

@@ -228,7 +228,7 @@ TEST(JsonValue, UnknownKey_IsNamedWithTheNearestOne) {
   };
   EXPECT_EQ(refusal(R"({"model": 1, "batch": 2})"), "");
   EXPECT_EQ(refusal(R"({"bach": 1})"),
-            "reading text: unknown key 'bach'; did you mean 'batch'?; known are batch, model");
+            "reading text: unknown key 'bach' (did you mean 'batch'?); known are batch, model");
   EXPECT_EQ(refusal("7"), "reading text: 7 stands where an object has to be");
 }
 

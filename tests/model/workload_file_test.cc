@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{kFlops, "workload\": 1", "workload\": 2", "version 2 is newer than 1"},
         Mistake{kFlops, "workload\": 1", "workload\": \"1\"",
                 "tandem_workload: \"1\": use a whole"},
-        Mistake{kFlops, "\"modules\"", "\"module\"", "'module'; did you mean 'modules'?"},
+        Mistake{kFlops, "\"modules\"", "\"module\"", "'module' (did you mean 'modules'?)"},
         Mistake{kFlops, "\"modules\"", "\"quux\"", "'quux'; known are tandem_workload, name"},
         Mistake{kFlops, "\"by-flops\"", "\"\"", "name: \"\": use a text of 1 to 200"},
         Mistake{kFlops, "\"by-flops\"", "7", "name: 7 stands where a text has to be"},

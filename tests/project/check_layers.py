@@ -16,6 +16,7 @@ ARROWS = {
     "common/base": [],
     "common/json": ["common/base"],
     "common/options": ["common/base"],
+    "common/command_line": ["common/base"],
     "common/flight": ["common/base"],
     "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
@@ -30,7 +31,7 @@ ARROWS = {
     "common/stats": ["common/base"],
     "common/results": ["common/stats", "common/json"],
     "reports": ["common/options", "common/results", "common/stats"],
-    "tools": ["reports", "common/flight", "common/timeline"],
+    "tools": ["reports", "common/command_line", "common/flight", "common/timeline"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON
@@ -51,7 +52,7 @@ HOMES = [
     (r"(nvtx3/|cupti)", ["common/trace/"]),
     (r"hwloc", ["common/runtime/host/"]),
     (r"benchmark/", ["bench/"]),
-    (r"CLI/", ["bench/", "tools/"]),
+    (r"CLI/", ["common/command_line/", "bench/", "tools/"]),
     (r"nlohmann/", ["common/json/", "reports/"]),
     (r"g(test|mock)/", []),
 ]

@@ -131,8 +131,7 @@ TEST(Reproduce, OfMergedDocuments_IsEachCommandAndTheMerge) {
   EXPECT_THAT(
       reproduce_commands(sweep),
       ElementsAre("tandem run quick --out again-1", "# the command into again-2 was not recorded",
-                  "tandem report again-1 again-2 --merge --out again",
-                  "tandem compare results.json again"));
+                  "tandem merge again-1 again-2 --out again", "tandem compare results.json again"));
 }
 
 TEST(Reproduce, OfOlderDocuments_SaysWhatIsNotKnown) {

@@ -59,7 +59,8 @@ def case_verdicts(program):
     factors = {CELLS[0]: 1.2, CELLS[1]: 0.8}
     output = program.folder / "changes.json"
     run = program.compare(document(source), document(source, factors, sigma=0.005), f"--json={output}")
-    expect(run.returncode == 1, run, "a slower cell has to end with 1")
+    expect(run.returncode == 3, run, "a slower cell has to end with 3")
+    expect(run.stdout.endswith("B fails: 1 cell slower.\n"), run, "what fails is not told")
     expect("12 cells: 1 SLOWER, 1 FASTER, " in run.stdout, run, "the counts are not told")
     expect("by more than 3 %" in run.stdout, run, "beyond the threshold is not told")
     expect("each with 99.58 %" in run.stdout, run, "the confidence is not shared by 12 cells")
@@ -78,7 +79,7 @@ def case_threshold(program):
     run = program.compare(*documents)
     expect(run.returncode == 0 and "12 SAME" in run.stdout, run, "1 % is below 3 %")
     run = program.compare(*documents, "--threshold=0.5%")
-    expect(run.returncode == 1 and "12 SLOWER" in run.stdout, run, "1 % is beyond 0.5 %")
+    expect(run.returncode == 3 and "12 SLOWER" in run.stdout, run, "1 % is beyond 0.5 %")
     for wrong in ("3", "3 %x", "-1%", "101%", "nan%", "%", ""):
         run = program.compare(*documents, f"--threshold={wrong}")
         expect(run.returncode == 2 and run.stderr.count("\n") == 1, run, f"a threshold of '{wrong}' was taken")
@@ -97,7 +98,7 @@ def case_between_runs(program):
 def case_false_alarms(program):
     """Of 40 pairs of the same program one alarm is expected, and four are seen once in 50 such tests."""
     source = random.Random(3)
-    alarms = sum(program.compare(document(source), document(source)).returncode for _ in range(40))
+    alarms = sum(program.compare(document(source), document(source)).returncode == 3 for _ in range(40))
     if alarms > 3:
         sys.exit(f"FAILED: {alarms} alarms in 40 pairs")
 
@@ -105,9 +106,56 @@ def case_false_alarms(program):
 def case_planted(program):
     """A cell that is 3 % slower, at a scatter of 1 %."""
     source = random.Random(4)
-    found = sum(program.compare(document(source), document(source, {CELLS[5]: 1.03})).returncode for _ in range(20))
+    found = sum(program.compare(document(source), document(source, {CELLS[5]: 1.03})).returncode == 3 for _ in range(20))
     if found < 16:
         sys.exit(f"FAILED: found in {found} of 20 pairs")
+
+
+def without(made, index, status=None, launches=range(LAUNCHES)):
+    """The document without those launches of a cell, or with them failed or skipped."""
+    left = []
+    for record in made["tandem"]["launches"]:
+        cell = record["cell"]
+        is_that = (cell["strategy"], cell["devices"], cell["global_batch"]) == CELLS[index]
+        if not is_that or record["launch_index"] not in launches:
+            left.append(record)
+        elif status:
+            left.append(dict(record, status=status, reason="planted", step_seconds=[]))
+    made["tandem"]["launches"] = left
+    return made
+
+
+def case_fail_on(program):
+    """What --fail-on names ends with 3, and nothing else does."""
+    source = random.Random(7)
+    base = document(source, sigma=0.001)
+
+    def expect_code(code, after, fail_on, said=""):
+        run = program.compare(base, after, *([f"--fail-on={fail_on}"] if fail_on else []))
+        expect(run.returncode == code and said in run.stdout, run, f"not {code} and '{said}' with --fail-on={fail_on}")
+
+    missing = without(document(source, sigma=0.001), 3)
+    expect_code(0, missing, "")
+    expect_code(3, missing, "missing", "B fails: 1 cell missing.")
+    expect_code(0, missing, "slower,unsure,failed")
+    for status in ("failed", "skipped"):
+        lost = without(document(source, sigma=0.001), 3, status)
+        expect_code(3, lost, "", "B fails: 1 cell failed.")
+        expect_code(0, lost, "slower,unsure,missing")
+        expect_code(0, lost, "none", "planted")
+    partly = without(document(source, sigma=0.001), 3, "failed", [2])
+    expect_code(3, partly, "", "in B launches failed: ")
+    single = without(document(source, sigma=0.001), 3, None, range(1, LAUNCHES))
+    expect_code(0, single, "")
+    expect_code(3, single, "slower,unsure", "B fails: 1 cell unsure.")
+    nothing = document(source)
+    for index in range(len(CELLS)):
+        nothing = without(nothing, index, "failed")
+    expect_code(3, nothing, "", f"B fails: {len(CELLS)} cells failed.")
+    output = program.folder / "lost.json"
+    run = program.compare(base, without(document(source), 3, "failed"), f"--json={output}")
+    lost = json.loads(output.read_text())["lost"]
+    expect([(one["status"], one["reason"]) for one in lost] == [("failed", "planted")], run, "the JSON does not say what is lost")
 
 
 def case_nothing_common(program):

@@ -25,7 +25,7 @@ make_stand_ins() {
 if [ "\$1" = run ] && [ -z "\${FAKE_NO_SWEEPS:-}" ]; then
   exec "$tandem" "\${@/--backend=cuda/--backend=host}" --step-bench "$fake" --oversubscribe
 fi
-[ "\$1" = report ] && exec "$tandem" "\$@"
+case "\$1" in report | merge) exec "$tandem" "\$@" ;; esac
 exit 4
 SH
   chmod +x built/bin/tandem

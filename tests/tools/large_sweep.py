@@ -172,9 +172,9 @@ def measure(bench):
     for half in ("half0", "half1"):
         bench.run(["report", path[half]])
     merged = f"--out={bench.folder / 'merged'}"
-    bench.show("merge, of two journals with half of the launches each", ["report", path["half0"], path["half1"], "--merge", merged], "merged")
+    bench.show("merge, of two journals with half of the launches each", ["merge", path["half0"], path["half1"], merged], "merged")
     os.rename(bench.folder / "merged", bench.folder / "of_journals")
-    bench.show("merge, of their results.json", ["report", document["half0"], document["half1"], "--merge", merged], "merged")
+    bench.show("merge, of their results.json", ["merge", document["half0"], document["half1"], merged], "merged")
     bench.check_same("of_journals", "merged")
     bench.run(["report", path["b"]])
     bench.show("compare, two journals", ["compare", path["a"], path["b"]], allowed=(0, 1))

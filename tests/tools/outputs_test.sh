@@ -75,7 +75,7 @@ case_keeps_others() {
 case_full_output() {
   [ -c /dev/full ] || exit 77
   two_runs
-  for command in "compare result other" "report result" "run --list" "doctor --json" "--help" "compare --help"; do
+  for command in "compare result other" "report result" "list sweeps" "doctor --json" "--help" "compare --help"; do
     read -ra words <<<"$command"
     "$tandem" "${words[@]}" >/dev/full 2>err
     code=$?

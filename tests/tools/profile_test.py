@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tandem profile: on stand-ins for nsys and ncu, and its own timeline.
+"""tandem profile on stand-ins for nsys and ncu; tandem trace, contention and verify as they are.
 
     profile_test.py TANDEM RECORDER
 
@@ -33,11 +33,14 @@ class ProfileTest(unittest.TestCase):
         for tool in tools:
             (self.tools / tool).symlink_to(FAKE)
 
-    def profile(self, *words, path=None):
+    def observe(self, *words, path=None):
         environment = dict(os.environ, PATH=path or f"{self.tools}:{os.environ['PATH']}",
                            FAKE_NSIGHT_RECORDER=RECORDER)
-        return subprocess.run([TANDEM, "profile", *words, f"--out={self.out}"], env=environment, capture_output=True,
+        return subprocess.run([TANDEM, *words, f"--out={self.out}"], env=environment, capture_output=True,
                               text=True, timeout=100, cwd=self.folder)
+
+    def profile(self, *words, path=None):
+        return self.observe("profile", *words, path=path)
 
     def tandem(self, *words):
         return subprocess.run([TANDEM, *words], capture_output=True, text=True, timeout=100, cwd=self.folder)
@@ -94,7 +97,7 @@ class ProfileTest(unittest.TestCase):
         self.assertFalse(self.out.exists())
 
     def test_timeline_needs_no_profiler_and_says_what_was_waited_for(self):
-        done = self.profile("timeline", "--strategy=ddp", "--backend=host", *SMALL, "--plant=loss:50ms")
+        done = self.observe("trace", "record", "--strategy=ddp", "--backend=host", *SMALL, "--plant=loss:50ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         trace = self.out / "trace.json"
         self.assertIn(f"{trace}\nopen it with https://ui.perfetto.dev", done.stdout)
@@ -105,14 +108,14 @@ class ProfileTest(unittest.TestCase):
         causes = done.stdout.split("Longest waits:")[1].splitlines()
         self.assertRegex(causes[1], r"in exposed_comm, rank 1 device 1, .*: rank 0 device 0 came to bucket \d's "
                                     r"collective .* later, from loss$")
-        again = self.tandem("profile", "summary", str(trace))
+        again = self.tandem("trace", "summary", str(trace))
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn(again.stdout, done.stdout)
-        devices = json.loads(self.tandem("profile", "summary", str(trace), "--json").stdout)["devices"]
+        devices = json.loads(self.tandem("trace", "summary", str(trace), "--json").stdout)["devices"]
         self.assertEqual([(one["rank"], one["device"], one["steps"]) for one in devices], [(0, 0, 2), (1, 1, 2)])
         self.assertGreaterEqual(devices[0]["phases"]["loss"], 0.05)
 
-        picture = self.tandem("profile", "picture", str(trace), "--step=2")
+        picture = self.tandem("trace", "svg", str(trace), "--step=2")
         self.assertEqual(picture.returncode, 0, picture.stderr)
         drawn = [element.text for element in ElementTree.fromstring(picture.stdout).iter("{http://www.w3.org/2000/svg}text")]
         self.assertRegex(drawn[0], r"ddp as processes, mlp-tiny on 2 devices \(host\), global batch 8: step 2, ")
@@ -120,7 +123,7 @@ class ProfileTest(unittest.TestCase):
 
     def test_contention_says_what_communication_costs_each_phase(self):
         small = [word for word in SMALL if not word.startswith("--steps")]
-        done = self.profile("contention", "--strategy=ddp", "--backend=host", *small, "--contention-pairs=20")
+        done = self.observe("contention", "--strategy=ddp", "--backend=host", *small, "--contention-pairs=20")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\n  backward +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{3} \[\d")
         found = json.loads((self.out / "contention.json").read_text())
@@ -135,29 +138,47 @@ class ProfileTest(unittest.TestCase):
         self.assertNotIn("json.exception", done.stderr)
 
     def test_summary_refuses_other_words(self):
-        for words in ((), ("a", "b"), ("a", "--yaml")):
-            self.refused("name one trace", "profile", "summary", *words)
-        self.refused("--steps is of no use with a trace that there is", "profile", "summary", "a", "--steps=3")
+        self.refused("FILE is missing", "trace", "summary")
+        self.refused("argument 'b' is none of tandem trace summary's", "trace", "summary", "a", "b")
+        self.refused("option '--jsno' is none of tandem trace summary's (did you mean '--json'?)", "trace", "summary", "a",
+                     "--jsno")
 
-    def test_picture_refuses_what_it_cannot_draw(self):
-        for words, said in (((), "name one trace"), (("a", "--yaml"), "name one trace"),
-                            (("a", "--step=last"), "--step is 'last', not the number of a step"),
-                            (("a", "--out=b"), "--out is of no use with a trace that there is")):
-            self.refused(said, "profile", "picture", *words)
+    def test_svg_refuses_what_it_cannot_draw(self):
+        for words, said in (((), "FILE is missing"), (("a", "--yaml"), "option '--yaml' is none of tandem trace svg's"),
+                            (("a", "--step=last"), "--step: 'last' is no whole number from 1"),
+                            (("a", "--out=b"), "option '--out' is none of tandem trace svg's")):
+            self.refused(said, "trace", "svg", *words)
+
+    def test_verify_says_whether_numbers_agree(self):
+        words = ["--backend=host", "--model=mlp-tiny", "--batch=8", "--devices=2", "--oversubscribe"]
+        for strategy in ("dp", "ddp"):
+            done = self.tandem("verify", f"--strategy={strategy}", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"^verified: over \d+ steps on 2 devices ")
+        shown = self.tandem("verify", *words, "--dry-run").stdout
+        self.assertRegex(shown, r"^mpirun .* --strategy=ddp .* --verify .*--model=mlp-tiny --batch=8\n$")
+        self.refused("--verify is what a verb of tandem gives", "verify", "--verify")
+
+    def test_verify_ends_with_3_where_numbers_differ(self):
+        wrong = self.folder / "step_bench"
+        wrong.write_text('#!/bin/sh\ncase "$*" in *--check*) exit 0;; esac\necho WRONG; exit 3\n')
+        wrong.chmod(0o755)
+        done = self.tandem("verify", "--strategy=dp", "--backend=host", "--batch=8", f"--step-bench={wrong}")
+        self.assertEqual((done.returncode, done.stdout), (3, "WRONG\n"), done.stderr)
 
     def test_summary_refuses_what_is_no_trace(self):
         file = self.folder / "some.json"
-        self.refused("reading trace absent.json: there is no such file", "profile", "summary", "absent.json")
-        self.refused("it is a folder; give the path of a file", "profile", "summary", str(self.folder))
+        self.refused("reading trace absent.json: there is no such file", "trace", "summary", "absent.json")
+        self.refused("it is a folder; give the path of a file", "trace", "summary", str(self.folder))
         for text, said in (("", "it is empty"), ("{", "is not valid JSON"), ("{}", "no trace of step_bench --trace"),
                            ("[1]", "no trace of step_bench --trace"), ('{"otherData": 3}', "no trace of step_bench"),
                            ('{"traceEvents": [{"ph": "X"}]}', "no trace of step_bench --trace")):
             file.write_text(text)
-            self.refused("some.json: it is", "profile", "summary", str(file))
-            self.refused(said, "profile", "summary", str(file))
+            self.refused("some.json: it is", "trace", "summary", str(file))
+            self.refused(said, "trace", "summary", str(file))
 
     def test_summary_refuses_traces_that_are_not_whole(self):
-        done = self.profile("timeline", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
+        done = self.observe("trace", "record", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
                             "--batch=8", "--steps=2", "--min-time=1ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = (self.out / "trace.json").read_text()
@@ -166,7 +187,7 @@ class ProfileTest(unittest.TestCase):
 
         def refused(said, **changes):
             file.write_text(json.dumps(dict(whole, **changes)))
-            self.refused(f"some.json: {said}", "profile", "summary", str(file))
+            self.refused(f"some.json: {said}", "trace", "summary", str(file))
 
         events, facts = whole["traceEvents"], whole["otherData"]
         first = next(i for i, event in enumerate(events) if event["ph"] == "X")
@@ -178,22 +199,22 @@ class ProfileTest(unittest.TestCase):
         refused("a trace of version 2.0.0", otherData=dict(facts, tandem_trace="2.0.0"))
         refused("no step of it has ended", traceEvents=[e for e in events if e.get("cat") not in ("step", "phase")])
         file.write_text(text[:len(text) // 2])
-        self.refused("or record it again where it was cut off", "profile", "summary", str(file))
+        self.refused("or record it again where it was cut off", "trace", "summary", str(file))
         # A minor version says more than is read.
         file.write_text(json.dumps(dict(whole, otherData=dict(facts, tandem_trace="1.9.0"))))
-        self.assertEqual(self.tandem("profile", "summary", str(file)).returncode, 0)
+        self.assertEqual(self.tandem("trace", "summary", str(file)).returncode, 0)
 
     def test_results_of_another_run_are_not_mixed_with(self):
         self.install("nsys")
         self.out.mkdir()
-        for tool, earlier in (("nsys", "rank3.nsys-rep"), ("timeline", "trace.json")):
+        for verb, earlier in ((("profile", "nsys"), "rank3.nsys-rep"), (("trace", "record"), "trace.json")):
             (self.out / earlier).touch()
-            done = self.profile(tool, "--strategy=ddp", "--backend=host", *SMALL)
+            done = self.observe(*verb, "--strategy=ddp", "--backend=host", *SMALL)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(f"holds {earlier} of an earlier run: choose another folder", done.stderr)
 
     def test_what_fails_leaves_no_folder(self):
-        done = self.profile("timeline", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
+        done = self.observe("trace", "record", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
                             "--batch=8", "--record=/no/such/folder/r.json")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("cannot be written", done.stderr)
@@ -201,7 +222,7 @@ class ProfileTest(unittest.TestCase):
 
     def test_folders_that_cannot_be_are_refused(self):
         (self.folder / "file").touch()
-        self.refused("Not a directory; choose another folder", "profile", "timeline", "--backend=host",
+        self.refused("Not a directory; choose another folder", "trace", "record", "--backend=host",
                      "--strategy=single", "--devices=1", "--model=mlp-tiny", "--batch=8", "--out=file/reports")
 
     def test_missing_profiler_is_one_line(self):
@@ -214,13 +235,12 @@ class ProfileTest(unittest.TestCase):
     def test_wrong_options_are_refused_before_anything_runs(self):
         self.install("nsys", "ncu")
         for words, said in ((("ncu", "--backend=host"), "the host back end has none"),
-                            (("gdb",), "'gdb' is no profiler: use nsys, ncu, timeline"),
-                            (("nsys", "--phase=forward"), "--phase is an option of ncu"),
-                            (("contention",), "profile contention: --steps is of what captures some steps"),
-                            (("ncu", "--osrt"), "--osrt is an option of nsys"),
-                            (("nsys", "--backend=host", "--speed=high"), "--speed=high"),
-                            (("timeline", "--backend=host", "--trace=t.json"), "by --out and --steps: leave it out"),
-                            (("nsys", "--backend=host", "--profile-steps=3"), "by --out and --steps: leave it out"),
+                            (("gdb",), "'gdb' is none of tandem profile's"),
+                            (("nsys", "--backend=host", "--phase=forward"), "--phase"),
+                            (("ncu", "--backend=cuda", "--osrt"), "--osrt"),
+                            (("nsys", "--backend=host", "--speed=high"), "--speed"),
+                            (("nsys", "--backend=host", "--trace=t.json"), "gives to step_bench: leave it out"),
+                            (("nsys", "--backend=host", "--profile-steps=3"), "gives to step_bench: leave it out"),
                             (("nsys", "--backend=host", "--frobnicate"), "--frobnicate"),
                             (("nsys", "--backend=host", "--steps=0"), "--steps"),
                             (("nsys", "--backend=host", "--record=r.json"), "--profile-steps and --record")):

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/profile/profiler_words.h"
+#include "tools/tandem/observe/profiler_words.h"
 
 #include <gtest/gtest.h>
 
 namespace tandem::cli {
 namespace {
 
-ProfiledJob ddp_on_gpus() {
-  ProfiledJob job;
+ObservedJob ddp_on_gpus() {
+  ObservedJob job;
   job.cell.strategy = "ddp";
   job.cell.launch = "processes";
   job.cell.devices = 4;
@@ -18,8 +18,8 @@ ProfiledJob ddp_on_gpus() {
   return job;
 }
 
-ProfiledJob dp_on_gpus() {
-  ProfiledJob job = ddp_on_gpus();
+ObservedJob dp_on_gpus() {
+  ObservedJob job = ddp_on_gpus();
   job.cell.strategy = "dp";
   job.cell.launch = "threads";
   return job;
@@ -43,7 +43,7 @@ TEST(ProfilerWords, Nsys_IsStartedInEachRank) {
 }
 
 TEST(ProfilerWords, Nsys_UnderSrun_NamesReportsBySlurmsRank) {
-  ProfiledJob job = ddp_on_gpus();
+  ObservedJob job = ddp_on_gpus();
   job.site.launcher = LaunchSite::Launcher::kSrun;
   job.site.mpi_plugin = "pmix";
   const std::vector<std::string> command = nsys_command(job, false);
@@ -61,7 +61,7 @@ TEST(ProfilerWords, Nsys_OfThreads_IsOneProcessWithoutMpi) {
 }
 
 TEST(ProfilerWords, Nsys_OnTheHost_CapturesTheRange) {
-  ProfiledJob job = ddp_on_gpus();
+  ObservedJob job = ddp_on_gpus();
   job.cell.backend = "host";
   const std::vector<std::string> command = nsys_command(job, true);
   EXPECT_TRUE(mentions(command, "--trace=nvtx,mpi,osrt"));
@@ -69,7 +69,7 @@ TEST(ProfilerWords, Nsys_OnTheHost_CapturesTheRange) {
 }
 
 TEST(ProfilerWords, Nsys_TracesNodesOfGraphs_OnlyWhereThereAreGraphs) {
-  ProfiledJob job = ddp_on_gpus();
+  ObservedJob job = ddp_on_gpus();
   EXPECT_FALSE(mentions(nsys_command(job, false), "--cuda-graph-trace=node"));
   job.options = {"--cuda-graph=on"};
   EXPECT_TRUE(mentions(nsys_command(job, false), "--cuda-graph-trace=node"));
@@ -95,7 +95,7 @@ TEST(ProfilerWords, Ncu_WithoutPhases_TakesSteps_AndOfThreadsRangesThatDoNotNest
 }
 
 TEST(ProfilerWords, OptionsThatAreGiven_StayAsTheyAre) {
-  ProfiledJob job = ddp_on_gpus();
+  ObservedJob job = ddp_on_gpus();
   job.options = {"--min-time=2s", "--comm-timeout=9s"};
   const std::vector<std::string> command = ncu_command(job, {});
   EXPECT_FALSE(mentions(command, "--min-time=1ms"));
@@ -108,7 +108,7 @@ TEST(ProfilerWords, Stats_AreOfWhatTheReportHolds) {
                        "--report=nvtx_sum,nvtx_gpu_proj_sum,cuda_gpu_kern_sum,cuda_api_sum,"
                        "mpi_event_sum --format=csv --force-export=true --force-overwrite=true "
                        "--output=/out/rank0 /out/rank0.nsys-rep"));
-  ProfiledJob job = dp_on_gpus();
+  ObservedJob job = dp_on_gpus();
   job.cell.backend = "host";
   EXPECT_TRUE(mentions(nsys_stats_command(job, "/out/process.nsys-rep"), "--report=nvtx_sum"));
 }

@@ -210,7 +210,8 @@ TEST(Sweep, UnknownNames_ComeWithTheNearestKnownOne) {
 
 // A sweep of one model with these further keys.
 Sweep sweep_with(const std::string& keys, int all = 0) {
-  return parse_sweep(R"({"name": "t", "strategies": ["dp", "ddp"], )" + keys + "}", "t.json", all);
+  return parse_sweep(R"({"name": "t", "strategies": ["dp", "ddp"], )" + keys + "}", "t.json",
+                     {.all = all});
 }
 
 constexpr const char* kOneCell = R"("workloads": [{"model": "m", "batch": 8}], "devices": 2)";
@@ -230,6 +231,20 @@ TEST(Sweep, Axes_VaryTheStrategiesThatHaveThem) {
   EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"link": []})"), Error);
   EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"precision": ["bf16"]})"),
                Error);
+}
+
+TEST(Sweep, Devices_AboveTheMostAreLeftOut) {
+  const auto counts_up_to = [](int most) {
+    return parse_sweep(R"({"name": "t", "strategies": ["dp"], "devices": [2, 4, 8],
+                          "workloads": [{"model": "m", "batch": 8}]})",
+                       "t.json", {.all = most, .most = most});
+  };
+  EXPECT_EQ(counts_up_to(4).devices, (std::vector<int>{2, 4}));
+  ASSERT_EQ(counts_up_to(4).left_out.size(), 1U);
+  EXPECT_EQ(counts_up_to(4).left_out[0], "8 devices are left out: --devices=4");
+  EXPECT_EQ(counts_up_to(16).left_out[0], "--devices=16: the sweep names no more than 8");
+  EXPECT_TRUE(counts_up_to(8).left_out.empty());
+  EXPECT_THROW((void)counts_up_to(1), Error);
 }
 
 TEST(Sweep, Devices_HaveNames) {

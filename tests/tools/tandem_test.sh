@@ -265,12 +265,9 @@ case_cores() {
 
 case_budget() {
   sweep 64
-  expect 0 run --budget 1ms
-  grep -q 'the budget of 1ms is spent' err || die "does not say that the budget is spent"
-  grep -q 'Nothing was measured' out || die "no honest verdict"
-  [ -e result/unfinished ] || die "not marked unfinished"
-  expect 0 run
-  [ "$(launches)" = 15 ] || die "the rest was not run"
+  expect 2 run --budget 1ms
+  one_line 'not even the first 2 cells fit into it'
+  [ ! -e result ] || die "something was written"
   # Time for dp and ddp on two devices by what is expected of a launch, 1.2 s; it takes far less, and more follow.
   sweep 64
   expect 0 "$tandem" run ./sweep.json --out first --step-bench "$fake" --oversubscribe --budget 8s
@@ -291,9 +288,6 @@ case_dry_run() {
   sed '/^left out/,$d' out >taken
   [ "$(grep -c '^  ' taken)" = 2 ] && grep -q '^  ddp/threads/mlp-tiny/devices:2' taken || die "not the most informative"
   sed '1,/^left out/d' out | grep -q '^  single/threads' || die "what is left out is not listed"
-  expect 0 run --budget 1ms
-  grep -q 'Left out, wholly or in part, 5 cells: single/threads' err || die "does not say what was left out"
-  rm -r result
   expect 0 run
   grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
   grep -q 'ms so far' err || grep -q 'ms a step so far' err || die "no figure of the cell"
@@ -305,15 +299,68 @@ case_dry_run() {
 }
 
 case_list() {
-  expect 0 "$tandem" run --list
-  [ "$(grep -c '^[a-z-]*: .' out)" = 15 ] || die "not every sweep is described"
-  for name in $(cut -d: -f1 out); do
+  expect 0 "$tandem" list sweeps
+  grep '^  [a-z]' out | awk '{ print $1 }' >names
+  [ "$(wc -l <names)" = 14 ] || die "not every sweep is described"
+  while read -r name; do
     expect 0 "$tandem" run "$name" --dry-run --devices 8 --oversubscribe --step-bench "$fake"
-  done
-  expect 2 "$tandem" run qiuck --out result
+  done <names
+  expect 2 "$tandem" run qiuck
   one_line "did you mean 'quick'?"
-  expect 2 "$tandem" run --out result
-  one_line 'which sweep is missing'
+  expect 2 "$tandem" list sweps
+  one_line "did you mean 'sweeps'?"
+  expect 0 "$tandem" list strategies
+  grep -q '^  ddp  *torch.s DistributedDataParallel' out || die "ddp is not described"
+  expect 0 "$tandem" list options
+  grep -q '^  --grads copy|views ' out || die "an option is missing"
+}
+
+# Without a sweep it is quick on a CPU, into a folder of its own; the next run has the next.
+case_defaults() {
+  expect 0 "$tandem"
+  grep -q '^  explain  *say why' out && grep -q '^  tandem compare out/before out/after' out || die "no verbs or examples"
+  mkdir alone
+  run_alone() { (cd alone && "$tandem" run --backend=host --launches=2 --no-links --step-bench "$fake" "$@"); }
+  expect 0 run_alone
+  [ "$(tail -1 out)" = "$folder/alone/out/quick-1/report.html" ] || die "not quick into out/quick-1"
+  expect 0 run_alone --devices=1
+  [ "$(tail -1 out)" = "$folder/alone/out/quick-2/report.html" ] || die "not into the next folder"
+  grep -q '^2 devices are left out: --devices=1$' err || die "two devices were not left out"
+  grep -q '"with_torch": true' "$(dirname "$tandem")/../share/tandem/sweeps/torch.json" || die "torch without torch"
+  with_torch ""
+  expect 0 run_alone --with-torch="$folder/python" torch --dry-run
+  mkdir bin && ln -s "$folder/python" bin/python3
+  PATH=$folder/bin:$PATH expect 0 run_alone torch --dry-run
+  grep -q '^without torch: python3 has none' err || die "the sweep torch did not look for torch"
+}
+
+# Every refusal is one line with the nearest valid word, or the new spelling.
+case_refusals() {
+  local words said
+  while IFS='>' read -r words said; do
+    # shellcheck disable=SC2086  # words of a command line
+    expect 2 "$tandem" $words
+    one_line "$said"
+  done <<'LINES'
+rn>there is no command 'rn' (did you mean 'run'?); use run, explain
+--bogus>option '--bogus' is none of tandem's
+run --lauches=3>option '--lauches' is none of tandem run's (did you mean '--launches'?); see tandem run --help
+run quick more>argument 'more' is none of tandem run's
+run --launches=two>--launches: 'two' is no whole number from 1 to 1000
+run --launches>--launches needs a value: launches per cell
+compare a>B is missing: after
+explain --batch=8>--model is missing: what is trained
+trace sumary x>argument 'sumary' is none of tandem trace's
+run --list>'run --list' is now 'tandem list sweeps'
+run seeds>'run seeds' is now 'tandem run common-questions'
+report a b --merge>'report --merge' is now 'tandem merge'
+profile timeline>'profile timeline' is now 'tandem trace record'
+profile summary x>'profile summary' is now 'tandem trace summary'
+profile picture x>'profile picture' is now 'tandem trace svg'
+profile contention>'profile contention' is now 'tandem contention'
+compare a b --fail-on=slow>--fail-on: 'slow' is unknown
+merge result>result is one source; give two or more
+LINES
 }
 
 # What crosses between devices is found out once per folder, by copy_bench beside step_bench.
@@ -364,7 +411,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, ddp, full, link, model-size, node, overheads, overlap, quick, repeat, scaling, seeds, torch, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, common-questions, ddp-cost, full, link, model-size, node, overheads, overlap, quick, scaling, torch, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0

@@ -196,13 +196,14 @@ measured_figures() {
 
 # One document of all sweeps and figures. Its failure is a row of its own: measured steps without it would be lost to sight.
 write_report() {
-  local folder file sources=() files=()
+  local folder file verb=merge sources=() files=()
   for folder in "$out"/sweeps/*/; do
     if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
   done
   if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
   while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
-  if "$programs/bin/tandem" report "${sources[@]}" --merge "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  if [ "${#sources[@]}" = 1 ]; then verb=report; fi
+  if "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   row report device 0 'one document and report of all that was measured' true
   states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
 }

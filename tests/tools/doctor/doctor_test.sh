@@ -42,7 +42,7 @@ case_gpus() {
   says '^ok +nccl: 2 processes'
   says '^ok +nccl: 2 threads'
   DOCTOR_TEST_FAIL='the driver supports CUDA 12.4, this build needs 13.0' doctor
-  ends_with 1
+  ends_with 3
   says '^problem +cuda: .*supports CUDA 12.4'
   says '^not checked +nccl: no program runs'
 }
@@ -50,7 +50,7 @@ case_gpus() {
 case_busy_gpus() {
   two_gpus
   DOCTOR_TEST_BUSY=97 doctor
-  ends_with 1
+  ends_with 3
   says '^problem +busy GPUs: GPU 1 .* computed for 97 % of the time'
   CUDA_VISIBLE_DEVICES=0 DOCTOR_TEST_BUSY=97 doctor
   says '^ok +gpus: 1 x NVIDIA H200'
@@ -68,7 +68,7 @@ case_hidden_gpus() {
 
 case_isolated() {
   DOCTOR_TEST_ISOLATED=1 doctor
-  ends_with 1
+  ends_with 3
   says '^problem +mpi: ranks are isolated'
   says '^not checked +shared memory'
 }
@@ -76,13 +76,13 @@ case_isolated() {
 case_no_launcher() {
   rm "$work/path/mpirun"
   PATH="$work/path" doctor
-  ends_with 1
+  ends_with 3
   says '^problem +mpi: mpirun: No such file or directory'
 }
 
 case_json() {
   CUDA_LAUNCH_BLOCKING=1 doctor --json
-  ends_with 1
+  ends_with 3
   python3 - "$work/out" <<'END'
 import json, sys
 document = json.load(open(sys.argv[1], encoding="utf-8"))

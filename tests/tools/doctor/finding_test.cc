@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/error.h"
+
 namespace tandem::doctor {
 namespace {
 
@@ -10,7 +12,7 @@ const Findings kAll{ok("cores", "2"), warning("swap", "much", "less of it"),
                     problem("mpi", "none", "install it"), not_checked("gpus", "there is none")};
 
 TEST(Finding, AProblemAlone_IsAFailure) {
-  EXPECT_EQ(exit_code(kAll), 1);
+  EXPECT_EQ(exit_code(kAll), kVerdictExit);
   EXPECT_EQ(exit_code({ok("a", "b"), warning("c", "d", "e"), not_checked("f", "g")}), 0);
 }
 

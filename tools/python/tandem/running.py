@@ -95,7 +95,7 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
         progress: bool = True) -> Results:
     """Measures a sweep and returns its results. Called again with the same `sweep` and `out` it goes on where it stopped.
 
-    sweep: a name such as "quick" (`tandem run --list`), the path of a JSON file, or a mapping of the same form;
+    sweep: a name such as "quick" (`tandem list sweeps`), the path of a JSON file, or a mapping of the same form;
         a mapping is kept as OUT/sweep.json, and files of models in it are named from the current folder.
     out: folder for journal, results, report and logs; default: a new one, out/NAME-1, out/NAME-2, ...
     devices: what "all" devices means in the sweep; default: the cores or GPUs found here.

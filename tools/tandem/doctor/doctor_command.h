@@ -12,8 +12,8 @@ struct DoctorOptions {
 };
 
 // `tandem doctor`: reads this node's facts, runs the bench programs for all other facts, and prints
-// its findings. Returns 1 where there is a problem, 130 after an interrupt, else 0. Throws a usage
-// error under mpirun, and where the programs are missing.
+// its findings. Returns kVerdictExit where there is a problem, 130 after an interrupt, else 0.
+// Throws a usage error under mpirun, and where the programs are missing.
 [[nodiscard]] int run_doctor(const DoctorOptions& options);
 
 }  // namespace tandem::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/json/writer.h"
 
@@ -66,6 +67,8 @@ std::string to_json(const Findings& findings) {
   return text;
 }
 
-int exit_code(const Findings& findings) { return count(findings, Level::kProblem) > 0 ? 1 : 0; }
+int exit_code(const Findings& findings) {
+  return count(findings, Level::kProblem) > 0 ? kVerdictExit : 0;
+}
 
 }  // namespace tandem::doctor

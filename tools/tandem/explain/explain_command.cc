@@ -91,6 +91,16 @@ void check_models(const reports::GapQuestion& question) {
   }
 }
 
+// Launches of another length would be taken together with those that lie there.
+void check_same_min_time(const ExplainOptions& options, const MeasuringSettings& before,
+                         const std::filesystem::path& folder) {
+  if (options.min_time.empty() || options.min_time == before.min_time) return;
+  fail(ErrorKind::kUsage,
+       "--min-time={}: launches in {} were measured with {}; leave it out, or explain without "
+       "FOLDER",
+       options.min_time, folder.string(), before.min_time);
+}
+
 MeasuringSettings settings_of(const ExplainOptions& options, MeasuringSettings settings) {
   if (!options.backend.empty()) settings.backend = checked_backend(options.backend);
   if (!options.min_time.empty()) settings.min_time = options.min_time;
@@ -161,6 +171,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   PlannedBefore before;
   if (task.source.is_given) {
     before = planned_by(task.source.document->sweep.definition, task.source.folder.string());
+    check_same_min_time(options, before.settings, task.source.folder);
   }
   task.planned = std::move(before.cells);
   task.settings = settings_of(options, before.settings);

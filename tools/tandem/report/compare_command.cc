@@ -2,12 +2,17 @@
 #include "tools/tandem/report/compare_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/known_names.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
@@ -38,30 +43,71 @@ std::string heading(const char* letter, const std::string& source, const Documen
                      reports::subject(document, summary));
 }
 
+// What --fail-on may name, and how many cells are that.
+struct Cause {
+  std::string_view name;
+  int (*count)(const DocumentChange& changes);
+};
+
+constexpr auto kCauses = std::to_array<Cause>({
+    {"slower", [](const DocumentChange& changes) { return changes.count(stats::Change::kSlower); }},
+    {"unsure", [](const DocumentChange& changes) { return changes.count(stats::Change::kUnsure); }},
+    {"missing", [](const DocumentChange& changes) { return changes.count_missing(); }},
+    {"failed", [](const DocumentChange& changes) { return changes.count_failed(); }},
+});
+
+std::vector<Cause> causes_of(const std::string& text) {
+  std::vector<Cause> causes;
+  if (text == "none") return causes;
+  for (const std::string_view name : split(text, ',')) {
+    const auto found = std::ranges::find(kCauses, name, &Cause::name);
+    if (found == kCauses.end()) {
+      std::vector<std::string_view> known;
+      for (const Cause& cause : kCauses) known.push_back(cause.name);
+      fail(ErrorKind::kUsage, "--fail-on: '{}' is unknown{}; use some of {}, or none", name,
+           did_you_mean(name, known), fmt::join(known, ","));
+    }
+    causes.push_back(*found);
+  }
+  return causes;
+}
+
 struct Answer {
   std::string text;
   std::string json;
-  bool is_slower = false;
+  bool is_bad = false;  // by --fail-on
 };
+
+// "fails by --fail-on: 1 cell slower, 2 cells failed"; empty where nothing is to fail on.
+std::string verdict(const DocumentChange& changes, const std::vector<Cause>& causes) {
+  std::vector<std::string> found;
+  for (const Cause& cause : causes) {
+    const int count = cause.count(changes);
+    if (count > 0) found.push_back(fmt::format("{} {}", count_text(count, "cell"), cause.name));
+  }
+  return found.empty() ? "" : fmt::format("B fails: {}.\n", fmt::join(found, ", "));
+}
 
 Answer compare(const CompareOptions& options) {
   const reports::ChangeRule rule = rule_of(options.rule);
+  const std::vector<Cause> causes = causes_of(options.fail_on);
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
   const Summary before_summary = reports::summarize(before);
   const Summary after_summary = reports::summarize(after);
   const DocumentChange changes =
       reports::compare_documents(before, before_summary, after, after_summary, rule);
-  if (changes.cells.empty()) {
+  if (changes.cells.empty() && changes.count_failed() == 0) {
     fail(ErrorKind::kUsage,
          "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
          options.before, options.after);
   }
+  const std::string bad = verdict(changes, causes);
   return {.text = heading("A", options.before, before, before_summary) +
                   heading("B", options.after, after, after_summary) + "\n" +
-                  reports::to_text(changes),
+                  reports::to_text(changes) + bad,
           .json = options.json.empty() ? "" : reports::to_json(changes),
-          .is_slower = changes.count(stats::Change::kSlower) > 0};
+          .is_bad = !bad.empty()};
 }
 
 // A run's results.json is protected too where its journal is read instead.
@@ -95,7 +141,7 @@ int compare_runs(const CompareOptions& options) {
   }();
   if (!options.json.empty()) results::replace_file(options.json, answer.json);
   fmt::print("{}", answer.text);
-  return answer.is_slower ? 1 : 0;
+  return answer.is_bad ? kVerdictExit : 0;
 }
 
 }  // namespace tandem::cli

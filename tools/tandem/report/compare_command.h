@@ -21,12 +21,13 @@ struct CompareOptions {
   std::string before;  // folder of `tandem run`, journal or results document
   std::string after;
   RuleOptions rule;
-  std::string json;  // file for the changes; empty: none
+  std::string json;                       // file for the changes; empty: none
+  std::string fail_on = "slower,failed";  // of slower, unsure, missing and failed; or none
 };
 
-// `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or 1 where a
-// cell is SLOWER. Throws a usage error where A and B cannot be compared or read, a failure where
-// the JSON file cannot be written.
+// `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or
+// kVerdictExit where a cell is what --fail-on names. Throws a usage error where A and B cannot be
+// compared or read, a failure where the JSON file cannot be written.
 [[nodiscard]] int compare_runs(const CompareOptions& options);
 
 }  // namespace tandem::cli

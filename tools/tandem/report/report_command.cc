@@ -116,6 +116,7 @@ std::vector<Document> load_each(const std::vector<std::string>& sources) {
   return documents;
 }
 
+// The sources as one document.
 Document load_merged(const std::vector<std::string>& sources) {
   std::vector<Document> documents = load_each(sources);
   for (std::size_t i = 1; i < documents.size(); ++i) {
@@ -140,8 +141,8 @@ void check_common_cells(const reports::SideBySide& side) {
   for (std::size_t i = 0; i < side.changes.size(); ++i) {
     if (!side.changes[i].cells.empty()) continue;
     fail(ErrorKind::kUsage,
-         "reporting {} beside {}: no cell was measured in both; give runs of one sweep, or parts "
-         "of one run with --merge",
+         "reporting {} beside {}: no cell was measured in both; give runs of one sweep, or "
+         "parts of one run to tandem merge",
          side.names[i + 1], side.names.front());
   }
 }
@@ -156,8 +157,9 @@ void check_rule_is_used(const RuleOptions& rule) {
 
 int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& rule) {
   if (!options.figures.empty()) {
-    fail(ErrorKind::kUsage,
-         "--figures belong to one document: report it by itself, or several as one with --merge");
+    fail(
+        ErrorKind::kUsage,
+        "--figures belong to one document: report it by itself, or several as one by tandem merge");
   }
   const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
   check_overwrites_none(out, options.sources);
@@ -176,16 +178,8 @@ int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& 
   return 0;
 }
 
-}  // namespace
-
-int write_report(const ReportOptions& options) {
-  const reports::ChangeRule rule = rule_of(options.rule);
-  if (options.sources.size() > 1 && !options.merge) return write_side_by_side(options, rule);
-  check_rule_is_used(options.rule);
-  const fs::path beside = file_in(options.sources.front()).parent_path();
-  const fs::path out = !options.out.empty() ? fs::path(options.out)
-                       : beside.empty()     ? fs::path(".")
-                                            : beside;
+// Writes the report of all sources as one document to `out`.
+int write_as_one(const ReportOptions& options, const fs::path& out) {
   check_overwrites_none(out, options.sources);
   const OutputPaths names(out);
   const ResultsFile results =
@@ -199,6 +193,31 @@ int write_report(const ReportOptions& options) {
   folder.write(report, results);
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   return 0;
+}
+
+// The folder of the source.
+fs::path folder_beside(const std::string& source) {
+  const fs::path folder = file_in(source).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+}  // namespace
+
+int write_report(const ReportOptions& options) {
+  const reports::ChangeRule rule = rule_of(options.rule);
+  if (options.sources.size() > 1) return write_side_by_side(options, rule);
+  check_rule_is_used(options.rule);
+  return write_as_one(options, options.out.empty() ? folder_beside(options.sources.front())
+                                                   : fs::path(options.out));
+}
+
+int merge_runs(const MergeOptions& options) {
+  if (options.sources.size() < 2) {
+    fail(ErrorKind::kUsage, "merge: {} is one source; give two or more parts of one run",
+         options.sources.front());
+  }
+  return write_as_one({.sources = options.sources, .figures = options.figures, .out = options.out},
+                      options.out.empty() ? new_folder("merge") : fs::path(options.out));
 }
 
 }  // namespace tandem::cli

@@ -43,17 +43,31 @@ struct Task {
   std::optional<TorchTwin> torch;
 };
 
+std::string sweep_of(const RunOptions& options) {
+  if (!options.sweep.empty()) return options.sweep;
+  return is_on_host(checked_backend(options.backend)) ? "quick" : "node";
+}
+
+// The folder that the user named, or a new one named after the sweep.
+std::filesystem::path out_of(const RunOptions& options) {
+  if (!options.out.empty()) return options.out;
+  return new_folder(std::filesystem::path(sweep_of(options)).stem().string());
+}
+
 Task task_of(const RunOptions& options) {
   Task task;
   const std::string backend = checked_backend(options.backend);
   task.backend = backend;
   task.site = checked_site(options.site);
-  task.sweep =
-      load_sweep(options.sweep, sweep_folders(), all_devices(options.devices, backend, task.site));
+  task.sweep = load_sweep(
+      sweep_of(options), sweep_folders(),
+      {.all = all_devices(options.devices, backend, task.site), .most = options.devices});
   if (options.launches > 0) task.sweep.launches = options.launches;
   task.planned = plan_cells(task.sweep, backend);
   drop_for_backend(task.planned, is_on_host(backend));
-  if (!options.torch.empty()) task.torch = find_torch_twin(options.torch, task.site);
+  const std::string usual_torch = task.sweep.with_torch ? "python3" : "";
+  const std::string torch = options.torch.empty() ? usual_torch : options.torch;
+  if (!torch.empty()) task.torch = find_torch_twin(torch, task.site);
   if (task.torch) add_torch_cells(task.planned, task.torch->name, is_on_host(backend));
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
@@ -110,19 +124,27 @@ std::string some_of(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
-void say_end(SweepEnd end, const RunOptions& options, const std::vector<std::string>& left_out) {
+// How the run in the folder is taken up again.
+std::string to_go_on(const RunOptions& options, const OutputFolder& folder) {
+  if (!options.out.empty()) return "run the same command again to go on";
+  return fmt::format("the same command with --out={} goes on",
+                     shell_word(std::filesystem::relative(folder.folder()).string()));
+}
+
+void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder,
+             const std::vector<std::string>& left_out) {
   switch (end) {
     case SweepEnd::kComplete:
       return;
     case SweepEnd::kBudgetSpent:
       fmt::print(stderr,
-                 "the budget of {} is spent: no further launch is started; run the same "
-                 "command again to go on. Left out, wholly or in part, {}: {}\n",
-                 options.budget, count_text(std::ssize(left_out), "cell"), some_of(left_out));
+                 "the budget of {} is spent: no further launch is started; {}. Left out, wholly "
+                 "or in part, {}: {}\n",
+                 options.budget, to_go_on(options, folder),
+                 count_text(std::ssize(left_out), "cell"), some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
-      fmt::print(stderr,
-                 "interrupted: what is done is kept; run the same command again to go on\n");
+      fmt::print(stderr, "interrupted: what is done is kept; {}\n", to_go_on(options, folder));
       return;
   }
 }
@@ -192,13 +214,6 @@ void note_links(results::Journal& journal, int devices, const Task& task,
                                     .oversubscribe = settings.oversubscribe},
                                    interrupts);
   if (links) journal.note_links(*links);
-}
-
-int list() {
-  for (const auto& [name, description] : list_sweeps(sweep_folders())) {
-    fmt::print("{}: {}\n", name, description);
-  }
-  return 0;
 }
 
 // The cells that a run would measure.
@@ -323,11 +338,13 @@ int measure(const RunOptions& options) {
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings = settings_of(task, options);
   const int devices = most_devices(task.plan);
-  const OutputPaths out(options.out);
+  const std::filesystem::path asked = out_of(options);
+  const OutputPaths out(asked);
   check_apart(out, {options.sweep}, task.sweep.model_files, options.site);
   out.check_holds_no_other();
-  const OutputFolder folder(options.out);
+  const OutputFolder folder(asked);
   const results::SweepInfo info = sweep_info(task, options);
+  for (const std::string& line : task.sweep.left_out) fmt::print(stderr, "{}\n", line);
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
@@ -342,23 +359,15 @@ int measure(const RunOptions& options) {
   // Links of other machines are measured last, since only a launch tells whether those machines can
   // be reached.
   if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
-  say_end(end, options, runner.left_out());
+  say_end(end, options, folder, runner.left_out());
   return finish(folder, journal.take_contents(), end);
 }
 
 }  // namespace
 
 int run_sweep(const RunOptions& options) {
-  if (options.list) return list();
   check_not_a_rank("run");
-  if (options.sweep.empty()) {
-    fail(ErrorKind::kUsage, "run: which sweep is missing; --list names those there are");
-  }
-  if (options.dry_run) return dry_run(options);
-  if (options.out.empty()) {
-    fail(ErrorKind::kUsage, "run: --out is missing; name a folder for journal and results");
-  }
-  return measure(options);
+  return options.dry_run ? dry_run(options) : measure(options);
 }
 
 }  // namespace tandem::cli

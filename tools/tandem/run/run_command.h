@@ -8,10 +8,9 @@
 namespace tandem::cli {
 
 struct RunOptions : MeasuringOptions {
-  std::string sweep;
-  std::string out;
-  int devices = 0;        // the count that "all" in the sweep means; 0: the devices found here
-  bool list = false;      // print the names of the sweeps and end
+  std::string sweep;  // empty: quick on the host, node on GPUs
+  std::string out;    // empty: a new folder out/SWEEP-N
+  int devices = 0;    // what "all" in the sweep means, and its largest; 0: the devices found here
   bool dry_run = false;   // print what would be measured and end
   int launches = 0;       // 0: the sweep's own number
   std::string budget;     // time budget; empty: none

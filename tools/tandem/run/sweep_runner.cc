@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
@@ -116,6 +117,7 @@ SweepEnd SweepRunner::run_within_budget() {
     }
     const std::vector<CellGroup> fitting =
         within(Seconds{*plan_.stop_at - Clock::now()}, groups, launches, times_);
+    if (fitting.empty() && finished_ == 0) refuse_budget(groups.front());
     if (fitting.empty()) return SweepEnd::kBudgetSpent;
     std::vector<bool> chosen(states_.size(), false);
     for (const CellGroup& group : fitting) {
@@ -123,6 +125,14 @@ SweepEnd SweepRunner::run_within_budget() {
     }
     if (!run_cells(chosen)) return SweepEnd::kBudgetSpent;
   }
+}
+
+void SweepRunner::refuse_budget(const CellGroup& group) const {
+  std::vector<int> launches(states_.size(), 0);
+  for (const std::size_t cell : group) launches[cell] = plan_.launches;
+  fail(ErrorKind::kUsage,
+       "--budget: not even the first {} fit into it, which take about {} by a guess: give more",
+       count_text(std::ssize(group), "cell"), short_time(times_.total(launches)));
 }
 
 bool SweepRunner::run_cells(const std::vector<bool>& chosen) {

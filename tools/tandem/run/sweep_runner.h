@@ -12,6 +12,7 @@
 #include "common/results/journal.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/sweep/plan.h"
 
@@ -60,6 +61,8 @@ class SweepRunner {
   // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.
   [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
   [[nodiscard]] SweepEnd run_within_budget();
+  // Throws the usage error of a budget in which not one group of cells fits.
+  [[noreturn]] void refuse_budget(const CellGroup& group) const;
   void skip(std::size_t cell, const std::string& reason);
   void launch(const PlannedLaunch& planned);
   // The first launch that scaled a preset link decides the core speed of all launches, so that all

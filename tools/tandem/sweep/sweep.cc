@@ -124,9 +124,29 @@ std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, o
   return found;
 }
 
+// Drops the counts above --devices=`most`, and says so. Throws a usage error where none is left.
+void leave_out_above(int most, std::vector<int>& devices, std::vector<std::string>& left_out) {
+  if (most == 0 || devices.empty()) return;
+  const int least = *std::ranges::min_element(devices);
+  if (least > most) {
+    fail(ErrorKind::kUsage, "--devices={}: the sweep starts at {} devices; give that or more", most,
+         least);
+  }
+  if (most > *std::ranges::max_element(devices)) {
+    left_out.push_back(fmt::format("--devices={}: the sweep names no more than {}", most,
+                                   *std::ranges::max_element(devices)));
+  }
+  for (const int count : devices) {
+    if (count <= most) continue;
+    left_out.push_back(fmt::format("{} devices are left out: --devices={}", count, most));
+  }
+  std::erase_if(devices, [most](int count) { return count > most; });
+}
+
 // Reads key 'devices': numbers from 1, "all", "1..all" or "doubling", or a list of these. Where the
 // list holds a name, the counts are sorted in ascending order, each once.
-std::vector<int> read_devices(const JsonValue& file, int all) {
+std::vector<int> read_devices(const JsonValue& file, const SweepDevices& asked,
+                              std::vector<std::string>& left_out) {
   constexpr std::size_t kMostCounts = 100'000;
   constexpr int kMost = 100'000;
   std::vector<int> devices;
@@ -138,12 +158,14 @@ std::vector<int> read_devices(const JsonValue& file, int all) {
       continue;
     }
     is_named = true;
-    const std::vector<int> named = named_devices(value, all);
+    const std::vector<int> named = named_devices(value, asked.all);
     devices.insert(devices.end(), named.begin(), named.end());
   }
-  if (!is_named) return devices;
-  std::ranges::sort(devices);
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  if (is_named) {
+    std::ranges::sort(devices);
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  }
+  leave_out_above(asked.most, devices, left_out);
   return devices;
 }
 
@@ -254,19 +276,19 @@ void write(JsonWriter& writer, const SweepWorkload& workload) {
 
 }  // namespace
 
-Sweep parse_sweep(std::string_view text, const std::string& source, int all_devices) {
+Sweep parse_sweep(std::string_view text, const std::string& source, const SweepDevices& devices) {
   const std::string where = "sweep " + source;
   const JsonDocument json(JsonAuthor::kPerson, text, where);
   const JsonValue file = json.root();
   file.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
-              "launches", "min_time", "min_samples"});
+              "launches", "min_time", "min_samples", "with_torch"});
   Sweep sweep;
   sweep.name = text_of(file.at("name"));
   if (const auto description = file.find("description")) {
     sweep.description = text_of(*description);
   }
   add_workloads(file, sweep);
-  sweep.devices = read_devices(file, all_devices);
+  sweep.devices = read_devices(file, devices, sweep.left_out);
   for (const JsonValue& strategy : some_of(file.at("strategies"), R"(["single", "dp", "ddp"])")) {
     sweep.strategies.push_back(read_strategy(strategy));
   }
@@ -275,6 +297,7 @@ Sweep parse_sweep(std::string_view text, const std::string& source, int all_devi
   if (const auto count = file.find("launches")) read_json(*count, sweep.launches, kLaunches);
   if (const auto count = file.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
   if (const auto time = file.find("min_time")) sweep.min_time = text_of(*time);
+  if (const auto torch = file.find("with_torch")) sweep.with_torch = torch->boolean();
   if (parse_duration(sweep.min_time, where + ", key 'min_time'") > kLongestLaunch) {
     file.complain("key 'min_time' is above 3600s");
   }

@@ -51,22 +51,27 @@ struct Sweep {
   int launches = 6;
   std::string min_time = "500ms";  // the samples' time per launch, after warm-up
   int min_samples = 10;
+  bool with_torch = false;  // PyTorch's own strategies are measured, too, unless it is not there
+};
+
+// The counts of devices that a sweep is read for.
+struct SweepDevices {
+  int all = 0;   // the count that "all" means; 0: not known
+  int most = 0;  // larger counts that the sweep names are left out; 0: none is
 };
 
 // Reads a sweep file, in which devices are numbers from 1, "all", "1..all" or "doubling" (1, 2, 4,
-// ... and all); `all_devices` is the count that "all" means, 0 where the count is not known. Usage
-// errors name `source` and the key. Unknown keys are errors: a misspelt key would silently measure
-// something else.
+// ... and all). Usage errors name `source` and the key. Unknown keys are errors: a misspelt key
+// would silently measure something else.
 [[nodiscard]] Sweep parse_sweep(std::string_view text, const std::string& source,
-                                int all_devices = 0);
+                                const SweepDevices& devices = {});
 
 // `name` is a path where it holds a slash or ends in .json, else a sweep of the first of `folders`
-// that has the sweep. Throws a usage error that lists the known sweeps. `all_devices` is
-// parse_sweep()'s. Models that are workload files lie relative to the sweep's folder; the sweep
-// names such a model as results name it.
+// that has the sweep. Throws a usage error that lists the known sweeps. Models that are workload
+// files lie relative to the sweep's folder; the sweep names such a model as results name it.
 [[nodiscard]] Sweep load_sweep(const std::string& name,
                                const std::vector<std::filesystem::path>& folders,
-                               int all_devices = 0);
+                               const SweepDevices& devices = {});
 
 // The names and descriptions of the sweeps in the first of `folders` that has any, sorted by name.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> list_sweeps(

@@ -51,38 +51,40 @@ void find_model_files(Sweep& sweep, const std::string& read, const fs::path& fol
   }
 }
 
-Sweep load_file(const fs::path& path, int all_devices) {
+Sweep load_file(const fs::path& path, const SweepDevices& devices) {
   // A sweep of ten thousand workloads, each in its own line, has about as many bytes as the limit.
   const std::string text = read_whole({.path = path, .begins = "reading sweep ", .most = mib(1)});
-  Sweep sweep = parse_sweep(text, path.string(), all_devices);
+  Sweep sweep = parse_sweep(text, path.string(), devices);
   find_model_files(sweep, "sweep " + path.string(), path.parent_path());
   return sweep;
 }
 
 }  // namespace
 
-Sweep load_sweep(const std::string& name, const std::vector<fs::path>& folders, int all_devices) {
+Sweep load_sweep(const std::string& name, const std::vector<fs::path>& folders,
+                 const SweepDevices& devices) {
   if (name.find('/') != std::string::npos || name.ends_with(".json")) {
-    return load_file(name, all_devices);
+    return load_file(name, devices);
   }
   for (const fs::path& folder : folders) {
     const fs::path path = folder / (name + ".json");
-    if (fs::exists(path)) return load_file(path, all_devices);
+    if (fs::exists(path)) return load_file(path, devices);
   }
   std::vector<std::string> known;
   for (const fs::path& file : files_in(folders)) known.push_back(file.stem().string());
   const std::vector<std::string_view> views(known.begin(), known.end());
-  fail(ErrorKind::kUsage,
-       "sweep '{}' is unknown{}; known are {} (--list describes them), or give the path of a .json "
-       "file",
-       name, did_you_mean(name, views), fmt::join(known, ", "));
+  fail(
+      ErrorKind::kUsage,
+      "sweep '{}' is unknown{}; known are {} (tandem list sweeps describes them), or give the path "
+      "of a .json file",
+      name, did_you_mean(name, views), fmt::join(known, ", "));
 }
 
 std::vector<std::pair<std::string, std::string>> list_sweeps(const std::vector<fs::path>& folders) {
   constexpr int kSomeDevices = 8;
   std::vector<std::pair<std::string, std::string>> list;
   for (const fs::path& file : files_in(folders)) {
-    list.emplace_back(file.stem().string(), load_file(file, kSomeDevices).description);
+    list.emplace_back(file.stem().string(), load_file(file, {.all = kSomeDevices}).description);
   }
   return list;
 }

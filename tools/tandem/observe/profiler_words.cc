@@ -1,82 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/profile/profiler_words.h"
+#include "tools/tandem/observe/profiler_words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <string_view>
-
-#include "common/base/text.h"
 
 namespace tandem::cli {
 namespace {
 
 using Words = std::vector<std::string>;
 
-bool is_processes(const ProfiledJob& job) { return job.cell.launch == "processes"; }
-bool is_on_gpus(const ProfiledJob& job) { return job.cell.backend == "cuda"; }
+bool is_processes(const ObservedJob& job) { return job.cell.launch == "processes"; }
+bool is_on_gpus(const ObservedJob& job) { return job.cell.backend == "cuda"; }
 
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
 // Both tools replace %q{NAME} by the variable's value in each process.
-std::string report_name(const ProfiledJob& job) {
+std::string report_name(const ObservedJob& job) {
   if (!is_processes(job)) return (job.out / "process").string();
   const bool is_srun = job.site.launcher == LaunchSite::Launcher::kSrun;
   const char* const rank = is_srun ? "SLURM_PROCID" : "OMPI_COMM_WORLD_RANK";
   return fmt::format("{}%q{{{}}}", (job.out / "rank").string(), rank);
 }
 
-bool has_option(const ProfiledJob& job, std::string_view name) {
-  return std::ranges::any_of(job.options, [name](const std::string& option) {
-    return option == name || option.starts_with(std::string(name) + "=");
-  });
-}
-
 // Whether the option stands in one word or in two.
-bool replays_graphs(const ProfiledJob& job) {
+bool replays_graphs(const ObservedJob& job) {
   const std::string words = fmt::format(" {} ", fmt::join(job.options, " "));
   return words.find(" --cuda-graph=on ") != std::string::npos ||
          words.find(" --cuda-graph on ") != std::string::npos;
 }
 
-// step_bench's options that select the observed steps.
-Words watch_words(const ProfiledJob& job) {
-  switch (job.watcher) {
-    case Watcher::kProfiler:
-      return {fmt::format("--profile-steps={}", job.steps)};
-    case Watcher::kTrace:
-      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
-    case Watcher::kContention:
-      return {"--contention=" + own_report(job).string()};
-  }
-  return {};
-}
-
-// A profiler needs no longer run than the capture, since samples under a profiler are not used.
-Words step_bench_words(const ProfiledJob& job) {
-  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
-              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
-              "--backend=" + job.cell.backend};
-  append(words, watch_words(job));
-  if (job.watcher != Watcher::kTrace && !has_option(job, "--min-time"))
-    words.emplace_back("--min-time=1ms");
-  if (job.oversubscribe) words.emplace_back("--oversubscribe");
-  append(words, job.options);
-  return words;
-}
-
 // The ranges are named as common/trace/nvtx_observer.h makes them: where several threads enqueue a
 // GPU's step, the ranges are not nested, and ncu marks nested ranges by a slash.
-std::string filter_of(const ProfiledJob& job, const std::string& range) {
+std::string filter_of(const ObservedJob& job, const std::string& range) {
   return "tandem@" + range + (is_processes(job) ? "/" : "");
 }
 
 }  // namespace
 
-Words nsys_command(const ProfiledJob& job, bool osrt) {
+Words nsys_command(const ObservedJob& job, bool osrt) {
   Words traces{"nvtx"};
   if (is_on_gpus(job)) traces.insert(traces.begin(), "cuda");
   if (is_processes(job)) traces.emplace_back("mpi");
@@ -97,7 +60,7 @@ Words nsys_command(const ProfiledJob& job, bool osrt) {
   return words;
 }
 
-Words ncu_command(const ProfiledJob& job, const std::vector<std::string>& phases) {
+Words ncu_command(const ObservedJob& job, const std::vector<std::string>& phases) {
   Words words = launcher_words(job.site, job.cell, job.oversubscribe);
   append(words, {"ncu", "--target-processes", "all", "--profile-from-start", "off", "--nvtx"});
   for (const std::string& phase : phases.empty() ? Words{"step"} : phases) {
@@ -111,7 +74,7 @@ Words ncu_command(const ProfiledJob& job, const std::vector<std::string>& phases
   return words;
 }
 
-Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& report) {
+Words nsys_stats_command(const ObservedJob& job, const std::filesystem::path& report) {
   Words tables{"nvtx_sum"};
   if (is_on_gpus(job)) append(tables, {"nvtx_gpu_proj_sum", "cuda_gpu_kern_sum", "cuda_api_sum"});
   if (is_processes(job)) tables.emplace_back("mpi_event_sum");
@@ -127,28 +90,6 @@ Words nsys_stats_command(const ProfiledJob& job, const std::filesystem::path& re
           report.string()};
 }
 
-Words check_command(const ProfiledJob& job) {
-  Words words = step_bench_words(job);
-  words.emplace_back("--check");
-  return words;
-}
-
-Words own_command(const ProfiledJob& job) {
-  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
-  append(words, step_bench_words(job));
-  return words;
-}
-
-std::filesystem::path own_report(const ProfiledJob& job) {
-  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
-}
-
-int report_count(const ProfiledJob& job) { return is_processes(job) ? job.cell.devices : 1; }
-
-std::string as_typed(const Words& command) {
-  Words typed(command.size());
-  std::ranges::transform(command, typed.begin(), shell_word);
-  return fmt::format("{}", fmt::join(typed, " "));
-}
+int report_count(const ObservedJob& job) { return is_processes(job) ? job.cell.devices : 1; }
 
 }  // namespace tandem::cli

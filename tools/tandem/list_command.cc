@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/list_command.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/known_names.h"
+#include "common/command_line/help.h"
+#include "common/options/reference.h"
+#include "common/options/strategies.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/sweep/sweep.h"
+
+namespace tandem::cli {
+namespace {
+
+using command_line::HelpLine;
+using command_line::two_columns;
+
+int list_sweep_names(const ListOptions& /*options*/) {
+  std::vector<HelpLine> lines;
+  for (const auto& [name, description] : list_sweeps(sweep_folders())) {
+    lines.push_back({.term = name, .text = description});
+  }
+  fmt::print("Sweeps, for tandem run:\n{}", two_columns(lines));
+  return 0;
+}
+
+int list_strategies(const ListOptions& /*options*/) {
+  std::vector<HelpLine> lines;
+  for (const options::StrategyTraits& traits : options::kStrategies) {
+    lines.push_back({.term = std::string(traits.name), .text = std::string(traits.what)});
+  }
+  fmt::print("Strategies, for --strategy:\n{}", two_columns(lines));
+  return 0;
+}
+
+int list_models(const ListOptions& options) {
+  fmt::print("Models, for --model:\n");
+  std::fflush(stdout);  // the program's own output comes next
+  const Interrupts interrupts;
+  return run_relayed({find_step_bench(options.step_bench).string(), "--models"},
+                     launch_environment(), interrupts);
+}
+
+int list_options(const ListOptions& /*options*/) {
+  for (std::size_t group = 0; group < options::kGroupNames.size(); ++group) {
+    std::vector<HelpLine> lines;
+    for (const auto& [term, text] : options::help_lines(group)) lines.push_back({term, text});
+    fmt::print("{}{}:\n{}", group == 0 ? "" : "\n", options::kGroupNames[group],
+               two_columns(lines));
+  }
+  return 0;
+}
+
+struct Topic {
+  std::string_view name;
+  int (*list)(const ListOptions& options);
+  bool is_short = true;
+};
+
+constexpr auto kTopics = std::to_array<Topic>({
+    {"sweeps", list_sweep_names},
+    {"strategies", list_strategies},
+    {"models", list_models},
+    {"options", list_options, false},
+});
+
+// All topics whose lists are short.
+int list_short(const ListOptions& options) {
+  for (const Topic& topic : kTopics) {
+    if (!topic.is_short) continue;
+    if (const int status = topic.list(options); status != 0) return status;
+    fmt::print("\n");
+  }
+  fmt::print("Options of a step: tandem list options\n");
+  return 0;
+}
+
+}  // namespace
+
+int run_list(const ListOptions& options) {
+  if (options.topic.empty()) return list_short(options);
+  const auto topic = std::ranges::find(kTopics, options.topic, &Topic::name);
+  if (topic != kTopics.end()) return topic->list(options);
+  std::vector<std::string_view> known;
+  for (const Topic& one : kTopics) known.push_back(one.name);
+  fail(ErrorKind::kUsage, "list: '{}' is no topic{}; use {}", options.topic,
+       did_you_mean(options.topic, known), fmt::join(known, ", "));
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace tandem::cli {
+
+struct ListOptions {
+  std::string topic;       // sweeps, models, strategies or options; empty: the first three
+  std::string step_bench;  // path for tests; empty: step_bench beside tandem
+};
+
+// `tandem list`. Returns 0, or step_bench's exit status where its list of models fails. Throws a
+// usage error for an unknown topic.
+[[nodiscard]] int run_list(const ListOptions& options);
+
+}  // namespace tandem::cli

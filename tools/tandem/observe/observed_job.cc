@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/observe/observed_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/base/text.h"
+#include "common/options/strategies.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/nvidia_device.h"
+#include "tools/tandem/process/program_paths.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+std::string launch_of(const StepJobOptions& options) {
+  if (!options.launch.empty()) return options.launch;
+  return std::string(options::usual_launch(options.strategy));
+}
+
+// The rule is that of step_bench's auto, which says why a GPU is unusable.
+std::string backend_of(const StepJobOptions& options) {
+  if (options.backend != "auto") return options.backend;
+  return has_nvidia_device() ? "cuda" : "host";
+}
+
+// Refuses options of step_bench that the verb already sets.
+void check_rest(const Words& rest, const std::string& verb) {
+  constexpr std::array<std::string_view, 5> kOwn{"--trace", "--trace-steps", "--profile-steps",
+                                                 "--contention", "--verify"};
+  for (const std::string& word : rest) {
+    const std::string option = word.substr(0, word.find('='));
+    if (std::ranges::find(kOwn, option) == kOwn.end()) continue;
+    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out",
+         verb, option);
+  }
+}
+
+// step_bench's options that select what is observed.
+Words watch_words(const ObservedJob& job) {
+  switch (job.watcher) {
+    case Watcher::kVerifier:
+      return {"--verify"};
+    case Watcher::kTrace:
+      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
+    case Watcher::kContention:
+      return {"--contention=" + own_report(job).string()};
+    case Watcher::kProfiler:
+      return {fmt::format("--profile-steps={}", job.steps)};
+  }
+  return {};
+}
+
+// Whether nobody uses the job's own samples, which then need not be many.
+bool has_idle_samples(const ObservedJob& job) {
+  return job.watcher == Watcher::kProfiler || job.watcher == Watcher::kContention;
+}
+
+}  // namespace
+
+ObservedJob job_of(const StepJobOptions& options, Watcher watcher, const std::string& verb) {
+  check_rest(options.rest, verb);
+  ObservedJob job;
+  job.cell.strategy = options.strategy;
+  job.cell.launch = launch_of(options);
+  job.cell.devices = options.devices;
+  job.cell.backend = backend_of(options);
+  job.site = checked_site(options.site);
+  job.step_bench = find_step_bench(options.step_bench);
+  job.options = options.rest;
+  job.oversubscribe = options.oversubscribe;
+  job.watcher = watcher;
+  return job;
+}
+
+bool has_option(const ObservedJob& job, std::string_view name) {
+  return std::ranges::any_of(job.options, [name](const std::string& option) {
+    return option == name || option.starts_with(std::string(name) + "=");
+  });
+}
+
+Words step_bench_words(const ObservedJob& job) {
+  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
+              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
+              "--backend=" + job.cell.backend};
+  const Words watching = watch_words(job);
+  words.insert(words.end(), watching.begin(), watching.end());
+  if (has_idle_samples(job) && !has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
+  if (job.oversubscribe) words.emplace_back("--oversubscribe");
+  words.insert(words.end(), job.options.begin(), job.options.end());
+  return words;
+}
+
+Words check_command(const ObservedJob& job) {
+  Words words = step_bench_words(job);
+  words.emplace_back("--check");
+  return words;
+}
+
+Words own_command(const ObservedJob& job) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  const Words program = step_bench_words(job);
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+fs::path own_report(const ObservedJob& job) {
+  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
+}
+
+std::string as_typed(const Words& command) {
+  Words typed(command.size());
+  std::ranges::transform(command, typed.begin(), shell_word);
+  return fmt::format("{}", fmt::join(typed, " "));
+}
+
+int run_in_clean_environment(const Words& command, const Interrupts& interrupts) {
+  return run_relayed(command, launch_environment(), interrupts);
+}
+
+void make_folder(const ObservedJob& job, const std::vector<fs::path>& earlier) {
+  const std::string folder = job.out.string();
+  std::error_code error;
+  fs::create_directories(job.out, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
+  }
+  if (earlier.empty()) return;
+  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
+       earlier.front().filename().string());
+}
+
+int run_own(const ObservedJob& job, const StepJobOptions& options) {
+  if (options.dry_run) {
+    fmt::print("{}\n", as_typed(own_command(job)));
+    return 0;
+  }
+  const Interrupts interrupts;
+  if (const int status = run_in_clean_environment(check_command(job), interrupts); status != 0) {
+    return status;
+  }
+  const bool has_report = !job.out.empty();
+  if (has_report) {
+    const fs::path report = own_report(job);
+    make_folder(job, fs::exists(report) ? std::vector{report} : std::vector<fs::path>{});
+  }
+  const int status = run_in_clean_environment(own_command(job), interrupts);
+  std::error_code not_empty;
+  if (status != 0 && has_report) fs::remove(job.out, not_empty);
+  return status;
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/observe/step_commands.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "common/base/error.h"
+#include "common/base/input_file.h"
+#include "common/timeline/picture.h"
+#include "common/timeline/step_view.h"
+#include "common/timeline/summary.h"
+#include "common/timeline/trace_json.h"
+#include "tools/tandem/report/output_folder.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path absolute_or_new(const std::string& out, const char* name) {
+  return fs::absolute(out.empty() ? new_folder(name) : fs::path(out));
+}
+
+// Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
+// has ended.
+timeline::Trace read_trace(const fs::path& file) {
+  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+  timeline::Trace trace = timeline::parse_trace(text, file.string());
+  if (timeline::steps_of(trace).empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: no step of it has ended, so that there is nothing to say: record it again",
+         file.string());
+  }
+  return trace;
+}
+
+}  // namespace
+
+int run_verify(const StepJobOptions& options) {
+  return run_own(job_of(options, Watcher::kVerifier, "verify"), options);
+}
+
+int run_contention(const ContentionOptions& options) {
+  ObservedJob job = job_of(options.job, Watcher::kContention, "contention");
+  job.out = absolute_or_new(options.out, "contention");
+  return run_own(job, options.job);
+}
+
+int record_trace(const TraceRecordOptions& options) {
+  ObservedJob job = job_of(options.job, Watcher::kTrace, "trace record");
+  job.steps = options.steps;
+  job.out = absolute_or_new(options.out, "trace");
+  const int status = run_own(job, options.job);
+  if (status != 0 || options.job.dry_run) return status;
+  const std::string file = own_report(job).string();
+  fmt::print("\n");
+  static_cast<void>(print_trace_summary(file, false));
+  fmt::print(
+      "\n{}\nopen it with https://ui.perfetto.dev, which keeps it in the browser, or "
+      "chrome://tracing\n",
+      file);
+  return 0;
+}
+
+int print_trace_summary(const std::string& file, bool as_json) {
+  const timeline::Trace trace = read_trace(file);
+  const auto summary = timeline::summary_of(trace);
+  fmt::print("{}", as_json ? timeline::to_json(summary) : timeline::to_text(trace, summary));
+  return 0;
+}
+
+int print_trace_picture(const std::string& file, int step) {
+  const timeline::Trace trace = read_trace(file);
+  fmt::print("{}", timeline::to_svg(trace, step > 0 ? step : timeline::median_step(trace)));
+  return 0;
+}
+
+}  // namespace tandem::cli

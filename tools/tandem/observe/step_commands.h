@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs that step_bench itself answers about one job, and those that read the trace it leaves.
+#pragma once
+
+#include <string>
+
+#include "tools/tandem/observe/observed_job.h"
+
+namespace tandem::cli {
+
+// `tandem verify`: trains some steps and compares them with one device's. Returns 0 where the
+// numbers agree, kVerdictExit where they differ, 1 where that cannot be told.
+[[nodiscard]] int run_verify(const StepJobOptions& options);
+
+struct ContentionOptions {
+  StepJobOptions job{};
+  std::string out{};  // empty: a new folder out/contention-N
+};
+
+// `tandem contention`: the same step with its all-reduces and without them. Returns step_bench's
+// exit status.
+[[nodiscard]] int run_contention(const ContentionOptions& options);
+
+struct TraceRecordOptions {
+  StepJobOptions job{};
+  int steps = 10;
+  std::string out{};  // empty: a new folder out/trace-N
+};
+
+// `tandem trace record`: some steps of all ranks on one clock, and their summary.
+[[nodiscard]] int record_trace(const TraceRecordOptions& options);
+
+// `tandem trace summary`: for people, or as JSON. Throws a usage error for what is no trace.
+[[nodiscard]] int print_trace_summary(const std::string& file, bool as_json);
+
+// `tandem trace svg`: one step as a picture, 0 for the median step. Throws a usage error for what
+// is no trace and for a step that the trace lacks.
+[[nodiscard]] int print_trace_picture(const std::string& file, int step);
+
+}  // namespace tandem::cli

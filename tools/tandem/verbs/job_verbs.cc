@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "common/command_line/parsing.h"
+#include "tools/tandem/observe/profile_command.h"
+#include "tools/tandem/observe/step_commands.h"
+#include "tools/tandem/verbs/verb.h"
+
+namespace tandem::cli {
+namespace {
+
+using command_line::whole_number;
+
+constexpr int kMostSteps = 100'000;
+
+constexpr std::string_view kStepOptions =
+    "All other options are step_bench's, such as --model=mlp-base --batch=64: 'tandem list "
+    "options'.";
+
+void add_job(CLI::App& command, StepJobOptions& job) {
+  command.add_option("--strategy", job.strategy, "as 'tandem list strategies' has them")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--launch", job.launch, "threads or processes; default: as the strategy is run")
+      ->type_name("NAME");
+  add_devices(command, job.devices, "devices")->capture_default_str();
+  add_backend(command, job.backend);
+  add_oversubscribe(command, job.oversubscribe);
+  add_site(command, job.site);
+  command.add_flag("--dry-run", job.dry_run, "print the command line, and end");
+  add_step_bench(command, job.step_bench);
+}
+
+void add_steps(CLI::App& command, int& steps) {
+  command.add_option("--steps", steps, "steps to capture, behind the warm-up")
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostSteps));
+}
+
+void add_out(CLI::App& command, std::string& out, const std::string& name) {
+  command
+      .add_option("--out", out, "folder for what is found; default: a new one, out/" + name + "-1")
+      ->type_name("FOLDER");
+}
+
+void add_verify(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<StepJobOptions>();
+  CLI::App& verify = add_command(
+      app, {.name = "verify",
+            .what = "train some steps, and compare all numbers with one device's\n"
+                    "Gradients of every step and weights, tensor by tensor; ranks must hold the "
+                    "same bits. Nothing is timed.",
+            .examples = "  tandem verify --strategy=ddp --devices=2 --batch=64\n"
+                        "  tandem verify --strategy=dp --devices=2 --model=mlp-base --batch=64",
+            .more = "All other options are step_bench's: 'tandem list options'.\n"
+                    "Exit status: 0 the numbers agree, 3 they differ, 1 that could not be told, 2 "
+                    "wrong usage."});
+  add_job(verify, *options);
+  verbs.push_back({&verify,
+                   [options](const Call& call) {
+                     options->rest = call.rest;
+                     return run_verify(*options);
+                   },
+                   true});
+}
+
+void add_profiler(CLI::App& profile, Verbs& verbs, Profiler profiler, const VerbText& text) {
+  const auto options = std::make_shared<ProfileOptions>();
+  options->profiler = profiler;
+  CLI::App& command = add_command(profile, text);
+  add_job(command, options->job);
+  add_steps(command, options->steps);
+  add_out(command, options->out, "profile");
+  if (profiler == Profiler::kNsys) {
+    command.add_flag("--osrt", options->osrt, "calls of the operating system as well");
+  } else {
+    command
+        .add_option("--phase", options->phases,
+                    "only kernels of this phase, such as forward; may be given again")
+        ->type_name("PHASE")
+        ->allow_extra_args(false);
+  }
+  verbs.push_back({&command,
+                   [options](const Call& call) {
+                     options->job.rest = call.rest;
+                     return run_profile(*options);
+                   },
+                   true});
+}
+
+void add_profile(CLI::App& app, Verbs& verbs) {
+  CLI::App& profile = add_command(
+      app,
+      {.name = "profile",
+       .what = "run a step under NVIDIA's Nsight profilers, a report per rank",
+       .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
+                   "--batch=64\n"
+                   "  tandem profile ncu --strategy=dp --devices=2 --batch=64 --phase=forward"});
+  profile.require_subcommand(0, 1);
+  add_profiler(profile, verbs, Profiler::kNsys,
+               {.name = "nsys",
+                .what = "a timeline of some steps by Nsight Systems, and its tables as CSV",
+                .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
+                            "--batch=64\n"
+                            "  tandem profile nsys --strategy=dp --devices=2 --batch=64 --osrt "
+                            "--dry-run",
+                .more = kStepOptions});
+  add_profiler(profile, verbs, Profiler::kNcu,
+               {.name = "ncu",
+                .what = "kernels of some steps by Nsight Compute, but for NCCL's",
+                .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
+                            "--phase=forward\n"
+                            "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --steps=1 "
+                            "--dry-run",
+                .more = kStepOptions});
+}
+
+void add_trace_record(CLI::App& trace, Verbs& verbs) {
+  const auto options = std::make_shared<TraceRecordOptions>();
+  CLI::App& record = add_command(
+      trace, {.name = "record",
+              .what = "record some steps of all ranks on one clock, and say what they show",
+              .examples = "  tandem trace record --strategy=ddp --devices=2 --model=mlp-base "
+                          "--batch=64\n"
+                          "  tandem trace record --strategy=dp --devices=2 --batch=64 --steps=5 "
+                          "--out=out/dp-trace",
+              .more = kStepOptions});
+  add_job(record, options->job);
+  add_steps(record, options->steps);
+  add_out(record, options->out, "trace");
+  verbs.push_back({&record,
+                   [options](const Call& call) {
+                     options->job.rest = call.rest;
+                     return record_trace(*options);
+                   },
+                   true});
+}
+
+// What reads a trace.
+struct TraceRead {
+  std::string file;
+  bool as_json = false;
+  int step = 0;
+};
+
+void add_trace_readers(CLI::App& trace, Verbs& verbs) {
+  constexpr const char* kFile = "a trace.json that 'tandem trace record' wrote";
+  const auto options = std::make_shared<TraceRead>();
+  CLI::App& summary = add_command(
+      trace, {.name = "summary",
+              .what = "say what a trace shows: exposed communication, overlap, skew, waits",
+              .examples = "  tandem trace summary out/trace-1/trace.json\n"
+                          "  tandem trace summary out/trace-1/trace.json --json"});
+  summary.add_option("FILE", options->file, kFile)->required();
+  summary.add_flag("--json", options->as_json, "for programs");
+  verbs.push_back({&summary, [options](const Call&) {
+                     return print_trace_summary(options->file, options->as_json);
+                   }});
+  CLI::App& svg = add_command(
+      trace, {.name = "svg",
+              .what = "draw one step of a trace, to standard output",
+              .examples = "  tandem trace svg out/trace-1/trace.json > step.svg\n"
+                          "  tandem trace svg out/trace-1/trace.json --step=2 > second.svg"});
+  svg.add_option("FILE", options->file, kFile)->required();
+  svg.add_option("--step", options->step, "the step's number, from 1; default: the median step")
+      ->type_name("NUMBER")
+      ->check(whole_number(1, kMostSteps));
+  verbs.push_back(
+      {&svg, [options](const Call&) { return print_trace_picture(options->file, options->step); }});
+}
+
+void add_trace(CLI::App& app, Verbs& verbs) {
+  CLI::App& trace = add_command(
+      app, {.name = "trace",
+            .what = "a timeline of all ranks for Perfetto, without a profiler",
+            .examples = "  tandem trace record --strategy=ddp --devices=2 --model=mlp-base "
+                        "--batch=64\n"
+                        "  tandem trace summary out/trace-1/trace.json"});
+  trace.require_subcommand(0, 1);
+  add_trace_record(trace, verbs);
+  add_trace_readers(trace, verbs);
+}
+
+void add_contention(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ContentionOptions>();
+  CLI::App& contention = add_command(
+      app, {.name = "contention",
+            .what = "say how much slower each phase runs while gradients are communicated",
+            .examples = "  tandem contention --strategy=ddp --devices=2 --model=mlp-base "
+                        "--batch=64\n"
+                        "  tandem contention --strategy=ddp --devices=2 --batch=64 "
+                        "--contention-pairs=60",
+            .more = kStepOptions});
+  add_job(contention, options->job);
+  add_out(contention, options->out, "contention");
+  verbs.push_back({&contention,
+                   [options](const Call& call) {
+                     options->job.rest = call.rest;
+                     return run_contention(*options);
+                   },
+                   true});
+}
+
+}  // namespace
+
+void add_job_verbs(CLI::App& app, Verbs& verbs) {
+  add_verify(app, verbs);
+  add_trace(app, verbs);
+  add_contention(app, verbs);
+  add_profile(app, verbs);
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "common/command_line/parsing.h"
+#include "tools/tandem/explain/explain_command.h"
+#include "tools/tandem/run/run_command.h"
+#include "tools/tandem/verbs/verb.h"
+
+namespace tandem::cli {
+namespace {
+
+using command_line::whole_number;
+
+constexpr int kMostLaunches = 1000;
+
+void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch) {
+  command
+      .add_flag("--with-torch{python3}", options.torch,
+                of_torch + ", by the python3 in PATH or another one")
+      ->type_name("PYTHON");
+  add_oversubscribe(command, options.oversubscribe);
+  add_site(command, options.site);
+  command.add_option("--launch-timeout", options.launch_timeout, "give up on a launch after this")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command
+      .add_option("--comm-timeout", options.comm_timeout,
+                  "ranks give up on one that is late by this, such as 10s; default: 60s")
+      ->type_name("TIME");
+  add_step_bench(command, options.step_bench);
+}
+
+void add_run(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App& run = add_command(
+      app, {.name = "run",
+            .what = "measure a sweep, and report on it\n"
+                    "The same command with the same --out goes on where it was stopped.",
+            .examples = "  tandem run\n"
+                        "  tandem run scaling --devices=4 --budget=30m --out=out/four",
+            .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
+  run.add_option("SWEEP", options->sweep,
+                 "a name that 'tandem list sweeps' has, or a .json file; default: quick on CPUs, "
+                 "node where there is a GPU");
+  run.add_option("--out", options->out,
+                 "folder for journal, results, report and logs; default: a new one, out/SWEEP-1")
+      ->type_name("FOLDER");
+  add_devices(run, options->devices,
+              "the most devices, and what \"all\" in a sweep means; default: the cores or GPUs "
+              "found here, and all counts that the sweep names");
+  run.add_option("--launches", options->launches,
+                 "launches per cell; default: the sweep's, mostly 6")
+      ->type_name("COUNT")
+      ->check(whole_number(1, kMostLaunches));
+  run.add_option("--budget", options->budget,
+                 "take the most informative cells that fit into this time, such as 30m, and start "
+                 "no launch after it")
+      ->type_name("TIME");
+  run.add_flag("--dry-run", options->dry_run,
+               "list the cells with a guess of their time, what is not measured and why, and end");
+  run.add_flag("--no-links", options->no_links,
+               "do not find out, once per --out and in seconds, how fast devices copy");
+  add_backend(run, options->backend);
+  add_measuring(run, *options,
+                "PyTorch's own single, independent, ddp and, between GPUs, dp as well");
+  verbs.push_back({&run, [options](const Call& call) {
+                     options->command = call.command;
+                     return run_sweep(*options);
+                   }});
+}
+
+void add_question(CLI::App& explain, reports::GapQuestion& question) {
+  explain.add_option("--model", question.model, "what is trained, such as mlp-base")
+      ->type_name("MODEL")
+      ->required();
+  explain.add_option("--batch", question.batch, "samples per step over all devices, such as 64")
+      ->type_name("SAMPLES")
+      ->required();
+  explain.add_option("--devices", question.devices, "devices, 2 or more")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  explain.add_option("--input", question.input, "where a batch starts: host, pageable or device")
+      ->type_name("NAME")
+      ->capture_default_str();
+  explain.add_option("--precision", question.precision, "fp32, tf32 or bf16, on all rungs")
+      ->type_name("NAME")
+      ->capture_default_str();
+  explain.add_option("--link", question.link, "all rungs on a modelled link, such as 20us:1GBps")
+      ->type_name("LATENCY:BANDWIDTH");
+  explain
+      .add_option("--dispatch-cost", question.dispatch_cost,
+                  "a modelled chart as well: an interpreter's cost per call, such as 8us; auto: "
+                  "torch's here, measured")
+      ->type_name("TIME");
+  explain.add_flag("--interpreter-lock", question.interpreter_lock,
+                   "in that chart also the lock that threads share");
+  explain
+      .add_option("--plant", question.plant,
+                  "a delay, such as replicate:2ms, in that phase on device 0, once per step, of "
+                  "every rung that has the phase: to see it found")
+      ->type_name("PHASE:TIME");
+}
+
+void add_explain(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ExplainOptions>();
+  CLI::App& explain = add_command(
+      app,
+      {.name = "explain",
+       .what = "say why dp and ddp differ, cause by cause\n"
+               "Measures what is missing first: one variant for each step from dp to ddp.",
+       .examples = "  tandem explain --model=mlp-base --batch=64\n"
+                   "  tandem explain out/quick-1 --model=mlp-small --batch=512",
+       .more = "Exit status: 0 explained, 1 a launch failed, 2 wrong usage, 130 interrupted."});
+  explain.add_option("FOLDER", options->source,
+                     "of tandem run or explain: its launches are used, missing ones added");
+  explain
+      .add_option("--out", options->out,
+                  "without FOLDER: where launches go; the same again resumes; default: a new one, "
+                  "out/explain-1")
+      ->type_name("FOLDER");
+  add_question(explain, options->question);
+  explain.add_option("--launches", options->launches, "launches per rung")
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostLaunches));
+  explain
+      .add_option("--backend", options->backend,
+                  "auto, host or cuda; default: as FOLDER was measured, else auto")
+      ->type_name("NAME");
+  explain
+      .add_option("--min-time", options->min_time,
+                  "measure a launch at least this long; default: as FOLDER was, else 500ms")
+      ->type_name("TIME");
+  add_measuring(explain, *options, "two steps more, from PyTorch's own ddp to ours");
+  verbs.push_back({&explain, [options](const Call& call) {
+                     options->command = call.command;
+                     return explain_gap(*options);
+                   }});
+}
+
+}  // namespace
+
+void add_measuring_verbs(CLI::App& app, Verbs& verbs) {
+  add_run(app, verbs);
+  add_explain(app, verbs);
+}
+
+}  // namespace tandem::cli

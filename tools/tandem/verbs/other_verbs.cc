@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "tools/tandem/doctor/doctor_command.h"
+#include "tools/tandem/lessons_command.h"
+#include "tools/tandem/list_command.h"
+#include "tools/tandem/verbs/verb.h"
+
+namespace tandem::cli {
+namespace {
+
+void add_list(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ListOptions>();
+  CLI::App& list =
+      add_command(app, {.name = "list",
+                        .what = "name the sweeps, models, strategies or options there are",
+                        .examples = "  tandem list sweeps\n"
+                                    "  tandem list models"});
+  list.add_option("TOPIC", options->topic,
+                  "sweeps, models, strategies or options; default: all but options");
+  add_step_bench(list, options->step_bench);
+  verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
+}
+
+void add_doctor(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<DoctorOptions>();
+  CLI::App& doctor = add_command(
+      app,
+      {.name = "doctor",
+       .what = "say what is wrong with this node for measuring, and what to do",
+       .examples = "  tandem doctor\n"
+                   "  tandem doctor --json > node.json",
+       .more = "Takes seconds. Exit status: 0 no problem, 3 a problem, 1 failed, 2 wrong usage."});
+  doctor.add_flag("--json", options->json, "the findings as JSON");
+  doctor.add_option("--programs", options->programs, "folder of the bench programs")->group("");
+  doctor.add_option("--root", options->root, "what facts are read below")->group("");
+  verbs.push_back({&doctor, [options](const Call&) { return run_doctor(*options); }});
+}
+
+void add_lessons(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<LessonsOptions>();
+  CLI::App& lessons =
+      add_command(app, {.name = "lessons",
+                        .what = "run and judge claims that circulate about DataParallel",
+                        .examples = "  tandem lessons\n"
+                                    "  tandem lessons uneven-split"});
+  lessons.add_option("NAME", options->names, "lessons to run; default: all");
+  lessons.add_flag("--list", options->list, "name them, and end");
+  lessons.add_option("--lessons", options->program, "program that runs them")->group("");
+  verbs.push_back({&lessons, [options](const Call&) { return run_lessons(*options); }});
+}
+
+}  // namespace
+
+void add_other_verbs(CLI::App& app, Verbs& verbs) {
+  add_doctor(app, verbs);
+  add_lessons(app, verbs);
+  add_list(app, verbs);
+}
+
+}  // namespace tandem::cli
