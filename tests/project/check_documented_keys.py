@@ -77,6 +77,11 @@ def written():
     return found
 
 
+def sweeps():
+    """{heading: names} of the built-in sweeps in docs/sweeps.md."""
+    return {"The built-in sweeps": sorted(file.stem for file in (ROOT / "tools/sweeps").glob("*.json"))}
+
+
 def lessons():
     """{heading: names} of docs/lessons.md."""
     texts = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "bench/lessons").glob("*.cc"))]
@@ -129,7 +134,8 @@ def faults(page, text, source):
 
 
 def sources(tandem, step_bench):
-    return [written(), accepted(SWEEP, SWEEP_PLACES, [tandem, "run", "{file}", "--dry-run", "--backend=host"]),
+    sweep = accepted(SWEEP, SWEEP_PLACES, [tandem, "run", "{file}", "--dry-run", "--backend=host"])
+    return [written(), {**sweep, **sweeps()},
             accepted(WORKLOAD, WORKLOAD_PLACES, [step_bench, "--model={file}", "--models"]), lessons()]
 
 
