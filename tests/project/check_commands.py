@@ -195,9 +195,8 @@ class Checker:
         return document
 
     def stand_in_for_all(self, verb, words):
-        for option, value in re.findall(r"(?m)^(--model|--[a-z-]*workload)[= ](\S+\.json)$", "\n".join(words)):
-            if option == "--model":
-                self.stand_in(value, "workload")
+        for value in re.findall(r"(?m)^--model[=\n](\S+\.json)$", "\n".join(words)):
+            self.stand_in(value, "workload")
         kind = {"run": "sweep", "trace": "trace", "profile": "trace"}.get(verb, "run")
         for before, word in zip(words, words[1:]):
             if word.startswith("-") or before == "--out":
@@ -220,7 +219,6 @@ class Checker:
         self.check_options(words, text, second, step)
         if step:
             self.check_step_options(words, text + second, step)
-        words = [word.replace("*", "1") for word in words]
         self.stand_in_for_all(verb, words)
         self.try_verb(program, verb, words, second)
 
