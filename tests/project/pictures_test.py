@@ -120,6 +120,8 @@ class PicturesTest(unittest.TestCase):
         for sample, name, text, words in (("quick", "cells.csv", CELLS, "cells.csv has no single of mlp, batch 64"),
                                           ("quick", "comparisons.csv", "model,global_batch,devices,ddp_is\n", "no comparison of dp and ddp"),
                                           ("explain", "explain.md", "# None\n", "explain.md has no table of rungs"),
+                                          ("explain", "explain.md", LADDER.replace("| 9.5", "| 8.5"), "`a new <cause>` saves 8.5 ms, but 49.5 ms become 40.0"),
+                                          ("explain", "explain.md", LADDER.replace("55.0", "56.0"), "`gradients as views` saves 15.0"),
                                           ("explain", "explain.md", LADDER.replace("measured apart: 15.0", "later: "), "no figure behind `against")):
             self.setUp()
             self.put(sample, name, text)
