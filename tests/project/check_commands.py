@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every command that the documents show in an sh block can be given as it stands there.
+
+    check_commands.py PROGRAMS_FOLDER [ROOT]
+
+What takes seconds is run, in a folder that holds samples where a document has a run of the reader's; a measurement is
+run with --dry-run where it has that; of all others the options are looked up in the help, and files have to be there.
+What is none of Tandem's has to be in FOREIGN.
+"""
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import markdown
+
+SAMPLE = "reports/samples/quick-2-cores/results.json"
+SWEEP = "tools/sweeps/quick.json"
+WORKLOAD = "tests/workloads/measured.json"
+TRACE = ("--backend=host", "--model=mlp-tiny", "--batch=4", "--min-time=1ms", "--warmup-time=1ms", "--trace-steps=2")
+SECONDS = 60  # that one command may take, on a loaded machine
+
+# Programs of others that documents may name, and what for. A word that is not here is taken for a typing error.
+FOREIGN = {
+    ".": "reads an environment into the shell", "apt-get": "installs packages", "cat": "shows a file",
+    "cd": "goes into the checkout", "cmake": "configures and builds", "cp": "copies a folder", "ctest": "runs tests",
+    "docker": "starts a container", "echo": "shows a value", "export": "sets a variable", "gdb": "looks at a process",
+    "git": "fetches the source", "grep": "picks lines", "head": "shows the beginning", "jq": "reads JSON",
+    "kill": "sends a signal", "less": "shows a file", "ln": "puts a program on PATH", "mkdir": "makes a folder",
+    "ncu": "shows a profile", "nsys": "shows a profile", "nvidia-smi": "shows GPUs", "pip": "installs the wheel",
+    "pip3": "installs the wheel", "ps": "shows processes", "python3": "runs a script or makes a venv",
+    "salloc": "allocates nodes", "sbatch": "queues a job", "scp": "copies to a node",
+    "source": "reads an environment into the shell", "squeue": "shows jobs", "ssh": "goes to a node", "sudo": "is root",
+    "tail": "shows the end", "tar": "unpacks the archive", "tee": "keeps what is shown", "unset": "clears a variable",
+}
+WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
+            "timeout"}  # start a program that is named behind them
+PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
+STEP_VERBS = {"profile", "trace", "contention", "verify"}  # hand options on to step_bench
+WITH_SECOND_WORD = {"profile", "trace"}
+IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
+NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
+OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
+
+
+class Fault(Exception):
+    """What is wrong with a command, and what to do."""
+
+
+def logical_lines(block):
+    """(line, text) of a block's commands; a backslash at the end goes on in the next line."""
+    text, first = "", 0
+    for number, line in block.lines:
+        first = first if text else number
+        if line.rstrip().endswith("\\"):
+            text += line.rstrip()[:-1] + " "
+            continue
+        yield first, text + line
+        text = ""
+    if text:
+        raise Fault("a backslash that nothing follows: remove it")
+
+
+def words_of(text):
+    lexer = shlex.shlex(re.sub(r"\$\(\w+\)", "1", text), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise Fault(f"a shell cannot read it ({error}): close the quotes") from None
+
+
+def simple_commands(text):
+    """The commands of a line, as words, without what is joined, redirected or set before them."""
+    command, skips = [], False
+    for word in [*words_of(text), ";"]:
+        if skips:
+            skips = False
+        elif re.fullmatch(r"[<>]+&?", word):
+            command = command[:-1] if command and command[-1] in ("1", "2") else command
+            skips = True
+        elif re.fullmatch(r"[;&|]+", word):
+            if command:
+                yield command
+            command = []
+        elif re.fullmatch(r"[()]+", word):
+            raise Fault("parentheses: write a plain command")
+        elif command or not re.fullmatch(r"[A-Za-z_]\w*=.*", word):
+            command.append(word)
+
+
+def options_in(words):
+    return [word.split("=")[0] for word in words if word.startswith("--") and word != "--"]
+
+
+def before_dashes(words):
+    return words[:words.index("--")] if "--" in words else words
+
+
+def last_line(result):
+    lines = (result.stderr.strip() or result.stdout.strip()).splitlines()
+    return lines[-1] if lines else "no words"
+
+
+class Checker:
+    """Judges commands, in a folder `scratch` that looks like the checkout."""
+
+    def __init__(self, programs, root, scratch):
+        self.programs = pathlib.Path(programs).resolve()
+        self.root = pathlib.Path(root).resolve()
+        self.scratch = pathlib.Path(scratch)
+        self.helps, self.done, self.stand_ins = {}, {}, 0
+        for path in self.root.iterdir():
+            if path.name not in markdown.MADE and not path.name.startswith("."):
+                (self.scratch / path.name).symlink_to(path)
+        samples = self.scratch / "reports"  # report writes beside what it reads
+        if samples.is_symlink():
+            samples.unlink()
+            shutil.copytree(self.root / "reports/samples", samples / "samples")
+        self.environment = {name: value for name, value in os.environ.items() if not re.match(r"OMP_|MKL_|OPENBLAS_|ONEDNN_", name)}
+        self.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                PATH=f"{self.programs}:{os.environ.get('PATH', '')}")
+
+    # ------------------------------------------------------------------------------------------- running
+
+    def run(self, program, *words):
+        try:
+            return subprocess.run([str(program), *words], cwd=self.scratch, env=self.environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, errors="replace", timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Fault(f"`{shlex.join([pathlib.Path(program).name, *words])}` took more than {SECONDS} s") from None
+        except OSError as error:
+            raise Fault(f"{program} cannot be run: {error.strerror}") from None
+
+    def must_end_well(self, program, words, allowed=(0,)):
+        result = self.run(program, *words)
+        if result.returncode not in allowed:
+            raise Fault(f"`{shlex.join([pathlib.Path(program).name, *words])}` ended with {result.returncode}: {last_line(result)}")
+        return result
+
+    def help_of(self, program, *words):
+        """The help of a program or verb, and its section of docs/cli.md, which has what help leaves out."""
+        key = (str(program), *words)
+        if key not in self.helps:
+            text = self.must_end_well(program, [*words, "--help"]).stdout
+            self.helps[key] = text + self.page_of(" ".join([pathlib.Path(program).name, *words]))
+        return self.helps[key]
+
+    def page_of(self, title):
+        page = self.root / "docs/cli.md"
+        text = page.read_text() if page.is_file() else ""
+        found = re.search(rf"^## `?{re.escape(title)}`?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        return found[1] if found else ""
+
+    def check_options(self, words, *texts):
+        known = {option for text in texts for option in OPTION.findall(text)}
+        for option in options_in(words):
+            if option not in known and not option.startswith("--benchmark_"):
+                near = min(known, key=lambda other: (-len(os.path.commonprefix([other, option])), other), default="")
+                raise Fault(f"no help names {option}: correct it" + (f", such as to {near}" if near else ""))
+
+    # --------------------------------------------------------------------------------- files of the reader
+
+    def stand_in(self, word, kind):
+        """Puts a sample where the document has a file or folder of the reader's."""
+        path = self.scratch / os.path.expanduser(word)
+        if path.exists() or not path.is_relative_to(self.scratch) or ".." in path.parts:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "sweep":
+            shutil.copy(self.root / SWEEP, path)
+        elif kind == "workload":
+            shutil.copy(self.root / WORKLOAD, path)
+        elif kind == "trace":
+            self.must_end_well(self.programs / "step_bench", [*TRACE, f"--trace={path}"])
+        elif path.suffix == ".json":
+            path.write_text(json.dumps(self.another_run()))
+        else:
+            path.mkdir()
+            (path / "results.json").write_text(json.dumps(self.another_run()))
+
+    def another_run(self):
+        """The sample with times that no other has: a run may be given once only."""
+        document = json.loads((self.root / SAMPLE).read_text())
+        self.stand_ins += 1
+        for launch in document["tandem"]["launches"]:
+            launch["step_seconds"] = [seconds * (1 + 1e-6 * self.stand_ins) for seconds in launch.get("step_seconds", [])]
+        return document
+
+    def stand_in_for_all(self, verb, words):
+        for value in re.findall(r"(?m)^--model[=\n](\S+\.json)$", "\n".join(words)):
+            self.stand_in(value, "workload")
+        kind = {"run": "sweep", "trace": "trace", "profile": "trace"}.get(verb, "run")
+        for before, word in zip(words, words[1:]):
+            if word.startswith("-") or before == "--out":
+                continue
+            if verb in ("report", "merge", "compare", "explain") or (kind != "run" and word.endswith(".json")):
+                self.stand_in(word, kind)
+
+    # ------------------------------------------------------------------------------------------ programs
+
+    def check_tandem(self, words):
+        program = self.programs / "tandem"
+        verb = next(iter(words), "--help")
+        if verb.startswith("-") or "--help" in words or "-h" in words:
+            self.must_end_well(program, words)
+            return
+        path = words[:2] if verb in WITH_SECOND_WORD and len(words) > 1 else words[:1]
+        text = self.help_of(program, verb)
+        second = self.help_of(program, *path) if len(path) > 1 else text
+        step = self.help_of(self.programs / "step_bench") if verb in STEP_VERBS else ""
+        self.check_options(words, text, second, step)
+        if step:
+            self.check_step_options(words, text + second, step)
+        self.stand_in_for_all(verb, words)
+        self.try_verb(program, verb, words, second)
+
+    def check_step_options(self, words, own, step):
+        """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be told apart."""
+        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step))
+        handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
+        if any("=" in word for word in handed):
+            self.check_program("step_bench", handed)
+
+    def try_verb(self, program, verb, words, text):
+        if verb in IN_SECONDS or (verb == "lessons" and "--list" in words) or words[:2] in (["trace", "summary"], ["trace", "svg"]):
+            self.must_end_well(program, words, (0, NEGATIVE) if verb in ("compare", "doctor") else (0,))
+        elif verb == "lessons":
+            listed = self.must_end_well(program, ["lessons", "--list"]).stdout.split()
+            unknown = [word for word in words[1:] if not word.startswith("-") and word not in listed]
+            if unknown:
+                raise Fault(f"there is no lesson {unknown[0]}: `tandem lessons --list` names them")
+        elif "--dry-run" in OPTION.findall(text) and not re.search(r"--launcher[= ]srun", " ".join(words)):
+            self.must_end_well(program, words if "--dry-run" in words else [*words, "--dry-run"])
+
+    def check_program(self, name, words):
+        program = self.programs / name
+        self.check_options(before_dashes(words), self.help_of(program))
+        self.stand_in_for_all(name, [name, *words])
+        if {"--help", "--list", "--models"} & set(options_in(words)):
+            self.must_end_well(program, words)
+        elif name == "step_bench":
+            batch = [] if any(option.startswith("--batch") for option in options_in(words)) else ["--batch=64"]
+            self.must_end_well(program, ["--check=options", *words, *batch])
+
+    # ------------------------------------------------------------------------------------------- scripts
+
+    def check_script(self, name, words):
+        file = self.root / name
+        if not file.is_file():
+            raise Fault(f"there is no {name}: correct its path")
+        if not os.access(file, os.X_OK):
+            raise Fault(f"{name} is not executable: chmod +x, or start it by python3 or bash")
+        own = before_dashes(words)
+        started = next((i for i, word in enumerate(own) if word.startswith("build/")), len(own))  # a program with its own options
+        self.check_options(own[:started], self.help_of(file) if name.startswith("tools/") else file.read_text(errors="replace"))
+        if name == "tools/quickstart" and "--" in words:
+            self.check_options(words[len(own) + 1:], self.help_of(self.programs / "tandem", "run"))
+        self.check_files(words)
+
+    def check_files(self, words):
+        """Words that are paths of the checkout lead somewhere."""
+        for word in words:
+            path = re.sub(r"^(--?[\w-]+=|\$PWD/|\./)+", "", word).split(":")[0]
+            top = path.split("/")[0]
+            built = re.fullmatch(r"build/\w+/bin/(\w+)", path)
+            if built and built[1] not in PROGRAMS:
+                raise Fault(f"no target makes {path}: correct its name")
+            if top and "/" in path and top not in markdown.MADE and (self.root / top).is_dir() and not re.search(r"[*?${]", path):
+                if not list((self.root / path).parent.glob(pathlib.Path(path).name + "*")):  # or a pattern's beginning
+                    raise Fault(f"there is no {path}: correct its path")
+
+    # ---------------------------------------------------------------------------------------- one command
+
+    def program_in(self, word):
+        """The program of Tandem that a first word starts, or None: by PATH, of a build, an archive or a venv."""
+        name = word.rsplit("/", 1)[-1]
+        of_checkout = "/" in word and not word.startswith(("./", "build/")) and (self.root / word.split("/")[0]).is_dir()
+        return name if name in PROGRAMS and not of_checkout else None
+
+    def check(self, words):
+        first, name = words[0], words[0].rsplit("/", 1)[-1]
+        if name in WRAPPERS:
+            behind = next((i for i, word in enumerate(words[1:], 1) if self.program_in(word)), None)
+            if behind:
+                words = words[behind:]
+            elif name not in FOREIGN:
+                raise Fault(f"{name} starts nothing of Tandem's: correct the program's name")
+        program = self.program_in(words[0])
+        if program == "tandem":
+            self.check_tandem(words[1:])
+        elif program:
+            self.check_program(program, words[1:])
+        elif first.startswith("./") and (self.root / "tools" / name).is_file():
+            self.check_script(f"tools/{name}", words[1:])  # in an unpacked archive
+        elif "/" in first and (self.root / first.split("/")[0]).is_dir():
+            self.check_script(first, words[1:])
+        elif name in FOREIGN:
+            self.check_files(words[1:])
+        else:
+            raise Fault(f"{first} is none of Tandem's programs and not in FOREIGN of check_commands.py: correct it, or add it there")
+
+    def fault(self, words):
+        """What is wrong with a command, or None; each is judged once."""
+        key = tuple(words)
+        if key not in self.done:
+            try:
+                self.check(words)
+                self.done[key] = None
+            except Fault as fault:
+                self.done[key] = str(fault)
+        return self.done[key]
+
+
+def documents(root):
+    for file in markdown.files(root):
+        name = file.relative_to(root).as_posix()
+        if name in ("README.md", "CONTRIBUTING.md") or fnmatch.fnmatch(name, "docs/*.md"):
+            yield name, markdown.Page(file.read_text())
+
+
+def faults(programs, root):
+    """(what is wrong, the number of commands) in all documents."""
+    root = pathlib.Path(root).resolve()
+    found, count = [], 0
+    with tempfile.TemporaryDirectory() as scratch:
+        checker = Checker(programs, root, scratch)
+        for name, page in documents(root):
+            for block in page.blocks:
+                if block.language.split(" ")[0] not in ("sh", "bash", "shell", "console"):
+                    continue
+                where = block.line
+                try:
+                    for where, text in logical_lines(block):
+                        for words in simple_commands(text):
+                            count += 1
+                            fault = checker.fault(words)
+                            if fault:
+                                found.append(f"{name}:{where}: {fault}")
+                except Fault as fault:
+                    found.append(f"{name}:{where}: {fault}")
+    return found, count
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    found, count = faults(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ".")
+    if not count:
+        found.append("README.md:1: no commands in sh blocks: show how to start")
+    print("\n".join(found) if found else f"{count} commands can be given")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
