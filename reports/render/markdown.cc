@@ -206,7 +206,7 @@ std::string trust_part(const Report& report) {
                              block(kMethod, list_markdown(method_lines(report))));
 }
 
-std::string with_definitions(std::string text) { return text + definitions_markdown(text); }
+std::string with_definitions(const std::string& text) { return text + definitions_markdown(text); }
 
 std::string section(std::string_view title, const TextTable& table) {
   return headed_markdown(kSection, title,

@@ -51,7 +51,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
          "The range in brackets: where the figure may lie, by how its launches vary. A ratio whose "
          "interval holds 1, or a difference whose interval holds 0, is not resolved (~).",
      .document = "docs/method/statistics.md#intervals",
-     .sections = "cells ladder costs corners comparisons twin"},
+     .sections = "cells ladder costs corners map comparisons twin"},
     {.key = "throughput",
      .name = "samples per second",
      .meaning = "Global batch / mean step; unbounded where the launches scatter so much that the "
@@ -182,7 +182,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .name = "speed of ddp / dp",
      .meaning = "Median step of dp / that of ddp, a ratio of launch medians.",
      .document = "docs/method/statistics.md#verdict",
-     .sections = "comparisons normal"},
+     .sections = "map comparisons normal"},
     {.key = "factor",
      .name = "factor of the map",
      .meaning = "Speed of the winner over the other's, with its interval; undecided where that "

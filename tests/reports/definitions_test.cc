@@ -86,6 +86,20 @@ TEST(Definitions, HaveAKeyEach_AndAreShownSomewhere) {
   }
 }
 
+TEST(Definitions, NameSectionsThatThereAre) {
+  std::set<std::string_view> ids;
+  for (const Heading& heading :
+       {kAdvice,  kScaling, kCells,  kWeak,        kLadderOfCauses, kPhaseTimes,  kCorners,
+        kCosts,   kTwin,    kMap,    kComparisons, kMemory,         kBucketSizes, kCollectives,
+        kSamples, kModes,   kNormal, kTrust,       kOthers,         kLinks,       kSide}) {
+    ids.insert(heading.id);
+  }
+  for (const FigureDefinition& definition : kDefinitions) {
+    std::istringstream sections{std::string(definition.sections)};
+    for (std::string id; sections >> id;) EXPECT_THAT(ids, Contains(id)) << definition.key;
+  }
+}
+
 // Sections whose contents are no figures, or have sections of their own.
 const std::set<std::string> kWithoutFigures{"gap",     "details", "without",   "dropped",
                                             "machine", "method",  "reproduce", "definitions"};
