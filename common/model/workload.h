@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model that is given by its sizes and its compute alone: the content of a workload file.
-// WORKLOADS.md documents the file, workload_file.h reads and writes the file, replay.h runs the
-// workload.
+// docs/workload-files.md documents the file, workload_file.h reads and writes the file, replay.h
+// runs the workload.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// All models that have a name of their own; METHODOLOGY.md has a table of them.
+// All models that have a name of their own; docs/method/model-table.md lists them.
 [[nodiscard]] std::vector<std::string> model_names();
 
 // One of these models; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter

@@ -141,7 +141,7 @@ std::string row(const StepFigures& one) {
       milliseconds(one.idle), milliseconds(one.end_skew), milliseconds(one.arrival_skew));
 }
 
-// The table of steps; METHODOLOGY.md defines its columns.
+// The table of steps; docs/method/trace.md defines its columns.
 std::string table(const TraceSummary& summary) {
   std::string text = fmt::format(
       "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "

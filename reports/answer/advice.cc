@@ -16,15 +16,11 @@
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
 #include "reports/text/format.h"
-#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
 
 using enum options::StrategyKind;
-
-constexpr Evidence kOfPhases{"phases", kPhasesTitle};
-constexpr Evidence kOfMap{"map", kMapTitle};
 
 // A smaller share of a step is not worth a sentence.
 constexpr double kWorthSaying = 0.05;
@@ -116,12 +112,12 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
     const std::string ddp = limit_text(*pair->ddp);
     if (dp.empty() || ddp.empty()) continue;
     if (++told > kMostLimits) continue;
-    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kOfPhases});
+    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kPhaseTimes});
   }
   if (told > kMostLimits) {
     list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
                                 told - kMostLimits),
-                    kOfPhases});
+                    kPhaseTimes});
   }
 }
 
@@ -139,9 +135,9 @@ void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair
       list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
                                   "of both, is {} of single.",
                                   at, name, ratio_text(*best.speedup)),
-                      kOfMap});
+                      kMap});
     } else {
-      list.push_back({fmt::format("{}: use {}.", at, name), kOfMap});
+      list.push_back({fmt::format("{}: use {}.", at, name), kMap});
     }
   }
 }
@@ -163,7 +159,7 @@ void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*
                               "gradients into buckets and back takes up to {:.0f} % of a step of "
                               "ddp ({}).",
                               100 * most, point_of(*worst)),
-                  kOfPhases});
+                  kPhaseTimes});
 }
 
 void add_buckets(std::vector<Advice>& list, const Summary& summary) {
@@ -180,7 +176,7 @@ void add_buckets(std::vector<Advice>& list, const Summary& summary) {
                   ? ", faster than the default of 25 MiB."
                   : "; that it is faster than the default of 25 MiB is not resolved.";
     }
-    list.push_back({text, {"buckets", kBucketsTitle}});
+    list.push_back({text, kBucketSizes});
   }
 }
 
@@ -192,7 +188,7 @@ void add_idle_devices(std::vector<Advice>& list, const Summary& summary) {
                                 "devices) samples until none is left. Use a batch that the devices "
                                 "divide.",
                                 point_of(cell), cell.devices_used),
-                    {"cells", kCellsTitle}});
+                    kCells});
   }
 }
 
@@ -209,7 +205,7 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Strategy
   list.push_back({fmt::format("dp's device 0 needs up to {:.1f} times the memory of the others "
                               "({}): it, not their sum, limits the batch.",
                               most, point_of(*worst)),
-                  {"memory", kMemoryTitle}});
+                  kMemory});
 }
 
 }  // namespace
@@ -224,7 +220,7 @@ std::vector<Advice> advice(const Summary& summary) {
   add_idle_devices(list, summary);
   add_root_memory(list, pairs);
   const std::string open = deciding_sweep(summary);
-  if (!open.empty()) list.push_back({open, kOfMap});
+  if (!open.empty()) list.push_back({open, kMap});
   return list;
 }
 

@@ -2,23 +2,17 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reports/model/summary.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
-
-// The section of the page and of the Markdown that shows why.
-struct Evidence {
-  std::string_view id;
-  std::string_view title;
-};
 
 // A sentence that advises an action, or a fact to know before the action.
 struct Advice {
   std::string text;
-  Evidence evidence;
+  Heading evidence;  // of the section that shows why
 };
 
 // The advice that the results support, most workloads first at their largest device count: what

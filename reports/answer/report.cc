@@ -69,17 +69,6 @@ bool has_older_phases(const Summary& summary) {
   });
 }
 
-std::string phases_line(const Summary& summary) {
-  std::string line =
-      "Phases: means over samples of each sample's critical device: the root for dp and "
-      "ddp-replicate, else the slowest, which differs from sample to sample. Remainder: mean over "
-      "samples of step minus that device's span. Together they add up to the mean step.";
-  if (!has_older_phases(summary)) return line;
-  return line +
-         " Launches written before schema 1.2.0 have the phases of the device that was slowest on "
-         "average instead, so that with several ranks they need not add up exactly.";
-}
-
 }  // namespace
 
 Report make_report(results::Document document) {
@@ -94,20 +83,21 @@ Report make_report(results::Document document) {
 
 std::vector<std::string> method_lines(const Report& report) {
   const int launches = report.document.sweep.launches_per_cell;
-  return {
+  std::vector<std::string> lines{
       fmt::format("The unit of statistics is the launch: a fresh group of processes per cell and "
                   "launch{}, all cells interleaved in a shuffled order.",
                   launches > 0 ? fmt::format(" ({} planned per cell)", launches) : ""),
-      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed. "
-                  "A ratio whose interval holds 1 is not resolved.",
-                  stats::kMethod),
-      "Throughput: global batch / mean step, with a t interval on launch means; it is unbounded "
-      "where the launches scatter so much that its time would reach zero. cells.csv leaves the end "
-      "of an interval empty where it is unbounded or, for a mean time, below zero.",
-      "Each interval stands alone: of 20 such intervals about one misses.",
-      "Speed-up and efficiency (speed-up / devices) are against single: one device, no wrapper, "
-      "same model and global batch.",
-      phases_line(report.summary)};
+      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.", stats::kMethod),
+      "Throughput: a t interval on launch means. cells.csv leaves the end of an interval empty "
+      "where "
+      "it is unbounded or, for a mean time, below zero.",
+      "Each interval stands alone: of 20 such intervals about one misses."};
+  if (has_older_phases(report.summary)) {
+    lines.emplace_back(
+        "Launches written before schema 1.2.0 have the phases of the device that was slowest on "
+        "average instead, so that with several ranks they need not add up exactly.");
+  }
+  return lines;
 }
 
 FactList machine_lines(const Report& report) {

@@ -6,6 +6,7 @@
 #include "common/options/strategies.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
+#include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
 
@@ -20,7 +21,7 @@ using Options = std::map<std::string, std::string>;
 
 struct Definition {
   Rung rung;
-  const char* label;
+  std::string label;
   options::StrategyKind strategy;
   Options options;
   bool is_one_share = false;  // runs one device's share of the batch, on one device
@@ -63,7 +64,7 @@ std::vector<Definition> measured_definitions() {
       {Rung::kOneBucketBack, "last all-reduce, one bucket again", kDpAllReduce,
        both(views, one_bucket)},
       {Rung::kStockDdp, "ddp as torch has it", kDdp, {}},
-      {Rung::kIndependent, "independent, processes", kIndependent, {}}};
+      {Rung::kIndependent, std::string(kNoCommunication) + ", processes", kIndependent, {}}};
 }
 
 void add_modelled(std::vector<Definition>& definitions, const GapQuestion& question) {

@@ -48,7 +48,7 @@ bool says_how_to_time(const std::string& name) {
                                option->of.group == options::Group::kDebug);
 }
 
-constexpr double kBar = 1.01;  // the limit of METHODOLOGY "What observing costs"
+constexpr double kBar = 1.01;  // docs/method/phases.md#what-observing-costs
 
 // The identity that a cell with marks shares with the cell without marks.
 CellIdentity without_choice(CellSummary cell) {

@@ -13,6 +13,7 @@
 
 #include "common/options/table.h"
 #include "reports/text/format.h"
+#include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
 
@@ -99,11 +100,11 @@ std::string point_text(const results::Cell& cell) {
 std::string strategy_label(const results::Cell& cell) {
   const std::string implementation = implementation_of(cell);
   std::string label = implementation.empty() ? "" : implementation + " ";
-  label += cell.strategy;
+  label += shown_strategy(cell.strategy);
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
   const bool has_both = traits != nullptr && traits->has_both_launches;
   if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
-    label += " (" + cell.launch + ")";
+    label += ", " + cell.launch;
   }
   for (const auto& [option, value] : cell.options) {
     if (option != kImplementation) label += ", " + option + "=" + value;

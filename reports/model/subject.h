@@ -46,8 +46,8 @@ inline constexpr const char* kImplementation = "implementation";
 // The text "mlp-small, batch 64, 2 devices".
 [[nodiscard]] std::string point_text(const results::Cell& cell);
 
-// The label "dp", "ddp", "independent (threads)" or "ddp, grads=views": the launch is named where
-// the strategy alone does not tell the launch, and the options.
+// The label "dp", "ddp, grads=views" or "no communication (bound), threads": the launch is named
+// where the strategy alone does not tell the launch, and the options.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
 // The first words of every verdict: the hardware behind the figures, without a full stop.

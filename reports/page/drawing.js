@@ -42,7 +42,7 @@ const tandem = (function () {
                   "independent-threads": "rect", "independent-processes": "rectRounded" };
   const documentDashes = [[], [14, 4], [14, 4, 3, 4], [4, 4], [14, 4, 3, 4, 3, 4], [14, 10]];
   function dashes(cell) {
-    const variant = cell.plain.split(",").length - 1;
+    const variant = cell.plain.split("=").length - 1;  // its options
     const own = documentDashes[sources.indexOf(cell.source) % documentDashes.length];
     if (cell.modelled) return own.concat([2, 3]);
     return variant === 0 ? own : own.concat([7, 2 + 2 * variant]);

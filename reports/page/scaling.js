@@ -71,7 +71,7 @@
   function markPlace(series) { return Math.max(0, tandem.sources.indexOf(series.own[0].source)) + Math.max(0, series.number - 1); }
 
   function strategy(first) {
-    return first.plain + (first.strategy.startsWith("independent") ? ", the bound" : "") + (first.modelled ? " (modelled)" : "");
+    return first.plain + (first.modelled ? " (modelled)" : "");
   }
 
   function name(series) {

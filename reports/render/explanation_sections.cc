@@ -9,6 +9,9 @@
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "reports/model/figure_text.h"
+#include "reports/render/definition_links.h"
+#include "reports/text/section_words.h"
+#include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
 
@@ -80,8 +83,9 @@ Section ladder_section(const Explanation& explanation) {
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
                         remark(explanation.gap)});
   section.lines = {
-      "Bars: # saves time, - costs time, ~ is not resolved (its interval holds 0). The steps sum "
-      "to the gap by arithmetic; that is no evidence for any of them.",
+      "Bars: # saves time, - costs time, ~ is not resolved. The steps sum to the gap by "
+      "arithmetic; "
+      "that is no evidence for any of them.",
       "ddp as torch has it against the ladder's end (gradients copied, not views), measured "
       "apart: " +
           judged(explanation.stock) + "."};
@@ -138,10 +142,10 @@ Section replication_section(const Explanation& explanation) {
 }
 
 Section own_cost_section(const Explanation& explanation) {
-  Section section = effects_section("What ddp itself costs, against independent processes",
+  Section section = effects_section("What ddp itself costs, against the bound",
                                     explanation.own_costs, ">takes, ms [95 %]");
-  section.lines = {
-      "ddp as torch has it minus independent processes: " + judged(explanation.own_cost) + "."};
+  section.lines = {fmt::format("ddp as torch has it minus {}, processes: {}.", kNoCommunication,
+                               judged(explanation.own_cost))};
   if (explanation.own_costs.empty()) {
     section.lines.emplace_back(
         "Its parts have no figure: phases were not timed or a rung is missing.");
@@ -245,14 +249,16 @@ std::string to_text(const Explanation& explanation) {
 }
 
 std::string to_markdown(const Explanation& explanation) {
+  const std::vector<Section> sections = sections_of(explanation);
   std::string text;
-  for (const Section& section : sections_of(explanation)) {
+  for (const Section& section : sections) {
     text += fmt::format("{} {}\n\n", text.empty() ? "#" : "\n##", escape_markdown(section.title));
     if (!section.table.rows.empty()) text += fmt::format("{}\n", to_markdown(section.table));
     for (const std::string& line : section.lines)
       text += fmt::format("- {}\n", escape_markdown(line));
+    if (&section == &sections.front()) text += definition_line_markdown(kLadderOfCauses.id);
   }
-  return text;
+  return text + definitions_markdown(text);
 }
 
 }  // namespace tandem::reports

@@ -39,10 +39,9 @@ bool any_cell(const Summary& summary) {
 
 // The section on algorithm against launch: the two choices at one point, and the ratios of either.
 std::string corners(const Summary& summary) {
-  const std::string table = table_html(two_by_two_table(summary), kCornersTitle);
+  const std::string table = table_html(two_by_two_table(summary), kCorners.title);
   if (table.empty()) return "";
-  return block_html("corners", kCornersTitle, kCornersHint,
-                    table + paragraph(two_by_two_note(summary)));
+  return block_html(kCorners, table + paragraph(two_by_two_note(summary)));
 }
 
 std::string explained(const Report& report) {
@@ -59,7 +58,7 @@ std::string explained(const Report& report) {
                         escape_html(explanation.question.model), explanation.question.batch,
                         explanation.question.devices, body);
   }
-  return block_html("ladder", kLadderTitle, kLadderHint, html);
+  return block_html(kLadderOfCauses, html);
 }
 
 // The chart with its figures as a table; empty where the table has no rows.
@@ -69,18 +68,17 @@ std::string with_table(std::string (*chart)(const std::string& below), const Tex
 }
 
 std::string costs_block(const Summary& summary) {
-  return block_html("costs", kDdpCostTitle, kDdpCostNote,
-                    table_html(ddp_cost_table(summary), "What ddp costs"));
+  return block_html(kCosts, table_html(ddp_cost_table(summary), "What ddp costs"));
 }
 
 std::string twin_block(const Summary& summary) {
-  return block_html("twin", kTwinTitle, twin_note(summary),
-                    table_html(twin_table(summary), kTwinTitle));
+  return block_html({kTwin.id, kTwin.title}, table_html(twin_table(summary), kTwin.title),
+                    twin_note(summary));
 }
 
 // A model may have a hundred buckets, so the table of buckets is folded away.
 std::string collectives_block(const Summary& summary) {
-  const std::string table = table_html(collective_table(summary), kCollectivesTitle);
+  const std::string table = table_html(collective_table(summary), kCollectives.title);
   if (table.empty()) return "";
   return wire_chart(table +
                     folded_html("Each bucket", table_html(bucket_table(summary), "Each bucket")));
@@ -103,8 +101,7 @@ std::string machine_html(const Report& report) {
 
 // The commands of the measurement, so that a reader can repeat the measurement.
 std::string reproduce_html(const results::SweepInfo& sweep) {
-  std::string html = fmt::format("<p class=\"hint\">{}</p>\n<pre>{}</pre>\n", kReproduceHint,
-                                 escape_html(join(reproduce_commands(sweep), "\n")));
+  std::string html = "<pre>" + escape_html(join(reproduce_commands(sweep), "\n")) + "</pre>\n";
   if (sweep.definition.empty()) return html;
   return html +
          "<details><summary>All that decides what was measured (a sweep file is made from "
@@ -114,9 +111,8 @@ std::string reproduce_html(const results::SweepInfo& sweep) {
 
 std::string links_html(const results::SweepInfo& sweep) {
   if (!sweep.links) return "";
-  return block_html("links", kLinksTitle, "",
-                    table_html(link_table(*sweep.links), kLinksTitle) + "<p class=\"hint\">" +
-                        escape_html(link_note(*sweep.links)) + "</p>\n");
+  return block_html(kLinks, table_html(link_table(*sweep.links), kLinks.title) +
+                                paragraph(link_note(*sweep.links)));
 }
 
 std::string advice_section(const Report& report) {
@@ -125,19 +121,19 @@ std::string advice_section(const Report& report) {
     items += fmt::format("<li>{} <a href=\"#{}\">evidence</a></li>\n", escape_html(item.text),
                          item.evidence.id);
   }
-  return section_html("advice", kAdviceTitle, "",
-                      items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
+  return section_html(kAdvice, items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
 }
 
 std::string scaling_section(const Report& report) {
   if (!any_cell(report.summary)) return "";
-  return scaling_chart(without_baseline(report.summary),
-                       folded_html(kWeakTitle, table_html(weak_table(report.summary), kWeakTitle)));
+  return scaling_chart(
+      without_baseline(report.summary),
+      folded_html(kWeak.title, table_html(weak_table(report.summary), kWeak.title)));
 }
 
 std::string gap_section(const Report& report) {
   const Summary& summary = report.summary;
-  return section_html("gap", kGapTitle, "",
+  return section_html(kGap,
                       explained(report) +
                           with_table(phase_chart, phase_table(summary), "Mean time per phase") +
                           costs_block(summary) + corners(summary) + twin_block(summary));
@@ -147,28 +143,25 @@ std::string map_section(const Report& report, const PageData& data) {
   std::string maps;
   for (const WinMap& map : win_maps(report.summary)) maps += map_html(map);
   if (maps.empty()) {
-    return section_html("map", kMapTitle, "", fmt::format("<p>{}</p>\n", kNoMap));
+    return section_html({kMap.id, kMap.title}, fmt::format("<p>{}</p>\n", kNoMap));
   }
   return section_html(
-      "map", kMapTitle, kMapHint,
-      maps + forest_chart(data) +
-          folded_html("The comparisons as a table",
-                      table_html(comparison_table(report.summary), kComparisonsTitle)));
+      kMap, maps + forest_chart(data) +
+                folded_html("The comparisons as a table",
+                            table_html(comparison_table(report.summary), kComparisons.title)));
 }
 
 std::string detail_section(const Report& report, const PageData& data) {
   const Summary& summary = report.summary;
-  return section_html("details", kDetailsTitle, "",
-                      with_table(memory_chart, memory_table(summary), "Peak memory per device") +
-                          with_table(bucket_chart, bucket_curve_table(summary), kBucketsTitle) +
-                          collectives_block(summary) + sample_chart(data) +
-                          block_html("modes", kModesTitle, kModesHint,
-                                     table_html(mode_table(summary), kModesTitle)));
+  return section_html(
+      kDetails, with_table(memory_chart, memory_table(summary), "Peak memory per device") +
+                    with_table(bucket_chart, bucket_curve_table(summary), kBucketSizes.title) +
+                    collectives_block(summary) + sample_chart(data) +
+                    block_html(kModes, table_html(mode_table(summary), kModes.title)));
 }
 
 std::string published_section(const Report& report) {
-  return section_html("normal", kNormalTitle, kNormalHint,
-                      table_html(published_table(report.summary), "Published figures"));
+  return section_html(kNormal, table_html(published_table(report.summary), "Published figures"));
 }
 
 std::string verdict_section(const Report& report) {
@@ -190,23 +183,17 @@ std::string verdict_section(const Report& report) {
 std::string trust_section(const Report& report) {
   const Summary& summary = report.summary;
   return section_html(
-      "trust", kTrustTitle, "",
+      kTrust,
       panel_html(trust_lines(report.document, report.summary)) +
-          block_html("without", kWithoutTitle, "",
-                     table_html(failures_table(summary), kWithoutTitle)) +
-          block_html("cells", kCellsTitle, kCellsHint,
-                     table_html(cell_table(summary), kCellsTitle)) +
-          block_html("dropped", kDroppedTitle,
-                     "Cells that the sweep names and that were left out, and why.",
-                     table_html(dropped_table(report.document.sweep), kDroppedTitle)) +
-          block_html("others", kOtherFiguresTitle,
-                     "Entries of other programs, each from a run of its own.",
+          block_html(kWithout, table_html(failures_table(summary), kWithout.title)) +
+          block_html(kCells, table_html(cell_table(summary), kCells.title)) +
+          block_html(kDropped, table_html(dropped_table(report.document.sweep), kDropped.title)) +
+          block_html(kOthers,
                      table_html(other_figures_table(report.document), "Other programs' figures")) +
-          block_html("machine", kMachineTitle, "As the launches saw it.", machine_html(report)) +
-          links_html(report.document.sweep) +
-          block_html("reproduce", kReproduceTitle, "",
+          block_html(kMachine, machine_html(report)) + links_html(report.document.sweep) +
+          block_html(kReproduce,
                      "<div class=\"panel\">" + reproduce_html(report.document.sweep) + "</div>\n") +
-          block_html("method", kMethodTitle, "", panel_html(method_lines(report))));
+          block_html(kMethod, panel_html(method_lines(report))));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "reports/render/definition_links.h"
 #include "reports/render/html.h"
-#include "reports/tables/collective_table.h"
-#include "reports/text/section_words.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
@@ -56,6 +56,13 @@ std::string map_cell(const StrategyPair* pair) {
   if (!interval.empty()) interval = "<small>" + interval + "</small>";
   return fmt::format("<td class=\"{}\">{}{}</td>", shade(*pair), escape_html(winner_text(*pair)),
                      interval);
+}
+
+std::string hint_html(const Heading& heading, std::string_view more) {
+  std::vector<std::string> parts{std::string(heading.hint), std::string(more),
+                                 definition_links_html(heading.id)};
+  std::erase(parts, "");
+  return parts.empty() ? "" : "<p class=\"hint\">" + join(parts, " ") + "</p>\n";
 }
 
 // A place for a chart, with the controls that choose the chart's curves.
@@ -121,22 +128,18 @@ std::string folded_html(std::string_view summary, const std::string& body) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, body);
 }
 
-std::string section_html(std::string_view id, std::string_view title, std::string_view hint,
-                         const std::string& body) {
+std::string section_html(const Heading& heading, const std::string& body, std::string_view more) {
   if (body.empty()) return "";
-  const std::string words = hint.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", hint);
   return fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}{3}"
       "</section>\n",
-      id, title, words, body);
+      heading.id, heading.title, hint_html(heading, more), body);
 }
 
-std::string block_html(std::string_view id, std::string_view title, std::string_view hint,
-                       const std::string& body) {
+std::string block_html(const Heading& heading, const std::string& body, std::string_view more) {
   if (body.empty()) return "";
-  const std::string words = hint.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", hint);
-  return fmt::format("<div id=\"{}\" class=\"block\">\n<h3>{}</h3>\n{}{}</div>\n", id, title, words,
-                     body);
+  return fmt::format("<div id=\"{}\" class=\"block\">\n<h3>{}</h3>\n{}{}</div>\n", heading.id,
+                     heading.title, hint_html(heading, more), body);
 }
 
 std::string table_html(const TextTable& table, std::string_view caption, std::string_view files) {
@@ -176,42 +179,37 @@ std::string map_html(const WinMap& map) {
 
 std::string scaling_chart(const std::string& above, const std::string& below) {
   return section_html(
-      "scaling", kScalingTitle,
-      std::string(kScalingHint) +
-          " Bands are 95 % intervals over launches; a hollow point has none: a single launch, or "
-          "launches that scatter so much that the interval is unbounded. Lines join measured "
-          "points and say nothing in between. Dotted: the ideal, not measured. Dashed and hollow "
-          "with \"modelled\" in the name: holds times that were not measured. A plus sign: an "
-          "efficiency above 100 %, likely of a wrong baseline.",
-      above + chart_html("scaling-chart", "Scaling curves of all strategies") + below);
+      kScaling, above + chart_html("scaling-chart", "Scaling curves of all strategies") + below,
+      "Bands are 95 % intervals over launches; a hollow point has none: a single launch, or "
+      "launches that scatter so much that the interval is unbounded. Lines join measured points "
+      "and "
+      "say nothing in between. Dotted: the ideal. Dashed and hollow with \"modelled\" in the name: "
+      "holds times that were not measured. A plus sign: an efficiency above 100 %.");
 }
 
 std::string phase_chart(const std::string& below) {
   return block_html(
-      "phases", kPhasesTitle,
-      std::string(kPhasesHint) +
-          " Blue and grey are work that one device has too: blue forward, loss and backward, grey "
-          "input and the update of the parameters. Warm colours and violet are what parallelism "
-          "adds; the darkest grey is the remainder, time of the step that is in no phase.",
-      chart_html("phase-chart", "Mean time per phase, stacked, by strategy") + below);
+      kPhaseTimes, chart_html("phase-chart", "Mean time per phase, stacked, by strategy") + below,
+      "Blue and grey are work that one device has too: blue forward, loss and backward, grey input "
+      "and the update of the parameters. Warm colours and violet are what parallelism adds; the "
+      "darkest grey is the remainder.");
 }
 
 std::string memory_chart(const std::string& below) {
-  return block_html("memory", kMemoryTitle, kMemoryHint,
+  return block_html(kMemory,
                     chart_html("memory-chart", "Peak memory per device, by strategy") + below);
 }
 
 std::string wire_chart(const std::string& below) {
   return block_html(
-      "collectives", kCollectivesTitle, kCollectivesNote,
+      kCollectives,
       chart_html("wire-chart", "Bus bandwidth over message size, a point per bucket") + below);
 }
 
 std::string bucket_chart(const std::string& below) {
-  return block_html(
-      "buckets", kBucketsTitle,
-      std::string(kBucketsHint) + " The right-most point may be one bucket for all gradients.",
-      chart_html("bucket-chart", "Median step over bucket size") + below);
+  return block_html(kBucketSizes,
+                    chart_html("bucket-chart", "Median step over bucket size") + below,
+                    "The right-most point may be one bucket for all gradients.");
 }
 
 std::string forest_chart(const PageData& data) {
@@ -236,12 +234,13 @@ std::string sample_chart(const PageData& data) {
         " This page holds {} of {} step times, evenly taken from {} cells; results.json has all.",
         data.shown_samples, data.samples, data.cells_with_samples);
   }
-  return block_html("samples", "Every step", hint,
-                    chart_html("sample-chart", "Step time of each sample, by launch"));
+  return block_html(kSamples, chart_html("sample-chart", "Step time of each sample, by launch"),
+                    hint);
 }
 
 std::string page_html(const std::string& title, const std::string& header,
-                      const std::string& sections, const PageData& data) {
+                      const std::string& content, const PageData& data) {
+  const std::string sections = content + section_html(kFigures, definitions_html(content));
   std::string html{kHead};
   html += "<title>" + escape_html(title) + "</title>\n<style>\n";
   html += page_css();

@@ -10,6 +10,7 @@
 
 #include "reports/render/page_data.h"
 #include "reports/tables/break_even.h"
+#include "reports/text/section_words.h"
 #include "reports/text/table.h"
 
 namespace tandem::reports {
@@ -30,13 +31,14 @@ inline constexpr std::size_t kMostRows = 300;
 // The body folded away below one line; empty where the body is empty.
 [[nodiscard]] std::string folded_html(std::string_view summary, const std::string& body);
 
-// A heading of the second level and its body; empty where the body is empty.
-[[nodiscard]] std::string section_html(std::string_view id, std::string_view title,
-                                       std::string_view hint, const std::string& body);
+// A heading of the second level, its hint, `more` to know and the way to what its figures mean, and
+// the body; empty where the body is empty.
+[[nodiscard]] std::string section_html(const Heading& heading, const std::string& body,
+                                       std::string_view more = "");
 
-// A heading of the third level above a panel with the body; empty where the body is empty.
-[[nodiscard]] std::string block_html(std::string_view id, std::string_view title,
-                                     std::string_view hint, const std::string& body);
+// The same with a heading of the third level.
+[[nodiscard]] std::string block_html(const Heading& heading, const std::string& body,
+                                     std::string_view more = "");
 
 // A table of at most kMostRows rows, then a line with the number of all rows and the files that
 // have all.

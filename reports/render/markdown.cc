@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/answer/advice.h"
+#include "reports/render/definition_links.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
@@ -71,19 +72,22 @@ std::string headed_markdown(int level, std::string_view title, const std::string
   return fmt::format("\n{:#>{}} {}\n{}", "", level, escape_markdown(std::string(title)), body);
 }
 
-// The hint above the body; empty where the body is empty.
-std::string hinted_markdown(std::string_view hint, const std::string& body) {
-  return body.empty() ? "" : paragraph_markdown(hint) + body;
-}
-
 // The note below the body; empty where the body is empty.
 std::string noted_markdown(const std::string& body, std::string_view note) {
   return body.empty() ? "" : body + paragraph_markdown(note);
 }
 
-// The body below a title of the third level and a hint.
-std::string block(std::string_view title, std::string_view hint, const std::string& body) {
-  return headed_markdown(kBlock, title, hinted_markdown(hint, body));
+// The body below a heading of that level, its hint and the way to what its figures mean; empty
+// where the body is empty.
+std::string headed_markdown(int level, const Heading& heading, const std::string& body) {
+  if (body.empty()) return "";
+  return headed_markdown(
+      level, heading.title,
+      paragraph_markdown(heading.hint) + definition_line_markdown(heading.id) + body);
+}
+
+std::string block(const Heading& heading, const std::string& body) {
+  return headed_markdown(kBlock, heading, body);
 }
 
 std::string verdict_part(const VerdictText& verdict) {
@@ -100,13 +104,13 @@ std::string advice_part(const std::vector<Advice>& advice) {
   for (const Advice& item : advice) {
     lines.push_back(fmt::format("{} (evidence: {})", item.text, item.evidence.title));
   }
-  return headed_markdown(kSection, kAdviceTitle, list_markdown(lines));
+  return headed_markdown(kSection, kAdvice, list_markdown(lines));
 }
 
 std::string scaling_part(const Summary& summary) {
-  const std::string body = block(kCellsTitle, kCellsHint, table_markdown(cell_table(summary))) +
-                           block(kWeakTitle, "", table_markdown(weak_table(summary)));
-  return headed_markdown(kSection, kScalingTitle, hinted_markdown(kScalingHint, body));
+  return headed_markdown(kSection, kScaling,
+                         block(kCells, table_markdown(cell_table(summary))) +
+                             block(kWeak, table_markdown(weak_table(summary))));
 }
 
 std::string section_markdown(const Section& section) {
@@ -138,17 +142,12 @@ std::string gap_part(const Report& report) {
     points += explained_point(explanation);
   }
   return headed_markdown(
-      kSection, kGapTitle,
-      block(kLadderTitle, kLadderHint, points) +
-          block(kPhasesTitle,
-                std::string(kPhasesHint) + " In milliseconds, and as a share of the mean step.",
-                table_markdown(phase_table(summary))) +
-          block(kDdpCostTitle, "",
-                noted_markdown(table_markdown(ddp_cost_table(summary)), kDdpCostNote)) +
-          block(
-              kCornersTitle, kCornersHint,
-              noted_markdown(table_markdown(two_by_two_table(summary)), two_by_two_note(summary))) +
-          block(kTwinTitle, "",
+      kSection, kGap,
+      block(kLadderOfCauses, points) + block(kPhaseTimes, table_markdown(phase_table(summary))) +
+          block(kCosts, table_markdown(ddp_cost_table(summary))) +
+          block(kCorners, noted_markdown(table_markdown(two_by_two_table(summary)),
+                                         two_by_two_note(summary))) +
+          block({kTwin.id, kTwin.title},
                 noted_markdown(table_markdown(twin_table(summary)), twin_note(summary))));
 }
 
@@ -167,60 +166,51 @@ std::string map_part(const Summary& summary) {
   std::string maps;
   for (const WinMap& map : win_maps(summary)) maps += map_piece(map);
   if (maps.empty()) {
-    return headed_markdown(kSection, kMapTitle, paragraph_markdown(kNoMap));
+    return headed_markdown(kSection, kMap.title, paragraph_markdown(kNoMap));
   }
-  return headed_markdown(
-      kSection, kMapTitle,
-      hinted_markdown(kMapHint, maps) +
-          block(kComparisonsTitle, "", table_markdown(comparison_table(summary))));
-}
-
-std::string collectives_markdown(const Summary& summary) {
-  const std::string table = table_markdown(collective_table(summary));
-  if (table.empty()) return "";
-  return block(kCollectivesTitle, "",
-               noted_markdown(table, kCollectivesNote) + table_markdown(bucket_table(summary)));
+  return headed_markdown(kSection, kMap,
+                         maps + block(kComparisons, table_markdown(comparison_table(summary))));
 }
 
 std::string details_part(const Summary& summary) {
-  return headed_markdown(
-      kSection, kDetailsTitle,
-      block(kMemoryTitle, kMemoryHint, table_markdown(memory_table(summary))) +
-          block(kBucketsTitle, kBucketsHint, table_markdown(bucket_curve_table(summary))) +
-          collectives_markdown(summary) +
-          block(kModesTitle, kModesHint, table_markdown(mode_table(summary))));
+  return headed_markdown(kSection, kDetails,
+                         block(kMemory, table_markdown(memory_table(summary))) +
+                             block(kBucketSizes, table_markdown(bucket_curve_table(summary))) +
+                             block(kCollectives, table_markdown(collective_table(summary)) +
+                                                     table_markdown(bucket_table(summary))) +
+                             block(kModes, table_markdown(mode_table(summary))));
 }
 
 std::string normal_part(const Report& report) {
   const std::string table = fmt::format("\n{}", to_markdown(published_table(report.summary)));
-  return headed_markdown(kSection, kNormalTitle,
-                         hinted_markdown(kNormalHint, folded_markdown("Published figures", table)));
+  return headed_markdown(kSection, kNormal, folded_markdown("Published figures", table));
 }
 
 std::string links_block(const results::SweepInfo& sweep) {
   if (!sweep.links) return "";
-  return block(
-      kLinksTitle, "",
-      table_markdown(link_table(*sweep.links)) + paragraph_markdown(link_note(*sweep.links)));
+  return block(kLinks, table_markdown(link_table(*sweep.links)) +
+                           paragraph_markdown(link_note(*sweep.links)));
 }
 
 std::string trust_part(const Report& report) {
   const results::SweepInfo& sweep = report.document.sweep;
   std::vector<std::string> machine;
   for (const auto& [name, value] : machine_lines(report)) machine.push_back(name + ": " + value);
-  return headed_markdown(
-      kSection, kTrustTitle,
-      list_markdown(trust_lines(report.document, report.summary)) +
-          block(kWithoutTitle, "", table_markdown(failures_table(report.summary))) +
-          block(kDroppedTitle, "", table_markdown(dropped_table(sweep))) +
-          block(kOtherFiguresTitle, "", table_markdown(other_figures_table(report.document))) +
-          block(kMachineTitle, "", list_markdown(machine)) + links_block(sweep) +
-          block(kReproduceTitle, kReproduceHint, code_markdown(reproduce_commands(sweep))) +
-          block(kMethodTitle, "", list_markdown(method_lines(report))));
+  return headed_markdown(kSection, kTrust,
+                         list_markdown(trust_lines(report.document, report.summary)) +
+                             block(kWithout, table_markdown(failures_table(report.summary))) +
+                             block(kDropped, table_markdown(dropped_table(sweep))) +
+                             block(kOthers, table_markdown(other_figures_table(report.document))) +
+                             block(kMachine, list_markdown(machine)) + links_block(sweep) +
+                             block(kReproduce, code_markdown(reproduce_commands(sweep))) +
+                             block(kMethod, list_markdown(method_lines(report))));
 }
 
-std::string section(const char* title, const TextTable& table) {
-  return table.rows.empty() ? "" : fmt::format("\n## {}\n\n{}", title, to_markdown(table));
+std::string with_definitions(const std::string& text) { return text + definitions_markdown(text); }
+
+std::string section(std::string_view title, const TextTable& table) {
+  return headed_markdown(kSection, title,
+                         table.rows.empty() ? "" : fmt::format("\n{}", to_markdown(table)));
 }
 
 }  // namespace
@@ -233,18 +223,19 @@ std::string table_markdown(const TextTable& table) {
 }
 
 std::string to_markdown(const Report& report) {
-  return verdict_part(report.verdict) + advice_part(report.advice) + scaling_part(report.summary) +
-         gap_part(report) + map_part(report.summary) + details_part(report.summary) +
-         normal_part(report) + trust_part(report);
+  return with_definitions(verdict_part(report.verdict) + advice_part(report.advice) +
+                          scaling_part(report.summary) + gap_part(report) +
+                          map_part(report.summary) + details_part(report.summary) +
+                          normal_part(report) + trust_part(report));
 }
 
 std::string to_markdown(const SideBySide& side) {
-  return fmt::format("# {} documents side by side\n\n", side.size()) + list(side_lines(side)) +
-         section("Documents", documents_table(side)) +
-         section("Cells that A and others measured", side_table(side)) + "\n" +
-         list(side_notes(side)) +
-         section("Cells that not all documents measured", partial_table(side)) +
-         section("Machines", facts_table(side));
+  const std::string cells = fmt::format("\n{}", to_markdown(side_table(side)));
+  return with_definitions(
+      fmt::format("# {} documents side by side\n\n", side.size()) + list(side_lines(side)) +
+      section("Documents", documents_table(side)) +
+      headed_markdown(kSection, kSide, cells + list_markdown(side_notes(side))) +
+      section(kPartial.title, partial_table(side)) + section("Machines", facts_table(side)));
 }
 
 std::string to_terminal(const SideBySide& side) {

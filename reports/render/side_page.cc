@@ -12,6 +12,7 @@
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/trust.h"
 #include "reports/text/format.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -32,20 +33,11 @@ bool any_summary(const SideBySide& side, Predicate predicate) {
 }
 
 std::string cells_section(const SideBySide& side) {
-  const std::string partial =
-      table_html(partial_table(side), "Cells that not all documents measured", kFiles);
   return section_html(
-      "side", "Side by side",
-      "Cells that A and others measured: each document's median step, and for all but A the ratio "
-      "of its time over A's with its verdict, as tandem compare judges two runs; above 1 is slower "
-      "than A. Two machines differ in all that is listed beside the figures: a ratio says how "
-      "much, not which of it is the cause.",
-      table_html(documents_table(side), "Documents", kFiles) +
-          table_html(side_table(side), "Cells side by side", kFiles) +
-          block_html("side-notes", "Beside the figures", "", panel_html(side_notes(side))) +
-          block_html("partial", "Cells that not all documents measured",
-                     "Median step where there is one; a dash: the document has no such cell.",
-                     partial));
+      kSide, table_html(documents_table(side), "Documents", kFiles) +
+                 table_html(side_table(side), "Cells side by side", kFiles) +
+                 block_html({"side-notes", "Beside the figures"}, panel_html(side_notes(side))) +
+                 block_html(kPartial, table_html(partial_table(side), kPartial.title, kFiles)));
 }
 
 std::string scaling(const SideBySide& side) {
@@ -67,11 +59,7 @@ std::string maps(const SideBySide& side, const PageData& data) {
       html += map_html(map);
     }
   }
-  return section_html(
-      "map", "Break-even map",
-      "Who is faster over model (by parameters) and batch, and by what factor of speed, with the "
-      "95 % interval of ddp's speed over dp's below. Undecided: the interval holds 1.",
-      html.empty() ? "" : html + forest_chart(data));
+  return section_html(kMap, html.empty() ? "" : html + forest_chart(data));
 }
 
 std::string details(const SideBySide& side, const PageData& data) {
@@ -90,23 +78,24 @@ std::string details(const SideBySide& side, const PageData& data) {
   if (any_summary(side, [](const Summary& one) { return !communication_times(one).empty(); })) {
     html += wire_chart("");
   }
-  return section_html("details", "Behind the steps", "", html + sample_chart(data));
+  return section_html(kDetails, html + sample_chart(data));
 }
 
 std::string trust(const SideBySide& side) {
   std::string html;
   for (std::size_t i = 0; i < side.size(); ++i) {
     const std::string id = "trust-" + letter(i);
-    html += block_html(id, letter(i) + ": " + escape_html(side.names[i]), "",
+    const std::string title = letter(i) + ": " + escape_html(side.names[i]);
+    html += block_html({id, title},
                        panel_html(trust_lines(side.reports[i].document, side.reports[i].summary)));
   }
-  html += block_html("machine", "Machines", "As the launches saw them; what differs comes first.",
-                     table_html(facts_table(side), "Machines", kFiles));
+  html +=
+      block_html({kMachine.id, "Machines", "As the launches saw them; what differs comes first."},
+                 table_html(facts_table(side), "Machines", kFiles));
   return section_html(
-      "trust", "Trust",
+      kTrust, html + block_html(kMethod, panel_html(method_lines(side.reports.front()))),
       "Advice, the gap cause by cause, all cells and failures of one document are on its own page: "
-      "tandem report with that document alone.",
-      html + block_html("method", "Method", "", panel_html(method_lines(side.reports.front()))));
+      "tandem report with that document alone.");
 }
 
 // A sentence per document about its changes, and the documents' own verdicts.

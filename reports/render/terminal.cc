@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "reports/answer/advice.h"
 #include "reports/tables/cell_table.h"
@@ -12,6 +14,7 @@
 #include "reports/tables/dropped.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
+#include "reports/text/definitions.h"
 #include "reports/text/section_words.h"
 #include "reports/text/table.h"
 
@@ -28,17 +31,26 @@ std::string table_text(TextTable table) {
          fmt::format("the first {} of {} rows; report.md has all\n", kMostRows, rows);
 }
 
-// A heading, the table and the note below the table; empty where the table has no rows.
-std::string block(std::string_view heading, TextTable table, std::string_view note = "") {
+// A heading, the table and the notes below the table; empty where the table has no rows.
+std::string block(const Heading& heading, TextTable table,
+                  const std::vector<std::string>& notes = {}) {
   if (table.rows.empty()) return "";
-  const std::string below = note.empty() ? "" : fmt::format("{}\n", note);
-  return fmt::format("\n{}\n\n{}{}", heading, table_text(std::move(table)), below);
+  std::string text = fmt::format("\n{}\n\n{}", heading.title, table_text(std::move(table)));
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
+// The same with what its figures mean, and the heading's hint.
+std::string defined_block(const Heading& heading, TextTable table) {
+  std::vector<std::string> notes = definition_lines(heading.id);
+  notes.insert(notes.begin(), std::string(heading.hint));
+  return block(heading, std::move(table), notes);
 }
 
 std::string advice_text(const std::vector<Advice>& advice) {
   std::string text;
   for (const Advice& item : advice) text += fmt::format("  - {}\n", item.text);
-  return text.empty() ? "" : fmt::format("\n{}\n\n{}", kAdviceTitle, text);
+  return text.empty() ? "" : fmt::format("\n{}\n\n{}", kAdvice.title, text);
 }
 
 }  // namespace
@@ -47,11 +59,11 @@ std::string to_terminal(const Report& report) {
   const Summary& summary = report.summary;
   std::string text = to_text(report.verdict);
   for (const std::string& line : dropped_lines(report.document.sweep)) text += line + "\n";
-  return text + advice_text(report.advice) + block(kCellsTitle, brief_cell_table(summary)) +
-         block(kTwinTitle, twin_table(summary), twin_note(summary)) +
-         block(kCornersTitle, two_by_two_table(summary), two_by_two_note(summary)) +
-         block(kDdpCostTitle, brief_ddp_cost_table(summary), kDdpCostNote) +
-         block(kCollectivesTitle, collective_table(summary), kCollectivesNote);
+  return text + advice_text(report.advice) + block(kCells, brief_cell_table(summary)) +
+         block(kTwin, twin_table(summary), {twin_note(summary)}) +
+         block(kCorners, two_by_two_table(summary), {two_by_two_note(summary)}) +
+         defined_block(kCosts, brief_ddp_cost_table(summary)) +
+         defined_block(kCollectives, collective_table(summary));
 }
 
 }  // namespace tandem::reports

@@ -32,11 +32,11 @@ struct WinMap {
 // speed over the loser's, or, where undecided, ddp's over dp's.
 [[nodiscard]] std::string winner_text(const StrategyPair& pair);
 
-// The interval of ddp's speed over dp's, "1.43 .. 1.51"; empty where there is no interval.
+// The interval of that factor, "1.43 .. 1.51"; empty where there is no interval.
 [[nodiscard]] std::string speed_interval(const StrategyPair& pair);
 
-// A table with a row per model, a column per batch, and in each cell the winner and the interval of
-// ddp's speed over dp's.
+// A table with a row per model, a column per batch, and in each cell the winner, the factor and its
+// interval.
 [[nodiscard]] TextTable map_table(const WinMap& map);
 
 // Sentences that say where the winner changes within the tested range, along the batch and along

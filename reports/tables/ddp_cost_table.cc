@@ -60,7 +60,7 @@ TextTable table_of_costs(std::vector<std::string> titles, const char* devices) {
 
 TextTable ddp_cost_table(const Summary& summary) {
   TextTable table = table_of_costs(
-      {"strategy", ">median step [95 %]", ">share of independent [95 %]", ">missing, ms [95 %]"},
+      {"strategy", ">median step [95 %]", ">share of the bound [95 %]", ">missing, ms [95 %]"},
       ">devices");
   for (const DdpCost& cost : ddp_costs(summary)) {
     add_cost(table, cost,

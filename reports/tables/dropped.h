@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/results/launch_record.h"
@@ -12,8 +11,6 @@
 #include "reports/text/table.h"
 
 namespace tandem::reports {
-
-inline constexpr std::string_view kDroppedTitle = "Not measured";
 
 // A row per reason: the reason and the names of its cells.
 [[nodiscard]] TextTable dropped_table(const results::SweepInfo& sweep);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "common/results/document.h"
 #include "common/results/sweep_info.h"
@@ -10,13 +9,9 @@
 
 namespace tandem::reports {
 
-inline constexpr std::string_view kOtherFiguresTitle = "Measured beside the steps";
-
 // A row per entry of another program: the program, the entry's name, time and other figures, or the
 // reason for missing figures.
 [[nodiscard]] TextTable other_figures_table(const results::Document& document);
-
-inline constexpr std::string_view kLinksTitle = "Copies between devices: GB/s (latency)";
 
 // The rows are the sources of copies, the columns the destinations: "412.5 (6.1 us)". No rows where
 // nothing was measured.

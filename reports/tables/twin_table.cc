@@ -8,6 +8,7 @@
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
 #include "reports/text/format.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -95,7 +96,7 @@ std::string twin_note(const Summary& summary) {
   const auto any = [&](auto predicate) {
     return std::ranges::any_of(twins, [&](const StepRatio& pair) { return predicate(*pair.of); });
   };
-  std::string note(kTwinNote);
+  std::string note(kTwin.hint);
   if (any([](const CellSummary& cell) { return cell.cell.backend == "host"; })) {
     note +=
         " Not the same on a CPU: torch uses the batch where it lies, Tandem copies it into the "

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "reports/model/summary.h"
@@ -26,13 +25,7 @@ struct StepRatio {
 // implementation, Tandem among them; empty where there is only one implementation.
 [[nodiscard]] std::vector<StepRatio> wrapper_costs(const Summary& summary);
 
-inline constexpr std::string_view kTwinTitle = "Beside PyTorch";
-inline constexpr std::string_view kTwinNote =
-    "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
-    "interleaved; above 1 Tandem is faster. Of a wrapper on one device the ratio is its step over "
-    "single's, of the same implementation. A ratio whose interval holds 1 is not resolved (~).";
-
-// kTwinNote, and the differences between both sides of the measured cells.
+// How to read the table, and the differences between both sides of the measured cells.
 [[nodiscard]] std::string twin_note(const Summary& summary);
 
 // The twins and the wrapper costs; no rows where no other implementation measured.

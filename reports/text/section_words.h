@@ -1,71 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Private to the page and its Markdown: the titles of sections and the notes below them, so that
-// both say the same. Notes about a chart's looks stand with the page.
+// The sections of a report, so that page, Markdown and terminal say the same. What the figures of a
+// section mean stands in definitions.h; notes about a chart's looks stand with the page.
 #pragma once
 
 #include <string_view>
 
 namespace tandem::reports {
 
-inline constexpr std::string_view kAdviceTitle = "What to do";
+struct Heading {
+  std::string_view id;  // its place on the page; definitions name it
+  std::string_view title;
+  std::string_view hint{};  // how to read the section
+};
 
-inline constexpr std::string_view kScalingTitle = "Scaling";
-inline constexpr std::string_view kScalingHint =
-    "Samples per second = global batch / mean step; speed-up = median step of single / own "
-    "median step at the same global batch; efficiency = speed-up / devices. With the same batch "
-    "per device (weak scaling): efficiency = median step of single on one device's share / own "
-    "median step, speed-up = that x devices.";
-inline constexpr std::string_view kCellsTitle = "All cells";
-inline constexpr std::string_view kCellsHint =
-    "A dash is a figure that does not exist; the remarks say why.";
-inline constexpr std::string_view kWeakTitle = "With the same batch per device";
+inline constexpr Heading kAdvice{"advice", "What to do"};
 
-inline constexpr std::string_view kGapTitle = "The gap";
-inline constexpr std::string_view kLadderTitle = "From dp to ddp, cause by cause";
-inline constexpr std::string_view kLadderHint =
-    "Each rung differs from the one above by one cause. Steps are differences of means over "
-    "interleaved launches; one whose interval holds 0 is not resolved.";
-inline constexpr std::string_view kPhasesTitle = "Where the step goes";
-inline constexpr std::string_view kPhasesHint =
-    "Mean time per phase on the critical device (dp: the root; ddp: slowest rank).";
-inline constexpr std::string_view kCornersTitle = "Algorithm against launch";
-inline constexpr std::string_view kCornersHint =
-    "Median steps where the weights are sent and gradients summed on device 0 at every step, and "
-    "where they are all-reduced, each in threads of one process and in a process per device; "
-    "ratios of launch medians with 95 % intervals, above 1 where what is named first is faster.";
+inline constexpr Heading kScaling{"scaling", "Scaling"};
+inline constexpr Heading kCells{"cells", "All cells",
+                                "A dash is a figure that does not exist; the remarks say why."};
+inline constexpr Heading kWeak{"weak", "With the same batch per device"};
 
-inline constexpr std::string_view kMapTitle = "Break-even map";
-inline constexpr std::string_view kMapHint =
-    "Who is faster over model (by parameters) and batch, and by what factor of speed, with the "
-    "95 % interval of ddp's speed over dp's. Undecided: the interval holds 1.";
+inline constexpr Heading kGap{"gap", "The gap"};
+inline constexpr Heading kLadderOfCauses{
+    "ladder", "From dp to ddp, cause by cause",
+    "Each rung differs from the one above by one cause; launches of all rungs are interleaved."};
+inline constexpr Heading kPhaseTimes{"phases", "Where the step goes"};
+inline constexpr Heading kCorners{
+    "corners", "Algorithm against launch",
+    "Weights are sent and gradients summed on device 0 at every step, or gradients are "
+    "all-reduced; each in threads of one process and in a process per device."};
+inline constexpr Heading kCosts{
+    "costs", "What ddp costs against the bound, which computes the same and sends nothing",
+    "~ marks what is not resolved."};
+inline constexpr Heading kTwin{
+    "twin", "Beside PyTorch",
+    "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
+    "interleaved."};
+
+inline constexpr Heading kMap{"map", "Break-even map",
+                              "Who is faster over model (by parameters) and batch."};
 inline constexpr std::string_view kNoMap = "dp and ddp were not both measured at any point.";
-inline constexpr std::string_view kComparisonsTitle = "ddp against dp";
+inline constexpr Heading kComparisons{"comparisons", "ddp against dp"};
 
-inline constexpr std::string_view kDetailsTitle = "Behind the steps";
-inline constexpr std::string_view kMemoryTitle = "Memory per device";
-inline constexpr std::string_view kMemoryHint =
-    "Peak bytes that a device held, the most over launches.";
-inline constexpr std::string_view kBucketsTitle = "Bucket size";
-inline constexpr std::string_view kBucketsHint =
-    "Median step over the cap of a gradient bucket (--bucket-mb, MiB), other options equal, with "
-    "95 % intervals.";
-inline constexpr std::string_view kCollectivesTitle = "Gradient collectives";
-inline constexpr std::string_view kModesTitle = "Synchronous against free-running";
-inline constexpr std::string_view kModesHint =
-    "A synchronous step ends with a wait of the host; free-running steps follow each other "
-    "without. Their difference is what the wait costs.";
+inline constexpr Heading kDetails{"details", "Behind the steps"};
+inline constexpr Heading kMemory{"memory", "Memory per device"};
+inline constexpr Heading kBucketSizes{"buckets", "Bucket size"};
+inline constexpr Heading kCollectives{
+    "collectives", "Gradient collectives",
+    "On host devices what is not waited for runs on compute's own cores and may slow compute "
+    "instead: `tandem contention` measures that."};
+inline constexpr Heading kSamples{"samples", "Every step"};
+inline constexpr Heading kModes{"modes", "Synchronous against free-running"};
 
-inline constexpr std::string_view kNormalTitle = "Is this normal?";
-inline constexpr std::string_view kNormalHint =
+inline constexpr Heading kNormal{
+    "normal", "Is this normal?",
     "Figures that others published, beside the same of these results where they are comparable; "
-    "other models and other machines, so an order of magnitude and no more.";
+    "other models and other machines, so an order of magnitude and no more."};
 
-inline constexpr std::string_view kTrustTitle = "Trust";
-inline constexpr std::string_view kWithoutTitle = "Cells without a figure";
-inline constexpr std::string_view kMachineTitle = "Machine";
-inline constexpr std::string_view kReproduceTitle = "Again";
-inline constexpr std::string_view kReproduceHint = "To reproduce, on a machine like this one:";
-inline constexpr std::string_view kMethodTitle = "Method";
+inline constexpr Heading kTrust{"trust", "Trust"};
+inline constexpr Heading kWithout{"without", "Cells without a figure"};
+inline constexpr Heading kDropped{"dropped", "Not measured",
+                                  "Cells that the sweep names and that were left out, and why."};
+inline constexpr Heading kOthers{"others", "Measured beside the steps",
+                                 "Entries of other programs, each from a run of its own."};
+inline constexpr Heading kMachine{"machine", "Machine", "As the launches saw it."};
+inline constexpr Heading kLinks{"links", "Copies between devices: GB/s (latency)"};
+inline constexpr Heading kReproduce{"reproduce", "Again",
+                                    "To reproduce, on a machine like this one:"};
+inline constexpr Heading kMethod{"method", "Method"};
+
+// Of several documents.
+inline constexpr Heading kSide{
+    "side", "Side by side",
+    "Cells that A and others measured: each document's median step, and of all but A the time over "
+    "A's with its verdict, as tandem compare judges two runs. Two machines differ in all that is "
+    "listed beside the figures: a ratio says how much, not which of it is the cause."};
+inline constexpr Heading kPartial{
+    "partial", "Cells that not all documents measured",
+    "Median step where there is one; a dash: the document has no such cell."};
+
+inline constexpr Heading kFigures{
+    "definitions", "Definitions",
+    "What the figures mean; the formula of each stands in the named file of Tandem's sources."};
 
 }  // namespace tandem::reports

@@ -13,7 +13,7 @@ import documents
 from probes import change
 
 WIDTH = 960    # pixels: what the README shows at full size
-HEIGHT = 9000  # the whole page, so that no scroll bar takes room
+HEIGHT = 14000  # the whole page, so that no scroll bar takes room
 
 
 def clip(browser, selector, height=None):

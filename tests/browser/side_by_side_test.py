@@ -120,7 +120,7 @@ class SideBySide(probes.PageTest):
     def test_keyboard_reaches_the_documents(self):
         names = []
         last = -1
-        for _ in range(25):
+        for _ in range(40):
             self.browser.press("Tab")
             place, name, outline = self.browser.evaluate("""(function () {
               const active = document.activeElement;

@@ -36,7 +36,7 @@ Synthetic with_phases() {
 
 auto says(const std::string& text, const std::string& evidence) {
   return Contains(AllOf(Field(&Advice::text, HasSubstr(text)),
-                        Field(&Advice::evidence, Field(&Evidence::id, evidence))));
+                        Field(&Advice::evidence, Field(&Heading::id, evidence))));
 }
 
 TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {

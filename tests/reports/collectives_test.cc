@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "reports/model/exposed_communication.h"
 #include "reports/tables/collective_table.h"
+#include "reports/text/definitions.h"
+#include "reports/text/section_words.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 
@@ -12,6 +15,8 @@ namespace tandem::reports {
 namespace {
 
 using results::LaunchRecord;
+using testing::Contains;
+using testing::HasSubstr;
 
 std::vector<LaunchRecord>& launches(Synthetic& synthetic) { return synthetic.document().launches; }
 
@@ -77,8 +82,8 @@ TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNote
   EXPECT_EQ(table.columns[10].title, "after backward, at least");
   EXPECT_EQ(table.rows.at(0)[8], "100.0 % [100.0 .. 100.0]");
   EXPECT_EQ(table.rows.at(0)[10], "20.0 %");
-  EXPECT_NE(kCollectivesNote.find("behind the copying of gradients out"), std::string_view::npos);
-  EXPECT_EQ(kCollectivesNote.find("until all are done"), std::string_view::npos);
+  const std::vector<std::string> meanings = definition_lines(kCollectives.id);
+  EXPECT_THAT(meanings, Contains(HasSubstr("behind the copying of gradients out")));
 }
 
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {

@@ -36,6 +36,8 @@ std::string cells_csv(const Report& report) {
 
 std::string comparisons_csv(const Report& report) { return to_comparisons_csv(report.summary); }
 
+std::string explained(const Report& report) { return to_markdown(report.explanations.front()); }
+
 // A line's end after each cell, so that git shows which has changed.
 std::string data_of_page(const Report& report) {
   std::string text = page_data(report).json + "\n";
@@ -93,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Committed{kExplainedSample, "cells.csv", cells_csv},
                     Committed{kExplainedSample, "comparisons.csv", comparisons_csv},
                     Committed{kExplainedSample, "samples.csv", samples_csv},
-                    Committed{kExplainedSample, "page_data.json", data_of_page}),
+                    Committed{kExplainedSample, "page_data.json", data_of_page},
+                    Committed{kExplainedSample, "explain.md", explained}),
     [](const testing::TestParamInfo<Committed>& param) {
       const std::string folder = param.param.folder;
       std::string name = folder.substr(folder.rfind('/') + 1) + "_" + param.param.file;

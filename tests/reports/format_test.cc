@@ -49,10 +49,10 @@ TEST(Format, Labels_NameLaunchAndOptionsWhereTheyDiffer) {
   EXPECT_EQ(strategy_label(cell), "ddp");
   cell.launch = "threads";
   cell.options = {{"grads", "views"}};
-  EXPECT_EQ(strategy_label(cell), "ddp (threads), grads=views");
+  EXPECT_EQ(strategy_label(cell), "ddp, threads, grads=views");
   cell.strategy = "independent";
   cell.options.clear();
-  EXPECT_EQ(strategy_label(cell), "independent (threads)");
+  EXPECT_EQ(strategy_label(cell), "no communication (bound), threads");
 }
 
 }  // namespace

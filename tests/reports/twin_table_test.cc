@@ -53,7 +53,7 @@ TEST(TwinNote, NamesWhatIsNotTheSame_OfTheCellsThatAreThere) {
   EXPECT_NE(note.find("copies it into the device's memory"), std::string::npos);
   for (auto& launch : synthetic.document().launches) launch.cell.backend = "cuda";
   for (auto& launch : synthetic.document().launches) launch.resolved.clear();
-  EXPECT_EQ(twin_note(summarize(synthetic.document())), kTwinNote);
+  EXPECT_EQ(twin_note(summarize(synthetic.document())), kTwin.hint);
 }
 
 TEST(Twins, WithoutTheirCounterpart_AreNone) {

@@ -29,7 +29,7 @@ def name_of(cell: Row) -> str:
     """With the marks of what was not measured as it would run; all others are remarks, which the page has."""
     name = str(cell["strategy"])
     if name == "independent":
-        name += f" ({cell['launch']})"
+        name = f"no communication (bound), {cell['launch']}"
     if cell["strategy"] == "single":
         name += ", 1 device"
     marks = [mark for mark in str(cell["marks"]).split("; ") if mark.startswith(NOT_AS_IT_RUNS)]

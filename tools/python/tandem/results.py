@@ -24,7 +24,7 @@ class Results:
     """Verdict and tables of a run. In a notebook its value is the verdict with a picture of the steps.
 
     Names of columns end with their unit: _s seconds, _per_s per second, _bytes, _gflops; ratios, shares and counts have
-    none. Ends of 95 % intervals are _low and _high. METHODOLOGY.md explains each column.
+    none. Ends of 95 % intervals are _low and _high. docs/results.md explains each column.
     """
 
     def __init__(self, source: pathlib.Path) -> None:

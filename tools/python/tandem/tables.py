@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CSV files of a report (METHODOLOGY.md, The CSV files), as rows and as pandas frames. Nothing is computed here."""
+"""The CSV files of a report (docs/results.md), as rows and as pandas frames. Nothing is computed here."""
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workload file of an example: what was heard of its steps, in the form that WORKLOADS.md describes."""
+"""The workload file of an example: what was heard of its steps, in the form that docs/workload-files.md describes."""
 from __future__ import annotations
 
 import contextlib
