@@ -91,6 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Committed{kQuickSample, "report.md", to_markdown},
                     Committed{kQuickSample, "cells.csv", cells_csv},
                     Committed{kQuickSample, "comparisons.csv", comparisons_csv},
+                    Committed{kLadderSample, "explain.md", explained},
+                    Committed{kLadderSample, "comparisons.csv", comparisons_csv},
                     Committed{kExplainedSample, "report.md", to_markdown},
                     Committed{kExplainedSample, "cells.csv", cells_csv},
                     Committed{kExplainedSample, "comparisons.csv", comparisons_csv},
