@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Committed{kQuickSample, "cells.csv", cells_csv},
                     Committed{kQuickSample, "comparisons.csv", comparisons_csv},
                     Committed{kLadderSample, "explain.md", explained},
-                    Committed{kLadderSample, "comparisons.csv", comparisons_csv},
+                    Committed{kLadderSample, "cells.csv", cells_csv},
                     Committed{kExplainedSample, "report.md", to_markdown},
                     Committed{kExplainedSample, "cells.csv", cells_csv},
                     Committed{kExplainedSample, "comparisons.csv", comparisons_csv},
