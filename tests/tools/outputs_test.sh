@@ -82,6 +82,9 @@ case_full_output() {
     [ $code = 1 ] || die "'$command' ended with $code instead of 1"
     one_line 'writing to standard output: No space left on device'
   done
+  # Where both outputs are a closed pipe and the signal is ignored, the error has nowhere to be said.
+  (trap '' PIPE; { sleep 0.3; "$tandem" list sweeps; echo $? >ended; } 2>&1 | true)
+  [ "$(cat ended)" = 1 ] || die "a closed pipe ended it with $(cat ended) instead of 1"
   expect 1 "$tandem" compare result other --json=/dev/full
   one_line 'writing /dev/full: No space left on device'
   [ -c /dev/full ] || die "the device is gone"

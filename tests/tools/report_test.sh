@@ -34,6 +34,8 @@ case_report() {
   echo '{' >broken.json
   expect 2 "$tandem" report broken.json --out fourth
   one_line 'not valid JSON'
+  expect 2 "$tandem" report result/cells.csv
+  one_line 'reading result/cells.csv: it is not valid JSON'
   ln -s loop loop
   expect 2 "$tandem" report loop --out fourth
   one_line 'reading loop: Too many levels of symbolic links; check the path'

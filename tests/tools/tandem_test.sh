@@ -343,6 +343,8 @@ case_refusals() {
     one_line "$said"
   done <<'LINES'
 rn>there is no command 'rn' (did you mean 'run'?); use run, explain
+help>use tandem --help, or tandem COMMAND --help
+help run>use tandem --help, or tandem run --help
 --bogus>option '--bogus' is none of tandem's
 run --lauches=3>option '--lauches' is none of tandem run's (did you mean '--launches'?); see tandem run --help
 run quick more>argument 'more' is none of tandem run's

@@ -88,14 +88,17 @@ int run(const std::vector<std::string>& words, int count, char** arguments) {
   return 0;
 }
 
+// Says the line on standard error; a line that nobody can read is lost without a further error.
+void say(const std::string& line) { std::fputs(("tandem: " + line + "\n").c_str(), stderr); }
+
 int run_with_errors(int count, char** arguments) {
   try {
     return run({arguments + 1, arguments + count}, count, arguments);
   } catch (const Error& error) {
-    fmt::print(stderr, "tandem: {}\n", error.what());
+    say(error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) fmt::print(stderr, "tandem: {}\n", error.what());
+    if (std::ferror(stdout) == 0) say(error.what());
     return kFailureExit;
   }
 }
@@ -105,7 +108,7 @@ int with_output_written(int code) {
   const int flushed = std::fflush(stdout);
   const std::string reason = flushed == 0 ? "it failed" : std::strerror(errno);
   if (flushed == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "tandem: writing to standard output: {}; lead it elsewhere\n", reason);
+  say(fmt::format("writing to standard output: {}; lead it elsewhere", reason));
   return kFailureExit;
 }
 

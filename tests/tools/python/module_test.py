@@ -22,6 +22,7 @@ import unittest
 SOURCE, TANDEM = (pathlib.Path(argument) for argument in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = SOURCE / "reports/samples/quick-2-cores"
+OVERALL = "Of 3 comparisons of dp and ddp on 2 devices, ddp is faster in 2, dp in 1; not resolved: 0."  # of that run
 EXPLAINED = SOURCE / "tests/reports/explained"
 sys.path.insert(0, str(SOURCE / "tools/python"))
 import tandem  # by the path above
@@ -61,7 +62,7 @@ class Running(Standing):
         self.assertEqual(self.calls(), [f"run quick --out=out --devices=2 --launches=3 --budget=5m --with-torch={sys.executable} "
                                         "--oversubscribe --no-links"])
         self.assertEqual(results.folder, pathlib.Path("out"))
-        self.assertIn("ddp is faster than dp in all 3", results.verdict.overall)
+        self.assertEqual(results.verdict.overall, OVERALL)
 
     def test_a_new_folder_is_taken_where_none_is_named(self):
         for number in (1, 2):
@@ -198,12 +199,16 @@ class Progress(Standing):
 class Loading(Standing):
     def test_the_verdict_is_the_reports(self):
         verdict = tandem.load(SAMPLE).verdict
-        self.assertEqual(verdict.subject, "CPU only: 2 cores of Intel(R) Xeon(R) Processor, says nothing about GPUs")
-        self.assertEqual(verdict.overall, "ddp is faster than dp in all 3 comparisons on 2 devices.")
+        self.assertEqual(verdict.subject, "CPU only: 2 cores of AMD EPYC, says nothing about GPUs")
+        self.assertEqual(verdict.overall, OVERALL)
         self.assertEqual(verdict.tested, "Tested: batch 64 to 512, 2 models, on 2 devices.")
         self.assertEqual(len(verdict.sentences), 5)
-        self.assertIn("dp 0.89x [0.87 .. 0.91]", verdict.sentences[2])
-        self.assertEqual([note.split(":")[0] for note in verdict.notes], ["busy"])
+        self.assertIn("dp 0.87x [0.85 .. 0.89]", verdict.sentences[2])
+        self.assertEqual(verdict.notes, ())
+
+    def test_notes_beside_the_verdict_are_those_of_the_report(self):
+        notes = tandem.load(EXPLAINED).verdict.notes
+        self.assertEqual([note.split(":")[0] for note in notes], ["busy", "steps in two modes in 2 cells", "warning"])
 
     def test_the_verdict_as_text_is_the_programs(self):
         said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new"], capture_output=True, text=True, check=True)
@@ -291,9 +296,9 @@ class Loading(Standing):
 class Shown(Standing):
     def test_a_notebook_has_the_verdict_and_the_picture(self):
         html = tandem.load(SAMPLE)._repr_html_()
-        self.assertIn("<strong>ddp is faster than dp in all 3 comparisons on 2 devices.</strong>", html)
+        self.assertIn(f"<strong>{OVERALL}</strong>", html)
         self.assertEqual((html.count("<svg"), html.count("<rect")), (1, 3 * 5))
-        self.assertIn(">4.66 ms [", html)
+        self.assertIn(">4.35 ms [", html)
         self.assertIn("batch 64, 2 devices: ddp is faster than dp<", html)
         self.assertNotIn("in no phase", html)
 

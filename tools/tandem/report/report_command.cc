@@ -180,12 +180,12 @@ int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& 
 
 // Writes the report of all sources as one document to `out`.
 int write_as_one(const ReportOptions& options, const fs::path& out) {
+  Document document = load_merged(options.sources);
   check_overwrites_none(out, options.sources);
   const OutputPaths names(out);
   const ResultsFile results =
       is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
   names.check_apart("--out", inputs_of(options), results);
-  Document document = load_merged(options.sources);
   check_keeps_others(out, options, &document);
   add_figures(document, options.figures);
   const OutputFolder folder(out);

@@ -94,6 +94,10 @@ void check_spelling(const CLI::App& app, const std::vector<std::string>& words) 
     fail(ErrorKind::kUsage, "'{} {}' is now '{}'", renamed->verb, renamed->word, renamed->now);
   }
   if (words.empty() || words.front().starts_with('-')) return;
+  if (words.front() == "help") {
+    fail(ErrorKind::kUsage, "there is no command 'help'; use tandem --help, or tandem {} --help",
+         words.size() > 1 ? words[1] : "COMMAND");
+  }
   std::vector<std::string> names;
   for (const CLI::App* const command : app.get_subcommands({})) {
     if (command->get_name() == words.front()) return;
