@@ -35,9 +35,12 @@ std::string_view subject_of(std::string_view message) {
   return message.substr(0, message.find_first_of(": "));
 }
 
-std::string missing_value(const CLI::App& command, std::string_view message) {
+std::string wrong_number_of_values(const CLI::App& command, std::string_view message) {
   const std::string_view name = subject_of(message);
   const CLI::Option* const option = option_named(command, name);
+  if (option != nullptr && option->count() > 1) {
+    return fmt::format("{} is given {} times: give it once", name, option->count());
+  }
   return fmt::format("{} needs a value{}", name,
                      option == nullptr ? "" : ": " + option->get_description());
 }
@@ -74,7 +77,9 @@ std::string exclusive(std::string_view message) {
 std::string in_words(const CLI::App& command, const CLI::ParseError& error) {
   const std::string_view message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error)) return missing_option(command, message);
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) return missing_value(command, message);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
+    return wrong_number_of_values(command, message);
+  }
   if (dynamic_cast<const CLI::ConversionError*>(&error)) return no_number(message);
   if (dynamic_cast<const CLI::ExcludesError*>(&error)) return exclusive(message);
   return std::string(message);

@@ -349,6 +349,7 @@ help run>use tandem --help, or tandem run --help
 run --lauches=3>option '--lauches' is none of tandem run's (did you mean '--launches'?); see tandem run --help
 run quick more>argument 'more' is none of tandem run's
 run --launches=two>--launches: 'two' is no whole number from 1 to 1000
+run --launches=2 --launches=3>--launches is given 2 times: give it once
 run --launches>--launches needs a value: launches per cell
 compare a>B is missing: after
 explain --batch=8>--model is missing: what is trained

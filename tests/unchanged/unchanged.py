@@ -129,17 +129,22 @@ def list_steps(programs):
     return lines
 
 
+NO_TORCH = ["--with-torch=/bin/false"]  # of the sweep that looks for torch itself, which may be here or not
+
+
 def list_cells(programs):
     """The dry run of every sweep, without what depends on the machine or the time."""
     lines = []
-    names = re.findall(r"^(\S+):", programs.run(["tandem", "run", "--list"]).stdout, re.MULTILINE)
+    names = re.findall(r"^  (\S+)", programs.run(["tandem", "list", "sweeps"]).stdout, re.MULTILINE)
     for sweep in names:
         of_two = None
         for devices in (2, 8):
             done = programs.run(["tandem", "run", sweep, f"--devices={devices}", "--oversubscribe", "--backend=host",
-                                 "--dry-run"])
+                                 "--dry-run", *(NO_TORCH if sweep == "torch" else [])])
             cells = [re.sub(r"(, about .*|, \d+s|, \d+m.*|, \d+h.*)$", "", line) for line in done.stdout.splitlines()]
             lines.append(f"{sweep} on {devices} devices: status {done.returncode}, {len(cells)} lines")
+            lines += [f"  {cell}" for cell in cells if cell.startswith("--devices=")]
+            cells = [cell for cell in cells if not cell.startswith("--devices=")]
             if cells == of_two:
                 lines.append("  the same")
             elif len(cells) > 150:
