@@ -22,6 +22,7 @@ import tempfile
 import time
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "reports/samples/quick-2-cores/results.json"
+REGRESSION = 3  # of tandem compare: made-up launches scatter
 MODELS = ("mlp-small", "mlp-base")
 BUCKETS = (None, 1, 5)
 CELLS_PER_WORKLOAD = 10
@@ -177,8 +178,8 @@ def measure(bench):
     bench.show("merge, of their results.json", ["merge", document["half0"], document["half1"], merged], "merged")
     bench.check_same("of_journals", "merged")
     bench.run(["report", path["b"]])
-    bench.show("compare, two journals", ["compare", path["a"], path["b"]], allowed=(0, 1))
-    bench.show("compare, their results.json", ["compare", document["a"], document["b"]], allowed=(0, 1))
+    bench.show("compare, two journals", ["compare", path["a"], path["b"]], allowed=(0, REGRESSION))
+    bench.show("compare, their results.json", ["compare", document["a"], document["b"]], allowed=(0, REGRESSION))
     bench.show("report, of two journals side by side", ["report", path["a"], path["b"], f"--out={bench.folder / 'both'}"], "both")
     for folder in ("a", "both"):
         print(f"{folder}/report.html: {(bench.folder / folder / 'report.html').stat().st_size / 1e6:.1f} MB")
