@@ -20,11 +20,11 @@ class Failure(Exception):
     """What a program says last, in a line."""
 
 
-def run(command, environment=None, allowed=(0,)):
-    """What the command prints. Throws a Failure with its last line where it ends with another status than `allowed`."""
+def run(command, environment=None):
+    """What the command prints. Throws a Failure with its last line where it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False,
                           env=AS_ROOT | (os.environ if environment is None else environment))
-    if done.returncode not in allowed:
+    if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise Failure(f"{' '.join(map(str, command))} ended with status {done.returncode}: {said}")
     return done.stdout

@@ -34,7 +34,7 @@ if options["between-runs"] == "50%":
     verdict = "UNSURE"
 cells = [{"name": "dp", "verdict": verdict}, {"name": "ddp", "verdict": "UNSURE"}]
 pathlib.Path(options["json"]).write_text(json.dumps({"cells": cells}))
-sys.exit(verdict == "SLOWER")
+sys.exit(3 if verdict == "SLOWER" and options["fail-on"] != "none" else 0)
 """
 
 
