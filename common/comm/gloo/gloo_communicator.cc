@@ -10,6 +10,7 @@
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <netdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,12 +112,24 @@ void end_in_words() {
 
 // The TCP device: the loopback where all ranks are on one node, else the interface to which the
 // host's name resolves.
+// Throws where this node's name has no address: gloo itself would end by a signal.
+void check_resolves(const std::string& name) {
+  addrinfo* found = nullptr;
+  const int problem = ::getaddrinfo(name.c_str(), nullptr, nullptr, &found);
+  if (problem == 0) return ::freeaddrinfo(found);
+  fail(ErrorKind::kFailure,
+       "gloo: the name of this node, '{}', has no address ({}); put the name into DNS or "
+       "/etc/hosts, or use --comm=mpi",
+       name, ::gai_strerror(problem));
+}
+
 std::shared_ptr<gloo::transport::Device> open_tcp(Bootstrap& bootstrap) {
   gloo::transport::tcp::attr attributes;
   if (find_nodes(bootstrap).nodes() == 1) {
     attributes.iface = "lo";
   } else {
     attributes.hostname = host_name();
+    check_resolves(attributes.hostname);
   }
   return gloo::transport::tcp::CreateDevice(attributes);
 }

@@ -120,7 +120,7 @@ TEST(DoctorGpuLoad, ClocksHeldDown_OthersOnTheGpu_AndOneGpuTwice_AreToldOf) {
   const Findings findings = judge_gpu_load(load_of({loaded(0), hot}));
   EXPECT_TRUE(finds(findings, Level::kWarning, "throttling",
                     "thermal slowdown held its clocks down for 400"));
-  EXPECT_TRUE(finds(findings, Level::kProblem, "busy GPUs", "2 processes besides"));
+  EXPECT_TRUE(finds(findings, Level::kProblem, "busy GPUs", "2 processes compute there"));
   EXPECT_TRUE(finds(findings, Level::kProblem, "duplicate GPUs", "device 1"));
 }
 

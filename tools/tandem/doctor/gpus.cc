@@ -121,11 +121,14 @@ void judge_clocks(const std::vector<GpuRecord>& gpus, Findings& findings) {
 
 void judge_company(const std::vector<GpuRecord>& gpus, Findings& findings) {
   for (const GpuRecord& gpu : gpus) {
-    if (gpu.processes.value_or(1) <= 1) continue;
-    findings.push_back(problem("busy GPUs",
-                               fmt::format("{}: {} processes besides Tandem's compute on it",
-                                           name_of(gpu), *gpu.processes - 1),
-                               "end them (nvidia-smi names them), or name other GPUs (--gpus)"));
+    const auto others = gpu.processes.value_or(1) - 1;
+    if (others <= 0) continue;
+    findings.push_back(
+        problem("busy GPUs",
+                fmt::format("{}: besides Tandem's, {} there", name_of(gpu),
+                            others == 1 ? "1 process computes"
+                                        : fmt::format("{} processes compute", others)),
+                "end them (nvidia-smi names them), or name other GPUs (--gpus)"));
   }
 }
 
