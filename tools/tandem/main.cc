@@ -60,7 +60,9 @@ const CLI::App& parsed_command(const CLI::App& app) {
 // Words that the command does not know may be step_bench's options, but no other arguments.
 void check_rest(const CLI::App& command, const Verb* verb) {
   for (const std::string& word : command.remaining()) {
-    if (verb == nullptr || !verb->takes_step_options) command_line::refuse(command, word);
+    const bool leads_to_command = word == "--" && verb != nullptr && verb->takes_command;
+    if (leads_to_command || (verb != nullptr && verb->takes_step_options)) continue;
+    command_line::refuse(command, word);
   }
 }
 
