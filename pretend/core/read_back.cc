@@ -74,10 +74,10 @@ void report() {
   static std::atomic<bool> told{false};
   const int64_t found = count();
   if (found > 0 && !told.exchange(true)) {
-    std::fprintf(stderr,
-                 "pretended GPUs: %lld values were read back from pretended devices; control flow "
-                 "may differ\n",
-                 static_cast<long long>(found));
+    std::fprintf(
+        stderr,
+        "pretended GPUs: %lld %s read back from pretended devices; control flow may differ\n",
+        static_cast<long long>(found), found == 1 ? "value was" : "values were");
   }
 }
 

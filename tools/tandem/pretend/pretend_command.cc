@@ -69,21 +69,6 @@ fs::path library_folder() {
   return folder;
 }
 
-void check_wheel(const TorchWheel& wheel) {
-  if (wheel.cuda.empty()) {
-    fail(ErrorKind::kUsage,
-         "pretending GPUs: torch {} of {} is built without CUDA; install the wheel of the package "
-         "index there: {} -m pip install torch",
-         wheel.version, wheel.python, wheel.python);
-  }
-  if (cuda_major(wheel) != 12 && cuda_major(wheel) != 13) {
-    fail(ErrorKind::kUsage,
-         "pretending GPUs: torch {} of {} is built for CUDA {}, and the libraries are those of "
-         "CUDA 12 and 13; install a torch for one of them",
-         wheel.version, wheel.python, wheel.cuda);
-  }
-}
-
 std::vector<std::string> this_environment() {
   std::vector<std::string> variables;
   for (char** at = environ; *at != nullptr; ++at) variables.emplace_back(*at);
@@ -128,11 +113,27 @@ void put_before(std::vector<std::string>& variables, std::string_view name,
 
 }  // namespace
 
+void check_wheel(const TorchWheel& wheel) {
+  if (wheel.cuda.empty()) {
+    fail(ErrorKind::kUsage,
+         "pretending GPUs: torch {} of {} is built without CUDA; install the wheel of the package "
+         "index there: {} -m pip install torch",
+         wheel.version, wheel.python, wheel.python);
+  }
+  if (cuda_major(wheel) != 12 && cuda_major(wheel) != 13) {
+    fail(ErrorKind::kUsage,
+         "pretending GPUs: torch {} of {} is built for CUDA {}, and the libraries are those of "
+         "CUDA 12 and 13; install a torch for one of them",
+         wheel.version, wheel.python, wheel.cuda);
+  }
+}
+
 std::vector<std::string> environment_for(const PretendOptions& options, const TorchWheel& wheel,
                                          const fs::path& libraries,
                                          const std::vector<std::string>& environment) {
   std::vector<std::string> variables = environment;
-  std::vector<std::string> preloaded;
+  // The first one is what the others share: it sees a process end only where it stands before libc.
+  std::vector<std::string> preloaded = {(libraries / "libtandem_pretend.so").string()};
   for (const std::string& soname : pretended_sonames(cuda_major(wheel))) {
     preloaded.push_back((libraries / soname).string());
   }

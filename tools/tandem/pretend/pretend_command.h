@@ -26,7 +26,10 @@ struct PretendOptions {
 // GPU, a torch without CUDA, or one whose functions are not known.
 [[nodiscard]] std::vector<std::string> pretend_environment(const PretendOptions& options);
 
-// The same, of what was found: for tests.
+// Throws a usage error, with the mend, where no libraries can stand in for the wheel's.
+void check_wheel(const TorchWheel& wheel);
+
+// The variables for a wheel that was found and libraries that lie in `libraries`.
 [[nodiscard]] std::vector<std::string> environment_for(const PretendOptions& options,
                                                        const TorchWheel& wheel,
                                                        const std::filesystem::path& libraries,
