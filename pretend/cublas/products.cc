@@ -4,7 +4,7 @@
 // widths of integers of each family differ in name alone, so macros write them down.
 #include <cstdint>
 
-#include "pretend/abi/data_types.h"
+#include "pretend/core/library_types.h"
 #include "pretend/cublas/handle.h"
 
 using namespace tandem::pretend;

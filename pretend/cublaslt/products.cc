@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "pretend/abi/data_types.h"
+#include "pretend/core/library_types.h"
 #include "pretend/core/settings.h"
 #include "pretend/cublas/handle.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pretend/abi/cudnn.h"
-#include "pretend/abi/data_types.h"
+#include "pretend/core/library_types.h"
 
 namespace tandem::pretend {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "pretend/abi/cudnn.h"
-#include "pretend/abi/data_types.h"
 #include "pretend/core/device.h"
+#include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
 #include "pretend/cudnn/handle.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "pretend/abi/cudnn.h"
-#include "pretend/abi/data_types.h"
+#include "pretend/core/library_types.h"
 #include "pretend/cudnn/handle.h"
 
 using namespace tandem::pretend;

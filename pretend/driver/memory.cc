@@ -87,6 +87,14 @@ abi::DriverError cuPointerGetAttribute(void* to, int attribute, void* address) {
   }
 }
 
+abi::DriverError cuPointerGetAttributes(unsigned count, const int* attributes, void** to,
+                                        void* address) {
+  for (unsigned at = 0; at < count; ++at) {
+    cuPointerGetAttribute(to[at], attributes[at], address);  // unknown ones are left as they are
+  }
+  return abi::kDriverSuccess;
+}
+
 abi::DriverError cuMemcpyHtoD_v2(void* to, const void* from, uint64_t bytes) {
   return copied("cuMemcpyHtoD", to, from, bytes, nullptr);
 }

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <vector>
 
-#include "pretend/abi/data_types.h"
 #include "pretend/core/device.h"
+#include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
 
 namespace tandem::pretend {

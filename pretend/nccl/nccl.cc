@@ -69,19 +69,19 @@ UniqueId id_of(const std::string& name) {
 }
 
 // The ranks of one color in the order of key, then of rank.
-struct Place {
+struct Wish {
   int color;
   int key;
 };
-struct Split {
+struct PlaceInSplit {
   int rank = 0;
   int ranks = 0;
 };
-Split place_in(const std::vector<Place>& places, int mine) {
-  Split split;
-  const Place& my_place = places[static_cast<size_t>(mine)];
+PlaceInSplit place_in(const std::vector<Wish>& places, int mine) {
+  PlaceInSplit split;
+  const Wish& my_place = places[static_cast<size_t>(mine)];
   for (int rank = 0; rank < static_cast<int>(places.size()); ++rank) {
-    const Place& place = places[static_cast<size_t>(rank)];
+    const Wish& place = places[static_cast<size_t>(rank)];
     if (place.color != my_place.color) {
       continue;
     }
@@ -142,8 +142,8 @@ int ncclCommInitAll(Handle** made, int ranks, const int* devices) {
 
 int ncclCommSplit(Handle* from, int color, int key, Handle** made, void*) {
   RankCommunicator& parent = *from->communicator;
-  std::vector<Place> places(static_cast<size_t>(parent.ranks()));
-  const Place mine{color, key};
+  std::vector<Wish> places(static_cast<size_t>(parent.ranks()));
+  const Wish mine{color, key};
   if (!parent.exchange(&mine, places.data(), sizeof mine)) {
     return kSystemError;
   }
@@ -153,7 +153,7 @@ int ncclCommSplit(Handle* from, int color, int key, Handle** made, void*) {
     *made = nullptr;
     return 0;
   }
-  const Split split = place_in(places, parent.rank());
+  const PlaceInSplit split = place_in(places, parent.rank());
   return make_and_wait(made, name, split.rank, split.ranks);
 }
 

@@ -11,8 +11,8 @@
 #include <type_traits>
 
 #include "pretend/abi/cudart.h"
-#include "pretend/abi/data_types.h"
 #include "pretend/abi/driver.h"
+#include "pretend/core/library_types.h"
 
 namespace tandem::pretend::abi {
 namespace {
