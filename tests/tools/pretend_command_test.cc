@@ -83,6 +83,21 @@ TEST(PretendEnvironment, RefusesImpossibleNumbersAndCards) {
             "--like=v100: there is no such card; use a100, h100, rtx4090");
 }
 
+TEST(PretendEnvironment, RefusesBesideARealGpuUnlessAsked) {
+  const ScratchFolder node;
+  std::filesystem::create_directories(node / "dev");
+  std::ofstream(node / "dev" / "nvidia0") << "";
+  const auto refusal = [&](bool beside_gpu) {
+    return usage_error_of([&] {
+      static_cast<void>(pretend_environment(
+          {.root = node.path(), .beside_gpu = beside_gpu, .python = "no-python"}));
+    });
+  };
+  EXPECT_TRUE(refusal(false).starts_with("pretending GPUs: this machine has a real one"))
+      << refusal(false);
+  EXPECT_EQ(refusal(true).find("real one"), std::string::npos);
+}
+
 TEST(CheckWheel, NamesTheMendOfATorchWithoutCuda) {
   TorchWheel without = wheel();
   without.cuda = "";

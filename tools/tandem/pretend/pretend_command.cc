@@ -34,7 +34,7 @@ void check_options(const PretendOptions& options) {
     fail(ErrorKind::kUsage, "--like={}: there is no such card; use {}", options.like,
          fmt::join(kCards, ", "));
   }
-  if (!options.beside_gpu && has_nvidia_device()) {
+  if (!options.beside_gpu && has_nvidia_device(options.root)) {
     fail(ErrorKind::kUsage,
          "pretending GPUs: this machine has a real one, and its figures would be mistaken for "
          "measured ones; add --beside-gpu if you mean it");

@@ -15,9 +15,10 @@ namespace tandem::cli {
 struct PretendOptions {
   int gpus = 8;
   std::string like = "a100";
-  std::string log{};        // each process writes LOG.PID; empty: no log
-  bool beside_gpu = false;  // also where there is a real GPU
-  std::string python{};     // the Python with torch; empty: the command's
+  std::string log{};                 // each process writes LOG.PID; empty: no log
+  std::filesystem::path root = "/";  // where a real GPU is looked for
+  bool beside_gpu = false;           // also where there is a real GPU
+  std::string python{};              // the Python with torch; empty: the command's
   std::vector<std::string> command{};
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTriedVersions = "2.5.1 (CUDA 12.4) and 2.15.0 (CUDA 13.2)";
+constexpr std::string_view kTriedVersions =
+    "2.5.1 (CUDA 12.4), 2.9.1 (CUDA 12.8) and 2.15.0 (CUDA 13.2)";
 
 // Libraries whose functions carry the soname as version, so that it is told what comes from them.
 constexpr auto kVersioned = std::to_array<std::string_view>(
