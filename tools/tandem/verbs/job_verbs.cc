@@ -107,14 +107,15 @@ void add_profile(CLI::App& app, Verbs& verbs) {
                             "  tandem profile nsys --strategy=dp --devices=2 --batch=64 --osrt "
                             "--dry-run",
                 .more = kStepOptions});
-  add_profiler(profile, verbs, Profiler::kNcu,
-               {.name = "ncu",
-                .what = "kernels of some steps by Nsight Compute, but for NCCL's",
-                .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
-                            "--phase=forward\n"
-                            "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --steps=1 "
-                            "--dry-run",
-                .more = kStepOptions});
+  add_profiler(
+      profile, verbs, Profiler::kNcu,
+      {.name = "ncu",
+       .what = "kernels of some steps by Nsight Compute, but for NCCL's",
+       .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
+                   "--phase=forward\n"
+                   "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --backend=cuda "
+                   "--dry-run",
+       .more = kStepOptions});
 }
 
 void add_trace_record(CLI::App& trace, Verbs& verbs) {
