@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that the documents show in an sh block can be given as it stands there.
+"""Every command that the documents show in an sh block, or as a step of a job in a yaml block, can be given as it stands
+there.
 
     check_commands.py PROGRAMS_FOLDER [ROOT]
 
@@ -48,6 +49,7 @@ WITH_SECOND_WORD = {"profile", "trace"}
 IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
+STEP = re.compile(r"( *(?:- +)?)(run|(?:before_|after_)?script): *(.*)")  # of a job: GitHub's and GitLab's words
 
 
 class Fault(Exception):
@@ -66,6 +68,37 @@ def logical_lines(block):
         text = ""
     if text:
         raise Fault("a backslash that nothing follows: remove it")
+
+
+def is_below(line, key):
+    """Whether a line of yaml belongs to the value of a key that matched STEP; items may begin in the key's column."""
+    depth = len(line) - len(line.lstrip())
+    return not line.strip() or depth > len(key[1]) or (depth == len(key[1]) and key[2] != "run" and line.lstrip().startswith("- "))
+
+
+def steps_of(block):
+    """The commands of a yaml block as sh blocks: `run:` with a command, the lines below `run: |`, the items of `script:`."""
+    lines = list(block.lines)
+    while lines:
+        number, line = lines.pop(0)
+        key = STEP.fullmatch(line)
+        if key and key[3] not in ("", "|", "|-", "|+"):
+            yield markdown.Block(number, "sh", [(number, key[3])])
+        elif key:
+            below = []
+            while lines and is_below(lines[0][1], key):
+                below_number, text = lines.pop(0)
+                below.append((below_number, re.sub("^ *" if key[2] == "run" else "^ *(- +)?", "", text)))
+            yield markdown.Block(number, "sh", below)
+
+
+def command_blocks(page):
+    for block in page.blocks:
+        language = block.language.split(" ")[0]
+        if language in ("sh", "bash", "shell", "console"):
+            yield block
+        elif language in ("yaml", "yml"):
+            yield from steps_of(block)
 
 
 def words_of(text):
@@ -333,9 +366,7 @@ def faults(programs, root):
     with tempfile.TemporaryDirectory() as scratch:
         checker = Checker(programs, root, scratch)
         for name, page in documents(root):
-            for block in page.blocks:
-                if block.language.split(" ")[0] not in ("sh", "bash", "shell", "console"):
-                    continue
+            for block in command_blocks(page):
                 where = block.line
                 try:
                     for where, text in logical_lines(block):

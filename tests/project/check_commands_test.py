@@ -127,6 +127,17 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(self.faults("tandem explain --input=device"), [])
         self.check_found("tandem explain --other=device", "no help names --other")
 
+    def test_jobs_of_yaml_blocks_are_read_by_their_lines(self):
+        sound = ("jobs:", "  gate:", "    steps:", "      - uses: actions/checkout@v4", "      - run: tandem doctor", "      - name: tandem lsit",
+                 "        run: |", "          tandem run quick \\", "            --devices=2", "", "          tandem list sweeps", "      - if: always()")
+        self.assertEqual(self.faults(*sound, language="yaml"), [])
+        for index, wrong, line in ((4, "      - run: tandem lsit", 8), (8, "            --device=2", 11), (10, "          tandem lsit", 14)):
+            found = self.faults(*sound[:index], wrong, *sound[index + 1:], language="yaml")
+            self.assertEqual([one.split(": ")[0] for one in found], [f"docs/guide.md:{line}"], found)
+        for below in ("  script:", "script:"):
+            job = ("before_script: tandem doctor", below, "  - tandem list sweeps", "  - tandem lsit", "artifacts:", "  - tandem lsit")
+            self.assertEqual([one.split(": ")[0] for one in self.faults(*job, language="yaml")], ["docs/guide.md:7"])
+
     def test_every_document_of_users_is_read_and_other_blocks_are_not(self):
         for name in ("README.md", "CONTRIBUTING.md", "docs/method/deep.md"):
             self.assertEqual(len(self.faults("tandem lsit", name=name)), 1, name)
