@@ -89,8 +89,8 @@ void add_compare(CLI::App& app, Verbs& verbs) {
   compare
       .add_option("--fail-on", options->fail_on,
                   "end with 3 where B has a cell that is slower, unsure, missing (A measured it, B "
-                  "does not have it) or failed (A measured it, B failed or skipped it); none: "
-                  "never")
+                  "does not have it) or failed (a launch failed in B and none in A, or B skipped "
+                  "what A measured); none: never")
       ->type_name("LIST")
       ->capture_default_str();
   compare.add_option("--json", options->json, "write the whole answer to this file as well")
