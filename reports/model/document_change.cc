@@ -289,9 +289,8 @@ std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
   std::vector<LostCell> lost;
   for (const CellSummary& cell : after.cells) {
     const CellSummary* const then = find_cell(before, cell);
-    const bool fails_now = has_failed(cell) && (then == nullptr || !has_failed(*then));
     const bool is_skipped = cell.launches == 0 && then != nullptr && then->launches > 0;
-    if (fails_now || is_skipped) lost.push_back({.cell = &cell});
+    if (has_failed(cell) || is_skipped) lost.push_back({.cell = &cell});
   }
   for (const CellSummary& cell : before.cells) {
     const bool is_met = std::ranges::find(common, &cell, &CellChange::before) != common.end();
@@ -301,15 +300,19 @@ std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
   return lost;
 }
 
-// Names cells of which launches failed in the second document, and which no other line names: those
-// that measured something, and those that the first document lacks.
+// Names cells of which launches failed in the second document, but those that no launch of it
+// measured and the first document did: another line names these.
 void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lost,
                 const Summary& before, const DocumentNames& names) {
   std::vector<std::string> failed;
   for (const LostCell& one : lost) {
     const CellSummary& cell = *one.cell;
-    if (one.is_missing || (cell.launches == 0 && find_cell(before, cell) != nullptr)) continue;
-    failed.push_back(fmt::format("{} ({})", cell.cell.name(), cell.reason));
+    const CellSummary* const then = find_cell(before, cell);
+    const bool is_lonely = cell.launches == 0 && then != nullptr && then->launches > 0;
+    if (one.is_missing || is_lonely) continue;
+    const bool failed_before = then != nullptr && has_failed(*then);
+    failed.push_back(fmt::format("{} ({}{})", cell.cell.name(), cell.reason,
+                                 failed_before ? "; failed in " + names.before + " too" : ""));
     if (failed.size() == kMostNamed) break;
   }
   if (failed.empty()) return;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that the documents show in an sh block, or as a step of a job in a yaml block, can be given as it stands
-there.
+"""Every command that the documents show in an sh block, as a step of a job in a yaml block, or as an example of a help
+text, can be given as it stands there.
 
     check_commands.py PROGRAMS_FOLDER [ROOT]
 
@@ -92,6 +92,18 @@ def steps_of(block):
             yield markdown.Block(number, "sh", below)
 
 
+def examples_of(block):
+    """The commands under Examples: of a help text."""
+    lines = []
+    for number, line in block.lines:
+        if lines and not line.startswith("  "):
+            break
+        if lines or line == "Examples:":
+            lines.append((number, line.strip()))
+    if lines:
+        yield markdown.Block(block.line, "sh", lines[1:])
+
+
 def command_blocks(page):
     for block in page.blocks:
         language = block.language.split(" ")[0]
@@ -99,6 +111,8 @@ def command_blocks(page):
             yield block
         elif language in ("yaml", "yml"):
             yield from steps_of(block)
+        elif language == "text":
+            yield from examples_of(block)
 
 
 def words_of(text):
@@ -257,7 +271,7 @@ class Checker:
 
     def check_step_options(self, words, own, step):
         """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be told apart."""
-        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step))
+        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--contention-pairs"}  # needs the verb's --contention
         handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
         if any("=" in word for word in handed):
             self.check_program("step_bench", handed)

@@ -138,6 +138,11 @@ class CommandsTest(unittest.TestCase):
             job = ("before_script: tandem doctor", below, "  - tandem list sweeps", "  - tandem lsit", "artifacts:", "  - tandem lsit")
             self.assertEqual([one.split(": ")[0] for one in self.faults(*job, language="yaml")], ["docs/guide.md:7"])
 
+    def test_examples_of_a_help_are_read_to_their_end(self):
+        self.assertEqual(self.faults("Options:", "  tandem lsit", "Examples:", "  tandem list sweeps", "tandem lsit", language="text"), [])
+        found = self.faults("Examples:", "  tandem list sweeps", "  tandem lsit  # why", "", "Exit status: 0", language="text")
+        self.assertEqual([one.split(": ")[0] for one in found], ["docs/guide.md:6"], found)
+
     def test_every_document_of_users_is_read_and_other_blocks_are_not(self):
         for name in ("README.md", "CONTRIBUTING.md", "docs/method/deep.md"):
             self.assertEqual(len(self.faults("tandem lsit", name=name)), 1, name)

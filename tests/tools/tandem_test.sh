@@ -353,7 +353,18 @@ run --launches=2 --launches=3>--launches is given 2 times: give it once
 run --launches>--launches needs a value: launches per cell
 compare a>B is missing: after
 explain --batch=8>--model is missing: what is trained
-trace sumary x>argument 'sumary' is none of tandem trace's
+trace sumary x>command 'sumary' is none of tandem trace's (did you mean 'summary'?); see tandem trace --help
+trace summary x y>argument 'y' is none of tandem trace summary's
+profile ncuu>(did you mean 'ncu'?)
+profile ncu --phase=forwrd --batch=8 --backend=cuda --dry-run>--phase: 'forwrd' is unknown (did you mean 'forward'?)
+verify --host=a:1>option '--host' is none of tandem verify's (did you mean '--hosts'?); see tandem verify --help
+verify --mdoel=mlp-tiny>option '--mdoel' is none of tandem verify's (did you mean '--model'?)
+explain --bach=64 --model=mlp-tiny>option '--bach' is none of tandem explain's (did you mean '--batch'?)
+explain --batch=64 --model=mlp-tiny --backend=cdua>--backend: 'cdua' is unknown (did you mean 'cuda'?); known are auto, host, cuda
+run --launcher=srn>--launcher: 'srn' is unknown (did you mean 'srun'?)
+trace record --dry-run>batch
+list opt>(did you mean 'options'?)
+compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
 run --list>'run --list' is now 'tandem list sweeps'
 run seeds>'run seeds' is now 'tandem run common-questions'
 report a b --merge>'report --merge' is now 'tandem merge'

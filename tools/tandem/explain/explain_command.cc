@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/explain/explain_command.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +11,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/base/units.h"
 #include "common/options/values.h"
 #include "common/results/files.h"
@@ -78,8 +79,7 @@ void check_question(const reports::GapQuestion& question) {
 void check_models(const reports::GapQuestion& question) {
   const std::vector<std::string_view> inputs = options::choices_of("input", "dp");
   if (std::ranges::find(inputs, question.input) == inputs.end()) {
-    fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", question.input,
-         fmt::join(inputs, ", "));
+    fail_unknown("--input", question.input, inputs);
   }
   options::check_form("precision", question.precision);
   if (!question.dispatch_cost.empty() && question.dispatch_cost != kMeasured)
