@@ -373,6 +373,17 @@ def documents(root):
             yield name, markdown.Page(file.read_text())
 
 
+def patch_faults(root, name, page):
+    """Patches that a document shows and that do not fit what is committed here."""
+    for block in page.blocks:
+        if block.language != "diff" or not (root / ".git").exists():
+            continue
+        text = "".join(line + "\n" for _, line in block.lines)
+        tried = subprocess.run(["git", "-C", str(root), "apply", "--check", "-"], input=text, capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            yield f"{name}:{block.line}: the patch does not apply ({tried.stderr.splitlines()[0]}): make it anew"
+
+
 def faults(programs, root):
     """(what is wrong, the number of commands) in all documents."""
     root = pathlib.Path(root).resolve()
@@ -380,6 +391,7 @@ def faults(programs, root):
     with tempfile.TemporaryDirectory() as scratch:
         checker = Checker(programs, root, scratch)
         for name, page in documents(root):
+            found += patch_faults(root, name, page)
             for block in command_blocks(page):
                 where = block.line
                 try:

@@ -5,6 +5,7 @@
 Shell scripts stand in for the programs: each writes down what it is called with.
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -142,6 +143,13 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(self.faults("Options:", "  tandem lsit", "Examples:", "  tandem list sweeps", "tandem lsit", language="text"), [])
         found = self.faults("Examples:", "  tandem list sweeps", "  tandem lsit  # why", "", "Exit status: 0", language="text")
         self.assertEqual([one.split(": ")[0] for one in found], ["docs/guide.md:6"], found)
+
+    def test_a_patch_has_to_fit_what_is_there(self):
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
+        patch = ("--- a/README.md", "+++ b/README.md", "@@ -1 +1 @@", "-# Tandem", "+# Tandems")
+        self.assertEqual(self.faults(*patch, language="diff"), [])
+        found = self.faults(*patch[:3], "-# Another", patch[4], language="diff")
+        self.assertEqual([one.split(" (")[0] for one in found], ["docs/guide.md:3: the patch does not apply"])
 
     def test_every_document_of_users_is_read_and_other_blocks_are_not(self):
         for name in ("README.md", "CONTRIBUTING.md", "docs/method/deep.md"):

@@ -154,7 +154,7 @@ void check_one_backend(const ExplainTask& task) {
   }
 }
 
-// Reads the options and the source. Throws usage errors about options, about FILE, and about rungs
+// Reads the options and the source. Throws usage errors about options, about FOLDER, and about rungs
 // that were measured on another back end.
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options.question);
@@ -249,11 +249,11 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
   if (text_of(site) == task.settings.site) return;
   fail(ErrorKind::kUsage,
        "reading {}: it was measured on {}, and launches would now run on {}; repeat its "
-       "--launcher, --hosts or --hostfile, or explain without FILE",
+       "--launcher, --hosts or --hostfile, or explain without FOLDER",
        task.source.folder.string(), name(task.settings.site), name(text_of(site)));
 }
 
-// A usage error leaves the folder of FILE as it was.
+// A usage error leaves FOLDER as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
   if (!task.source.is_given) return run_or_withdraw(runner, folder);
