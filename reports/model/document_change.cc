@@ -83,10 +83,14 @@ void leave_unsure(CellChange& cell) {
                                 : "links were scaled to different core speeds: not the same link");
 }
 
+// The cell without what was planted into it on purpose.
+results::Cell bare(results::Cell cell) {
+  for (const char* option : {"plant", "fault"}) cell.options.erase(option);
+  return cell;
+}
+
 CellIdentity identity_without_plant(const CellSummary& cell) {
-  results::Cell bare = cell.cell;
-  bare.options.erase("plant");
-  return {bare.name(), bare.backend, cell.mode, cell.modelled, ""};
+  return {bare(cell.cell).name(), cell.cell.backend, cell.mode, cell.modelled, ""};
 }
 
 // The measured cells of a document. A cell's partner is the same cell, or, where only one of the
@@ -278,10 +282,12 @@ bool has_failed(const CellSummary& cell) {
 }
 
 const CellSummary* find_cell(const Summary& summary, const CellSummary& wanted) {
+  const CellSummary* near = nullptr;
   for (const CellSummary& cell : summary.cells) {
     if (cell.cell.name() == wanted.cell.name()) return &cell;
+    if (bare(cell.cell).name() == bare(wanted.cell).name()) near = &cell;
   }
-  return nullptr;
+  return near;
 }
 
 std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,

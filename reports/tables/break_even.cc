@@ -244,9 +244,10 @@ std::string deciding_sweep(const Summary& summary) {
   const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
   if (open == 0) return "";
   return fmt::format(
-      "{} cannot be decided from these launches: run the same command into a second folder and "
-      "report both as one (`tandem merge A B --out C`), which narrows intervals; `tandem "
-      "run batch` and `tandem run model-size` look for the break-even beyond the tested range.",
+      "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
+      "same command into a second folder and take both as one (`tandem merge A B --out C`), which "
+      "narrows intervals; `tandem run batch` and `tandem run model-size` look for the break-even "
+      "beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));
 }

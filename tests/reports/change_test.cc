@@ -134,6 +134,27 @@ TEST(DocumentChange, APlantedDelay_ThatBothHave_MeetsItselfAlone) {
   }
 }
 
+TEST(DocumentChange, APlantedFault_IsAFailedCell_AndNoMissingOne) {
+  const auto faulty = [](results::LaunchRecord& launch) {
+    if (launch.cell.strategy != "ddp") return;
+    launch.cell.options["fault"] = "killed";
+    launch.status = results::Status::kFailed;
+    launch.step_seconds.clear();
+  };
+  const Compared pair(document(1, 1), with(document(1, 1), faulty));
+  EXPECT_EQ(pair.changes.count_failed(), 1);
+  EXPECT_EQ(pair.changes.count_missing(), 0);
+}
+
+TEST(DocumentChange, ACellThatFailedInBoth_IsTold) {
+  const auto failed = [](results::LaunchRecord& launch) {
+    if (launch.cell.strategy == "ddp") launch.status = results::Status::kFailed;
+  };
+  const Compared pair(with(document(1, 1), failed), with(document(1, 1), failed));
+  EXPECT_EQ(pair.changes.count_failed(), 1);
+  EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("failed in A too")));
+}
+
 TEST(DocumentChange, AModelledLink_NeverMeetsAMeasuredOne) {
   const auto told = [](auto& launch) { launch.modelled = {"link 20us:1GBps"}; };
   const auto asked = [](auto& launch) { launch.cell.options["link"] = "20us:1GBps"; };

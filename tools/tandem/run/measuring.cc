@@ -37,15 +37,17 @@ std::string differences(const std::string& there, const std::string& here) {
     const auto found = side.root().find(key);
     return found ? json_line(*found) : "none";
   };
-  const auto shown_as = [](const std::string& value) {
-    return value.starts_with('[') || value.starts_with('{') ? "others" : value;
+  const auto is_list = [](const std::string& value) {
+    return value.starts_with('[') || value.starts_with('{');
   };
   std::string text;
   for (const std::string& key : keys) {
     const std::string before = text_of(*a, key);
     const std::string now = text_of(*b, key);
     if (before == now) continue;
-    text += fmt::format("; {}: {} there, {} here", key, shown_as(before), shown_as(now));
+    text += is_list(before) || is_list(now)
+                ? fmt::format("; {} differ", key)
+                : fmt::format("; {}: {} there, {} here", key, before, now);
   }
   return text;
 }
