@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DINPUT=options.json -DOUTPUT=file.inc -P torch_option_rows.cmake
+# Writes the options of torch's cells as the rows of a C++ table.
+cmake_minimum_required(VERSION 3.19)
+file(READ ${INPUT} list)
+string(JSON count LENGTH "${list}")
+math(EXPR last "${count} - 1")
+set(rows "// Made from ${INPUT}.\n")
+foreach(index RANGE ${last})
+  string(APPEND rows "{")
+  foreach(field name of values least usual help)
+    string(JSON value ERROR_VARIABLE absent GET "${list}" ${index} ${field})
+    if(absent)
+      continue()
+    elseif(field STREQUAL least)
+      string(APPEND rows ".least = ${value}, ")
+    else()
+      string(APPEND rows ".${field} = R\"(${value})\", ")
+    endif()
+  endforeach()
+  string(APPEND rows "},\n")
+endforeach()
+file(WRITE ${OUTPUT} "${rows}")
