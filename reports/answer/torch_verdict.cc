@@ -192,11 +192,11 @@ std::string overall_of_speedups(const std::vector<Point>& points) {
   for (const Point& point : points) {
     if (point.ddp->speedup) verdicts.push_back(stats::judge(*point.ddp->speedup));
   }
-  if (verdicts.empty()) return "DistributedDataParallel measured, and no single process beside it.";
+  if (verdicts.empty())
+    return "DistributedDataParallel was measured, and no single process beside it.";
   return fmt::format(
       "of {} comparisons of DistributedDataParallel {} with one process, it is {}. DataParallel "
-      "did "
-      "not measured.",
+      "was not measured.",
       verdicts.size(), on_devices(points.front()), tally_text(verdicts));
 }
 
@@ -218,7 +218,7 @@ std::string torch_overall(const Summary& summary) {
   const std::string begins = spoken_implementation(summary) + ": ";
   if (points.empty()) {
     return begins +
-           "DistributedDataParallel did not measure on several devices: nothing to compare.";
+           "DistributedDataParallel was not measured on several devices: nothing to compare.";
   }
   if (points.size() == 1) return begins + overall_of_one(points.front());
   const bool any_pair =

@@ -18,6 +18,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr std::chrono::seconds kPatience{600};
+constexpr std::string_view kTwinSays = "step_twin: ";  // begins its errors
 
 // What step_twin prints is the last line that is an object of its own; a user's code may print,
 // too.
@@ -56,8 +57,9 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   const std::optional<ModuleFacts> facts = child.has_exited(0) ? facts_in(log) : std::nullopt;
   if (facts) return *facts;
   const bool is_usage = child.has_exited(kUsageExit);
-  fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}",
-       reason_of(child, "trying " + source, kPatience));
+  std::string reason = reason_of(child, "trying " + source, kPatience);
+  if (reason.starts_with(kTwinSays)) reason.erase(0, kTwinSays.size());
+  fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
 }
 
 std::string absolute_source(const std::string& source, const std::filesystem::path& folder) {

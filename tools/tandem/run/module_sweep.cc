@@ -118,6 +118,9 @@ std::string why_dropped(const results::Cell& cell, const ModuleFacts& facts, boo
         facts.unused);
   }
   const std::string pieces = cell.option("accumulate", "1");
+  if (pieces != "1" && cell.option("static-graph") == "on") {
+    return "torch's static graph needs a first backward that reduces, which accumulate has not";
+  }
   const std::int64_t share = cell.global_batch / cell.devices;
   if (std::stoll(pieces) > share) {
     return fmt::format("a share of {} cannot be cut into {} micro-batches",

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import torch
 
 from tandem import user_function
-from tandem.errors import TandemError, trying
+from tandem.errors import TandemError, UsageError, trying
 from twin import checksum, optimizers, returned, trees
-from twin.place import UsageError
 
 MEND = "mend the function"
 

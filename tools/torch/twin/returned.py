@@ -36,20 +36,20 @@ def by_name(made, source):
         return dict(made)
     if isinstance(made, (tuple, list)) and 2 <= len(made) <= 4:
         return dict(zip(KEYS, made))
-    what = f"{type(made).__name__} of {len(made)}" if isinstance(made, (tuple, list)) else f"{type(made).__name__}"
+    what = f"{type(made).__name__} of {len(made)}" if isinstance(made, (tuple, list)) else f"value of type {type(made).__name__}"
     raise TandemError(f"{source} returns a {what}: {FORM}")
 
 
 def check_kinds(found, source):
     module, optimizer, loss = found.get("module"), found.get("optimizer"), found.get("loss")
     if not isinstance(module, torch.nn.Module):
-        raise TandemError(f"{source} returns a {type(module).__name__} where the module has to be: {FORM}")
+        raise TandemError(f"{source} returns a value of type {type(module).__name__} where the module has to be: {FORM}")
     if found.get("batch") is None:
         raise TandemError(f"{source} returns no example batch: {FORM}")
     if loss is not None and not callable(loss):
-        raise TandemError(f"{source} returns a {type(loss).__name__} as its loss: give a function of the output and the targets")
+        raise TandemError(f"{source} returns a value of type {type(loss).__name__} as its loss: give a function of the output and the targets")
     if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer) and not callable(optimizer):
-        raise TandemError(f"{source} returns a {type(optimizer).__name__} as its optimizer: give one of torch.optim over the "
+        raise TandemError(f"{source} returns a value of type {type(optimizer).__name__} as its optimizer: give one of torch.optim over the "
                           "module's parameters, or a function of the parameters that makes one")
 
 
@@ -68,7 +68,7 @@ def check_batch(found, source):
     what, tensors = f"the example batch of {source}", trees.tensors_of(whole)
     strangers = trees.strangers_of(whole)
     if strangers:
-        raise TandemError(f"{what} holds a {type(strangers[0]).__name__}: use tensors, plain values, and tuples and mappings of these")
+        raise TandemError(f"{what} holds a value of type {type(strangers[0]).__name__}: use tensors, plain values, and tuples and mappings of these")
     if not tensors:
         raise TandemError(f"{what} holds no tensor: return the samples that a step takes")
     shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
