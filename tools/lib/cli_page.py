@@ -75,6 +75,7 @@ def step_bench(program, reference):
 
 def page(programs, reference):
     sections = [HEAD, *verbs(programs / "tandem"), step_bench(programs / "step_bench", reference)]
+    sections.append(f"## Options of PyTorch's cells\n\n{block(output_of(programs / 'tandem', 'list', 'torch-options'))}")
     sections += [f"## {name}\n\n{block(output_of(programs / name, '--help'))}" for name in BENCHES]
     sections += [f"## tools/{name}\n\n{block(output_of(SOURCE / 'tools' / name, '--help'))}" for name in SCRIPTS]
     return "\n".join(section.rstrip("\n") + "\n" for section in sections)
