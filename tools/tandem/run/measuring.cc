@@ -2,6 +2,7 @@
 #include "tools/tandem/run/measuring.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
 #include "common/options/values.h"
@@ -66,8 +68,9 @@ void check_not_a_rank(const char* command) {
 }
 
 std::string checked_backend(const std::string& backend) {
-  if (backend == "auto" || backend == "host" || backend == "cuda") return backend;
-  fail(ErrorKind::kUsage, "--backend: '{}' is unknown; known are auto, host, cuda", backend);
+  constexpr std::array<std::string_view, 3> kBackends{"auto", "host", "cuda"};
+  if (std::ranges::find(kBackends, backend) != kBackends.end()) return backend;
+  fail_unknown("--backend", backend, kBackends);
 }
 
 bool is_on_host(const std::string& backend) {

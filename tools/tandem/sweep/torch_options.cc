@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "common/base/known_names.h"
@@ -16,10 +15,6 @@ namespace tandem::cli {
 namespace {
 
 using enum options::StrategyKind;
-
-constexpr auto kTorchOptions = std::to_array<TorchOption>({
-#include "torch_option_rows.inc"
-});
 
 bool is_whole(std::string_view value, std::int64_t least) {
   std::int64_t number = 0;
@@ -41,16 +36,16 @@ std::string mistake_in_value(const TorchOption& option, std::string_view value) 
 
 }  // namespace
 
-std::span<const TorchOption> torch_options() { return kTorchOptions; }
-
 const TorchOption* find_torch_option(std::string_view name) {
-  const auto found = std::ranges::find(kTorchOptions, name, &TorchOption::name);
-  return found == kTorchOptions.end() ? nullptr : &*found;
+  for (const TorchOption& option : torch_options()) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
 }
 
 std::vector<std::string_view> torch_option_names() {
   std::vector<std::string_view> names;
-  for (const TorchOption& option : kTorchOptions) names.push_back(option.name);
+  for (const TorchOption& option : torch_options()) names.push_back(option.name);
   return names;
 }
 

@@ -44,7 +44,9 @@ void add_lessons(CLI::App& app, Verbs& verbs) {
       add_command(app, {.name = "lessons",
                         .what = "run and judge claims that circulate about DataParallel",
                         .examples = "  tandem lessons\n"
-                                    "  tandem lessons uneven-split"});
+                                    "  tandem lessons even-split",
+                        .more = "Exit status: 0 every lesson ran, whatever its verdict, 1 one "
+                                "failed, 2 wrong usage."});
   lessons.add_option("NAME", options->names, "lessons to run; default: all");
   lessons.add_flag("--list", options->list, "name them, and end");
   lessons.add_option("--lessons", options->program, "program that runs them")->group("");
