@@ -83,6 +83,7 @@ def step_bench(program, reference):
 
 def page(programs, reference):
     sections = [HEAD, *verbs(programs / "tandem"), step_bench(programs / "step_bench", reference)]
+    sections.append(f"## Options of PyTorch's cells\n\n{block(output_of(programs / 'tandem', 'list', 'torch-options'))}")
     sections += [f"## {name}\n\n{block(output_of(programs / name, '--help'))}" for name in BENCHES]
     for section in sections:
         check_types(section)

@@ -16,8 +16,9 @@ void add_list(CLI::App& app, Verbs& verbs) {
                         .what = "name the sweeps, models, strategies or options there are",
                         .examples = "  tandem list sweeps\n"
                                     "  tandem list models"});
-  list.add_option("TOPIC", options->topic,
-                  "sweeps, models, strategies or options; default: all but options");
+  list.add_option(
+      "TOPIC", options->topic,
+      "sweeps, models, strategies, options or torch-options; default: all but the options");
   add_step_bench(list, options->step_bench);
   verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
 }
