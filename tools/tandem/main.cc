@@ -76,6 +76,7 @@ bool is_of_step_bench(const std::string& word) {
 void check_rest(const CLI::App& command, const Verb* verb) {
   const bool hands_on = verb != nullptr && verb->takes_step_options;
   for (const std::string& word : command.remaining()) {
+    if (word == "--" && verb != nullptr && verb->takes_command) continue;
     if (!hands_on) command_line::refuse(command, word);
     if (!is_of_step_bench(word)) command_line::refuse(command, word, step_options());
   }

@@ -4,6 +4,7 @@
 #include "tools/tandem/doctor/doctor_command.h"
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/list_command.h"
+#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -53,12 +54,35 @@ void add_lessons(CLI::App& app, Verbs& verbs) {
   verbs.push_back({&lessons, [options](const Call&) { return run_lessons(*options); }});
 }
 
+void add_pretend(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<PretendOptions>();
+  CLI::App& pretend = add_command(
+      app,
+      {.name = "pretend",
+       .what = "run PyTorch on GPUs that are not there: the host's work alone, logged",
+       .examples = "  tandem pretend --gpus=8 -- python3 train.py\n"
+                   "  tandem pretend --gpus=4 --like=h100 --log=out/calls -- torchrun train.py",
+       .more = "Nothing is computed: what a program reads back from a device is zero or old. The "
+               "exit status is the command's."});
+  pretend.add_option("COMMAND", options->command, "what to run, behind --");
+  pretend.add_option("--gpus", options->gpus, "how many GPUs to pretend; default: 8");
+  pretend.add_option("--like", options->like, "a100, h100 or rtx4090; default: a100");
+  pretend.add_option("--log", options->log, "write each call as a line of JSON to LOG.PID");
+  pretend.add_option("--python", options->python,
+                     "the Python whose torch is checked; default: the command's");
+  pretend.add_flag("--beside-gpu", options->beside_gpu, "also on a machine with a real GPU");
+  verbs.push_back({.app = &pretend,
+                   .run = [options](const Call&) -> int { run_pretend(*options); },
+                   .takes_command = true});
+}
+
 }  // namespace
 
 void add_other_verbs(CLI::App& app, Verbs& verbs) {
   add_doctor(app, verbs);
   add_lessons(app, verbs);
   add_list(app, verbs);
+  add_pretend(app, verbs);
 }
 
 }  // namespace tandem::cli

@@ -23,6 +23,7 @@ struct Verb {
   CLI::App* app = nullptr;
   std::function<int(const Call&)> run{};  // returns the exit status
   bool takes_step_options = false;        // words that the verb does not know are step_bench's
+  bool takes_command = false;             // words behind "--" are those of a command
 };
 
 using Verbs = std::vector<Verb>;
@@ -49,7 +50,7 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain
 void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare, merge
 void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, profile, trace, contention
-void add_other_verbs(CLI::App& app, Verbs& verbs);      // list, doctor, lessons
+void add_other_verbs(CLI::App& app, Verbs& verbs);      // list, doctor, lessons, pretend
 
 // Throws a usage error for a verb, or a verb's option or sweep, that has another name now, and for
 // a verb that never was, with the nearest one.

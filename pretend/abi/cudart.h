@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The binary interface of CUDA's runtime, as far as the answers need it: declared here, so that no
+// toolkit is needed to build. tests/pretend compares it with the real headers where these are.
+#pragma once
+
+#include <cstdint>
+
+namespace tandem::pretend::abi {
+
+enum CudaError : int {
+  kCudaSuccess = 0,
+  kCudaInvalidValue = 1,
+  kCudaMemoryAllocation = 2,
+  kCudaInvalidDevice = 101,
+  kCudaNoDevice = 100,
+  kCudaInvalidResourceHandle = 400,
+  kCudaSymbolNotFound = 500,
+  kCudaNotReady = 600,
+  kCudaNotSupported = 801,
+  kCudaUnknown = 999,
+};
+
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+};
+
+struct LaunchConfig {
+  Dim3 grid;
+  Dim3 block;
+  uint64_t shared_bytes;
+  void* stream;
+  void* attributes;
+  unsigned attribute_count;
+};
+
+// CUDA 13 appends reserved words, which nobody writes.
+struct PointerAttributes {
+  int type;  // 0 unregistered, 1 host, 2 device, 3 managed
+  int device;
+  void* device_pointer;
+  void* host_pointer;
+};
+
+// The first fields; later ones are left as they are.
+struct FunctionAttributes {
+  uint64_t shared_bytes;
+  uint64_t const_bytes;
+  uint64_t local_bytes;
+  int max_threads_per_block;
+  int registers;
+  int ptx_version;
+  int binary_version;
+  int cache_mode_ca;
+  int max_dynamic_shared_bytes;
+  int preferred_shared_carveout;
+};
+
+// Attributes of a device, by the numbers of cudaDeviceAttr, which are those of CUdevice_attribute.
+enum DeviceAttribute : int {
+  kMaxThreadsPerBlock = 1,
+  kMaxBlockDimX = 2,
+  kMaxBlockDimY = 3,
+  kMaxBlockDimZ = 4,
+  kMaxGridDimX = 5,
+  kMaxGridDimY = 6,
+  kMaxGridDimZ = 7,
+  kMaxSharedMemoryPerBlock = 8,
+  kTotalConstantMemory = 9,
+  kWarpSize = 10,
+  kMaxPitch = 11,
+  kMaxRegistersPerBlock = 12,
+  kClockRate = 13,
+  kTextureAlignment = 14,
+  kMultiProcessorCount = 16,
+  kCanMapHostMemory = 19,
+  kConcurrentKernels = 31,
+  kPciBusId = 33,
+  kPciDeviceId = 34,
+  kMemoryClockRate = 36,
+  kMemoryBusWidth = 37,
+  kL2CacheSize = 38,
+  kMaxThreadsPerMultiProcessor = 39,
+  kAsyncEngineCount = 40,
+  kUnifiedAddressing = 41,
+  kComputeCapabilityMajor = 75,
+  kComputeCapabilityMinor = 76,
+  kStreamPrioritiesSupported = 78,
+  kMaxSharedMemoryPerMultiprocessor = 81,
+  kMaxRegistersPerMultiprocessor = 82,
+  kComputePreemptionSupported = 90,
+  kCooperativeLaunch = 95,
+  kMaxSharedMemoryPerBlockOptin = 97,
+  kHostRegisterSupported = 99,
+  kMaxBlocksPerMultiprocessor = 106,
+  kReservedSharedMemoryPerBlock = 111,
+};
+
+// cudaDeviceProp of CUDA 12: what cudaGetDeviceProperties_v2 fills there.
+struct DeviceProperties12 {
+  char name[256];
+  char uuid[16];
+  char luid[8];
+  unsigned luidDeviceNodeMask;
+  uint64_t totalGlobalMem;
+  uint64_t sharedMemPerBlock;
+  int regsPerBlock;
+  int warpSize;
+  uint64_t memPitch;
+  int maxThreadsPerBlock;
+  int maxThreadsDim[3];
+  int maxGridSize[3];
+  int clockRate;
+  uint64_t totalConstMem;
+  int major;
+  int minor;
+  uint64_t textureAlignment;
+  uint64_t texturePitchAlignment;
+  int deviceOverlap;
+  int multiProcessorCount;
+  int kernelExecTimeoutEnabled;
+  int integrated;
+  int canMapHostMemory;
+  int computeMode;
+  int maxTexture1D;
+  int maxTexture1DMipmap;
+  int maxTexture1DLinear;
+  int maxTexture2D[2];
+  int maxTexture2DMipmap[2];
+  int maxTexture2DLinear[3];
+  int maxTexture2DGather[2];
+  int maxTexture3D[3];
+  int maxTexture3DAlt[3];
+  int maxTextureCubemap;
+  int maxTexture1DLayered[2];
+  int maxTexture2DLayered[3];
+  int maxTextureCubemapLayered[2];
+  int maxSurface1D;
+  int maxSurface2D[2];
+  int maxSurface3D[3];
+  int maxSurface1DLayered[2];
+  int maxSurface2DLayered[3];
+  int maxSurfaceCubemap;
+  int maxSurfaceCubemapLayered[2];
+  uint64_t surfaceAlignment;
+  int concurrentKernels;
+  int ECCEnabled;
+  int pciBusID;
+  int pciDeviceID;
+  int pciDomainID;
+  int tccDriver;
+  int asyncEngineCount;
+  int unifiedAddressing;
+  int memoryClockRate;
+  int memoryBusWidth;
+  int l2CacheSize;
+  int persistingL2CacheMaxSize;
+  int maxThreadsPerMultiProcessor;
+  int streamPrioritiesSupported;
+  int globalL1CacheSupported;
+  int localL1CacheSupported;
+  uint64_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor;
+  int managedMemory;
+  int isMultiGpuBoard;
+  int multiGpuBoardGroupID;
+  int hostNativeAtomicSupported;
+  int singleToDoublePrecisionPerfRatio;
+  int pageableMemoryAccess;
+  int concurrentManagedAccess;
+  int computePreemptionSupported;
+  int canUseHostPointerForRegisteredMem;
+  int cooperativeLaunch;
+  int cooperativeMultiDeviceLaunch;
+  uint64_t sharedMemPerBlockOptin;
+  int pageableMemoryAccessUsesHostPageTables;
+  int directManagedMemAccessFromHost;
+  int maxBlocksPerMultiProcessor;
+  int accessPolicyMaxWindowSize;
+  uint64_t reservedSharedMemPerBlock;
+  int hostRegisterSupported;
+  int sparseCudaArraySupported;
+  int hostRegisterReadOnlySupported;
+  int timelineSemaphoreInteropSupported;
+  int memoryPoolsSupported;
+  int gpuDirectRDMASupported;
+  unsigned gpuDirectRDMAFlushWritesOptions;
+  int gpuDirectRDMAWritesOrdering;
+  unsigned memoryPoolSupportedHandleTypes;
+  int deferredMappingCudaArraySupported;
+  int ipcEventSupported;
+  int clusterLaunch;
+  int unifiedFunctionPointers;
+  int reserved2[2];
+  int reserved1[1];
+  int reserved[60];
+};
+
+// cudaDeviceProp of CUDA 13: what cudaGetDeviceProperties fills there.
+struct DeviceProperties13 {
+  char name[256];
+  char uuid[16];
+  char luid[8];
+  unsigned luidDeviceNodeMask;
+  uint64_t totalGlobalMem;
+  uint64_t sharedMemPerBlock;
+  int regsPerBlock;
+  int warpSize;
+  uint64_t memPitch;
+  int maxThreadsPerBlock;
+  int maxThreadsDim[3];
+  int maxGridSize[3];
+  uint64_t totalConstMem;
+  int major;
+  int minor;
+  uint64_t textureAlignment;
+  uint64_t texturePitchAlignment;
+  int multiProcessorCount;
+  int integrated;
+  int canMapHostMemory;
+  int maxTexture1D;
+  int maxTexture1DMipmap;
+  int maxTexture2D[2];
+  int maxTexture2DMipmap[2];
+  int maxTexture2DLinear[3];
+  int maxTexture2DGather[2];
+  int maxTexture3D[3];
+  int maxTexture3DAlt[3];
+  int maxTextureCubemap;
+  int maxTexture1DLayered[2];
+  int maxTexture2DLayered[3];
+  int maxTextureCubemapLayered[2];
+  int maxSurface1D;
+  int maxSurface2D[2];
+  int maxSurface3D[3];
+  int maxSurface1DLayered[2];
+  int maxSurface2DLayered[3];
+  int maxSurfaceCubemap;
+  int maxSurfaceCubemapLayered[2];
+  uint64_t surfaceAlignment;
+  int concurrentKernels;
+  int ECCEnabled;
+  int pciBusID;
+  int pciDeviceID;
+  int pciDomainID;
+  int tccDriver;
+  int asyncEngineCount;
+  int unifiedAddressing;
+  int memoryBusWidth;
+  int l2CacheSize;
+  int persistingL2CacheMaxSize;
+  int maxThreadsPerMultiProcessor;
+  int streamPrioritiesSupported;
+  int globalL1CacheSupported;
+  int localL1CacheSupported;
+  uint64_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor;
+  int managedMemory;
+  int isMultiGpuBoard;
+  int multiGpuBoardGroupID;
+  int hostNativeAtomicSupported;
+  int pageableMemoryAccess;
+  int concurrentManagedAccess;
+  int computePreemptionSupported;
+  int canUseHostPointerForRegisteredMem;
+  int cooperativeLaunch;
+  uint64_t sharedMemPerBlockOptin;
+  int pageableMemoryAccessUsesHostPageTables;
+  int directManagedMemAccessFromHost;
+  int maxBlocksPerMultiProcessor;
+  int accessPolicyMaxWindowSize;
+  uint64_t reservedSharedMemPerBlock;
+  int hostRegisterSupported;
+  int sparseCudaArraySupported;
+  int hostRegisterReadOnlySupported;
+  int timelineSemaphoreInteropSupported;
+  int memoryPoolsSupported;
+  int gpuDirectRDMASupported;
+  unsigned gpuDirectRDMAFlushWritesOptions;
+  int gpuDirectRDMAWritesOrdering;
+  unsigned memoryPoolSupportedHandleTypes;
+  int deferredMappingCudaArraySupported;
+  int ipcEventSupported;
+  int clusterLaunch;
+  int unifiedFunctionPointers;
+  int deviceNumaConfig;
+  int deviceNumaId;
+  int mpsEnabled;
+  int hostNumaId;
+  unsigned gpuPciDeviceID;
+  unsigned gpuPciSubsystemID;
+  int hostNumaMultinodeIpcSupported;
+  int reserved[56];
+};
+
+}  // namespace tandem::pretend::abi

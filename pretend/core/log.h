@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log of a process: every thread appends records to memory of its own, without a lock. The
+// records become lines of JSON when the process ends (exit, _exit), or when a thread holds so many
+// that memory would matter; the time that this takes is a record itself.
+//
+// Thread-safe. The file is PATH.PID, made at the first line.
+#pragma once
+
+#include <ctime>
+
+#include "pretend/core/record.h"
+
+namespace tandem::pretend::log {
+
+extern bool on;  // set before main(), by the environment
+
+// Nanoseconds of CLOCK_MONOTONIC.
+[[nodiscard]] inline int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// Appends the record to the calling thread's.
+void append(const Record& record);
+
+// Writes all records of all threads. Threads that still append may lose their newest ones.
+void write_all();
+
+// A text that lives as long as the process; equal texts share one copy.
+[[nodiscard]] const char* keep(const char* text);
+
+// The line of a record, with its line break.
+struct Line {
+  std::array<char, 2048> text{};
+  size_t length = 0;
+};
+void format(const Record& record, int thread, Line& line);
+
+// One call: takes the time from construction to destruction and appends the record, if the log is
+// on. Used as `log::Entry entry("cudaMalloc", RecordKind::kMemory); entry.set(bytes);`
+class Entry {
+ public:
+  Entry(const char* call, RecordKind kind) {
+    if (on) {
+      record_.call = call;
+      record_.kind = kind;
+      record_.start = now();
+    }
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() {
+    if (on) {
+      record_.duration = static_cast<uint32_t>(now() - record_.start);
+      append(record_);
+    }
+  }
+
+  void at(int device, uint32_t stream) {
+    record_.device = static_cast<int16_t>(device);
+    record_.stream = stream;
+  }
+  void text(const char* text) { record_.text = text; }
+  template <typename... Values>
+  void set(Values... values) {
+    static_assert(sizeof...(Values) <= kRecordValues);
+    record_.values = {static_cast<int64_t>(values)...};
+  }
+
+ private:
+  Record record_{};
+};
+
+}  // namespace tandem::pretend::log

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handles, versions and texts of the pretended cuDNN.
+#include "pretend/cudnn/handle.h"
+
+#include <cstdio>
+
+#include "pretend/core/device.h"
+#include "pretend/core/log.h"
+#include "pretend/core/read_back.h"
+#include "pretend/core/settings.h"
+
+namespace tandem::pretend {
+
+int log_library(const char* call, const DnnHandle* handle, const char* operations) {
+  log::Entry entry(call, RecordKind::kLibrary);
+  const Target target = target_of(handle->stream);
+  entry.at(target.device, target.stream);
+  entry.text(operations);
+  read_back::note_launch(target.device);
+  return 0;
+}
+
+}  // namespace tandem::pretend
+
+using namespace tandem::pretend;
+
+extern "C" {
+
+int cudnnCreate(DnnHandle** handle) {
+  *handle = new DnnHandle;
+  return 0;
+}
+
+int cudnnDestroy(DnnHandle* handle) {
+  delete handle;
+  return 0;
+}
+
+int cudnnSetStream(DnnHandle* handle, void* stream) {
+  handle->stream = stream;
+  return 0;
+}
+
+int cudnnGetStream(DnnHandle* handle, void** stream) {
+  *stream = handle->stream;
+  return 0;
+}
+
+uint64_t cudnnGetVersion() { return static_cast<uint64_t>(settings().versions.dnn); }
+
+uint64_t cudnnGetCudartVersion() { return static_cast<uint64_t>(settings().versions.runtime); }
+
+// libraryPropertyType: 0 major, 1 minor, 2 patch level. 92600 is 9.26.0.
+int cudnnGetProperty(int property, int* value) {
+  const int version = settings().versions.dnn;
+  *value = property == 0 ? version / 10'000 : property == 1 ? version / 100 % 100 : version % 100;
+  return 0;
+}
+
+const char* cudnnGetErrorString(int status) {
+  return status == 0 ? "CUDNN_STATUS_SUCCESS" : "not supported by Tandem's pretended cuDNN";
+}
+
+void cudnnGetLastErrorString(char* message, uint64_t room) {
+  std::snprintf(message, room, "%s", "");
+}
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory, streams and events of the pretended driver: the same as the runtime's.
+#include "pretend/core/memory.h"
+
+#include <cstdint>
+
+#include "pretend/abi/driver.h"
+#include "pretend/core/copy.h"
+#include "pretend/core/device.h"
+#include "pretend/core/log.h"
+
+using namespace tandem::pretend;
+
+namespace {
+
+constexpr int kMemoryOfHost = 1;    // CU_MEMORYTYPE_HOST
+constexpr int kMemoryOfDevice = 2;  // CU_MEMORYTYPE_DEVICE
+
+template <typename Value>
+abi::DriverError tell(void* to, Value value) {
+  *static_cast<Value*>(to) = value;
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError copied(const char* call, void* to, const void* from, uint64_t bytes,
+                        const void* stream) {
+  copy(call, to, from, bytes, stream);
+  return abi::kDriverSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+abi::DriverError cuMemAlloc_v2(void** address, uint64_t bytes) {
+  *address = memory::allocate(current_device(), bytes);
+  return *address == nullptr ? abi::kDriverOutOfMemory : abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemFree_v2(void* address) {
+  return memory::release(address) ? abi::kDriverSuccess : abi::kDriverInvalidValue;
+}
+
+abi::DriverError cuMemGetInfo_v2(uint64_t* free, uint64_t* total) {
+  const memory::Room room = memory::room(current_device());
+  *free = room.free;
+  *total = room.total;
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemGetAddressRange_v2(void** begin, uint64_t* bytes, void* address) {
+  const memory::Place place = memory::find(address);
+  if (begin != nullptr) {
+    *begin = place.begin;
+  }
+  if (bytes != nullptr) {
+    *bytes = place.bytes;
+  }
+  return place.bytes == 0 ? abi::kDriverNotFound : abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemGetAddressRange(void** begin, uint64_t* bytes, void* address) {
+  return cuMemGetAddressRange_v2(begin, bytes, address);
+}
+
+abi::DriverError cuPointerGetAttribute(void* to, int attribute, void* address) {
+  const memory::Place place = memory::find(address);
+  if (place.bytes == 0) {
+    return abi::kDriverInvalidValue;
+  }
+  const bool on_device = place.device != memory::kHost;
+  switch (attribute) {
+    case abi::kPointerMemoryType:
+      return tell(to, on_device ? kMemoryOfDevice : kMemoryOfHost);
+    case abi::kPointerDevicePointer:
+    case abi::kPointerHostPointer:
+      return tell(to, address);
+    case abi::kPointerDeviceOrdinal:
+      return tell(to, place.device);
+    case abi::kPointerRangeStart:
+      return tell(to, place.begin);
+    case abi::kPointerRangeSize:
+      return tell(to, place.bytes);
+    default:
+      return abi::kDriverNotSupported;
+  }
+}
+
+abi::DriverError cuPointerGetAttributes(unsigned count, const int* attributes, void** to,
+                                        void* address) {
+  for (unsigned at = 0; at < count; ++at) {
+    cuPointerGetAttribute(to[at], attributes[at], address);  // unknown ones are left as they are
+  }
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemcpyHtoD_v2(void* to, const void* from, uint64_t bytes) {
+  return copied("cuMemcpyHtoD", to, from, bytes, nullptr);
+}
+
+abi::DriverError cuMemcpyDtoH_v2(void* to, const void* from, uint64_t bytes) {
+  return copied("cuMemcpyDtoH", to, from, bytes, nullptr);
+}
+
+abi::DriverError cuMemcpyAsync(void* to, const void* from, uint64_t bytes, void* stream) {
+  return copied("cuMemcpyAsync", to, from, bytes, stream);
+}
+
+abi::DriverError cuMemcpyHtoDAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
+  return copied("cuMemcpyHtoDAsync", to, from, bytes, stream);
+}
+
+abi::DriverError cuMemcpyDtoHAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
+  return copied("cuMemcpyDtoHAsync", to, from, bytes, stream);
+}
+
+abi::DriverError cuMemcpyDtoDAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
+  return copied("cuMemcpyDtoDAsync", to, from, bytes, stream);
+}
+
+abi::DriverError cuMemsetD8Async(void* to, unsigned char value, uint64_t bytes, void* stream) {
+  fill("cuMemsetD8Async", to, value, bytes, stream);
+  return abi::kDriverSuccess;
+}
+
+// A pattern of four bytes: done for real where the bytes are alike, which zero is.
+abi::DriverError cuMemsetD32Async(void* to, unsigned value, uint64_t count, void* stream) {
+  fill("cuMemsetD32Async", to, static_cast<int>(value & 0xffU), count * 4, stream);
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuStreamSynchronize(void* stream) {
+  log::Entry entry("cuStreamSynchronize", RecordKind::kSync);
+  const Target target = target_of(stream);
+  entry.at(target.device, target.stream);
+  settle_if_needed();
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuStreamQuery(void*) { return abi::kDriverSuccess; }
+
+abi::DriverError cuStreamIsCapturing(void*, int* status) {
+  *status = 0;
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuEventCreate(void** event, unsigned) {
+  *event = make_event(true);
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuEventDestroy_v2(Event* event) {
+  delete event;
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuEventRecord(Event* event, void*) {
+  event->recorded.store(log::now());
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuEventQuery(Event*) { return abi::kDriverSuccess; }
+
+abi::DriverError cuEventSynchronize(Event*) {
+  settle_if_needed();
+  return abi::kDriverSuccess;
+}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A pretended communicator: one rank of a meeting, on the device that was current when it was made.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "pretend/nccl/meeting.h"
+#include "pretend/nccl/values.h"
+
+namespace tandem::pretend {
+
+class RankCommunicator {
+ public:
+  RankCommunicator(std::unique_ptr<Meeting> meeting, std::string name, int device, int number)
+      : meeting_(std::move(meeting)), name_(std::move(name)), device_(device), number_(number) {}
+
+  [[nodiscard]] int rank() const { return meeting_->rank(); }
+  [[nodiscard]] int ranks() const { return meeting_->ranks(); }
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Meeting& meeting() { return *meeting_; }
+
+  // Puts down this rank's values, if the collective is computed; the result comes with settle().
+  void enqueue(const Collective& collective);
+
+  // Writes the results that are due: all, those that touch the bytes, or those that are complete
+  // already. Waits for other ranks where a result is not complete.
+  void settle();
+  void settle(const void* address, uint64_t bytes);
+  void settle_complete();
+
+  // What every rank put down, gathered at once: for splitting.
+  bool exchange(const void* mine, void* all, uint64_t bytes);
+
+  int splits = 0;  // communicators made of this one: part of their names
+
+ private:
+  struct Due {
+    Collective collective;
+    uint64_t number;
+  };
+  void settle_first();  // with the mutex held
+
+  std::unique_ptr<Meeting> meeting_;
+  std::string name_;
+  int device_;
+  int number_;
+  std::mutex mutex_{};
+  std::deque<Due> due_{};
+};
+
+// All communicators of this process, for whoever waits.
+void enlist(
+    const std::shared_ptr<RankCommunicator>& communicator);  // shared with a thread that waits
+void strike(const RankCommunicator* communicator);
+
+}  // namespace tandem::pretend
