@@ -40,22 +40,29 @@ void declare_cases(CLI::App& app, Flags& flags) {
   app.add_option("--collective", flags.collective,
                  "all, or some of all_reduce, broadcast, reduce, all_gather, reduce_scatter, "
                  "scatter, gather, sendrecv")
+      ->type_name("NAME,...")
       ->capture_default_str();
   auto* const sizes =
       app.add_option("--sizes", flags.sizes,
                      "bytes of the larger buffer: a range that doubles, or with a factor "
                      "(1KiB:1GiB:4), or a list (1MiB,16MiB); "
                      "what does not fit into memory is skipped")
+          ->type_name("BYTES")
           ->capture_default_str();
   app.add_option("--sizes-of", flags.sizes_of,
-                 "a model's name: the sizes of the buckets that ddp reduces of it")
+                 "a model, such as gpt2-124m: the sizes of the buckets that ddp reduces of it")
+      ->type_name("MODEL")
       ->excludes(sizes);
   app.add_option("--in-place", flags.in_place,
-                 "all_reduce, all_gather, reduce_scatter: on, off or both; "
-                 "the others have one form")
+                 "all_reduce, all_gather, reduce_scatter: whether the result lies where the "
+                 "operand lay; the others have one form")
+      ->type_name("on|off|both")
       ->capture_default_str();
-  app.add_option("--dtype", flags.type, "fp32, bf16 or fp16")->capture_default_str();
-  app.add_option("--op", flags.op, "of all_reduce and reduce_scatter: average or sum")
+  app.add_option("--dtype", flags.type, "the elements' type")
+      ->type_name("fp32|bf16|fp16")
+      ->capture_default_str();
+  app.add_option("--op", flags.op, "of all_reduce and reduce_scatter")
+      ->type_name("average|sum")
       ->capture_default_str();
 }
 
@@ -64,13 +71,21 @@ void declare_samples(CLI::App& app, Flags& flags) {
          "--free-running", flags.free_running,
          "calls per sample, back to back, between one barrier and one wait; on the host all are "
          "queued before the clock starts")
+      ->type_name("COUNT")
       ->capture_default_str();
   app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
+      ->type_name("COUNT")
       ->capture_default_str();
   app.add_option("--wait", flags.wait,
-                 "shared_memory, for other ranks: park, or spin (needs a core per rank)")
+                 "shared_memory: how ranks wait for others; spin needs a core per rank")
+      ->type_name("park|spin")
       ->capture_default_str();
-  app.footer("As processes: mpirun -np DEVICES --bind-to none collective_bench.");
+  app.footer(
+      "Examples:\n"
+      "  collective_bench --launch=threads --devices=2 --sizes=1KiB:64MiB:4\n"
+      "  mpirun -np 2 --bind-to none collective_bench --collective=all_reduce,all_gather\n"
+      "Google Benchmark's flags say what they say elsewhere.\n"
+      "Exit status: 0 measured, 1 failed, 2 wrong usage.");
 }
 
 std::vector<Collective> collectives_of(const std::string& text) {

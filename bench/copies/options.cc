@@ -70,11 +70,20 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--sizes", flags.sizes,
                  "bytes of a copy: a list, a range that doubles (1KiB:64MiB), or one with its "
                  "factor (1KiB:1GiB:4); what does not fit into memory is skipped")
+      ->type_name("BYTES")
       ->capture_default_str();
   app.add_option("--ways", flags.ways, "one way, both ways at once, or all of these")
+      ->type_name("one|both|all")
       ->capture_default_str();
   app.add_option("--samples", flags.samples, "per copy; 1000 or more give p99")
+      ->type_name("COUNT")
       ->capture_default_str();
+  app.footer(
+      "Examples:\n"
+      "  copy_bench --devices=2\n"
+      "  copy_bench --devices=2 --ways=both --sizes=64MiB --samples=1000\n"
+      "Google Benchmark's flags say what they say elsewhere.\n"
+      "Exit status: 0 measured, 1 failed, 2 wrong usage.");
 }
 
 std::vector<Ways> ways_of(const std::string& text) {

@@ -20,22 +20,32 @@ void declare(CLI::App& app, KernelOptions& options, Flags& flags) {
       "--peak", options.peak,
       "the measured peak, by square products of several sizes, in place of the operations");
   app.add_option(
-      "--step-of", options.step_of,
-      "a model: the FLOP/s of its step on one device, and of forward and backward alone, "
-      "against the bare products of its shapes, in pairs; in place of the operations");
+         "--step-of", options.step_of,
+         "a model: the FLOP/s of its step on one device, and of forward and backward alone, "
+         "against the bare products of its shapes, in pairs; in place of the operations")
+      ->type_name("MODEL");
   app.add_option("--parts-of", options.parts_of,
                  "a model: how much of its step on a host device lies in operations, and where the "
-                 "rest goes; in place of the operations");
-  app.add_option("--batch", options.batch, "of --step-of and --parts-of: samples");
-  app.add_option("--input", flags.input,
-                 "of --step-of and --parts-of: where the batch lies: host, pageable, device")
+                 "rest goes; in place of the operations")
+      ->type_name("MODEL");
+  app.add_option("--batch", options.batch, "of --step-of and --parts-of, which need it: such as 64")
+      ->type_name("SAMPLES");
+  app.add_option("--input", flags.input, "of --step-of and --parts-of: where the batch lies")
+      ->type_name("host|pageable|device")
       ->capture_default_str();
-  app.add_option("--pairs", options.pairs, "of --step-of")->capture_default_str();
-  app.add_option("--steps", options.steps, "of --parts-of")->capture_default_str();
+  app.add_option("--pairs", options.pairs, "of --step-of: pairs of step and products")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  app.add_option("--steps", options.steps, "of --parts-of: steps that are timed")
+      ->type_name("COUNT")
+      ->capture_default_str();
   app.add_option("--precision", flags.precision,
-                 "fp32, tf32 (GPU) or bf16: of the products (default: fp32; with --peak all that "
-                 "the device has)");
-  app.add_option("--backend", flags.backend, "auto, host or cuda")->capture_default_str();
+                 "of the products; tf32 is for GPUs; default: fp32, with --peak all that the "
+                 "device has")
+      ->type_name("fp32|tf32|bf16");
+  app.add_option("--backend", flags.backend, "where the device is; auto: a GPU where there is one")
+      ->type_name("auto|host|cuda")
+      ->capture_default_str();
 }
 
 // Refuses options that belong to another run than the requested one.
@@ -75,6 +85,9 @@ std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* a
   Flags flags;
   declare(app, options, flags);
   app.footer(
+      "Examples:\n"
+      "  kernel_bench --benchmark_filter=linear_forward\n"
+      "  kernel_bench --step-of=gpt2-nano --batch=16\n"
       "Of Google Benchmark's flags all, but with --peak, --step-of and --parts-of only those that "
       "say where output goes.\n"
       "Exit status: 0 measured, 1 failed, 2 wrong usage.");

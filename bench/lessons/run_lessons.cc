@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
@@ -100,11 +101,9 @@ Lessons choose_lessons(const Lessons& all, const std::vector<std::string>& names
   };
   for (const std::string& name : names) {
     if (std::any_of(all.begin(), all.end(), named(name))) continue;
-    std::string known;
-    for (const Lesson* const lesson : all) {
-      known += (known.empty() ? "" : ", ") + std::string(lesson->name);
-    }
-    fail(ErrorKind::kUsage, "unknown lesson '{}': use some of {}", name, known);
+    std::vector<std::string_view> known;
+    for (const Lesson* const lesson : all) known.push_back(lesson->name);
+    fail_unknown("lesson", name, known);
   }
   Lessons chosen;
   for (const Lesson* const lesson : all) {

@@ -71,8 +71,6 @@ class FlightLog::PerDevice final : public CollectiveObserver {
 FlightLog::FlightLog(const std::filesystem::path& folder, const Ranks& ranks) {
   if (folder.empty()) return;
   const auto error = capture_error([&] {
-    std::error_code unmade;  // shows when a file cannot be opened there
-    std::filesystem::create_directories(folder, unmade);
     for (int i = 0; i < ranks.count; ++i) {
       const int rank = ranks.first + i;
       devices_.push_back(std::make_unique<PerDevice>(flight_file(folder, rank), rank, ranks.world));

@@ -85,6 +85,32 @@ std::string in_words(const CLI::App& command, const CLI::ParseError& error) {
   return std::string(message);
 }
 
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) {
+    if (!option->get_positional() && !option->get_group().empty()) {
+      names.push_back(option->get_name());
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* const below : command.get_subcommands({})) {
+    names.push_back(below->get_name());
+  }
+  return names;
+}
+
+// The first word of the command that looks like an option and is none of its own; "" for none.
+std::string unknown_option(const CLI::App& command) {
+  for (const std::string& word : command.remaining()) {
+    if (word.starts_with("--")) return word;
+  }
+  return "";
+}
+
 // By stdio, whose errors the programs' ends look for.
 void print(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stdout)); }
 
@@ -100,25 +126,26 @@ bool parse(CLI::App& app, int count, const char* const* words) {
     print(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
+    // A misspelt option may be the one that is missing.
+    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (is_missing && !unknown_option(command).empty()) refuse(command, unknown_option(command));
     fail(ErrorKind::kUsage, "{}; see {} --help", in_words(command, error), full_name(command));
   }
   return false;
 }
 
-void refuse(const CLI::App& command, const std::string& word) {
+void refuse(const CLI::App& command, const std::string& word,
+            const std::vector<std::string>& others) {
   constexpr std::size_t kLongestShown = 60;
   const std::string given = word.substr(0, word.find('='));
   const bool is_option = given.starts_with('-');
-  std::vector<std::string> names;
-  for (const CLI::Option* const option : command.get_options()) {
-    if (!option->get_positional() && !option->get_group().empty()) {
-      names.push_back(option->get_name());
-    }
-  }
+  std::vector<std::string> names = is_option ? option_names(command) : command_names(command);
+  const std::string_view kind = is_option ? "option" : names.empty() ? "argument" : "command";
+  if (is_option) names.insert(names.end(), others.begin(), others.end());
   const std::vector<std::string_view> known(names.begin(), names.end());
-  fail(ErrorKind::kUsage, "{} '{}' is none of {}'s{}; see {} --help",
-       is_option ? "option" : "argument", given.substr(0, kLongestShown), full_name(command),
-       is_option ? did_you_mean(given, known) : "", full_name(command));
+  fail(ErrorKind::kUsage, "{} '{}' is none of {}'s{}; see {} --help", kind,
+       given.substr(0, kLongestShown), full_name(command), did_you_mean(given, known),
+       full_name(command));
 }
 
 std::string full_name(const CLI::App& command) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -16,8 +17,9 @@ namespace tandem::command_line {
 [[nodiscard]] bool parse(CLI::App& app, int count, const char* const* words);
 
 // Throws the usage error of a word that `command`, a program or a parsed subcommand, does not take,
-// with the nearest of its options.
-[[noreturn]] void refuse(const CLI::App& command, const std::string& word);
+// with the nearest of its options, of `others` that it hands on ("--model"), or of its subcommands.
+[[noreturn]] void refuse(const CLI::App& command, const std::string& word,
+                         const std::vector<std::string>& others = {});
 
 // "tandem trace record": the words that start a subcommand.
 [[nodiscard]] std::string full_name(const CLI::App& command);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/base/units.h"
 #include "common/model/gpt2.h"
 #include "common/model/linear_stack.h"
@@ -105,10 +106,12 @@ std::unique_ptr<Model> make_model(const std::string& name) {
          "built-in model here",
          name);
   }
+  const std::vector<std::string> names = model_names();
+  const std::vector<std::string_view> known(names.begin(), names.end());
   fail(ErrorKind::kUsage,
-       "unknown model '{}': use one of {}, mlp:LxW such as mlp:4x1024, or one of GPT-2 with a "
+       "unknown model '{}'{}: use one of {}, mlp:LxW such as mlp:4x1024, or one of GPT-2 with a "
        "sequence length, such as gpt2-124m:64",
-       name, fmt::join(model_names(), ", "));
+       name, did_you_mean(name, known), fmt::join(names, ", "));
 }
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "common/base/known_names.h"
 #include "common/options/rules.h"
 #include "common/parallel/strategy.h"
 
@@ -18,8 +19,8 @@ std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
   const std::string name = text.substr(0, colon);
   const PhaseTraits* const phase = find_phase(name);
   if (phase == nullptr) {
-    fail(ErrorKind::kUsage, "--plant: '{}' is no phase: use one of {}", name,
-         fmt::join(kPhaseNames, ", "));
+    fail(ErrorKind::kUsage, "--plant: '{}' is no phase{}: use one of {}", name,
+         did_you_mean(name, kPhaseNames), fmt::join(kPhaseNames, ", "));
   }
   const Nanoseconds delay = parse_duration(text.substr(colon + 1), "--plant");
   if (delay > std::chrono::seconds(1)) {

@@ -90,7 +90,7 @@ std::vector<const StrategyPair*> largest(const Summary& summary) {
       by_workload;
   for (const StrategyPair& pair : summary.comparisons) {
     const results::Cell& cell = pair.dp->cell;
-    if (cell.devices < 2 || !implementation_of(cell).empty()) continue;
+    if (cell.devices < 2 || !is_of_subject(pair, summary)) continue;
     const StrategyPair*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
                                               cell.backend, precision_of(cell), pair.dp->mode}];
     if (found == nullptr || cell.devices > found->dp->cell.devices) found = &pair;
@@ -121,17 +121,31 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
   }
 }
 
-// Advises the faster strategy of each resolved comparison, or one device where that strategy is
-// slower than one device.
+bool is_slower_than_single(const CellSummary& cell) {
+  return cell.speedup && stats::judge(*cell.speedup) == stats::Verdict::kSlower;
+}
+
+// Advises the faster strategy of each resolved comparison, or one device where that strategy, or
+// both of an unresolved comparison, are slower than one device.
 void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   std::size_t told = 0;
   for (const StrategyPair* pair : pairs) {
-    if (pair->ddp_verdict == stats::Verdict::kNotResolved || ++told > kMostLimits) continue;
+    const bool is_open = pair->ddp_verdict == stats::Verdict::kNotResolved;
+    const bool are_slower = is_slower_than_single(*pair->dp) && is_slower_than_single(*pair->ddp);
+    if ((is_open && !are_slower) || ++told > kMostLimits) continue;
+    if (is_open) {
+      list.push_back({fmt::format("{}: stay on one device for this model and batch: dp is {} of "
+                                  "single, ddp {}.",
+                                  point_of(*pair->dp), ratio_text(*pair->dp->speedup),
+                                  ratio_text(*pair->ddp->speedup)),
+                      kMap});
+      continue;
+    }
     const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
     const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
     const std::string name = strategy_label(best.cell);
     const std::string at = point_of(best);
-    if (best.speedup && stats::judge(*best.speedup) == stats::Verdict::kSlower) {
+    if (is_slower_than_single(best)) {
       list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
                                   "of both, is {} of single.",
                                   at, name, ratio_text(*best.speedup)),

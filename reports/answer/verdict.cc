@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/answer/torch_verdict.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
@@ -147,7 +148,8 @@ std::string tested_text(const Summary& summary) {
 
 std::vector<std::string> breaks_of(const Summary& summary) {
   std::vector<std::string> breaks = first_sentences(break_even_lines(summary));
-  if (!any_resolved(summary)) breaks.push_back(deciding_sweep(summary));
+  const std::string sweep = any_resolved(summary) ? "" : deciding_sweep(summary);
+  if (!sweep.empty()) breaks.push_back(sweep);
   return breaks;
 }
 
@@ -165,6 +167,15 @@ std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
 
 VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
+  if (!sole_implementation(summary).empty()) {
+    text.subject = subject(document, summary);
+    text.overall = torch_overall(summary);
+    text.workloads = torch_sentences(summary);
+    text.tested = tested_text(summary);
+    text.breaks = breaks_of(summary);
+    text.notes = notes(document, summary);
+    return text;
+  }
   text.subject = subject(document, summary);
   Tally total;
   const bool any_measured = has_measured_pair(summary);
@@ -174,8 +185,8 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
       text.workloads.push_back(sentence(*pair));
       // A modelled comparison never decides beside measured ones, nor does another
       // implementation's.
-      const bool counts = (pair->dp->modelled.empty() || !any_measured) &&
-                          implementation_of(pair->dp->cell).empty();
+      const bool counts =
+          (pair->dp->modelled.empty() || !any_measured) && is_of_subject(*pair, summary);
       if (pair->dp->cell.devices == 1 || !counts) continue;
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];

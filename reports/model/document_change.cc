@@ -83,18 +83,55 @@ void leave_unsure(CellChange& cell) {
                                 : "links were scaled to different core speeds: not the same link");
 }
 
-std::vector<CellChange> common_cells(const Summary& before, const Summary& after) {
-  std::map<CellIdentity, const CellSummary*> found;
-  for (const CellSummary& cell : after.cells) {
-    if (cell.launches > 0) found.emplace(identity_of(cell), &cell);
+// The cell without what was planted into it on purpose.
+results::Cell bare(results::Cell cell) {
+  for (const char* option : {"plant", "fault"}) cell.options.erase(option);
+  return cell;
+}
+
+CellIdentity identity_without_plant(const CellSummary& cell) {
+  return {bare(cell.cell).name(), cell.cell.backend, cell.mode, cell.modelled, ""};
+}
+
+// The measured cells of a document. A cell's partner is the same cell, or, where only one of the
+// two has a planted delay, the same cell but for that delay: so a gate can be tried.
+class Partners {
+ public:
+  Partners(const Summary& summary, const Summary& others) {
+    std::set<CellIdentity> taken;
+    for (const CellSummary& other : others.cells) {
+      if (other.launches > 0) taken.insert(identity_of(other));
+    }
+    for (const CellSummary& cell : summary.cells) {
+      if (cell.launches == 0) continue;
+      same_.emplace(identity_of(cell), &cell);
+      if (!taken.contains(identity_of(cell))) free_.emplace(identity_without_plant(cell), &cell);
+    }
   }
+
+  // Null where the cell has no partner.
+  [[nodiscard]] const CellSummary* of(const CellSummary& cell) const {
+    const auto same = same_.find(identity_of(cell));
+    if (same != same_.end()) return same->second;
+    const auto free = free_.find(identity_without_plant(cell));
+    if (free == free_.end()) return nullptr;
+    return free->second->planted.empty() == cell.planted.empty() ? nullptr : free->second;
+  }
+
+ private:
+  std::map<CellIdentity, const CellSummary*> same_;
+  std::map<CellIdentity, const CellSummary*> free_;  // cells that are the same as no other
+};
+
+std::vector<CellChange> common_cells(const Summary& before, const Summary& after) {
+  const Partners partners(after, before);
   std::vector<CellChange> cells;
   for (const CellSummary& cell : before.cells) {
-    const auto place = found.find(identity_of(cell));
-    if (cell.launches == 0 || place == found.end()) continue;
+    const CellSummary* const partner = cell.launches > 0 ? partners.of(cell) : nullptr;
+    if (partner == nullptr) continue;
     CellChange common;
     common.before = &cell;
-    common.after = place->second;
+    common.after = partner;
     cells.push_back(common);
   }
   return cells;
@@ -213,8 +250,11 @@ void add_lonely(std::vector<std::string>& lines, const std::string& own, const s
 std::vector<std::string> change_notes(const results::Document& before,
                                       const results::Document& after, const DocumentNames& names) {
   std::vector<std::string> lines;
-  add_differences(lines, "machines differ", machine_facts(before), machine_facts(after));
-  add_differences(lines, "software differs", software_facts(before), software_facts(after));
+  const bool are_known = machine_of(before).cores > 0 && machine_of(after).cores > 0;
+  if (are_known) {  // a document without a measured launch tells of neither
+    add_differences(lines, "machines differ", machine_facts(before), machine_facts(after));
+    add_differences(lines, "software differs", software_facts(before), software_facts(after));
+  }
   add_load(lines, before.sweep.context, after.sweep.context);
   add_shared(lines, before, after, names);
   return lines;
@@ -242,36 +282,43 @@ bool has_failed(const CellSummary& cell) {
 }
 
 const CellSummary* find_cell(const Summary& summary, const CellSummary& wanted) {
+  const CellSummary* near = nullptr;
   for (const CellSummary& cell : summary.cells) {
     if (cell.cell.name() == wanted.cell.name()) return &cell;
+    if (bare(cell.cell).name() == bare(wanted.cell).name()) near = &cell;
   }
-  return nullptr;
+  return near;
 }
 
-std::vector<LostCell> lost_cells(const Summary& before, const Summary& after) {
+std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
+                                 const std::vector<CellChange>& common) {
   std::vector<LostCell> lost;
   for (const CellSummary& cell : after.cells) {
     const CellSummary* const then = find_cell(before, cell);
-    const bool fails_now = has_failed(cell) && (then == nullptr || !has_failed(*then));
     const bool is_skipped = cell.launches == 0 && then != nullptr && then->launches > 0;
-    if (fails_now || is_skipped) lost.push_back({.cell = &cell});
+    if (has_failed(cell) || is_skipped) lost.push_back({.cell = &cell});
   }
   for (const CellSummary& cell : before.cells) {
-    if (cell.launches == 0 || find_cell(after, cell) != nullptr) continue;
+    const bool is_met = std::ranges::find(common, &cell, &CellChange::before) != common.end();
+    if (cell.launches == 0 || is_met || find_cell(after, cell) != nullptr) continue;
     lost.push_back({.cell = &cell, .is_missing = true});
   }
   return lost;
 }
 
-// Names cells of which launches failed in the second document, and which no other line names: those
-// that measured something, and those that the first document lacks.
+// Names cells of which launches failed in the second document, but those that no launch of it
+// measured and the first document did: another line names these.
 void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lost,
                 const Summary& before, const DocumentNames& names) {
   std::vector<std::string> failed;
   for (const LostCell& one : lost) {
     const CellSummary& cell = *one.cell;
-    if (one.is_missing || (cell.launches == 0 && find_cell(before, cell) != nullptr)) continue;
-    failed.push_back(fmt::format("{} ({})", cell.cell.name(), cell.reason));
+    const CellSummary* const then = find_cell(before, cell);
+    const bool is_lonely = cell.launches == 0 && then != nullptr && then->launches > 0;
+    if (one.is_missing || is_lonely) continue;
+    const bool failed_before = then != nullptr && has_failed(*then);
+    failed.push_back(fmt::format("{} ({}{})", cell.cell.name(), cell.reason,
+                                 failed_before ? "; failed in " + names.before + " too" : ""));
     if (failed.size() == kMostNamed) break;
   }
   if (failed.empty()) return;
@@ -343,7 +390,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     add_marks(cell, names);
   }
   result.notes = change_notes(before, after, names);
-  result.lost = lost_cells(before_summary, after_summary);
+  result.lost = lost_cells(before_summary, after_summary, result.cells);
   add_lonely_cells(result.notes, before_summary, after_summary, result.cells, names);
   add_failed(result.notes, result.lost, before_summary, names);
   return result;

@@ -25,8 +25,8 @@ struct CellChange {
   std::vector<std::string> remarks;
 };
 
-// A cell that the second document lacks though the first measured it, or that has a failed launch
-// in the second and none in the first.
+// A cell that the second document lacks or skipped though the first measured it, or that has a
+// failed launch in the second.
 struct LostCell {
   const CellSummary* cell = nullptr;  // the second document's where it has one, else the first's
   bool is_missing = false;            // the second document says nothing of the cell

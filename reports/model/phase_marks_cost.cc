@@ -99,6 +99,16 @@ std::string judged(const stats::Estimate& ratio) {
                                     : "whether that is under 1 % is not resolved";
 }
 
+// The command line of step_bench for the cell of example_options(); empty where no cell measured.
+std::string bench_command(const Summary& summary) {
+  const CellSummary* cell = chosen(summary);
+  if (cell == nullptr) return "";
+  const bool is_a_job = cell->cell.launch == "processes" && cell->cell.devices > 1;
+  const std::string launcher =
+      is_a_job ? fmt::format("mpirun -np {} --bind-to none ", cell->cell.devices) : "";
+  return launcher + "step_bench " + example_options(summary);
+}
+
 bool has_marks(const Summary& summary) {
   return std::ranges::any_of(summary.cells,
                              [](const CellSummary& cell) { return !cell.phases.empty(); });
@@ -106,24 +116,20 @@ bool has_marks(const Summary& summary) {
 
 }  // namespace
 
-std::string bench_command(const Summary& summary) {
+std::string example_options(const Summary& summary) {
   const CellSummary* cell = chosen(summary);
   if (cell == nullptr) return "";
   const results::Cell& what = cell->cell;
-  std::string command;
-  if (what.launch == "processes" && what.devices > 1) {
-    command = fmt::format("mpirun -np {} --bind-to none ", what.devices);
-  }
-  command += fmt::format("step_bench --strategy={} {} --devices={} --batch={} --backend={}",
-                         shell_word(what.strategy), shell_word("--model=" + what.model),
-                         what.devices, what.global_batch, shell_word(what.backend));
+  std::string words = fmt::format("--strategy={} {} --devices={} --batch={} --backend={}",
+                                  shell_word(what.strategy), shell_word("--model=" + what.model),
+                                  what.devices, what.global_batch, shell_word(what.backend));
   if (what.strategy == name_of(kIndependent))
-    command += fmt::format(" --launch={}", shell_word(what.launch));
+    words += fmt::format(" --launch={}", shell_word(what.launch));
   for (const auto& [name, value] : what.options) {
     if (!says_how_to_time(name))
-      command += fmt::format(" {}", shell_word(fmt::format("--{}={}", name, value)));
+      words += fmt::format(" {}", shell_word(fmt::format("--{}={}", name, value)));
   }
-  return command;
+  return words;
 }
 
 std::vector<PhaseMarksCost> phase_marks_costs(const results::Document& document,

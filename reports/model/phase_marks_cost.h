@@ -29,9 +29,9 @@ struct PhaseMarksCost {
 [[nodiscard]] std::vector<std::string> phase_marks_cost_lines(const results::Document& document,
                                                               const Summary& summary);
 
-// The command line of step_bench for one measured cell: of ddp on the most devices, else of dp,
-// else of any measured cell; empty where no cell measured. Options that say how a launch is timed
-// are left out. Each word is quoted where the shell needs quotes.
-[[nodiscard]] std::string bench_command(const Summary& summary);
+// The options that name one measured cell to step_bench and to tandem's verbs: of ddp on the most
+// devices, else of dp, else of any measured cell; empty where no cell measured. Options that say
+// how a launch is timed are left out. Each word is quoted where the shell needs quotes.
+[[nodiscard]] std::string example_options(const Summary& summary);
 
 }  // namespace tandem::reports

@@ -21,7 +21,9 @@ namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
 // The options beside those of models that say which question a cell answers.
-constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation};
+constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
+                                // Of torch's cells: how the step itself is written.
+                                "fused", "channels-last", "read-loss"};
 
 // The option's value; empty where the option has its default. "off" is the default of all switches
 // read here.
@@ -45,6 +47,18 @@ std::string where(const results::MachineFacts& machine) {
 }  // namespace
 
 std::string implementation_of(const results::Cell& cell) { return cell.option(kImplementation); }
+
+std::string sole_implementation(const Summary& summary) {
+  if (summary.cells.empty()) return "";
+  std::string sole = implementation_of(summary.cells.front().cell);
+  const bool is_sole = std::ranges::all_of(
+      summary.cells, [&](const CellSummary& cell) { return implementation_of(cell.cell) == sole; });
+  return is_sole ? sole : "";
+}
+
+bool is_of_subject(const StrategyPair& pair, const Summary& summary) {
+  return implementation_of(pair.dp->cell).empty() || !sole_implementation(summary).empty();
+}
 
 results::Cell own_cell(const results::Cell& cell) {
   results::Cell own = cell;
@@ -114,13 +128,17 @@ std::string strategy_label(const results::Cell& cell) {
 
 results::MachineFacts machine_of(const results::Document& document) {
   results::MachineFacts machine;
+  results::MachineFacts beside;               // as another implementation saw it
   std::map<std::string, std::string> others;  // libraries of another implementation
   for (const results::LaunchRecord& record : document.launches) {
     if (record.status != results::Status::kOk) continue;
     const bool is_own = implementation_of(record.cell).empty();
     if (is_own && record.machine.cores > machine.cores) machine = record.machine;
-    if (!is_own) others.merge(std::map(record.machine.libraries));
+    if (is_own) continue;
+    if (record.machine.cores > beside.cores) beside = record.machine;
+    others.merge(std::map(record.machine.libraries));
   }
+  if (machine.cores == 0) machine = beside;
   machine.libraries.merge(others);
   return machine;
 }

@@ -16,6 +16,14 @@ inline constexpr const char* kImplementation = "implementation";
 // The cell's implementation; empty for Tandem.
 [[nodiscard]] std::string implementation_of(const results::Cell& cell);
 
+// The one other implementation that measured all cells, "torch-2.15.0", so that it is what the
+// report is about; empty where cells are Tandem's or there are none.
+[[nodiscard]] std::string sole_implementation(const Summary& summary);
+
+// Whether the pair counts in the verdict: Tandem's own, and another implementation's where that is
+// what the report is about.
+[[nodiscard]] bool is_of_subject(const StrategyPair& pair, const Summary& summary);
+
 // The same cell with Tandem's implementation.
 [[nodiscard]] results::Cell own_cell(const results::Cell& cell);
 

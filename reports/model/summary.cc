@@ -2,6 +2,7 @@
 #include "reports/model/summary.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -181,6 +182,15 @@ std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells) {
   return comparisons;
 }
 
+// Whether one implementation trains by the same step on each device, however devices exchange.
+bool is_same_step(const results::Cell& a, const results::Cell& b) {
+  constexpr std::array kOptions{kImplementation, "optimizer", "fused", "channels-last",
+                                "read-loss"};
+  return std::ranges::all_of(kOptions, [&](const char* option) {
+    return a.option(option, "off") == b.option(option, "off");
+  });
+}
+
 }  // namespace
 
 bool Unsteadiness::steps_in_modes() const {
@@ -266,8 +276,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell) ||
-        implementation_of(other.cell) != implementation_of(summary.cell) ||
-        other.cell.option("optimizer") != summary.cell.option("optimizer")) {
+        !is_same_step(other.cell, summary.cell)) {
       continue;
     }
     if (best == nullptr || is_plain(other.cell)) best = &other;

@@ -72,7 +72,8 @@ std::string costs_block(const Summary& summary) {
 }
 
 std::string twin_block(const Summary& summary) {
-  return block_html({kTwin.id, kTwin.title}, table_html(twin_table(summary), kTwin.title),
+  const Heading& heading = twin_heading(summary);
+  return block_html({heading.id, heading.title}, table_html(twin_table(summary), heading.title),
                     twin_note(summary));
 }
 

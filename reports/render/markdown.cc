@@ -147,7 +147,7 @@ std::string gap_part(const Report& report) {
           block(kCosts, table_markdown(ddp_cost_table(summary))) +
           block(kCorners, noted_markdown(table_markdown(two_by_two_table(summary)),
                                          two_by_two_note(summary))) +
-          block({kTwin.id, kTwin.title},
+          block({kTwin.id, twin_heading(summary).title},
                 noted_markdown(table_markdown(twin_table(summary)), twin_note(summary))));
 }
 

@@ -60,7 +60,7 @@ std::string to_terminal(const Report& report) {
   std::string text = to_text(report.verdict);
   for (const std::string& line : dropped_lines(report.document.sweep)) text += line + "\n";
   return text + advice_text(report.advice) + block(kCells, brief_cell_table(summary)) +
-         block(kTwin, twin_table(summary), {twin_note(summary)}) +
+         block(twin_heading(summary), twin_table(summary), {twin_note(summary)}) +
          block(kCorners, two_by_two_table(summary), {two_by_two_note(summary)}) +
          defined_block(kCosts, brief_ddp_cost_table(summary)) +
          defined_block(kCollectives, collective_table(summary));

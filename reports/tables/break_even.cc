@@ -126,7 +126,7 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
   std::vector<const StrategyPair*> found;
   for (const StrategyPair& pair : summary.comparisons) {
     const bool counts =
-        (pair.dp->modelled.empty() || !any_measured) && implementation_of(pair.dp->cell).empty();
+        (pair.dp->modelled.empty() || !any_measured) && is_of_subject(pair, summary);
     if (on_several_devices(pair) && counts) found.push_back(&pair);
   }
   return found;
@@ -238,15 +238,18 @@ bool any_resolved(const Summary& summary) { return resolved_points(summary) > 0;
 
 std::string deciding_sweep(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = counted(summary);
+  if (pairs.empty() && !sole_implementation(summary).empty())
+    return "";  // torch has no dp on a CPU
   if (pairs.empty()) {
     return "Nothing here compares dp and ddp on several devices: `tandem run quick` does.";
   }
   const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
   if (open == 0) return "";
   return fmt::format(
-      "{} cannot be decided from these launches: run the same command into a second folder and "
-      "report both as one (`tandem merge A B --out C`), which narrows intervals; `tandem "
-      "run batch` and `tandem run model-size` look for the break-even beyond the tested range.",
+      "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
+      "same command into a second folder and take both as one (`tandem merge A B --out C`), which "
+      "narrows intervals; `tandem run batch` and `tandem run model-size` look for the break-even "
+      "beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));
 }

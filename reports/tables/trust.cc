@@ -69,8 +69,8 @@ std::string numbers_line(const Summary& summary) {
                         count_text(searched, "cell"));
   }
   line += "whether strategies compute what one device does was not checked in this run";
-  const std::string command = bench_command(summary);
-  return command.empty() ? line + "." : line + ", do: " + command + " --verify.";
+  const std::string options = example_options(summary);
+  return options.empty() ? line + "." : line + ", do: tandem verify " + options + ".";
 }
 
 std::string command_text(const std::vector<std::string>& words, const std::string& out) {

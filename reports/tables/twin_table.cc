@@ -91,7 +91,12 @@ std::vector<StepRatio> wrapper_costs(const Summary& summary) {
   return costs;
 }
 
+const Heading& twin_heading(const Summary& summary) {
+  return sole_implementation(summary).empty() ? kTwin : kWrappers;
+}
+
 std::string twin_note(const Summary& summary) {
+  if (!sole_implementation(summary).empty()) return std::string(kWrappers.hint);
   const std::vector<StepRatio> twins = twins_of(summary);
   const auto any = [&](auto predicate) {
     return std::ranges::any_of(twins, [&](const StepRatio& pair) { return predicate(*pair.of); });

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/model/summary.h"
+#include "reports/text/section_words.h"
 #include "reports/text/table.h"
 
 namespace tandem::reports {
@@ -24,6 +25,9 @@ struct StepRatio {
 // The cost of a wrapper without communication: ddp or dp on one device over single, of each
 // implementation, Tandem among them; empty where there is only one implementation.
 [[nodiscard]] std::vector<StepRatio> wrapper_costs(const Summary& summary);
+
+// The table's heading: of both sides, or of the wrappers' costs where there is one side.
+[[nodiscard]] const Heading& twin_heading(const Summary& summary);
 
 // How to read the table, and the differences between both sides of the measured cells.
 [[nodiscard]] std::string twin_note(const Summary& summary);

@@ -38,6 +38,11 @@ inline constexpr Heading kTwin{
     "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
     "interleaved."};
 
+// In place of the last one where PyTorch alone was measured.
+inline constexpr Heading kWrappers{
+    kTwin.id, "What a wrapper costs on one device",
+    "One device exchanges nothing: what a wrapper takes there beside the plain module is its own."};
+
 inline constexpr Heading kMap{"map", "Break-even map",
                               "Who is faster over model (by parameters) and batch."};
 inline constexpr std::string_view kNoMap = "dp and ddp were not both measured at any point.";

@@ -54,6 +54,7 @@ TEST(KnownNames, NearestIsNamed_WhereItIsNear) {
   EXPECT_EQ(did_you_mean("falops", kNames), " (did you mean 'flops'?)");
   EXPECT_EQ(did_you_mean("seocnds", kNames), " (did you mean 'seconds'?)");
   EXPECT_EQ(did_you_mean("operation", kNames), " (did you mean 'operations'?)");
+  EXPECT_EQ(did_you_mean("oper", kNames), " (did you mean 'operations'?)");
   EXPECT_EQ(did_you_mean("frobnicate", kNames), "");
   EXPECT_EQ(did_you_mean("quux", kNames), "");
   EXPECT_EQ(did_you_mean(std::string(1000, 'x'), kNames), "");

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that the documents show in an sh block can be given as it stands there.
+"""Every command that the documents show in an sh block, as a step of a job in a yaml block, or as an example of a help
+text, can be given as it stands there.
 
     check_commands.py PROGRAMS_FOLDER [ROOT]
 
@@ -48,6 +49,7 @@ WITH_SECOND_WORD = {"profile", "trace"}
 IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
+STEP = re.compile(r"( *(?:- +)?)(run|(?:before_|after_)?script): *(.*)")  # of a job: GitHub's and GitLab's words
 
 
 class Fault(Exception):
@@ -66,6 +68,51 @@ def logical_lines(block):
         text = ""
     if text:
         raise Fault("a backslash that nothing follows: remove it")
+
+
+def is_below(line, key):
+    """Whether a line of yaml belongs to the value of a key that matched STEP; items may begin in the key's column."""
+    depth = len(line) - len(line.lstrip())
+    return not line.strip() or depth > len(key[1]) or (depth == len(key[1]) and key[2] != "run" and line.lstrip().startswith("- "))
+
+
+def steps_of(block):
+    """The commands of a yaml block as sh blocks: `run:` with a command, the lines below `run: |`, the items of `script:`."""
+    lines = list(block.lines)
+    while lines:
+        number, line = lines.pop(0)
+        key = STEP.fullmatch(line)
+        if key and key[3] not in ("", "|", "|-", "|+"):
+            yield markdown.Block(number, "sh", [(number, key[3])])
+        elif key:
+            below = []
+            while lines and is_below(lines[0][1], key):
+                below_number, text = lines.pop(0)
+                below.append((below_number, re.sub("^ *" if key[2] == "run" else "^ *(- +)?", "", text)))
+            yield markdown.Block(number, "sh", below)
+
+
+def examples_of(block):
+    """The commands under Examples: of a help text."""
+    lines = []
+    for number, line in block.lines:
+        if lines and not line.startswith("  "):
+            break
+        if lines or line == "Examples:":
+            lines.append((number, line.strip()))
+    if lines:
+        yield markdown.Block(block.line, "sh", lines[1:])
+
+
+def command_blocks(page):
+    for block in page.blocks:
+        language = block.language.split(" ")[0]
+        if language in ("sh", "bash", "shell", "console"):
+            yield block
+        elif language in ("yaml", "yml"):
+            yield from steps_of(block)
+        elif language == "text":
+            yield from examples_of(block)
 
 
 def words_of(text):
@@ -194,6 +241,14 @@ class Checker:
             launch["step_seconds"] = [seconds * (1 + 1e-6 * self.stand_ins) for seconds in launch.get("step_seconds", [])]
         return document
 
+    def stand_in_torch(self):
+        """A python whose torch knows every module of the reader's."""
+        path = self.scratch / "python_with_torch"
+        path.write_text("#!/bin/sh\n[ \"$3\" = --name ] && echo torch-9.9.9 && exit\n"
+                        "echo '{\"module\": \"own.py:build\", \"unused\": \"\", \"own_optimizer\": false}'\n")
+        path.chmod(0o755)
+        return path
+
     def stand_in_for_all(self, verb, words):
         for value in re.findall(r"(?m)^--model[=\n](\S+\.json)$", "\n".join(words)):
             self.stand_in(value, "workload")
@@ -224,7 +279,7 @@ class Checker:
 
     def check_step_options(self, words, own, step):
         """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be told apart."""
-        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step))
+        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--contention-pairs"}  # needs the verb's --contention
         handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
         if any("=" in word for word in handed):
             self.check_program("step_bench", handed)
@@ -237,6 +292,8 @@ class Checker:
             unknown = [word for word in words[1:] if not word.startswith("-") and word not in listed]
             if unknown:
                 raise Fault(f"there is no lesson {unknown[0]}: `tandem lessons --list` names them")
+        elif any(word.startswith("--module") for word in words):
+            self.must_end_well(program, [*words, f"--with-torch={self.stand_in_torch()}", "--dry-run"])
         elif "--dry-run" in OPTION.findall(text) and not re.search(r"--launcher[= ]srun", " ".join(words)):
             self.must_end_well(program, words if "--dry-run" in words else [*words, "--dry-run"])
 
@@ -326,6 +383,17 @@ def documents(root):
             yield name, markdown.Page(file.read_text())
 
 
+def patch_faults(root, name, page):
+    """Patches that a document shows and that do not fit what is committed here."""
+    for block in page.blocks:
+        if block.language != "diff" or not (root / ".git").exists():
+            continue
+        text = "".join(line + "\n" for _, line in block.lines)
+        tried = subprocess.run(["git", "-C", str(root), "apply", "--check", "-"], input=text, capture_output=True, text=True, check=False)
+        if tried.returncode != 0:
+            yield f"{name}:{block.line}: the patch does not apply ({tried.stderr.splitlines()[0]}): make it anew"
+
+
 def faults(programs, root):
     """(what is wrong, the number of commands) in all documents."""
     root = pathlib.Path(root).resolve()
@@ -333,9 +401,8 @@ def faults(programs, root):
     with tempfile.TemporaryDirectory() as scratch:
         checker = Checker(programs, root, scratch)
         for name, page in documents(root):
-            for block in page.blocks:
-                if block.language.split(" ")[0] not in ("sh", "bash", "shell", "console"):
-                    continue
+            found += patch_faults(root, name, page)
+            for block in command_blocks(page):
                 where = block.line
                 try:
                     for where, text in logical_lines(block):

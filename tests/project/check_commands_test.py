@@ -5,6 +5,7 @@
 Shell scripts stand in for the programs: each writes down what it is called with.
 """
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -126,6 +127,29 @@ class CommandsTest(unittest.TestCase):
         (self.root / "docs/cli.md").write_text("# Options\n\n## tandem explain\n\n`--input=WHERE`\n\n## tandem run\n\n`--other`\n")
         self.assertEqual(self.faults("tandem explain --input=device"), [])
         self.check_found("tandem explain --other=device", "no help names --other")
+
+    def test_jobs_of_yaml_blocks_are_read_by_their_lines(self):
+        sound = ("jobs:", "  gate:", "    steps:", "      - uses: actions/checkout@v4", "      - run: tandem doctor", "      - name: tandem lsit",
+                 "        run: |", "          tandem run quick \\", "            --devices=2", "", "          tandem list sweeps", "      - if: always()")
+        self.assertEqual(self.faults(*sound, language="yaml"), [])
+        for index, wrong, line in ((4, "      - run: tandem lsit", 8), (8, "            --device=2", 11), (10, "          tandem lsit", 14)):
+            found = self.faults(*sound[:index], wrong, *sound[index + 1:], language="yaml")
+            self.assertEqual([one.split(": ")[0] for one in found], [f"docs/guide.md:{line}"], found)
+        for below in ("  script:", "script:"):
+            job = ("before_script: tandem doctor", below, "  - tandem list sweeps", "  - tandem lsit", "artifacts:", "  - tandem lsit")
+            self.assertEqual([one.split(": ")[0] for one in self.faults(*job, language="yaml")], ["docs/guide.md:7"])
+
+    def test_examples_of_a_help_are_read_to_their_end(self):
+        self.assertEqual(self.faults("Options:", "  tandem lsit", "Examples:", "  tandem list sweeps", "tandem lsit", language="text"), [])
+        found = self.faults("Examples:", "  tandem list sweeps", "  tandem lsit  # why", "", "Exit status: 0", language="text")
+        self.assertEqual([one.split(": ")[0] for one in found], ["docs/guide.md:6"], found)
+
+    def test_a_patch_has_to_fit_what_is_there(self):
+        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
+        patch = ("--- a/README.md", "+++ b/README.md", "@@ -1 +1 @@", "-# Tandem", "+# Tandems")
+        self.assertEqual(self.faults(*patch, language="diff"), [])
+        found = self.faults(*patch[:3], "-# Another", patch[4], language="diff")
+        self.assertEqual([one.split(" (")[0] for one in found], ["docs/guide.md:3: the patch does not apply"])
 
     def test_every_document_of_users_is_read_and_other_blocks_are_not(self):
         for name in ("README.md", "CONTRIBUTING.md", "docs/method/deep.md"):

@@ -64,6 +64,14 @@ TEST(Advice, NamesTheFaster_UnlessOneDeviceBeatsBoth) {
   EXPECT_THAT(list, Not(says("use ddp", "map")));
 }
 
+TEST(Advice, OneDeviceThatBeatsBoth_IsNamed_WhicheverOfTheTwoLeads) {
+  Synthetic slow;
+  slow.add("single", 1, {0.01, 0.0101, 0.01});
+  slow.add("dp", 2, {0.03, 0.0301, 0.0299}).add("ddp", 2, {0.0301, 0.03, 0.0299});
+  EXPECT_THAT(advice(summarize(slow.document())),
+              says("stay on one device for this model and batch: dp is 0.33", "map"));
+}
+
 TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {
   Synthetic synthetic = with_phases();
   EXPECT_THAT(advice(summarize(synthetic.document())),

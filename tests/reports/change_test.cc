@@ -18,6 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // Both documents with their summaries, which the changes point into.
 struct Compared {
@@ -105,6 +106,55 @@ TEST(DocumentChange, OtherOptionsModesOrModels_AreOtherCells) {
   EXPECT_THAT(Compared(document(1), with(document(1), batch)).changes.cells, IsEmpty());
 }
 
+TEST(DocumentChange, APlantedDelay_MeetsTheSameCellWithoutIt_AndIsTold) {
+  const auto planted = [](results::LaunchRecord& launch) {
+    if (launch.cell.strategy != "ddp") return;
+    launch.cell.options["plant"] = "backward:2ms";
+    launch.planted = "backward:2ms";
+  };
+  const Compared pair(document(1, 1), with(document(1, 1.2), planted));
+  ASSERT_EQ(pair.changes.cells.size(), 2U);
+  EXPECT_EQ(pair.changes.cells[1].change, Change::kSlower);
+  EXPECT_THAT(pair.changes.cells[1].remarks, Contains("B: planted: backward:2ms"));
+  EXPECT_THAT(pair.changes.lost, IsEmpty());
+  EXPECT_THAT(pair.changes.notes, Not(Contains(HasSubstr("only"))));
+}
+
+TEST(DocumentChange, APlantedDelay_ThatBothHave_MeetsItselfAlone) {
+  results::Document both = document(1, 1);
+  for (const results::LaunchRecord& launch : document(1, 1.2).launches) {
+    if (launch.cell.strategy != "ddp") continue;
+    both.launches.push_back(launch);
+    both.launches.back().cell.options["plant"] = both.launches.back().planted = "backward:2ms";
+  }
+  const Compared pair(both, both);
+  ASSERT_EQ(pair.changes.cells.size(), 3U);
+  for (const CellChange& cell : pair.changes.cells) {
+    EXPECT_EQ(cell.before->planted, cell.after->planted);
+  }
+}
+
+TEST(DocumentChange, APlantedFault_IsAFailedCell_AndNoMissingOne) {
+  const auto faulty = [](results::LaunchRecord& launch) {
+    if (launch.cell.strategy != "ddp") return;
+    launch.cell.options["fault"] = "killed";
+    launch.status = results::Status::kFailed;
+    launch.step_seconds.clear();
+  };
+  const Compared pair(document(1, 1), with(document(1, 1), faulty));
+  EXPECT_EQ(pair.changes.count_failed(), 1);
+  EXPECT_EQ(pair.changes.count_missing(), 0);
+}
+
+TEST(DocumentChange, ACellThatFailedInBoth_IsTold) {
+  const auto failed = [](results::LaunchRecord& launch) {
+    if (launch.cell.strategy == "ddp") launch.status = results::Status::kFailed;
+  };
+  const Compared pair(with(document(1, 1), failed), with(document(1, 1), failed));
+  EXPECT_EQ(pair.changes.count_failed(), 1);
+  EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("failed in A too")));
+}
+
 TEST(DocumentChange, AModelledLink_NeverMeetsAMeasuredOne) {
   const auto told = [](auto& launch) { launch.modelled = {"link 20us:1GBps"}; };
   const auto asked = [](auto& launch) { launch.cell.options["link"] = "20us:1GBps"; };
@@ -159,6 +209,16 @@ TEST(ChangeNotes, MachinesAndSoftware_AreSaid) {
   EXPECT_THAT(Compared(document(1), with(document(1.001, 1.001), other)).changes.notes,
               ElementsAre("machines differ: CPU Test CPU against Other CPU, cores 2 against 4",
                           "software differs: oneDNN none against 3.1"));
+}
+
+TEST(ChangeNotes, ARunWithoutAMeasuredLaunch_TellsOfNoMachine) {
+  const auto failed = [](results::LaunchRecord& launch) {
+    launch.status = results::Status::kFailed;
+    launch.machine = {};
+  };
+  const Compared pair(document(1), with(document(1), failed));
+  EXPECT_EQ(pair.changes.count_failed(), 2);
+  EXPECT_THAT(pair.changes.notes, Not(Contains(HasSubstr("differ"))));
 }
 
 TEST(ChangeNotes, LoadAndSharedLaunches_AreSaid) {

@@ -99,8 +99,8 @@ TEST(Trust, NumbersAreNotChecked_AndItNamesTheCommand) {
   const auto lines = trust_lines(synthetic.document(), summarize(synthetic.document()));
   EXPECT_THAT(lines,
               Contains("Numbers: whether strategies compute what one device does was not checked "
-                       "in this run, do: mpirun -np 2 --bind-to none step_bench --strategy=ddp "
-                       "--model=mlp-small --devices=2 --batch=64 --backend=host --verify."));
+                       "in this run, do: tandem verify --strategy=ddp --model=mlp-small "
+                       "--devices=2 --batch=64 --backend=host."));
 }
 
 TEST(Trust, SearchesForNaN_AreTold) {
@@ -147,13 +147,13 @@ TEST(Reproduce, OfOlderDocuments_SaysWhatIsNotKnown) {
   EXPECT_THAT(reproduce_commands(sweep), Not(Contains(HasSubstr("tandem run"))));
 }
 
-TEST(BenchCommand, QuotesWhatAShellWouldTake) {
+TEST(ExampleOptions, QuoteWhatAShellWouldTake) {
   Synthetic synthetic;
   synthetic.add("dp", 2, kMarked);
   for (auto& launch : synthetic.document().launches) launch.cell.model = "a'; rm -rf b";
-  EXPECT_THAT(bench_command(make_report(synthetic.document()).summary),
+  EXPECT_THAT(example_options(make_report(synthetic.document()).summary),
               HasSubstr(R"('--model=a'\''; rm -rf b')"));
-  EXPECT_EQ(bench_command(Summary{}), "");
+  EXPECT_EQ(example_options(Summary{}), "");
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ case_bad_input() {
   expect 2 $plain --batch=64 empty
   one_line 'neither journal.jsonl nor results.json'
   expect 2 $plain --batch=64 empty --out result
-  one_line 'give either FILE'
+  one_line 'give either FOLDER'
   expect 2 $plain --batch=64 --devices=1 --out result
   one_line 'on 1 device there is nothing to exchange, so no gap to explain'
   expect 2 $plain --batch=65 --out result

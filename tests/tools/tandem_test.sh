@@ -39,52 +39,6 @@ JSON
   if grep -q disagree out; then die "they agree"; fi
 }
 
-# with_torch NAME: a python whose torch is of that name, and takes twice as long
-with_torch() {
-  cat >python <<SH
-#!/bin/sh
-[ "\$3" != --name ] || { ${1:+echo $1; exit 0}; exit 1; }
-shift 2
-FAKE_SLOWER=64000 exec "$fake" "\$@"
-SH
-  chmod +x python
-}
-
-# PyTorch's cells stand beside ours, in an order of their own launches, as another series.
-case_torch() {
-  sweep 64 processes
-  with_torch torch-9.9.9
-  export FAKE_COUNT=$folder/count
-  expect 0 run --with-torch="$folder/python"
-  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not told"
-  [ "$(launches)" = 24 ] || die "not (5 + 3) cells x 3 launches"
-  head -8 count | grep -q -- --implementation=torch-9.9.9 || die "not interleaved"
-  if grep -- --implementation count | grep -q -e --peak-gflops -e --flight-dir; then die "torch was asked for what it does not do"; fi
-  grep -q 'Beside PyTorch' out || die "no table"
-  grep -q "torch-9.9.9 single, over Tandem's .* 1.99x" out || die "no ratio"
-  grep -q 'torch-9.9.9 ddp on one device, over single .* 1.00x' out || die "no wrapper cost"
-  grep -q 'ddp is faster than dp in the one comparison' out || die "torch's cells are in the verdict"
-  grep -q 'implementation:torch-9.9.9' result/journal.jsonl result/cells.csv result/results.json || die "not in the results"
-  with_torch torch-9.9.10
-  expect 2 run --with-torch="$folder/python"
-  one_line 'it belongs to another sweep or other options'
-}
-
-# Without torch a sweep says so in one line, and goes on.
-case_torch_missing() {
-  sweep 64 processes
-  with_torch ""
-  expect 0 run --with-torch="$folder/python"
-  [ "$(grep -c '^without torch: ' err)" = 1 ] || die "it does not say so once"
-  [ "$(launches)" = 15 ] || die "the sweep did not go on"
-  mkdir bin && ln -s "$folder/python" bin/python3
-  rm -r result
-  PATH=$folder/bin:$PATH expect 0 run --with-torch
-  grep -q '^without torch: python3 has none' err || die "without a name it is not python3"
-  expect 2 run --with-torch="$folder/no-such-python"
-  one_line "there is no program '.*no-such-python'"
-}
-
 # The peak is measured once per precision, by a launch of one process, and shown against what was achieved.
 case_one_peak() {
   cat >sweep.json <<JSON
@@ -353,7 +307,18 @@ run --launches=2 --launches=3>--launches is given 2 times: give it once
 run --launches>--launches needs a value: launches per cell
 compare a>B is missing: after
 explain --batch=8>--model is missing: what is trained
-trace sumary x>argument 'sumary' is none of tandem trace's
+trace sumary x>command 'sumary' is none of tandem trace's (did you mean 'summary'?); see tandem trace --help
+trace summary x y>argument 'y' is none of tandem trace summary's
+profile ncuu>(did you mean 'ncu'?)
+profile ncu --phase=forwrd --batch=8 --backend=cuda --dry-run>--phase: 'forwrd' is unknown (did you mean 'forward'?)
+verify --host=a:1>option '--host' is none of tandem verify's (did you mean '--hosts'?); see tandem verify --help
+verify --mdoel=mlp-tiny>option '--mdoel' is none of tandem verify's (did you mean '--model'?)
+explain --bach=64 --model=mlp-tiny>option '--bach' is none of tandem explain's (did you mean '--batch'?)
+explain --batch=64 --model=mlp-tiny --backend=cdua>--backend: 'cdua' is unknown (did you mean 'cuda'?); known are auto, host, cuda
+run --launcher=srn>--launcher: 'srn' is unknown (did you mean 'srun'?)
+trace record --dry-run>batch
+list opt>(did you mean 'options'?)
+compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
 run --list>'run --list' is now 'tandem list sweeps'
 run seeds>'run seeds' is now 'tandem run common-questions'
 report a b --merge>'report --merge' is now 'tandem merge'

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(TOOLS, "torch"))
 import torch  # noqa: E402
 
 import models  # noqa: E402
-from twin import place as places, ranks as joined, strategies  # noqa: E402
+from twin import options as cell_options, place as places, ranks as joined, strategies  # noqa: E402
 
 
 def ours(path):
@@ -74,8 +74,9 @@ def take_steps(strategy, steps, after):
             for name, parameter in strategy.module.named_parameters():
                 view = models.channels_last(parameter)
                 view.copy_(weights[name].view(view.shape))
-        outputs, targets = strategy.forward()
-        found = strategy.workload.loss(outputs, targets)
+        inputs, keywords, targets = strategy.batches[0]
+        outputs = strategy.wrapped(*inputs, **keywords)
+        found = strategy.training.loss(outputs, targets)
         strategy.optimizer.zero_grad(set_to_none=True)
         found.backward()
         worst[0] = max(worst[0], (distance(loss, found.detach().view(1)), f"loss of step {number}"))
@@ -91,11 +92,11 @@ def main():
     torch.set_num_threads(1)
     place = places.Place(rank, size, [], -1)
     ranks = joined.JoinedRanks(place, "gloo") if STRATEGY == "ddp" else joined.Ranks()
-    options = types.SimpleNamespace(model=MODEL, batch=int(BATCH), devices=int(DEVICES), precision="fp32", device="cpu",
-                                    input="host", seed=1, optimizer=OPTIMIZER, grads="copy", static_graph=False,
-                                    bucket_mb=0)
+    usual = {cell_options.attribute(option): cell_options.usual(option) for option in cell_options.LIST}
+    options = types.SimpleNamespace(**usual | {"model": MODEL, "module": "", "strategy": STRATEGY, "batch": int(BATCH),
+                                               "devices": int(DEVICES), "device": "cpu", "seed": 1, "optimizer": OPTIMIZER})
     share = options.batch // ranks.size
-    strategy = strategies.STRATEGIES[STRATEGY](options, ranks.rank * share, share)
+    strategy = strategies.make(options, ranks.rank * share, share)
     steps, after = ours(FILE)
     if sys.argv[8:] == ["first"]:
         wrong = [name for name, parameter in strategy.module.named_parameters()

@@ -13,11 +13,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 CASE, TOOLS, WRITE_STEPS, MPIEXEC = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 HERE = pathlib.Path(__file__).resolve().parent
-NEEDS_NO_TORCH = ("samples", "bad_input")
+NEEDS_NO_TORCH = ("samples", "bad_input", "options")
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MODELS = {"mlp-tiny": 16, "gpt2-nano": 4, "resnet-tiny": 16}
 sys.path[:0] = [str(TOOLS / "torch"), str(HERE.parent / "support")]
@@ -197,6 +198,21 @@ class Case_samples(unittest.TestCase):
         self.assertEqual(sample_count(10, 0.5, 0.01), 50)
 
 
+class Case_options(unittest.TestCase):
+    def test_a_cell_is_named_by_what_differs_from_torchs_default(self):
+        from twin import options
+
+        given = types.SimpleNamespace(**{options.attribute(option): options.usual(option) for option in options.LIST})
+        self.assertEqual(options.named(given), {})
+        given.grads, given.bucket_mb, given.accumulate = "views", "10", "2"
+        self.assertEqual(options.named(given), {"grads": "views", "bucket-mb": "10", "accumulate": "2"})
+
+    def test_checksums_are_those_of_the_programs(self):
+        from twin import checksum
+
+        self.assertEqual([checksum.of(text) for text in (b"", b"a")], ["cbf29ce484222325", "af63dc4c8601ec8c"])
+
+
 class Case_bad_input(unittest.TestCase):
     @unittest.skipIf(pathlib.Path("/proc/driver/nvidia").exists(), "on a node with GPUs auto is no core")
     def test_torch_is_loaded_on_one_core_whatever_back_end_is_named(self):
@@ -213,12 +229,13 @@ class Case_bad_input(unittest.TestCase):
     def test_each_mistake_is_one_line_and_status_2(self):
         for arguments, says in ((["--batch=0"], "no number from 1"), ([], "--batch"), (["--batch=8", "--strategy=fsdp"], "fsdp"),
                                 (["--batch=8", "--devices=3", "--strategy=ddp"], "3 devices do not divide a batch of 8"),
-                                (["--batch=8", "--grads=views"], "options of ddp"),
+                                (["--batch=8", "--grads=views"], "an option of ddp"),
                                 (["--batch=8", "--strategy=ddp", "--launch=threads"], "runs as processes"),
                                 (["--batch=8", "--devices=2"], "single is one device"),
                                 (["--batch=8", "--min-time=5"], "no duration"),
-                                (["--batch=8", "--strategy=ddp", "--bucket-mb=all"], "whole MiB"),
-                                (["--batch=8", "--compress=bf16"], "compress")):
+                                (["--batch=8", "--strategy=ddp", "--bucket-mb=all"], "whole number from 1"),
+                                (["--batch=8", "--compress=bf16"], "compress"), (["--batch=8", "--about"], "give one"),
+                                (["--batch=8", "--optimizer=lion"], "lion")):
             done = twin("--check", *arguments)
             self.assertEqual(done.returncode, 2, (arguments, done.stderr))
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)

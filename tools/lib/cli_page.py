@@ -47,6 +47,13 @@ def output_of(*command):
     return done.stdout
 
 
+def check_types(section):
+    """Ends with a line where an option says no more of its value than how the program stores it."""
+    vague = re.search(r"^  (--\S+) (TEXT|INT|UINT|FLOAT)\b", section, re.MULTILINE)
+    if vague:
+        sys.exit(f"cli_page: {section.splitlines()[0]}: {vague[1]} takes {vague[2]}: give it a type_name() such as BYTES or on|off")
+
+
 def block(text):
     return f"```text\n{text.strip()}\n```\n"
 
@@ -69,13 +76,17 @@ def verbs(tandem, *words):
 def step_bench(program, reference):
     """What --help says around its options, and the table of these."""
     text = output_of(program, "--help")
-    footer = text[text.index("\nExamples:"):]
-    return f"## step_bench\n\n{block(text.split('Options:')[0] + footer)}{STEP_HEAD}{output_of(reference)}"
+    head = text[:re.search(r"^\w[^:\n]*:\n  --", text, re.MULTILINE).start()]  # up to the first group of options
+    footer = text[text.index("Examples:"):]
+    return f"## step_bench\n\n{block(head + footer)}{STEP_HEAD}{output_of(reference)}"
 
 
 def page(programs, reference):
     sections = [HEAD, *verbs(programs / "tandem"), step_bench(programs / "step_bench", reference)]
+    sections.append(f"## Options of PyTorch's cells\n\n{block(output_of(programs / 'tandem', 'list', 'torch-options'))}")
     sections += [f"## {name}\n\n{block(output_of(programs / name, '--help'))}" for name in BENCHES]
+    for section in sections:
+        check_types(section)
     sections += [f"## tools/{name}\n\n{block(output_of(SOURCE / 'tools' / name, '--help'))}" for name in SCRIPTS]
     return "\n".join(section.rstrip("\n") + "\n" for section in sections)
 

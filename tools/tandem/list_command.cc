@@ -19,6 +19,7 @@
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/sweep.h"
+#include "tools/tandem/sweep/torch_options.h"
 
 namespace tandem::cli {
 namespace {
@@ -62,6 +63,23 @@ int list_options(const ListOptions& /*options*/) {
   return 0;
 }
 
+int list_torch_options(const ListOptions& /*options*/) {
+  std::vector<HelpLine> lines;
+  for (const TorchOption& option : torch_options()) {
+    std::string takes = "NUMBER";
+    if (!option.values.empty()) takes = std::string(option.values);
+    std::string text;
+    if (!option.of.empty()) text += fmt::format("{}: ", option.of);
+    text += option.help;
+    if (!option.usual.empty()) text += fmt::format("; default: {}", option.usual);
+    lines.push_back({.term = fmt::format("{}={}", option.name, takes), .text = text});
+  }
+  fmt::print(
+      "Options of PyTorch's cells, for --cell; of several values the first is the default:\n{}",
+      two_columns(lines));
+  return 0;
+}
+
 struct Topic {
   std::string_view name;
   int (*list)(const ListOptions& options);
@@ -73,6 +91,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"strategies", list_strategies},
     {"models", list_models},
     {"options", list_options, false},
+    {"torch-options", list_torch_options, false},
 });
 
 // All topics whose lists are short.
@@ -82,7 +101,8 @@ int list_short(const ListOptions& options) {
     if (const int status = topic.list(options); status != 0) return status;
     fmt::print("\n");
   }
-  fmt::print("Options of a step: tandem list options\n");
+  fmt::print(
+      "Options of a step: tandem list options; of PyTorch's cells: tandem list torch-options\n");
   return 0;
 }
 

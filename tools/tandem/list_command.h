@@ -6,7 +6,8 @@
 namespace tandem::cli {
 
 struct ListOptions {
-  std::string topic;       // sweeps, models, strategies or options; empty: the first three
+  std::string
+      topic;  // sweeps, models, strategies, options or torch-options; empty: the first three
   std::string step_bench;  // path for tests; empty: step_bench beside tandem
 };
 

@@ -15,6 +15,8 @@
 #include "common/base/error.h"
 #include "common/command_line/help.h"
 #include "common/command_line/parsing.h"
+#include "common/options/table.h"
+#include "common/options/values.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -57,12 +59,26 @@ const CLI::App& parsed_command(const CLI::App& app) {
   return parsed.empty() ? app : parsed_command(*parsed.front());
 }
 
-// Words that the command does not know may be step_bench's options, but no other arguments.
+std::vector<std::string> step_options() {
+  std::vector<std::string> names;
+  for (const options::Option& option : options::kOptions)
+    names.push_back("--" + std::string(option.name));
+  return names;
+}
+
+bool is_of_step_bench(const std::string& word) {
+  if (!word.starts_with("--") || word.starts_with("--benchmark_")) return true;
+  return options::find_option(word.substr(2, word.find('=') - 2)) != nullptr;
+}
+
+// Words that the command does not know may be step_bench's options and their values, but no other
+// arguments.
 void check_rest(const CLI::App& command, const Verb* verb) {
+  const bool hands_on = verb != nullptr && verb->takes_step_options;
   for (const std::string& word : command.remaining()) {
-    const bool leads_to_command = word == "--" && verb != nullptr && verb->takes_command;
-    if (leads_to_command || (verb != nullptr && verb->takes_step_options)) continue;
-    command_line::refuse(command, word);
+    if (word == "--" && verb != nullptr && verb->takes_command) continue;
+    if (!hands_on) command_line::refuse(command, word);
+    if (!is_of_step_bench(word)) command_line::refuse(command, word, step_options());
   }
 }
 

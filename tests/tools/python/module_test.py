@@ -79,6 +79,29 @@ class Running(Standing):
         self.assertEqual(written["workloads"][0], {"model": str(self.folder / "own.json"), "batch": 8})
         self.assertEqual(written["workloads"][1]["model"], ["mlp-tiny", str(self.folder / "b.json")])
 
+    def test_a_module_is_named_by_its_function_and_measured_by_this_python(self):
+        results = tandem.run(module="models/own.py:build", batch_per_device=[8, 32], devices=2, cells=["ddp grads=views", "read-loss=on"],
+                             progress=False)
+        self.assertEqual(self.calls(), ["run --module=models/own.py:build --batch-per-device=8,32 --cell=ddp grads=views "
+                                        f"--cell=read-loss=on --out=out/own-1 --devices=2 --with-torch={sys.executable}"])
+        self.assertEqual(results.folder, pathlib.Path("out/own-1"))
+        tandem.run(module="package.part:build", batch=64, with_torch="/other/python", progress=False)
+        self.assertEqual(self.calls()[-1], "run --module=package.part:build --batch=64 --out=out/part-1 --with-torch=/other/python")
+        for call, says in ((lambda: tandem.run("batch", module="own.py:build", batch=8), "both given"),
+                           (lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
+                           (lambda: tandem.run(module="own.py:build", batch="8"), "whole number from 1"),
+                           (lambda: tandem.run("quick", batch=8), "are of a module")):
+            with self.assertRaisesRegex(tandem.UsageError, says):
+                call()
+        self.assertEqual(len(self.calls()), 2)
+
+    def test_modules_in_a_mapping_are_named_from_here(self):
+        tandem.run({"name": "own", "workloads": [{"module": "own.py:build", "batch": 8}, {"module": "package.part:build", "batch": 8}]},
+                   "out", progress=False)
+        written = json.loads(pathlib.Path("out/sweep.json").read_text())
+        self.assertEqual([workload["module"] for workload in written["workloads"]],
+                         [f"{self.folder}/own.py:build", "package.part:build"])
+
     def test_explaining(self):
         explanation = tandem.explain("mlp-tiny", 8, 4, out="why", link="20us:1GBps", interpreter_lock=True, progress=False)
         self.assertEqual(self.calls(), ["explain --out=why --model=mlp-tiny --batch=8 --devices=4 --link=20us:1GBps --interpreter-lock"])

@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Optional, Union
 
 from .child import call, options_of
@@ -16,6 +16,8 @@ from .errors import TandemError, UsageError, first_line, path_text, trying
 from .results import Results, load
 
 StrPath = Union[str, "os.PathLike[str]"]
+Numbers = Union[int, Sequence[int], None]
+USUAL_SWEEP = "quick"
 SWEEP = "sweep.json"  # what a mapping is kept as
 EXAMPLE = "{'model': 'mlp-small', 'batch': 64}"
 
@@ -34,12 +36,13 @@ def with_absolute_models(sweep: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(model, (list, tuple)):
             return [absolute(each, key) for each in model]
         text = path_text(key, model)
-        return os.path.abspath(text) if text.endswith(".json") else text
+        is_file = text.endswith(".json") or text.rpartition(":")[0].endswith(".py")
+        return os.path.abspath(text) if is_file else text
 
     def checked(workload: Any, key: str) -> dict[str, Any]:
         if not isinstance(workload, Mapping):
             raise UsageError(f"{key} is {workload!r}: give a mapping, such as {EXAMPLE}")
-        return {**workload, **({"model": absolute(workload["model"], f"{key}['model']")} if "model" in workload else {})}
+        return {**workload, **{name: absolute(workload[name], f"{key}[{name!r}]") for name in ("model", "module") if name in workload}}
 
     workloads = sweep.get("workloads", [])
     if not isinstance(workloads, (list, tuple)):
@@ -87,16 +90,46 @@ def python_of(with_torch: Union[bool, StrPath]) -> Union[bool, str]:
     return sys.executable if with_torch is True else os.fspath(with_torch) if with_torch else False
 
 
-def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPath] = None, *,
+def module_options(module: str, batch: Numbers, batch_per_device: Numbers, cells: Sequence[str]) -> list[str]:
+    """Of the command line; a user's module is told by the function that returns it."""
+    if not isinstance(module, str):
+        raise UsageError(f"run: module is {module!r}: name the function that returns it, such as 'own.py:build', for each launch makes "
+                         "the module anew")
+    return [*options_of({"module": module, "batch": numbers_text("batch", batch),
+                         "batch_per_device": numbers_text("batch_per_device", batch_per_device)}),
+            *(f"--cell={cell}" for cell in ([cells] if isinstance(cells, str) else cells))]
+
+
+def numbers_text(name: str, numbers: Numbers) -> Optional[str]:
+    if numbers is None:
+        return None
+    every = [numbers] if isinstance(numbers, int) else list(numbers)
+    if not every or not all(isinstance(number, int) and number > 0 for number in every):
+        raise UsageError(f"run: {name}={numbers!r}: give a whole number from 1, or several, such as [8, 32]")
+    return ",".join(map(str, every))
+
+
+def short_name(module: str) -> str:
+    where = module.rpartition(":")[0] or module
+    return pathlib.Path(where).stem if where.endswith(".py") else where.rpartition(".")[2]
+
+
+def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[StrPath] = None, *,
+        module: Optional[str] = None, batch_per_device: Numbers = None, batch: Numbers = None, cells: Sequence[str] = (),
         devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
         backend: Optional[str] = None, with_torch: Union[bool, StrPath] = False, oversubscribe: bool = False,
         links: bool = True, hosts: Optional[str] = None, hostfile: Optional[StrPath] = None,
         launcher: Optional[str] = None, launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
         progress: bool = True) -> Results:
-    """Measures a sweep and returns its results. Called again with the same `sweep` and `out` it goes on where it stopped.
+    """Measures a sweep, or PyTorch's own strategies on a module of yours, and returns the results. Called again with the same
+    arguments and `out` it goes on where it stopped.
 
-    sweep: a name such as "quick" (`tandem list sweeps`), the path of a JSON file, or a mapping of the same form;
-        a mapping is kept as OUT/sweep.json, and files of models in it are named from the current folder.
+    sweep: a name such as "quick" (`tandem list sweeps`; the default), the path of a JSON file, or a mapping of the same
+        form; a mapping is kept as OUT/sweep.json, and files of models in it are named from the current folder.
+    module: in place of a sweep: the function that returns your module and an example batch, "own.py:build" or
+        "package.part:build"; this python measures it unless with_torch names another one.
+    batch_per_device, batch: of a module: samples per step and device, or over all devices; a number or several.
+    cells: of a module: strategies with options to compare as well, such as ["ddp grads=views"].
     out: folder for journal, results, report and logs; default: a new one, out/NAME-1, out/NAME-2, ...
     devices: what "all" devices means in the sweep; default: the cores or GPUs found here.
     launches: launches (fresh groups of processes, the unit of statistics) per cell instead of the sweep's.
@@ -112,6 +145,13 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
     Raises UsageError where nothing could be run, TandemError where it failed (a launch, or the whole), and
     KeyboardInterrupt when it is stopped; what was measured stays in `out`.
     """
+    if module is not None:
+        return run_module(module, sweep, out, module_options(module, batch, batch_per_device, cells), progress, {
+            "devices": devices, "launches": launches, "budget": budget, "backend": backend,
+            "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
+            "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+    if batch is not None or batch_per_device is not None or cells:
+        raise UsageError("run: batch, batch_per_device and cells are of a module; a sweep has keys of its own for them")
     if isinstance(sweep, Mapping):
         name = pathlib.Path(str(sweep.get("name", ""))).name
     else:
@@ -124,6 +164,16 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = "quick", out: Optional[StrPat
     with removing_what_stayed_empty(folder):
         asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
         call(["run", str(asked), *options], folder, progress)
+    return load(folder)
+
+
+def run_module(module: str, sweep: Any, out: Optional[StrPath], words: list[str], progress: bool,
+               options: Mapping[str, Any]) -> Results:
+    if sweep is not USUAL_SWEEP:
+        raise UsageError(f"run: the sweep {sweep!r} and the module {module!r} are both given; give one")
+    folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(short_name(module))
+    with removing_what_stayed_empty(folder):
+        call(["run", *words, *options_of({"out": folder, **options})], folder, progress)
     return load(folder)
 
 

@@ -49,7 +49,7 @@ using Findings = std::vector<Finding>;
 // "not_checked"}; levels are "ok", "warning", "problem" and "not checked".
 [[nodiscard]] std::string to_json(const Findings& findings);
 
-// 1 where there is a problem, else 0.
+// 3 where there is a problem, else 0.
 [[nodiscard]] int exit_code(const Findings& findings);
 
 }  // namespace tandem::doctor

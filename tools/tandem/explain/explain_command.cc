@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/explain/explain_command.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +11,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/base/units.h"
 #include "common/options/values.h"
 #include "common/results/files.h"
@@ -78,8 +79,7 @@ void check_question(const reports::GapQuestion& question) {
 void check_models(const reports::GapQuestion& question) {
   const std::vector<std::string_view> inputs = options::choices_of("input", "dp");
   if (std::ranges::find(inputs, question.input) == inputs.end()) {
-    fail(ErrorKind::kUsage, "--input: '{}' is unknown; known are {}", question.input,
-         fmt::join(inputs, ", "));
+    fail_unknown("--input", question.input, inputs);
   }
   options::check_form("precision", question.precision);
   if (!question.dispatch_cost.empty() && question.dispatch_cost != kMeasured)
@@ -154,7 +154,7 @@ void check_one_backend(const ExplainTask& task) {
   }
 }
 
-// Reads the options and the source. Throws usage errors about options, about FILE, and about rungs
+// Reads the options and the source. Throws usage errors about options, about FOLDER, and about rungs
 // that were measured on another back end.
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options.question);
@@ -249,11 +249,11 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
   if (text_of(site) == task.settings.site) return;
   fail(ErrorKind::kUsage,
        "reading {}: it was measured on {}, and launches would now run on {}; repeat its "
-       "--launcher, --hosts or --hostfile, or explain without FILE",
+       "--launcher, --hosts or --hostfile, or explain without FOLDER",
        task.source.folder.string(), name(task.settings.site), name(text_of(site)));
 }
 
-// A usage error leaves the folder of FILE as it was.
+// A usage error leaves FOLDER as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
   if (!task.source.is_given) return run_or_withdraw(runner, folder);

@@ -9,12 +9,12 @@
 namespace tandem::cli {
 
 struct ExplainOptions : MeasuringOptions {
-  std::string source;  // FILE with the earlier measurements; empty: --out
+  std::string source;  // FOLDER with the earlier measurements; empty: --out
   std::string out;
   reports::GapQuestion question;  // dispatch_cost "auto": torch's, measured here
   int launches = 6;
-  std::string backend;   // empty: the back end of FILE, else auto
-  std::string min_time;  // empty: the time of FILE, else 500ms
+  std::string backend;   // empty: the back end of FOLDER, else auto
+  std::string min_time;  // empty: the time of FOLDER, else 500ms
 };
 
 // `tandem explain`: measures the missing rungs, then prints the parts of the gap between dp and

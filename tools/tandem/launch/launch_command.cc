@@ -62,6 +62,8 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
   command.push_back("--launch=" + cell.launch);
   const auto file = settings.model_files.find(cell.model);
   command.push_back("--model=" + (file == settings.model_files.end() ? cell.model : file->second));
+  const auto module = settings.modules.find(cell.model);
+  if (module != settings.modules.end()) command.push_back("--module=" + module->second);
   command.push_back(fmt::format("--batch={}", cell.global_batch));
   command.push_back(fmt::format("--devices={}", cell.devices));
   command.push_back("--backend=" + cell.backend);
@@ -127,6 +129,16 @@ std::vector<std::string> launch_environment() {
   }
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT=1");
   environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+  return environment;
+}
+
+std::vector<std::string> launch_environment(const results::Cell& cell,
+                                            const LaunchSettings& settings) {
+  std::vector<std::string> environment = launch_environment();
+  if (!is_of_torch(cell)) return environment;
+  for (const std::string& variable : settings.torch->environment) {
+    set_variable(environment, variable);
+  }
   return environment;
 }
 

@@ -36,6 +36,7 @@ struct LaunchSettings {
   std::filesystem::path flight_folder{};
   MachineSpeeds speeds{};
   std::optional<TorchTwin> torch{};  // for cells that torch measures
+  ModuleSources modules{};           // the modules of all cells
 };
 
 // The command line for one launch of a cell. step_bench runs directly where one process holds all
@@ -54,6 +55,10 @@ struct LaunchSettings {
 // This process's environment without the variables that would change a measurement. Open MPI may
 // run as root, and notices lost nodes soon.
 [[nodiscard]] std::vector<std::string> launch_environment();
+
+// The same for launches of the cell, with the variables that its implementation needs.
+[[nodiscard]] std::vector<std::string> launch_environment(const results::Cell& cell,
+                                                          const LaunchSettings& settings);
 
 // Sets the variable "NAME=value" in an environment.
 void set_variable(std::vector<std::string>& environment, const std::string& variable);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "tools/tandem/process/child_process.h"
@@ -218,9 +220,9 @@ void cancel_own_steps() {
 }
 
 LaunchSite checked_site(const SiteOptions& options) {
-  if (options.launcher != "mpirun" && options.launcher != "srun") {
-    fail(ErrorKind::kUsage, "--launcher: '{}' is unknown; known are mpirun, srun",
-         options.launcher);
+  constexpr std::array<std::string_view, 2> kLaunchers{"mpirun", "srun"};
+  if (std::ranges::find(kLaunchers, options.launcher) == kLaunchers.end()) {
+    fail_unknown("--launcher", options.launcher, kLaunchers);
   }
   if (!options.hosts.empty() && !options.hostfile.empty()) {
     fail(ErrorKind::kUsage, "--hosts and --hostfile say the same in two ways: give one");

@@ -22,8 +22,6 @@
 namespace tandem::cli {
 namespace {
 
-constexpr int kUsageExit = 2;
-
 using End = ChildResult::End;
 using results::LaunchRecord;
 using results::Status;
@@ -211,7 +209,7 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
                              const std::filesystem::path& log) const {
   const LaunchScratch scratch(kind_of(settings_.site, cell));
   const bool by_srun = settings_.site.launcher == LaunchSite::Launcher::kSrun;
-  std::vector<std::string> environment = launch_environment();
+  std::vector<std::string> environment = launch_environment(cell, settings_);
   // srun copies the environment to nodes that do not have these folders.
   if (!by_srun) {
     for (const std::string& variable : scratch.environment()) set_variable(environment, variable);
@@ -229,7 +227,7 @@ ChildResult Launcher::run_in(const results::Cell& cell, const std::vector<std::s
 ChildResult Launcher::ask(const results::Cell& cell, Check check,
                           const std::filesystem::path& log) const {
   return run_child({.arguments = check_command(cell, settings_, check),
-                    .environment = launch_environment(),
+                    .environment = launch_environment(cell, settings_),
                     .log = log,
                     .timeout = timeout_},
                    interrupts_);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "common/base/checksummed_file.h"
@@ -15,27 +14,15 @@
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/sweep/torch_options.h"
 
 namespace tandem::cli {
 namespace {
 
 using enum options::StrategyKind;
 
-constexpr std::array<std::string_view, 4> kOptions{"input", "optimizer", "precision", "seed"};
-constexpr std::array<std::string_view, 3> kOptionsOfDdp{"grads", "bucket-mb", "static-graph"};
-
 constexpr const char* kUsualPython = "python3";
-
-template <std::size_t kCount>
-bool is_one_of(const std::array<std::string_view, kCount>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-bool has_option(const results::Cell& cell, const std::string& name, const std::string& value) {
-  if (is_one_of(kOptions, name)) return value != "scatter";
-  if (cell.strategy != name_of(kDdp) || !is_one_of(kOptionsOfDdp, name)) return false;
-  return name != "bucket-mb" || value.find_first_not_of("0123456789") == std::string::npos;
-}
+constexpr std::string_view kUnfit = "unfit: ";  // begins the answer of a torch that is not measured
 
 std::filesystem::path find_script() {
   for (const std::filesystem::path& folder : torch_folders()) {
@@ -54,28 +41,37 @@ std::string answer_of(const TorchTwin& twin, const std::string& question) {
   return answer;
 }
 
-void say_without(const std::string& why) {
-  fmt::print(stderr, "without torch: {}; the sweep goes on\n", why);
+// Asks the python for its torch. Returns why there is none to be measured; "" where `twin` is
+// whole.
+std::string why_without(TorchTwin& twin, const LaunchSite& site) {
+  if (site.is_elsewhere()) return "its side runs on this machine alone";
+  twin.name = answer_of(twin, "--name");
+  if (twin.name.starts_with("torch-")) return "";
+  if (twin.name.starts_with(kUnfit)) return twin.name.substr(kUnfit.size());
+  const bool is_there = twin.python.find('/') == std::string::npos ? is_in_path(twin.python)
+                                                                   : is_program(twin.python);
+  if (!is_there && twin.python != kUsualPython) {
+    fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
+         twin.python);
+  }
+  return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
 }
 
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
   TorchTwin twin{.python = python, .script = find_script(), .name = {}};
-  if (site.is_elsewhere()) {
-    say_without("its side runs on this machine alone");
-    return std::nullopt;
-  }
-  twin.name = answer_of(twin, "--name");
-  if (twin.name.starts_with("torch-")) return twin;
-  const bool is_there =
-      python.find('/') == std::string::npos ? is_in_path(python) : is_program(python);
-  if (!is_there && python != kUsualPython) {
-    fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
-         python);
-  }
-  say_without(fmt::format("{} has none; --with-torch=PYTHON names another", twin.python));
+  const std::string why = why_without(twin, site);
+  if (why.empty()) return twin;
+  fmt::print(stderr, "without torch: {}; the sweep goes on\n", why);
   return std::nullopt;
+}
+
+TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site) {
+  TorchTwin twin{.python = python, .script = find_script(), .name = {}};
+  const std::string why = why_without(twin, site);
+  if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);
+  return twin;
 }
 
 std::string dispatch_cost_of(const TorchTwin& twin) {
@@ -90,13 +86,17 @@ std::string dispatch_cost_of(const TorchTwin& twin) {
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {
-  const bool is_known = cell.strategy == name_of(kSingle) || cell.strategy == name_of(kDp) ||
-                        cell.strategy == name_of(kDdp) ||
-                        (cell.strategy == name_of(kIndependent) && cell.launch == "processes");
-  if (!is_known || checksummed_file(cell.model)) return false;
+  if (!has_torch_strategy(cell.strategy, cell.launch) || checksummed_file(cell.model)) return false;
   return std::ranges::all_of(cell.options, [&](const auto& option) {
-    return has_option(cell, option.first, option.second);
+    return torch_option_mistake(cell.strategy, option.first, option.second).empty();
   });
+}
+
+std::string why_not_of_torch(const results::Cell& cell, bool is_host) {
+  if (is_host && cell.strategy == name_of(kDp)) {
+    return "torch's DataParallel is between GPUs; on a CPU it is the plain module";
+  }
+  return is_host && cell.option("precision") == "tf32" ? "tf32 is a GPU's" : "";
 }
 
 void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host) {
@@ -107,10 +107,8 @@ void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_hos
     if (!has_torch_counterpart(cell)) {
       planned.dropped.push_back(
           {.cell = std::move(twin), .reason = "torch has no such strategy, option or model"});
-    } else if (is_host && cell.strategy == name_of(kDp)) {
-      planned.dropped.push_back({.cell = std::move(twin),
-                                 .reason = "torch's DataParallel is between GPUs; on a CPU it is "
-                                           "the plain module"});
+    } else if (std::string why = why_not_of_torch(cell, is_host); !why.empty()) {
+      planned.dropped.push_back({.cell = std::move(twin), .reason = std::move(why)});
     } else {
       planned.cells.push_back(std::move(twin));
     }

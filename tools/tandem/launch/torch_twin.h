@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/sweep/plan.h"
@@ -15,14 +16,19 @@ struct TorchTwin {
   std::string python;            // path or name, as exec finds it
   std::filesystem::path script;  // step_twin
   std::string name;              // implementation of the cells, "torch-2.15.0"
+  // Variables "NAME=value" that torch's processes get beside those of every launch.
+  std::vector<std::string> environment{};
 };
 
 // `python` is the value of --with-torch, not empty. Returns nothing, with one line on stderr that
-// says why, where that python has no torch or launches would run on another machine: the sweep goes
-// on without torch. Throws a usage error where there is no such program, except for the usual
-// "python3".
+// says why, where that python has no torch that is fit to be measured or launches would run on
+// another machine: the sweep goes on without torch. Throws a usage error where there is no such
+// program, except for the usual "python3".
 [[nodiscard]] std::optional<TorchTwin> find_torch_twin(const std::string& python,
                                                        const LaunchSite& site);
+
+// The same where torch is what is measured: throws a usage error in place of going on without.
+[[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site);
 
 // The cost of one torch call from Python, as a duration such as "3.2us", measured now on one core.
 // Throws a failure where torch's answer cannot be read.
@@ -30,6 +36,9 @@ struct TorchTwin {
 
 // Whether torch has the cell's strategy and options, whatever the machine.
 [[nodiscard]] bool has_torch_counterpart(const results::Cell& cell);
+
+// Why torch does not measure the cell on the host; empty on GPUs, and where torch does.
+[[nodiscard]] std::string why_not_of_torch(const results::Cell& cell, bool is_host);
 
 // Adds the twin of every cell that torch can measure, in the order of the cells; cells that torch
 // cannot measure are dropped with a reason.

@@ -41,8 +41,8 @@ void check_rest(const Words& rest, const std::string& verb) {
   for (const std::string& word : rest) {
     const std::string option = word.substr(0, word.find('='));
     if (std::ranges::find(kOwn, option) == kOwn.end()) continue;
-    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out",
-         verb, option);
+    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out{}",
+         verb, option, option.ends_with("-steps") ? ", or use --steps" : "");
   }
 }
 
@@ -141,13 +141,13 @@ void make_folder(const ObservedJob& job, const std::vector<fs::path>& earlier) {
 }
 
 int run_own(const ObservedJob& job, const StepJobOptions& options) {
-  if (options.dry_run) {
-    fmt::print("{}\n", as_typed(own_command(job)));
-    return 0;
-  }
   const Interrupts interrupts;
   if (const int status = run_in_clean_environment(check_command(job), interrupts); status != 0) {
     return status;
+  }
+  if (options.dry_run) {
+    fmt::print("{}\n", as_typed(own_command(job)));
+    return 0;
   }
   const bool has_report = !job.out.empty();
   if (has_report) {

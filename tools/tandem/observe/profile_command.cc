@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/base/known_names.h"
+#include "common/base/phases.h"
 #include "tools/tandem/observe/profiler_words.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -41,6 +43,12 @@ ObservedJob job_of(const ProfileOptions& options) {
   // The path is absolute, since ranks on other nodes may start in another folder.
   job.out = fs::absolute(options.out.empty() ? new_folder("profile") : fs::path(options.out));
   return job;
+}
+
+void check_phases(const std::vector<std::string>& phases) {
+  for (const std::string& phase : phases) {
+    if (find_phase(phase) == nullptr) fail_unknown("--phase", phase, kPhaseNames);
+  }
 }
 
 void check_installed(const ProfileOptions& options) {
@@ -100,16 +108,17 @@ std::vector<std::string> command_of(const ProfileOptions& options, const Observe
 }  // namespace
 
 int run_profile(const ProfileOptions& options) {
+  check_phases(options.phases);
   const ObservedJob job = job_of(options);
-  if (options.job.dry_run) {
-    fmt::print("{}\n", as_typed(command_of(options, job)));
-    return 0;
-  }
-  check_installed(options);
+  if (!options.job.dry_run) check_installed(options);
   const Interrupts interrupts;
   // The options are checked before a profiler starts, so that the error is the only output.
   if (const int status = run_in_clean_environment(check_command(job), interrupts); status != 0) {
     return status;
+  }
+  if (options.job.dry_run) {
+    fmt::print("{}\n", as_typed(command_of(options, job)));
+    return 0;
   }
   // An earlier run may have had more ranks, and its reports would pass for this run's.
   make_folder(job, reports_in(job.out, ending_of(options)));

@@ -11,6 +11,8 @@
 
 namespace tandem::cli {
 
+inline constexpr int kUsageExit = 2;  // of this project's programs
+
 struct ChildRequest {
   std::vector<std::string> arguments;    // a program without a slash is looked up in PATH
   std::vector<std::string> environment;  // every variable, as "NAME=value"

@@ -61,6 +61,7 @@ std::vector<Cause> causes_of(const std::string& text) {
   if (text == "none") return causes;
   for (const std::string_view name : split(text, ',')) {
     const auto found = std::ranges::find(kCauses, name, &Cause::name);
+    if (name == "none") fail(ErrorKind::kUsage, "--fail-on: 'none' stands alone: {}", text);
     if (found == kCauses.end()) {
       std::vector<std::string_view> known;
       for (const Cause& cause : kCauses) known.push_back(cause.name);
@@ -78,7 +79,7 @@ struct Answer {
   bool is_bad = false;  // by --fail-on
 };
 
-// "fails by --fail-on: 1 cell slower, 2 cells failed"; empty where nothing is to fail on.
+// "B fails: 1 cell slower, 2 cells failed."; empty where nothing is to fail on.
 std::string verdict(const DocumentChange& changes, const std::vector<Cause>& causes) {
   std::vector<std::string> found;
   for (const Cause& cause : causes) {

@@ -2,6 +2,7 @@
 #include "tools/tandem/run/measuring.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/base/known_names.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
 #include "common/options/values.h"
@@ -35,15 +37,17 @@ std::string differences(const std::string& there, const std::string& here) {
     const auto found = side.root().find(key);
     return found ? json_line(*found) : "none";
   };
-  const auto shown_as = [](const std::string& value) {
-    return value.starts_with('[') || value.starts_with('{') ? "others" : value;
+  const auto is_list = [](const std::string& value) {
+    return value.starts_with('[') || value.starts_with('{');
   };
   std::string text;
   for (const std::string& key : keys) {
     const std::string before = text_of(*a, key);
     const std::string now = text_of(*b, key);
     if (before == now) continue;
-    text += fmt::format("; {}: {} there, {} here", key, shown_as(before), shown_as(now));
+    text += is_list(before) || is_list(now)
+                ? fmt::format("; {} differ", key)
+                : fmt::format("; {}: {} there, {} here", key, before, now);
   }
   return text;
 }
@@ -66,8 +70,9 @@ void check_not_a_rank(const char* command) {
 }
 
 std::string checked_backend(const std::string& backend) {
-  if (backend == "auto" || backend == "host" || backend == "cuda") return backend;
-  fail(ErrorKind::kUsage, "--backend: '{}' is unknown; known are auto, host, cuda", backend);
+  constexpr std::array<std::string_view, 3> kBackends{"auto", "host", "cuda"};
+  if (std::ranges::find(kBackends, backend) != kBackends.end()) return backend;
+  fail_unknown("--backend", backend, kBackends);
 }
 
 bool is_on_host(const std::string& backend) {

@@ -43,6 +43,8 @@ struct Task {
   std::optional<TorchTwin> torch;
 };
 
+bool is_of_module(const RunOptions& options) { return !options.module.source.empty(); }
+
 std::string sweep_of(const RunOptions& options) {
   if (!options.sweep.empty()) return options.sweep;
   return is_on_host(checked_backend(options.backend)) ? "quick" : "node";
@@ -51,7 +53,70 @@ std::string sweep_of(const RunOptions& options) {
 // The folder that the user named, or a new one named after the sweep.
 std::filesystem::path out_of(const RunOptions& options) {
   if (!options.out.empty()) return options.out;
+  if (is_of_module(options)) return new_folder(module_sweep(options.module, 1).name);
   return new_folder(std::filesystem::path(sweep_of(options)).stem().string());
+}
+
+// Throws a usage error where --module meets what does not go with it, or its options lack it.
+void check_module_options(const RunOptions& options) {
+  const ModuleOptions& module = options.module;
+  if (!is_of_module(options)) {
+    const bool has_any =
+        !module.batch.empty() || !module.batch_per_device.empty() || !module.cells.empty();
+    if (!has_any) return;
+    fail(ErrorKind::kUsage,
+         "--batch, --batch-per-device and --cell go with --module; a sweep's file has keys of its "
+         "own for them");
+  }
+  if (!options.sweep.empty()) {
+    fail(ErrorKind::kUsage,
+         "--module and the sweep '{}' are both given; give one, or name the module in a sweep's "
+         "file "
+         "(\"module\": \"{}\")",
+         options.sweep, module.source);
+  }
+  if (!options.comm_timeout.empty()) {
+    fail(
+        ErrorKind::kUsage,
+        "--comm-timeout is for Tandem's own ranks; with --module, torch's wait 60 s; leave it out");
+  }
+}
+
+// The sweep that the options name, with the names of models as cells have them.
+Sweep asked_sweep(const RunOptions& options, int devices) {
+  if (is_of_module(options)) return module_sweep(options.module, devices);
+  return load_sweep(sweep_of(options), sweep_folders(), {.all = devices, .most = options.devices});
+}
+
+// The folder below which the sweep's files of modules are.
+std::filesystem::path folder_of_modules(const RunOptions& options) {
+  if (is_of_module(options)) return {};
+  return std::filesystem::path(sweep_of(options)).parent_path();
+}
+
+// Plans Tandem's cells, and those of torch beside them where torch is asked for.
+void plan_models(Task& task, const RunOptions& options) {
+  const bool is_host = is_on_host(task.backend);
+  task.planned = plan_cells(task.sweep, task.backend);
+  drop_for_backend(task.planned, is_host);
+  const std::string usual_torch = task.sweep.with_torch ? "python3" : "";
+  const std::string torch = options.torch.empty() ? usual_torch : options.torch;
+  if (!torch.empty()) task.torch = find_torch_twin(torch, task.site);
+  if (task.torch) add_torch_cells(task.planned, task.torch->name, is_host);
+}
+
+// Plans torch's cells of users' modules, after a step of each module.
+void plan_modules(Task& task, const RunOptions& options) {
+  task.torch = needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site);
+  const Interrupts interrupts;
+  const auto ask = [&](const std::string& source, std::int64_t share) {
+    return facts_of_module(*task.torch, source, {.batch = share, .backend = task.backend},
+                           interrupts);
+  };
+  const std::vector<ModuleFacts> modules =
+      name_modules(task.sweep, folder_of_modules(options), ask);
+  task.planned = plan_cells(task.sweep, task.backend);
+  make_torch_cells(task.planned, task.torch->name, is_on_host(task.backend), modules);
 }
 
 Task task_of(const RunOptions& options) {
@@ -59,16 +124,13 @@ Task task_of(const RunOptions& options) {
   const std::string backend = checked_backend(options.backend);
   task.backend = backend;
   task.site = checked_site(options.site);
-  task.sweep = load_sweep(
-      sweep_of(options), sweep_folders(),
-      {.all = all_devices(options.devices, backend, task.site), .most = options.devices});
+  task.sweep = asked_sweep(options, all_devices(options.devices, backend, task.site));
   if (options.launches > 0) task.sweep.launches = options.launches;
-  task.planned = plan_cells(task.sweep, backend);
-  drop_for_backend(task.planned, is_on_host(backend));
-  const std::string usual_torch = task.sweep.with_torch ? "python3" : "";
-  const std::string torch = options.torch.empty() ? usual_torch : options.torch;
-  if (!torch.empty()) task.torch = find_torch_twin(torch, task.site);
-  if (task.torch) add_torch_cells(task.planned, task.torch->name, is_on_host(backend));
+  if (task.sweep.is_of_modules) {
+    plan_modules(task, options);
+  } else {
+    plan_models(task, options);
+  }
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
                .limit = {.site = task.site,
@@ -183,7 +245,8 @@ LaunchSettings settings_of(const Task& task, const RunOptions& options) {
                           .oversubscribe = options.oversubscribe,
                           .site = task.site,
                           .comm_timeout = checked_comm_timeout(options.comm_timeout),
-                          .model_files = task.sweep.model_files};
+                          .model_files = task.sweep.model_files,
+                          .modules = task.sweep.modules};
   settings.torch = task.torch;
   return settings;
 }
@@ -367,6 +430,7 @@ int measure(const RunOptions& options) {
 
 int run_sweep(const RunOptions& options) {
   check_not_a_rank("run");
+  check_module_options(options);
   return options.dry_run ? dry_run(options) : measure(options);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/tandem/launch/launch_site.h"
+#include "tools/tandem/run/module_sweep.h"
 
 namespace tandem::cli {
 
@@ -16,6 +17,7 @@ struct RunOptions : MeasuringOptions {
   std::string budget;     // time budget; empty: none
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
+  ModuleOptions module{};
 };
 
 // `tandem run`. Returns 0, 1 where a launch failed or the complete sweep measured nothing, 130

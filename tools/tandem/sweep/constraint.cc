@@ -13,6 +13,7 @@
 #include "common/json/fields.h"
 #include "common/options/values.h"
 #include "tools/tandem/sweep/sweep_values.h"
+#include "tools/tandem/sweep/torch_options.h"
 
 namespace tandem::cli {
 namespace {
@@ -51,6 +52,8 @@ void check_key(const JsonValue& condition, const JsonValue& drop) {
   std::vector<std::string_view> known(kCellKeys.begin(), kCellKeys.end());
   const std::vector<std::string_view> varied = options::names_with(options::kVaried);
   known.insert(known.end(), varied.begin(), varied.end());
+  const std::vector<std::string_view> of_torch = torch_option_names();
+  known.insert(known.end(), of_torch.begin(), of_torch.end());
   if (std::ranges::find(known, key) != known.end()) return;
   drop.complain(fmt::format("unknown key {}{}; known are {} and the options of step_bench",
                             shown_name(key), did_you_mean(key, known), fmt::join(kCellKeys, ", ")));

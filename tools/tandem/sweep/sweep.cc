@@ -14,6 +14,7 @@
 #include "common/json/parse.h"
 #include "common/options/rules.h"
 #include "tools/tandem/sweep/sweep_values.h"
+#include "tools/tandem/sweep/torch_strategies.h"
 
 namespace tandem::cli {
 namespace {
@@ -22,7 +23,6 @@ constexpr JsonRange kLaunches{1, 1000};    // launches per cell, as in --launche
 constexpr JsonRange kSamples{1, 100'000};  // samples per launch; the record keeps every sample
 constexpr Seconds kLongestLaunch{3600};    // six times the usual time-out of a launch
 constexpr std::size_t kMostWorkloads = 10'000;
-constexpr std::size_t kMostStrategies = 10'000;
 
 std::vector<std::string> precisions_of(const JsonValue& workload) {
   const auto given = workload.find("precision");
@@ -39,18 +39,34 @@ std::vector<JsonValue> some_of(const JsonValue& list, std::string_view example) 
   return list.elements();
 }
 
+// Whether the workload trains a user's module.
+bool is_of_module(const JsonValue& workload) {
+  const bool is_module = workload.has("module");
+  if (is_module && workload.has("model")) {
+    workload.complain("give one of 'model' and 'module'");
+  }
+  return is_module;
+}
+
 void add_workloads(const JsonValue& file, Sweep& sweep) {
   constexpr std::int64_t kMostSamplesOfAStep = 1'000'000'000;
   for (const JsonValue& entry :
        some_of(file.at("workloads"), R"([{"model": "mlp-small", "batch": 32}])")) {
-    entry.allow({"model", "batch", "batch_per_device", "precision"});
+    entry.allow({"model", "module", "batch", "batch_per_device", "precision"});
+    const bool is_module = is_of_module(entry);
+    if (!sweep.workloads.empty() && is_module != sweep.is_of_modules) {
+      entry.complain("modules and models do not share a sweep; use two sweeps");
+    }
+    sweep.is_of_modules = is_module;
     const bool is_per_device = entry.has("batch_per_device");
     if (is_per_device == entry.has("batch")) {
       entry.complain("give one of 'batch' (over all devices) and 'batch_per_device'");
     }
     std::vector<std::string> models;
-    for (const JsonValue& model : entry.at("model").values()) models.push_back(text_of(model));
-    if (models.size() > 1) sweep.model_series.push_back(models);
+    for (const JsonValue& model : entry.at(is_module ? "module" : "model").values()) {
+      models.push_back(text_of(model));
+    }
+    if (models.size() > 1 && !is_module) sweep.model_series.push_back(models);
     for (const std::string& precision : precisions_of(entry)) {
       for (const JsonValue& batch :
            entry.at(is_per_device ? "batch_per_device" : "batch").values()) {
@@ -92,19 +108,6 @@ std::vector<int> named_devices(const JsonValue& value, int all) {
   std::vector<int> counts;
   for (int count = name == "all" ? all : 1; count <= all; ++count) counts.push_back(count);
   return counts;
-}
-
-using AxisValues = std::vector<std::optional<std::string>>;
-
-AxisValues read_values(const JsonValue& list) {
-  if (!list.is_list() || list.empty()) {
-    list.complain("it must be a list of values that is not empty");
-  }
-  AxisValues values;
-  for (const JsonValue value : list) {
-    values.push_back(value.is_null() ? std::nullopt : std::optional(option_text(value)));
-  }
-  return values;
 }
 
 std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, options::Name name,
@@ -208,7 +211,7 @@ std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
         left_out.push_back(line);
       }
     }
-    const AxisValues values = read_values(list);
+    const AxisValues values = axis_values(list);
     if (found.size() * values.size() > kMostStrategies) {
       axes.complain("more than 10000 combinations; use several sweeps");
     }
@@ -290,9 +293,13 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
   add_workloads(file, sweep);
   sweep.devices = read_devices(file, devices, sweep.left_out);
   for (const JsonValue& strategy : some_of(file.at("strategies"), R"(["single", "dp", "ddp"])")) {
-    sweep.strategies.push_back(read_strategy(strategy));
+    sweep.strategies.push_back(sweep.is_of_modules ? read_torch_strategy(strategy)
+                                                   : read_strategy(strategy));
   }
-  if (file.has("axes")) sweep.strategies = along_axes(file, sweep.strategies, sweep.left_out);
+  if (file.has("axes")) {
+    sweep.strategies = sweep.is_of_modules ? along_torch_axes(file.at("axes"), sweep.strategies)
+                                           : along_axes(file, sweep.strategies, sweep.left_out);
+  }
   if (file.has("constraints")) sweep.constraints = read_constraints(file);
   if (const auto count = file.find("launches")) read_json(*count, sweep.launches, kLaunches);
   if (const auto count = file.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);

@@ -34,6 +34,10 @@ struct SweepStrategy {
 // model's name in cells.
 using ModelFiles = std::map<std::string, std::string>;
 
+// The functions that return users' modules, as step_twin's --module takes them; the key is the
+// module's name in cells.
+using ModuleSources = std::map<std::string, std::string>;
+
 // The axes of a sweep: every strategy at every device count on every workload, except the cells
 // that its constraints drop.
 struct Sweep {
@@ -46,7 +50,11 @@ struct Sweep {
   // Lists of models, the smallest first: after one model is out of memory, the models after it are
   // not tried.
   std::vector<std::vector<std::string>> model_series{};
-  ModelFiles model_files{};             // filled in by load_sweep
+  ModelFiles model_files{};  // filled in by load_sweep
+  // Whether the workloads are users' modules, which PyTorch alone trains; then a workload's model
+  // is the function that returns the module, until name_modules() names it as cells do.
+  bool is_of_modules = false;
+  ModuleSources modules{};              // filled in by name_modules
   std::vector<std::string> left_out{};  // axes that a strategy does not have, a line each
   int launches = 6;
   std::string min_time = "500ms";  // the samples' time per launch, after warm-up

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/json/value.h"
 #include "common/json/writer.h"
 
 namespace tandem::cli {
+
+inline constexpr std::size_t kMostStrategies = 10'000;  // with all values of axes
 
 // A text of a sweep file: 1 to 1000 bytes, in one line.
 [[nodiscard]] inline std::string text_of(const JsonValue& value) {
@@ -20,6 +25,20 @@ namespace tandem::cli {
   if (value.kind() == JsonKind::kBoolean) return value.boolean() ? "on" : "off";
   if (value.is_number()) return json_line(value);
   value.complain(shown(value) + ": an option takes a text, a number, true or false");
+}
+
+// The values of an axis; nothing stands for a strategy without the option.
+using AxisValues = std::vector<std::optional<std::string>>;
+
+[[nodiscard]] inline AxisValues axis_values(const JsonValue& list) {
+  if (!list.is_list() || list.empty()) {
+    list.complain("it must be a list of values that is not empty");
+  }
+  AxisValues values;
+  for (const JsonValue value : list) {
+    values.push_back(value.is_null() ? std::nullopt : std::optional(option_text(value)));
+  }
+  return values;
 }
 
 }  // namespace tandem::cli

@@ -92,12 +92,12 @@ void add_profiler(CLI::App& profile, Verbs& verbs, Profiler profiler, const Verb
 
 void add_profile(CLI::App& app, Verbs& verbs) {
   CLI::App& profile = add_command(
-      app,
-      {.name = "profile",
-       .what = "run a step under NVIDIA's Nsight profilers, a report per rank",
-       .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
-                   "--batch=64\n"
-                   "  tandem profile ncu --strategy=dp --devices=2 --batch=64 --phase=forward"});
+      app, {.name = "profile",
+            .what = "run a step under NVIDIA's Nsight profilers, a report per rank",
+            .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
+                        "--batch=64\n"
+                        "  tandem profile ncu --strategy=dp --devices=2 --batch=64 --backend=cuda "
+                        "--phase=forward"});
   profile.require_subcommand(0, 1);
   add_profiler(profile, verbs, Profiler::kNsys,
                {.name = "nsys",
@@ -107,14 +107,15 @@ void add_profile(CLI::App& app, Verbs& verbs) {
                             "  tandem profile nsys --strategy=dp --devices=2 --batch=64 --osrt "
                             "--dry-run",
                 .more = kStepOptions});
-  add_profiler(profile, verbs, Profiler::kNcu,
-               {.name = "ncu",
-                .what = "kernels of some steps by Nsight Compute, but for NCCL's",
-                .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
-                            "--phase=forward\n"
-                            "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --steps=1 "
-                            "--dry-run",
-                .more = kStepOptions});
+  add_profiler(
+      profile, verbs, Profiler::kNcu,
+      {.name = "ncu",
+       .what = "kernels of some steps by Nsight Compute, but for NCCL's",
+       .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
+                   "--backend=cuda --phase=forward\n"
+                   "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --backend=cuda "
+                   "--dry-run",
+       .more = kStepOptions});
 }
 
 void add_trace_record(CLI::App& trace, Verbs& verbs) {

@@ -30,6 +30,27 @@ void add_measuring(CLI::App& command, MeasuringOptions& options, const std::stri
   add_step_bench(command, options.step_bench);
 }
 
+void add_module(CLI::App& run, ModuleOptions& module) {
+  run.add_option(
+         "--module", module.source,
+         "in place of a sweep: PyTorch's own single, independent, dp and ddp on your module; "
+         "a function, FILE.py:FUNCTION or MODULE:FUNCTION, that returns the module and an "
+         "example batch")
+      ->type_name("FUNCTION");
+  run.add_option("--batch-per-device", module.batch_per_device,
+                 "of --module: samples per step and device, such as 8,32")
+      ->type_name("SAMPLES,...");
+  run.add_option("--batch", module.batch, "the same over all devices, such as 64,256")
+      ->type_name("SAMPLES,...");
+  run.add_option(
+         "--cell", module.cells,
+         "of --module: a strategy with options to compare as well, such as \"ddp grads=views\"; "
+         "without a strategy all that have the options; may be repeated; 'tandem list "
+         "torch-options' has them")
+      ->type_name("STRATEGY OPTION=VALUE ...")
+      ->take_all();
+}
+
 void add_run(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& run = add_command(
@@ -37,11 +58,13 @@ void add_run(CLI::App& app, Verbs& verbs) {
             .what = "measure a sweep, and report on it\n"
                     "The same command with the same --out goes on where it was stopped.",
             .examples = "  tandem run\n"
-                        "  tandem run scaling --devices=4 --budget=30m --out=out/four",
+                        "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
+                        "  tandem run --module=own.py:build --batch-per-device=8,32",
             .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   run.add_option("SWEEP", options->sweep,
                  "a name that 'tandem list sweeps' has, or a .json file; default: quick on CPUs, "
                  "node where there is a GPU");
+  add_module(run, options->module);
   run.add_option("--out", options->out,
                  "folder for journal, results, report and logs; default: a new one, out/SWEEP-1")
       ->type_name("FOLDER");

@@ -17,8 +17,9 @@ void add_list(CLI::App& app, Verbs& verbs) {
                         .what = "name the sweeps, models, strategies or options there are",
                         .examples = "  tandem list sweeps\n"
                                     "  tandem list models"});
-  list.add_option("TOPIC", options->topic,
-                  "sweeps, models, strategies or options; default: all but options");
+  list.add_option(
+      "TOPIC", options->topic,
+      "sweeps, models, strategies, options or torch-options; default: all but the options");
   add_step_bench(list, options->step_bench);
   verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
 }
@@ -44,7 +45,9 @@ void add_lessons(CLI::App& app, Verbs& verbs) {
       add_command(app, {.name = "lessons",
                         .what = "run and judge claims that circulate about DataParallel",
                         .examples = "  tandem lessons\n"
-                                    "  tandem lessons uneven-split"});
+                                    "  tandem lessons even-split",
+                        .more = "Exit status: 0 every lesson ran, whatever its verdict, 1 one "
+                                "failed, 2 wrong usage."});
   lessons.add_option("NAME", options->names, "lessons to run; default: all");
   lessons.add_flag("--list", options->list, "name them, and end");
   lessons.add_option("--lessons", options->program, "program that runs them")->group("");

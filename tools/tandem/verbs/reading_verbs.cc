@@ -87,10 +87,11 @@ void add_compare(CLI::App& app, Verbs& verbs) {
   compare.add_option("B", options->after, "after: the same")->required();
   add_rule(compare, options->rule, "");
   compare
-      .add_option("--fail-on", options->fail_on,
-                  "end with 3 where B has a cell that is slower, unsure, missing (A measured it, B "
-                  "does not have it) or failed (A measured it, B failed or skipped it); none: "
-                  "never")
+      .add_option(
+          "--fail-on", options->fail_on,
+          "end with 3 where B has a cell that is slower, unsure, missing (A measured it, B "
+          "does not have it) or failed (a launch failed in B, or B skipped what A measured); "
+          "none: never")
       ->type_name("LIST")
       ->capture_default_str();
   compare.add_option("--json", options->json, "write the whole answer to this file as well")

@@ -105,7 +105,8 @@ def measured(options, found):
             "oversubscribed": found.place.is_oversubscribed, "devices_used": options.devices,
             "warnings": found.warnings, "first_step_seconds": first, "warmup_steps": steps, "warmup_seconds": seconds,
             "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "resolved": found.resolved,
-            "model": {"parameters": found.parameters, "parameter_bytes": 4 * found.parameters},
+            "model": {"parameters": sum(parameter.numel() for parameter in found.parameters),
+                      "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in found.parameters)},
             "machine": found.machine}
 
 

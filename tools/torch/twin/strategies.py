@@ -1,87 +1,145 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's own ways to train, each as its users write it, on step_bench's model, weights, batch and optimizer.
+"""PyTorch's own ways to train, each as its users write it, on one of Tandem's models or a user's own module.
 
 `phases` are those of step_bench's that the host's clock can tell, in the order of a step. DistributedDataParallel's backward
 holds its bucket copies and what it waits for collectives, which cannot be told apart from outside: "backward_and_comm". On
 a GPU the host's clock tells none of them.
 """
+import contextlib
+import typing
+
 import torch
 from torch import nn
 
-import models
-from twin import start
+from twin import trees
+from twin.place import UsageError
 
-OPTIMIZERS = {
-    "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.01, momentum=0.9),
-    "adam": lambda parameters: torch.optim.Adam(parameters, lr=1e-3),
-    "adamw": lambda parameters: torch.optim.AdamW(parameters, lr=1e-3, weight_decay=1e-2),
-}
+
+class Batch(typing.NamedTuple):
+    """What the module is called with, and what its output is held against."""
+    inputs: tuple
+    keywords: dict
+    targets: typing.Any
+
+
+def channels_last(tensor):
+    return tensor.to(memory_format=torch.channels_last) if tensor.dim() == 4 and tensor.is_floating_point() else tensor
 
 
 class Strategy:
     """One device without a wrapper: `single`, and each rank of `independent`."""
     backward_phase = "backward"
 
-    def __init__(self, options, first, count):
-        self.precision = options.precision
+    def __init__(self, options, training):
+        self.precision, self.reads_loss = options.precision, options.read_loss == "on"
         self.device = device = options.device
         self.kind = torch.device(device).type
-        self.workload = models.build(options.model)
-        self.module = self.workload.module
-        start.initialise(options.model, self.module, options.seed)
-        self.module.to(device)
+        self.training, self.module = training, training.module
+        training.move_to(device)
+        if options.channels_last == "on":
+            self.module.to(memory_format=torch.channels_last)
+        self.optimizer = training.optimizer(options)
         self.wrapped = self.wrap(options)
-        self.optimizer = OPTIMIZERS[options.optimizer](self.module.parameters())
-        # Samples lie in host memory as a user's do: on a GPU they are copied in each step; on the CPU there is no copy.
-        place = device if options.input == "device" else "cpu"
-        self.batch = [part.to(place) for part in start.batch(self.workload, options.seed, first, count)]
-        if self.kind == "cuda" and options.input == "host":
-            self.batch = [part.pin_memory() for part in self.batch]
+        self.batches = [self.placed(options, piece) for piece in self.cut(options)]
         self.phases = ["forward", "loss", self.backward_phase, "update", "zero_grad"] if self.kind == "cpu" else []
 
     def wrap(self, options):
         return self.module
 
-    def inputs(self):
-        return [part.to(self.device, non_blocking=True) for part in self.batch]
+    def cut(self, options):
+        """The micro-batches of a step."""
+        return [Batch(self.training.inputs, self.training.keywords, self.training.targets)]
 
-    def forward(self):
-        """Outputs and targets."""
-        inputs, targets = self.inputs()
-        with torch.autocast(self.kind, dtype=torch.bfloat16, enabled=self.precision == "bf16"):
-            return self.wrapped(inputs), targets
+    def placed(self, options, batch):
+        """Samples lie in host memory as a user's do: on a GPU they are copied in each step; on the CPU there is no copy."""
+        place = self.device if options.input == "device" else "cpu"
+        layout = channels_last if options.channels_last == "on" else lambda tensor: tensor
+        is_pinned = self.kind == "cuda" and options.input == "host"
 
-    def step(self, clock):
-        outputs, targets = self.forward()
-        clock.mark("forward")
-        self.loss = self.workload.loss(outputs.float(), targets)
+        def put(tensor):
+            there = layout(tensor.detach().to(place))
+            return there.pin_memory() if is_pinned else there
+        return Batch(*trees.with_tensors(tuple(batch), put))
+
+    def brought(self, tree):
+        return trees.with_tensors(tree, lambda tensor: tensor.to(self.device, non_blocking=True))
+
+    def on_device(self, batch):
+        return batch if self.kind == "cpu" else Batch(*self.brought(tuple(batch)))
+
+    def autocast(self):
+        return torch.autocast(self.kind, dtype=torch.bfloat16, enabled=self.precision == "bf16")
+
+    def backward(self, batch, clock, share):
+        """Forward, loss and backward of a micro-batch that is one of so many."""
+        with self.autocast():
+            inputs, keywords, targets = self.on_device(batch)
+            outputs = self.wrapped(*inputs, **keywords)
+            clock.mark("forward")
+            self.loss = self.training.loss(outputs, targets)
+        if share > 1:
+            self.loss = self.loss / share
         clock.mark("loss")
         self.loss.backward()
         clock.mark(self.backward_phase)
+
+    def step(self, clock):
+        count = len(self.batches)
+        for batch in self.batches[:-1]:
+            with self.without_reduction():
+                self.backward(batch, clock, count)
+        self.backward(self.batches[-1], clock, count)
+        if self.reads_loss:
+            self.loss.item()
+            clock.mark("loss")
         self.optimizer.step()
         clock.mark("update")
         self.optimizer.zero_grad(set_to_none=True)
         clock.mark("zero_grad")
+
+    def without_reduction(self):
+        return contextlib.nullcontext()
 
     def synchronize(self):
         if self.kind == "cuda":
             torch.cuda.synchronize()
 
 
+def settings_of(options):
+    """Of DistributedDataParallel, as its users write them: only those that are not as torch has them anyhow."""
+    settings = {"gradient_as_bucket_view": options.grads == "views", "static_graph": options.static_graph == "on",
+                "find_unused_parameters": options.find_unused_parameters == "on"}
+    settings = {name: True for name, is_on in settings.items() if is_on}
+    if options.bucket_mb:
+        settings["bucket_cap_mb"] = int(options.bucket_mb)
+    if options.broadcast_buffers == "off":
+        settings["broadcast_buffers"] = False
+    return settings
+
+
 class DistributedDataParallel(Strategy):
     backward_phase = "backward_and_comm"
 
     def wrap(self, options):
-        more = {}
-        if options.bucket_mb:
-            more["bucket_cap_mb"] = options.bucket_mb
-        wrapper, saved = nn.parallel.DistributedDataParallel, self.module.state_dict()
-        # Constants of torch's code, such as a mask of booleans, which gloo cannot broadcast.
-        wrapper._set_params_and_buffers_to_ignore_for_model(
-            self.module, [name for name, _ in self.module.named_buffers() if name not in saved])
-        return wrapper(
-            self.module, device_ids=[self.device] if torch.device(self.device).type == "cuda" else None,
-            gradient_as_bucket_view=options.grads == "views", static_graph=options.static_graph, **more)
+        wrapper = nn.parallel.DistributedDataParallel
+        ignored = self.training.left_out_of_broadcasts()
+        if ignored:
+            wrapper._set_params_and_buffers_to_ignore_for_model(self.module, ignored)
+        wrapped = wrapper(self.module, device_ids=[self.device] if self.kind == "cuda" else None, **settings_of(options))
+        if options.compress != "none":
+            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+            wrapped.register_comm_hook(None, getattr(default_hooks, f"{options.compress}_compress_hook"))
+        return wrapped
+
+    def cut(self, options):
+        whole = super().cut(options)[0]
+        count, samples = int(options.accumulate), trees.tensors_of(tuple(whole))[0].shape[0]
+        if count > samples:
+            raise UsageError(f"--accumulate={count}: a rank's share has {samples} samples; use {samples} or less")
+        return [whole] if count == 1 else [Batch(*piece) for piece in trees.pieces(tuple(whole), count)]
+
+    def without_reduction(self):
+        return self.wrapped.no_sync()
 
 
 class DataParallel(Strategy):
@@ -90,9 +148,17 @@ class DataParallel(Strategy):
     def wrap(self, options):
         return nn.DataParallel(self.module, device_ids=list(range(options.devices)))
 
-    def inputs(self):
-        inputs, targets = self.batch
-        return inputs, targets.to(self.device, non_blocking=True)
+    def on_device(self, batch):
+        return batch._replace(targets=self.brought(batch.targets))
 
 
-STRATEGIES = {"single": Strategy, "independent": Strategy, "ddp": DistributedDataParallel, "dp": DataParallel}
+KINDS = {"single": Strategy, "independent": Strategy, "ddp": DistributedDataParallel, "dp": DataParallel}
+
+
+def make(options, first, count):
+    """The strategy on samples first .. first + count - 1 of a step's batch."""
+    if options.module:
+        from twin import own_module as source
+    else:
+        from twin import zoo as source
+    return KINDS[options.strategy](options, source.Training(options, first, count))

@@ -2,48 +2,11 @@
 """The module that a command line names as FILE.py:FUNCTION or MODULE:FUNCTION, with an example batch."""
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import pathlib
-import sys
-from typing import Any, Callable
+from typing import Any
 
 from ..errors import TandemError, UsageError, trying
+from ..user_function import load
 from .example import Example
-
-
-def module_of(where: str) -> Any:
-    if not where.endswith(".py"):
-        return importlib.import_module(where)
-    path = pathlib.Path(where)
-    sys.path.insert(0, str(path.parent.resolve()))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None  # of a file that ends with .py there are
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def is_absent(where: str) -> bool:
-    if where.endswith(".py"):
-        return not pathlib.Path(where).is_file()
-    try:
-        return importlib.util.find_spec(where) is None
-    except (ModuleNotFoundError, ValueError):  # of a package around it; no name at all
-        return True
-
-
-def load(source: str) -> Callable[..., Any]:
-    where, _, name = source.rpartition(":")
-    if not where:
-        raise UsageError(f"'{source}' names no function: use FILE.py:FUNCTION or MODULE:FUNCTION")
-    with trying(f"loading {source}", "mend it"):
-        if is_absent(where):
-            raise UsageError(f"there is no {'file' if where.endswith('.py') else 'module'} {where}; check the name")
-        function = getattr(module_of(where), name, None)
-        if not callable(function):
-            raise UsageError(f"it has no function {name}; check the name")
-    return function  # type: ignore[no-any-return]
 
 
 def numbers(text: str, flag: str, such_as: str = "8,3,224,224") -> list[int]:

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/answer/torch_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "common/options/strategies.h"
+#include "common/stats/comparison.h"
+#include "reports/model/subject.h"
+#include "reports/text/format.h"
+
+namespace tandem::reports {
+namespace {
+
+using enum options::StrategyKind;
+
+// What is known of a workload at its largest device count; the cells are the plain ones.
+struct Point {
+  const CellSummary* ddp = nullptr;
+  const CellSummary* bound = nullptr;          // independent
+  const StrategyPair* pair = nullptr;          // with DataParallel
+  std::vector<const CellSummary*> variants{};  // of DistributedDataParallel, with further options
+};
+
+// "PyTorch 2.15.0" of "torch-2.15.0".
+std::string spoken_implementation(const Summary& summary) {
+  const std::string name = sole_implementation(summary);
+  return "PyTorch " + name.substr(name.find('-') + 1);
+}
+
+// The model without the checksum of its file.
+std::string spoken_model(const results::Cell& cell) {
+  return cell.model.substr(0, cell.model.find('#'));
+}
+
+// "own.py:build, batch 8 (4 per device), bf16".
+std::string spoken_workload(const results::Cell& cell) {
+  const std::string share = cell.global_batch % cell.devices == 0 && cell.devices > 1
+                                ? fmt::format(" ({} per device)", cell.global_batch / cell.devices)
+                                : "";
+  return fmt::format("{}, batch {}{}{}", spoken_model(cell), cell.global_batch, share,
+                     precision_suffix(cell));
+}
+
+// The cell's options, without those that its workload has: "grads=views, bucket-mb=10".
+std::string spoken_options(const results::Cell& cell) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : cell.options) {
+    if (name != kImplementation && name != "precision") parts.push_back(name + "=" + value);
+  }
+  return join(parts, ", ");
+}
+
+std::string with_options(std::string strategy, const results::Cell& cell) {
+  const std::string options = spoken_options(cell);
+  return options.empty() ? strategy : strategy + " (" + options + ")";
+}
+
+std::string times_as_fast(const stats::Estimate& speed) {
+  std::string factor = factor_text(speed.center);
+  factor.pop_back();
+  return factor + " times as fast as";
+}
+
+// "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
+std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
+  const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
+  const std::string dp = with_options("DataParallel", pair.dp->cell);
+  const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
+  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
+    return fmt::format("{} against {}{} is not resolved: speed ratio {} ({})", ddp, dp, where,
+                       factor_text(pair.ddp_speed.center), interval_words(pair.ddp_speed));
+  }
+  const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+  return fmt::format("{} is {} {}{} ({})", is_ddp ? ddp : dp, times_as_fast(speed),
+                     is_ddp ? dp : ddp, where, interval_words(speed));
+}
+
+bool is_plain_ddp(const CellSummary& cell, const Summary& summary) {
+  return std::ranges::none_of(summary.cells, [&](const CellSummary& other) {
+    return other.launches > 0 && other.cell.strategy == cell.cell.strategy &&
+           same_point(other, cell) && other.cell.options.size() < cell.cell.options.size();
+  });
+}
+
+bool is_several_of_ddp(const CellSummary& cell) {
+  return cell.cell.strategy == name_of(kDdp) && cell.launches > 0 && cell.cell.devices > 1;
+}
+
+Point point_of(const CellSummary& ddp, const Summary& summary) {
+  Point point{.ddp = &ddp};
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0 || &cell == &ddp || !same_point(cell, ddp)) continue;
+    if (cell.cell.strategy == name_of(kIndependent)) point.bound = &cell;
+    if (cell.cell.strategy == name_of(kDdp)) point.variants.push_back(&cell);
+  }
+  for (const StrategyPair& pair : summary.comparisons) {
+    if (pair.ddp == &ddp) point.pair = &pair;
+  }
+  return point;
+}
+
+// The workloads at their largest device count. A batch per device makes a batch for each count, so
+// that a workload is known by its share there.
+std::vector<Point> points_of(const Summary& summary) {
+  using Key = std::tuple<std::string, std::string, std::string, std::int64_t>;
+  std::map<Key, Point> by_workload;
+  int most = 0;
+  for (const CellSummary& cell : summary.cells) {
+    if (is_several_of_ddp(cell)) most = std::max(most, cell.cell.devices);
+  }
+  for (const CellSummary& cell : summary.cells) {
+    if (!is_several_of_ddp(cell) || cell.cell.devices != most || !is_plain_ddp(cell, summary))
+      continue;
+    by_workload.try_emplace(
+        {cell.cell.model, cell.mode, spoken_options(cell.cell) + precision_suffix(cell.cell),
+         cell.cell.global_batch},
+        point_of(cell, summary));
+  }
+  std::vector<Point> points;
+  for (auto& [key, point] : by_workload) points.push_back(std::move(point));
+  return points;
+}
+
+// The text ", 1.40x [..] the speed of one process (single), 0.87x [..] that of ...".
+std::string against_bounds(const Point& point) {
+  std::vector<std::string> parts;
+  if (point.ddp->speedup) {
+    parts.push_back(ratio_text(*point.ddp->speedup) + " the speed of one process (single)");
+  }
+  if (point.bound != nullptr) {
+    const stats::Estimate share = stats::ratio_of_medians(point.bound->medians, point.ddp->medians);
+    parts.push_back(ratio_text(share) +
+                    " that of independent processes, which send nothing (the bound)");
+  }
+  return parts.empty() ? "" : ", " + join(parts, ", ");
+}
+
+// The fastest variant that is faster than the plain cell beyond doubt; empty where there is none.
+std::string best_variant(const Point& point) {
+  const CellSummary* best = nullptr;
+  std::optional<stats::Estimate> most;
+  for (const CellSummary* variant : point.variants) {
+    const stats::Estimate gain = stats::ratio_of_medians(point.ddp->medians, variant->medians);
+    if (stats::judge(gain) != stats::Verdict::kFaster) continue;
+    if (most && gain.center <= most->center) continue;
+    best = variant;
+    most = gain;
+  }
+  if (best == nullptr) return "";
+  return fmt::format(" Faster still with {}: {}.", spoken_options(best->cell), ratio_text(*most));
+}
+
+std::string spoken_sentence(const Point& point) {
+  const results::Cell& cell = point.ddp->cell;
+  const std::string where =
+      fmt::format("{}, {}", spoken_workload(cell), count_text(cell.devices, "device"));
+  const std::string marks = point.ddp->oversubscribed ? " (oversubscribed)" : "";
+  const std::string pair = point.pair == nullptr ? "" : spoken_comparison(*point.pair, "") + ". ";
+  return fmt::format("{}{}: {}{} takes {} a step{}.{}", where, marks, pair,
+                     with_options("DistributedDataParallel", cell),
+                     duration_text(point.ddp->median_step), against_bounds(point),
+                     best_variant(point));
+}
+
+std::string on_devices(const Point& point) {
+  return fmt::format("on {}", count_text(point.ddp->cell.devices, "device"));
+}
+
+// How many of the points fell each way, as "faster in 2, slower in 1; not resolved: 0".
+std::string tally_text(const std::vector<stats::Verdict>& verdicts) {
+  const auto count = [&](stats::Verdict verdict) { return std::ranges::count(verdicts, verdict); };
+  return fmt::format("faster in {}, slower in {}; not resolved: {}", count(stats::Verdict::kFaster),
+                     count(stats::Verdict::kSlower), count(stats::Verdict::kNotResolved));
+}
+
+std::string overall_of_pairs(const std::vector<Point>& points) {
+  std::vector<stats::Verdict> verdicts;
+  for (const Point& point : points) {
+    if (point.pair != nullptr) verdicts.push_back(point.pair->ddp_verdict);
+  }
+  return fmt::format("of {} comparisons with DataParallel {}, DistributedDataParallel is {}.",
+                     verdicts.size(), on_devices(points.front()), tally_text(verdicts));
+}
+
+std::string overall_of_speedups(const std::vector<Point>& points) {
+  std::vector<stats::Verdict> verdicts;
+  for (const Point& point : points) {
+    if (point.ddp->speedup) verdicts.push_back(stats::judge(*point.ddp->speedup));
+  }
+  if (verdicts.empty())
+    return "DistributedDataParallel was measured, and no single process beside it.";
+  return fmt::format(
+      "of {} comparisons of DistributedDataParallel {} with one process, it is {}. DataParallel "
+      "was not measured.",
+      verdicts.size(), on_devices(points.front()), tally_text(verdicts));
+}
+
+// The whole answer where there is one workload.
+std::string overall_of_one(const Point& point) {
+  const results::Cell& cell = point.ddp->cell;
+  const std::string where = fmt::format("on {} {}", spoken_model(cell), on_devices(point));
+  if (point.pair != nullptr) return spoken_comparison(*point.pair, " " + where) + ".";
+  const std::string against = against_bounds(point);
+  return fmt::format("{} {} {}. DataParallel was not measured.",
+                     with_options("DistributedDataParallel", cell), where,
+                     against.empty() ? "measured" : "has " + against.substr(2));
+}
+
+}  // namespace
+
+std::string torch_overall(const Summary& summary) {
+  const std::vector<Point> points = points_of(summary);
+  const std::string begins = spoken_implementation(summary) + ": ";
+  if (points.empty()) {
+    return begins +
+           "DistributedDataParallel was not measured on several devices: nothing to compare.";
+  }
+  if (points.size() == 1) return begins + overall_of_one(points.front());
+  const bool any_pair =
+      std::ranges::any_of(points, [](const Point& point) { return point.pair != nullptr; });
+  return begins + (any_pair ? overall_of_pairs(points) : overall_of_speedups(points));
+}
+
+std::vector<std::string> torch_sentences(const Summary& summary) {
+  std::vector<std::string> sentences;
+  for (const Point& point : points_of(summary)) sentences.push_back(spoken_sentence(point));
+  return sentences;
+}
+
+}  // namespace tandem::reports

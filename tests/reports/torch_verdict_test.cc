@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "reports/answer/report.h"
+#include "reports/answer/verdict.h"
+#include "reports/model/subject.h"
+#include "reports/render/terminal.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+// Turns all launches into torch's, of a user's module.
+Synthetic& as_torch(Synthetic& synthetic) {
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    record.cell.options[kImplementation] = "torch-2.15.0";
+    record.cell.model = "own.py:build#0123456789abcdef";
+    if (record.cell.strategy == "independent") record.cell.launch = "processes";
+  }
+  return synthetic;
+}
+
+void set_option(Synthetic& synthetic, const std::string& name, const std::string& value,
+                std::size_t from) {
+  auto& launches = synthetic.document().launches;
+  for (std::size_t i = from; i < launches.size(); ++i) launches[i].cell.options[name] = value;
+}
+
+VerdictText verdict_of(Synthetic& synthetic) {
+  const Summary summary = summarize(synthetic.document());
+  return verdict(synthetic.document(), summary);
+}
+
+TEST(TorchVerdict, OfOneComparison_IsTheWholeAnswer) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.4, 0.4}).add("dp", 4, {0.18, 0.18}).add("ddp", 4, {0.1, 0.1});
+  const VerdictText text = verdict_of(as_torch(synthetic));
+  EXPECT_EQ(text.subject, "CPU only: 2 cores of Test CPU, says nothing about GPUs");
+  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel is 1.80 times as fast as "
+                              "DataParallel on own.py:build on 4 devices ("),
+            0U)
+      << text.overall;
+  ASSERT_EQ(text.workloads.size(), 1U);
+  EXPECT_NE(text.workloads[0].find("own.py:build, batch 64 (16 per device), 4 devices: "),
+            std::string::npos)
+      << text.workloads[0];
+}
+
+TEST(TorchVerdict, WithoutDataParallel_IsAgainstOneProcessAndTheBound) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.2, 0.2})
+      .add("independent", 2, {0.1, 0.1})
+      .add("ddp", 2, {0.125, 0.125});
+  const VerdictText text = verdict_of(as_torch(synthetic));
+  EXPECT_NE(text.overall.find("on own.py:build on 2 devices has 1.60x"), std::string::npos)
+      << text.overall;
+  EXPECT_NE(text.overall.find("the speed of one process (single), 0.80x"), std::string::npos)
+      << text.overall;
+  EXPECT_NE(text.overall.find("DataParallel was not measured"), std::string::npos);
+  EXPECT_TRUE(text.breaks.empty());
+}
+
+TEST(TorchVerdict, OfSeveralWorkloads_CountsThem) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
+  synthetic.add("dp", 2, {0.1, 0.1}, 128).add("ddp", 2, {0.2, 0.2}, 128);
+  const VerdictText text = verdict_of(as_torch(synthetic));
+  EXPECT_EQ(text.overall,
+            "PyTorch 2.15.0: of 2 comparisons with DataParallel on 2 devices, "
+            "DistributedDataParallel is faster in 1, slower in 1; not resolved: 0.");
+  EXPECT_NE(text.workloads[1].find("DataParallel is 2.00 times as fast as DistributedDataParallel"),
+            std::string::npos)
+      << text.workloads[1];
+  ASSERT_FALSE(text.breaks.empty());
+  EXPECT_NE(text.breaks[0].find("the break-even lies between batch 64"), std::string::npos);
+}
+
+TEST(TorchVerdict, NamesTheFastestVariant_OfDistributedDataParallel) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.2, 0.2, 0.2});
+  const std::size_t plain = synthetic.document().launches.size();
+  synthetic.add("ddp", 2, {0.16, 0.16, 0.16});
+  set_option(synthetic, "grads", "views", plain);
+  const VerdictText text = verdict_of(as_torch(synthetic));
+  ASSERT_EQ(text.workloads.size(), 1U);
+  EXPECT_NE(text.workloads[0].find("Faster still with grads=views: 1.25x"), std::string::npos)
+      << text.workloads[0];
+}
+
+TEST(TorchVerdict, AStepWrittenInAnotherWay_HasABaselineOfItsOwn) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
+  const std::size_t plain = synthetic.document().launches.size();
+  synthetic.add("single", 1, {0.6, 0.6}).add("ddp", 2, {0.2, 0.2});
+  set_option(synthetic, "read-loss", "on", plain);
+  const Summary summary = summarize(as_torch(synthetic).document());
+  for (const CellSummary& cell : summary.cells) {
+    if (!cell.speedup) continue;
+    const bool reads = cell.cell.options.contains("read-loss");
+    EXPECT_NEAR(cell.speedup->center, reads ? 3.0 : 2.0, 1e-9);
+  }
+}
+
+TEST(TorchVerdict, BesideTandem_IsTandems) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.4, 0.4}).add("ddp", 2, {0.1, 0.1});
+  as_torch(synthetic);
+  synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
+  const VerdictText text = verdict_of(synthetic);
+  EXPECT_EQ(text.overall.find("ddp is faster than dp"), 0U) << text.overall;
+}
+
+TEST(TorchReport, OfTorchAlone_SaysWhatAWrapperCosts) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.1, 0.1}).add("ddp", 1, {0.12, 0.12});
+  const std::string text = to_terminal(make_report(as_torch(synthetic).document()));
+  EXPECT_NE(text.find("What a wrapper costs on one device"), std::string::npos);
+  EXPECT_EQ(text.find("Beside PyTorch"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem::reports

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/launch/torch_module.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <optional>
+
+#include "common/base/error.h"
+#include "common/json/fields.h"
+#include "common/json/parse.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/launch/launch_scratch.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/child_reason.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr std::chrono::seconds kPatience{600};
+constexpr std::string_view kTwinSays = "step_twin: ";  // begins its errors
+
+// What step_twin prints is the last line that is an object of its own; a user's code may print,
+// too.
+std::optional<ModuleFacts> facts_in(const std::filesystem::path& log) {
+  std::optional<ModuleFacts> facts;
+  std::ifstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = object_in(line, log.string());
+    if (!json || !json->root().has("own_optimizer")) continue;
+    const JsonValue root = json->root();
+    facts = {.name = std::string(root.at("module").text()),
+             .unused = std::string(root.at("unused").text()),
+             .has_optimizer = root.at("own_optimizer").boolean()};
+  }
+  return facts;
+}
+
+}  // namespace
+
+ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
+                            const ModuleStep& step, const Interrupts& interrupts) {
+  const TemporaryFolder folder;
+  const std::filesystem::path log = folder.path() / "about.log";
+  std::vector<std::string> environment = launch_environment();
+  for (const std::string& variable : twin.environment) set_variable(environment, variable);
+  const ChildResult child = run_child(
+      {.arguments = {twin.python, "-B", twin.script.string(), "--about", "--module=" + source,
+                     fmt::format("--batch={}", step.batch), "--backend=" + step.backend},
+       .environment = std::move(environment),
+       .log = log,
+       .timeout = kPatience},
+      interrupts);
+  if (child.end == ChildResult::End::kInterrupted) {
+    fail(ErrorKind::kFailure, "trying {}: interrupted", source);
+  }
+  const std::optional<ModuleFacts> facts = child.has_exited(0) ? facts_in(log) : std::nullopt;
+  if (facts) return *facts;
+  const bool is_usage = child.has_exited(kUsageExit);
+  std::string reason = reason_of(child, "trying " + source, kPatience);
+  if (reason.starts_with(kTwinSays)) reason.erase(0, kTwinSays.size());
+  fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
+}
+
+std::string absolute_source(const std::string& source, const std::filesystem::path& folder) {
+  const std::size_t mark = source.rfind(':');
+  if (mark == std::string::npos || !std::string_view(source).substr(0, mark).ends_with(".py")) {
+    return source;
+  }
+  const std::filesystem::path file = std::filesystem::absolute(folder / source.substr(0, mark));
+  return file.lexically_normal().string() + source.substr(mark);
+}
+
+}  // namespace tandem::cli

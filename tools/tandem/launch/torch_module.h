@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/tandem/launch/torch_twin.h"
+#include "tools/tandem/process/interrupts.h"
+
+namespace tandem::cli {
+
+// What PyTorch's side says of a user's module before the first launch.
+struct ModuleFacts {
+  std::string name;            // in cells: "own.py:build#0123456789abcdef", by the file's content
+  std::string unused;          // a parameter that a step gives no gradient; empty: all have one
+  bool has_optimizer = false;  // the function returns an optimizer of its own
+};
+
+// Where and with how many samples the step is taken.
+struct ModuleStep {
+  std::int64_t batch = 1;
+  std::string backend;  // a value of --backend
+};
+
+// Makes the module and takes one step of it on one device. `source` is FILE.py:FUNCTION or
+// MODULE:FUNCTION. Throws the error that PyTorch's side says: a usage error where there is no such
+// function, a failure where the function or the step fails.
+[[nodiscard]] ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
+                                          const ModuleStep& step, const Interrupts& interrupts);
+
+// The source with the file's absolute path, of a file below `folder`; a module's name unchanged.
+[[nodiscard]] std::string absolute_source(const std::string& source,
+                                          const std::filesystem::path& folder);
+
+}  // namespace tandem::cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/module_sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/base/text.h"
+#include "common/options/strategies.h"
+#include "reports/model/subject.h"
+#include "tools/tandem/sweep/torch_options.h"
+#include "tools/tandem/sweep/torch_strategies.h"
+
+namespace tandem::cli {
+namespace {
+
+using enum options::StrategyKind;
+
+std::vector<std::int64_t> batches_in(std::string_view flag, const std::string& text) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  std::vector<std::int64_t> batches;
+  for (const std::string_view part : split(text, ',')) {
+    std::int64_t batch = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), batch);
+    const bool is_number = error == std::errc{} && end == part.data() + part.size();
+    if (!is_number || batch < 1 || batch > kMost) {
+      fail(ErrorKind::kUsage, "{}={}: use whole numbers from 1 with commas between, such as 8,32",
+           flag, text);
+    }
+    batches.push_back(batch);
+  }
+  return batches;
+}
+
+std::vector<SweepWorkload> workloads_of(const ModuleOptions& options) {
+  if (options.batch.empty() == options.batch_per_device.empty()) {
+    fail(ErrorKind::kUsage,
+         "--module: give one of --batch-per-device and --batch (over all devices), such as "
+         "--batch-per-device=8,32");
+  }
+  const bool is_per_device = options.batch.empty();
+  const auto batches = is_per_device ? batches_in("--batch-per-device", options.batch_per_device)
+                                     : batches_in("--batch", options.batch);
+  std::vector<SweepWorkload> workloads;
+  for (const std::int64_t batch : batches) {
+    workloads.push_back({.model = options.source, .batch = batch, .is_per_device = is_per_device});
+  }
+  return workloads;
+}
+
+std::vector<int> doubling(int all) {
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
+
+// The name of the file without its ending, or of the last part of a module.
+std::string short_name(const std::string& source) {
+  const std::string where = source.substr(0, source.rfind(':'));
+  if (where.ends_with(".py")) return std::filesystem::path(where).stem().string();
+  return where.substr(where.rfind('.') + 1);
+}
+
+// The fewest samples that a device gets in a step.
+std::int64_t smallest_share(const Sweep& sweep) {
+  std::int64_t least = 0;
+  const int most = *std::ranges::max_element(sweep.devices);
+  for (const SweepWorkload& workload : sweep.workloads) {
+    const std::int64_t share =
+        workload.is_per_device ? workload.batch : std::max<std::int64_t>(1, workload.batch / most);
+    if (least == 0 || share < least) least = share;
+  }
+  return least;
+}
+
+// Gives constraints the module's name in cells in place of its source.
+void rename_in_constraints(Sweep& sweep, const std::string& source, const std::string& name) {
+  for (Constraint& constraint : sweep.constraints) {
+    for (Condition& condition : constraint.when) {
+      if (condition.key != "model") continue;
+      std::ranges::replace(condition.any_of, source, name);
+    }
+  }
+}
+
+const ModuleFacts& facts_of(const results::Cell& cell, const std::vector<ModuleFacts>& modules) {
+  return *std::ranges::find(modules, cell.model, &ModuleFacts::name);
+}
+
+void check_optimizer(const results::Cell& cell, const ModuleFacts& facts) {
+  for (const char* option : {"optimizer", "fused"}) {
+    if (!facts.has_optimizer || !cell.options.contains(option)) continue;
+    fail(
+        ErrorKind::kUsage,
+        "{} returns an optimizer of its own: --{} is not for it; set it in the function, or return "
+        "no optimizer",
+        facts.name, option);
+  }
+}
+
+// DistributedDataParallel waits for the gradient of every parameter, unless it looks for those that
+// a step does not use.
+bool lacks_gradients(const results::Cell& cell, const ModuleFacts& facts) {
+  return cell.strategy == name_of(kDdp) && !facts.unused.empty() &&
+         cell.option("find-unused-parameters") != "on" && cell.option("static-graph") != "on";
+}
+
+std::string why_dropped(const results::Cell& cell, const ModuleFacts& facts, bool is_host) {
+  if (lacks_gradients(cell, facts)) {
+    return fmt::format(
+        "a step gives {} no gradient, for which DistributedDataParallel waits; "
+        "find-unused-parameters=on is for that",
+        facts.unused);
+  }
+  const std::string pieces = cell.option("accumulate", "1");
+  if (pieces != "1" && cell.option("static-graph") == "on") {
+    return "torch's static graph needs a first backward that reduces, which accumulate has not";
+  }
+  const std::int64_t share = cell.global_batch / cell.devices;
+  if (std::stoll(pieces) > share) {
+    return fmt::format("a share of {} cannot be cut into {} micro-batches",
+                       count_text(share, "sample"), pieces);
+  }
+  return why_not_of_torch(cell, is_host);
+}
+
+void check_any_ddp(const PlannedCells& planned, const std::vector<ModuleFacts>& modules) {
+  const auto is_ddp = [](const results::Cell& cell) { return cell.strategy == name_of(kDdp); };
+  if (std::ranges::any_of(planned.cells, is_ddp)) return;
+  for (const DroppedCell& dropped : planned.dropped) {
+    const ModuleFacts& facts = facts_of(dropped.cell, modules);
+    if (!lacks_gradients(dropped.cell, facts)) continue;
+    fail(ErrorKind::kUsage,
+         "{}: a step gives {} no gradient, for which DistributedDataParallel waits: freeze it "
+         "(requires_grad = False), use it, or add --cell=\"ddp find-unused-parameters=on\"",
+         facts.name, facts.unused);
+  }
+}
+
+}  // namespace
+
+Sweep module_sweep(const ModuleOptions& options, int devices) {
+  if (devices == 0) {
+    fail(ErrorKind::kUsage,
+         "--module: how many devices there are is not known here; say --devices=N");
+  }
+  Sweep sweep{.name = short_name(options.source),
+              .description = "",
+              .workloads = workloads_of(options),
+              .devices = doubling(devices),
+              .strategies = usual_torch_strategies()};
+  sweep.is_of_modules = true;
+  for (const std::string& words : options.cells) {
+    for (SweepStrategy& strategy : torch_strategies_of(words)) {
+      sweep.strategies.push_back(std::move(strategy));
+    }
+  }
+  return sweep;
+}
+
+std::vector<ModuleFacts> name_modules(Sweep& sweep, const std::filesystem::path& folder,
+                                      const AskAboutModule& ask) {
+  const std::int64_t share = smallest_share(sweep);
+  std::map<std::string, std::string> names;  // by written source
+  std::vector<ModuleFacts> modules;
+  for (SweepWorkload& workload : sweep.workloads) {
+    const auto [place, is_new] = names.try_emplace(workload.model);
+    if (is_new) {
+      const std::string source = absolute_source(workload.model, folder);
+      modules.push_back(ask(source, share));
+      place->second = modules.back().name;
+      sweep.modules[place->second] = source;
+      rename_in_constraints(sweep, workload.model, place->second);
+    }
+    workload.model = place->second;
+  }
+  return modules;
+}
+
+void make_torch_cells(PlannedCells& planned, const std::string& implementation, bool is_host,
+                      const std::vector<ModuleFacts>& modules) {
+  std::vector<results::Cell> kept;
+  for (results::Cell& cell : planned.cells) {
+    const ModuleFacts& facts = facts_of(cell, modules);
+    check_optimizer(cell, facts);
+    std::string reason = why_dropped(cell, facts, is_host);
+    cell.options[reports::kImplementation] = implementation;
+    if (reason.empty()) {
+      kept.push_back(std::move(cell));
+    } else {
+      planned.dropped.push_back({.cell = std::move(cell), .reason = std::move(reason)});
+    }
+  }
+  planned.cells = std::move(kept);
+  check_any_ddp(planned, modules);
+}
+
+}  // namespace tandem::cli

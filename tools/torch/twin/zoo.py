@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a strategy trains where the model is one of Tandem's: step_bench's module, weights, batch and optimizer."""
+import models
+from twin import optimizers, start
+
+
+class Training:
+    keywords = {}
+
+    def __init__(self, options, first, count):
+        self.workload = models.build(options.model)
+        self.module = self.workload.module
+        start.initialise(options.model, self.module, options.seed)
+        inputs, self.targets = start.batch(self.workload, options.seed, first, count)
+        self.inputs = (inputs,)
+
+    def loss(self, outputs, targets):
+        return self.workload.loss(outputs.float(), targets)
+
+    def move_to(self, device):
+        self.module.to(device)
+
+    def optimizer(self, options):
+        return optimizers.named(options, self.module.parameters())
+
+    def left_out_of_broadcasts(self):
+        """Constants of torch's code, such as a mask of booleans, which gloo cannot broadcast."""
+        saved = self.module.state_dict()
+        return [name for name, _ in self.module.named_buffers() if name not in saved]
