@@ -123,7 +123,7 @@ TEST(RunLessonsTest, UnknownName_IsAUsageError_ThatListsTheKnown) {
     static_cast<void>(bench::choose_lessons({&kTrueLesson, &kFalseLesson}, {"no"}));
   });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_STREQ(error.what(), "unknown lesson 'no': use some of true, false");
+  EXPECT_STREQ(error.what(), "lesson: 'no' is unknown; known are true, false");
 }
 
 TEST(RunLessonsTest, Names_ChooseInTheOrderOfAll) {

@@ -154,8 +154,8 @@ void check_one_backend(const ExplainTask& task) {
   }
 }
 
-// Reads the options and the source. Throws usage errors about options, about FOLDER, and about rungs
-// that were measured on another back end.
+// Reads the options and the source. Throws usage errors about options, about FOLDER, and about
+// rungs that were measured on another back end.
 ExplainTask task_of(const ExplainOptions& options) {
   check_question(options.question);
   check_models(options.question);

@@ -65,11 +65,20 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
        .more = "Nothing is computed: what a program reads back from a device is zero or old. The "
                "exit status is the command's."});
   pretend.add_option("COMMAND", options->command, "what to run, behind --");
-  pretend.add_option("--gpus", options->gpus, "how many GPUs to pretend; default: 8");
-  pretend.add_option("--like", options->like, "a100, h100 or rtx4090; default: a100");
-  pretend.add_option("--log", options->log, "write each call as a line of JSON to LOG.PID");
-  pretend.add_option("--python", options->python,
-                     "the Python whose torch is checked; default: the command's");
+  pretend.add_option("--gpus", options->gpus, "how many GPUs to pretend")
+      ->type_name("COUNT")
+      ->capture_default_str();
+  pretend.add_option("--like", options->like, "which GPU they are like")
+      ->type_name("a100|h100|rtx4090")
+      ->capture_default_str();
+  pretend
+      .add_option("--log", options->log,
+                  "write each call as a line of JSON to FILE.PID, as out/calls")
+      ->type_name("FILE");
+  pretend
+      .add_option("--python", options->python,
+                  "the Python whose torch is checked; default: the command's")
+      ->type_name("PYTHON");
   pretend.add_flag("--beside-gpu", options->beside_gpu, "also on a machine with a real GPU");
   verbs.push_back({.app = &pretend,
                    .run = [options](const Call&) -> int { run_pretend(*options); },
