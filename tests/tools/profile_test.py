@@ -46,9 +46,9 @@ class ProfileTest(unittest.TestCase):
         return subprocess.run([TANDEM, *words], capture_output=True, text=True, timeout=100, cwd=self.folder)
 
     def pretended(self):
-        """A step_bench of a node with GPUs, which says how it was called."""
+        """A step_bench of a node with GPUs, which says how it was called, and nothing where it only checks options."""
         program = self.folder / "step_bench"
-        program.write_text('#!/bin/sh\necho "called: $*"\n')
+        program.write_text('#!/bin/sh\ncase " $* " in *" --check "*) ;; *) echo "called: $*" ;; esac\n')
         program.chmod(0o755)
         return f"--step-bench={program}"
 
