@@ -281,26 +281,41 @@ bool has_failed(const CellSummary& cell) {
   return cell.failed_launches > 0 || cell.status == results::Status::kFailed;
 }
 
-const CellSummary* find_cell(const Summary& summary, const CellSummary& wanted) {
-  const CellSummary* near = nullptr;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.cell.name() == wanted.cell.name()) return &cell;
-    if (bare(cell.cell).name() == bare(wanted.cell).name()) near = &cell;
+// The cells of a document by name; a cell that is not there by its own is found by its name without
+// what was planted.
+class CellsByName {
+ public:
+  explicit CellsByName(const Summary& summary) {
+    for (const CellSummary& cell : summary.cells) {
+      own_.emplace(cell.cell.name(), &cell);
+      bare_.insert_or_assign(bare(cell.cell).name(), &cell);
+    }
   }
-  return near;
-}
 
-std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
-                                 const std::vector<CellChange>& common) {
+  // Null where the document does not have the cell.
+  [[nodiscard]] const CellSummary* find(const CellSummary& wanted) const {
+    const auto own = own_.find(wanted.cell.name());
+    if (own != own_.end()) return own->second;
+    const auto near = bare_.find(bare(wanted.cell).name());
+    return near == bare_.end() ? nullptr : near->second;
+  }
+
+ private:
+  std::map<std::string, const CellSummary*> own_;
+  std::map<std::string, const CellSummary*> bare_;
+};
+
+std::vector<LostCell> lost_cells(const Summary& before, const Summary& after) {
+  const CellsByName then_by_name(before);
+  const CellsByName now_by_name(after);
   std::vector<LostCell> lost;
   for (const CellSummary& cell : after.cells) {
-    const CellSummary* const then = find_cell(before, cell);
+    const CellSummary* const then = then_by_name.find(cell);
     const bool is_skipped = cell.launches == 0 && then != nullptr && then->launches > 0;
     if (has_failed(cell) || is_skipped) lost.push_back({.cell = &cell});
   }
   for (const CellSummary& cell : before.cells) {
-    const bool is_met = std::ranges::find(common, &cell, &CellChange::before) != common.end();
-    if (cell.launches == 0 || is_met || find_cell(after, cell) != nullptr) continue;
+    if (cell.launches == 0 || now_by_name.find(cell) != nullptr) continue;
     lost.push_back({.cell = &cell, .is_missing = true});
   }
   return lost;
@@ -310,10 +325,11 @@ std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
 // measured and the first document did: another line names these.
 void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lost,
                 const Summary& before, const DocumentNames& names) {
+  const CellsByName then_by_name(before);
   std::vector<std::string> failed;
   for (const LostCell& one : lost) {
     const CellSummary& cell = *one.cell;
-    const CellSummary* const then = find_cell(before, cell);
+    const CellSummary* const then = then_by_name.find(cell);
     const bool is_lonely = cell.launches == 0 && then != nullptr && then->launches > 0;
     if (one.is_missing || is_lonely) continue;
     const bool failed_before = then != nullptr && has_failed(*then);
@@ -390,7 +406,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     add_marks(cell, names);
   }
   result.notes = change_notes(before, after, names);
-  result.lost = lost_cells(before_summary, after_summary, result.cells);
+  result.lost = lost_cells(before_summary, after_summary);
   add_lonely_cells(result.notes, before_summary, after_summary, result.cells, names);
   add_failed(result.notes, result.lost, before_summary, names);
   return result;
