@@ -29,6 +29,8 @@ std::string Cell::option(const std::string& name, const std::string& usual) cons
   return found == options.end() ? usual : found->second;
 }
 
+bool Cell::is_pretended() const { return backend.starts_with(kPretended); }
+
 std::string_view to_string(Status status) {
   return kStatusNames.at(static_cast<std::size_t>(status));
 }

@@ -12,12 +12,17 @@
 
 namespace tandem::results {
 
+// Begins the back end of cells on pretended GPUs; the card follows, as in "pretended-a100".
+inline constexpr std::string_view kPretended = "pretended-";
+
 // The unit of comparison: one point of a sweep. Two launches of one cell differ by noise alone.
 struct Cell {
   std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
   std::string model;     // --model; for a file name_in_results() of base/checksummed_file.h
-  std::string backend;   // "host" or "cuda"
+  // "host", "cuda", or "pretended-" and a card: GPUs that are not there, on which the host's work
+  // is all that a step takes.
+  std::string backend;
   int devices = 1;
   std::int64_t global_batch = 0;               // samples per step over all devices
   std::map<std::string, std::string> options;  // all other options that differ from their defaults
@@ -28,6 +33,8 @@ struct Cell {
   // The cell's name: "ddp/processes/mlp-small/devices:2/batch:64" and then "/name:value" per
   // option.
   [[nodiscard]] std::string name() const;
+  // Whether the devices are pretended GPUs.
+  [[nodiscard]] bool is_pretended() const;
 };
 
 enum class Status { kOk, kSkipped, kFailed };

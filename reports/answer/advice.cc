@@ -90,7 +90,7 @@ std::vector<const StrategyPair*> largest(const Summary& summary) {
       by_workload;
   for (const StrategyPair& pair : summary.comparisons) {
     const results::Cell& cell = pair.dp->cell;
-    if (cell.devices < 2 || !is_of_subject(pair, summary)) continue;
+    if (cell.devices < 2 || cell.is_pretended() || !is_of_subject(pair, summary)) continue;
     const StrategyPair*& found = by_workload[{pair.dp->modelled, cell.model, cell.global_batch,
                                               cell.backend, precision_of(cell), pair.dp->mode}];
     if (found == nullptr || cell.devices > found->dp->cell.devices) found = &pair;

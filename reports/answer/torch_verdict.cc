@@ -66,8 +66,26 @@ std::string times_as_fast(const stats::Estimate& speed) {
   return factor + " times as fast as";
 }
 
+// "The host's work of a step is 1.80 times as long under DataParallel as under ... on ...": devices
+// that are not there make no step fast.
+std::string spoken_host_work(const StrategyPair& pair, const std::string& where) {
+  const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
+  const std::string dp = with_options("DataParallel", pair.dp->cell);
+  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
+    return fmt::format("the host's work of a step under {} against {}{} is not resolved: ratio {}",
+                       dp, ddp, where, ratio_text(pair.ddp_speed));
+  }
+  const bool is_dp = pair.ddp_verdict == stats::Verdict::kFaster;
+  const stats::Estimate ratio = is_dp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+  std::string factor = factor_text(ratio.center);
+  factor.pop_back();
+  return fmt::format("the host's work of a step is {} times as long under {} as under {}{} ({})",
+                     factor, is_dp ? dp : ddp, is_dp ? ddp : dp, where, interval_words(ratio));
+}
+
 // "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
 std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
+  if (pair.ddp->cell.is_pretended()) return spoken_host_work(pair, where);
   const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
   const std::string dp = with_options("DataParallel", pair.dp->cell);
   const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
@@ -126,8 +144,16 @@ std::vector<Point> points_of(const Summary& summary) {
   return points;
 }
 
+// The text ", 1.40x [..] the host's work of independent processes".
+std::string host_work_against_bound(const Point& point) {
+  if (point.bound == nullptr) return "";
+  return fmt::format(", {} the host's work of independent processes",
+                     ratio_text(stats::ratio_of_medians(point.ddp->medians, point.bound->medians)));
+}
+
 // The text ", 1.40x [..] the speed of one process (single), 0.87x [..] that of ...".
 std::string against_bounds(const Point& point) {
+  if (point.ddp->cell.is_pretended()) return host_work_against_bound(point);
   std::vector<std::string> parts;
   if (point.ddp->speedup) {
     parts.push_back(ratio_text(*point.ddp->speedup) + " the speed of one process (single)");
@@ -152,7 +178,8 @@ std::string best_variant(const Point& point) {
     most = gain;
   }
   if (best == nullptr) return "";
-  return fmt::format(" Faster still with {}: {}.", spoken_options(best->cell), ratio_text(*most));
+  const char* const less = best->cell.is_pretended() ? "Less host work" : "Faster still";
+  return fmt::format(" {} with {}: {}.", less, spoken_options(best->cell), ratio_text(*most));
 }
 
 std::string spoken_sentence(const Point& point) {
@@ -160,9 +187,10 @@ std::string spoken_sentence(const Point& point) {
   const std::string where =
       fmt::format("{}, {}", spoken_workload(cell), count_text(cell.devices, "device"));
   const std::string marks = point.ddp->oversubscribed ? " (oversubscribed)" : "";
+  const char* const takes = cell.is_pretended() ? "takes the host" : "takes";
   const std::string pair = point.pair == nullptr ? "" : spoken_comparison(*point.pair, "") + ". ";
-  return fmt::format("{}{}: {}{} takes {} a step{}.{}", where, marks, pair,
-                     with_options("DistributedDataParallel", cell),
+  return fmt::format("{}{}: {}{} {} {} a step{}.{}", where, marks, pair,
+                     with_options("DistributedDataParallel", cell), takes,
                      duration_text(point.ddp->median_step), against_bounds(point),
                      best_variant(point));
 }
@@ -178,10 +206,23 @@ std::string tally_text(const std::vector<stats::Verdict>& verdicts) {
                      count(stats::Verdict::kSlower), count(stats::Verdict::kNotResolved));
 }
 
+// The same of the host's work.
+std::string tally_of_work(const std::vector<stats::Verdict>& verdicts) {
+  const auto count = [&](stats::Verdict verdict) { return std::ranges::count(verdicts, verdict); };
+  return fmt::format("less in {}, more in {}; not resolved: {}", count(stats::Verdict::kFaster),
+                     count(stats::Verdict::kSlower), count(stats::Verdict::kNotResolved));
+}
+
 std::string overall_of_pairs(const std::vector<Point>& points) {
   std::vector<stats::Verdict> verdicts;
   for (const Point& point : points) {
     if (point.pair != nullptr) verdicts.push_back(point.pair->ddp_verdict);
+  }
+  if (points.front().ddp->cell.is_pretended()) {
+    return fmt::format(
+        "of {} comparisons with DataParallel {}, the host's work of a step under "
+        "DistributedDataParallel is {}.",
+        verdicts.size(), on_devices(points.front()), tally_of_work(verdicts));
   }
   return fmt::format("of {} comparisons with DataParallel {}, DistributedDataParallel is {}.",
                      verdicts.size(), on_devices(points.front()), tally_text(verdicts));
@@ -206,6 +247,11 @@ std::string overall_of_one(const Point& point) {
   const std::string where = fmt::format("on {} {}", spoken_model(cell), on_devices(point));
   if (point.pair != nullptr) return spoken_comparison(*point.pair, " " + where) + ".";
   const std::string against = against_bounds(point);
+  if (cell.is_pretended()) {
+    return fmt::format("{} {} takes the host {} a step{}. DataParallel was not measured.",
+                       with_options("DistributedDataParallel", cell), where,
+                       duration_text(point.ddp->median_step), against);
+  }
   return fmt::format("{} {} {}. DataParallel was not measured.",
                      with_options("DistributedDataParallel", cell), where,
                      against.empty() ? "measured" : "has " + against.substr(2));

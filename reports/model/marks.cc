@@ -18,6 +18,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   if (summary.devices_used > 0 && summary.devices_used < summary.cell.devices) {
     marks.push_back(fmt::format("only {} used", count_text(summary.devices_used, "device")));
   }
+  if (summary.cell.is_pretended()) marks.emplace_back("pretended");
   if (!summary.modelled.empty()) marks.push_back("modelled: " + summary.modelled);
   if (!summary.planted.empty()) marks.push_back("planted: " + summary.planted);
   if (summary.mode != "synchronous") marks.push_back(summary.mode);

@@ -188,6 +188,11 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
         "oversubscribed: more devices than cores; devices took turns, so these figures say "
         "nothing about machines with a core per device");
   }
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.cell.is_pretended(); })) {
+    lines.emplace_back(
+        "pretended GPUs: host work measured, nothing computed; kernels, copies and collectives "
+        "take no time, so these figures have no samples per second and no speed-up");
+  }
   if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
     for (const std::string& line : scaled_link_notes(document)) lines.push_back(line);

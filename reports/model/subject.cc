@@ -143,6 +143,17 @@ results::MachineFacts machine_of(const results::Document& document) {
   return machine;
 }
 
+namespace {
+
+constexpr std::string_view kHostWorkAlone = "host work measured, nothing computed";
+
+// Figures of other back ends beside pretended ones come from merged documents.
+std::string_view pretended_words(const std::set<std::string>& backends) {
+  return backends.size() == 1 ? "Pretended GPUs" : "Mixed, with pretended GPUs";
+}
+
+}  // namespace
+
 std::string subject(const results::Document& document, const Summary& summary) {
   std::set<std::string> backends;
   int most_devices = 0;
@@ -160,6 +171,12 @@ std::string subject(const results::Document& document, const Summary& summary) {
   }
   const auto device = machine.libraries.find("device");
   const std::string name = device == machine.libraries.end() ? "unnamed" : device->second;
+  if (std::ranges::any_of(backends, [](const std::string& backend) {
+        return backend.starts_with(results::kPretended);
+      })) {
+    return fmt::format("{} ({}): {}; {} of {}{}", pretended_words(backends), name, kHostWorkAlone,
+                       count_text(machine.cores, "core"), cpu, where(machine));
+  }
   if (backends.contains("host")) {
     return fmt::format("Mixed: GPUs ({}) and {} of {}{}; figures of the two never meet", name,
                        count_text(machine.cores, "core"), cpu, where(machine));

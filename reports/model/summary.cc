@@ -108,8 +108,8 @@ std::optional<stats::Estimate> against_single(const CellSummary& summary, std::i
 
 void fill_speedups(std::vector<CellSummary>& cells) {
   for (CellSummary& summary : cells) {
-    if (summary.launches == 0 || summary.cell.strategy == name_of(kSingle)) continue;
     const results::Cell& cell = summary.cell;
+    if (summary.launches == 0 || cell.strategy == name_of(kSingle) || cell.is_pretended()) continue;
     summary.speedup = against_single(summary, cell.global_batch, cells);
     if (cell.global_batch % cell.devices != 0) continue;
     summary.weak_efficiency = against_single(summary, cell.global_batch / cell.devices, cells);

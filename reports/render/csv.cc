@@ -201,7 +201,7 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
                  std::to_string(summary.failed_launches), std::to_string(summary.samples)});
   add_estimate(fields, measured ? &summary.median_step : nullptr);
   add_estimate(fields, measured ? &summary.mean_step : nullptr);
-  add_estimate(fields, measured ? &summary.throughput : nullptr);
+  add_estimate(fields, measured && !summary.cell.is_pretended() ? &summary.throughput : nullptr);
   fields.emplace_back(baseline_text(summary));
   add_estimate(fields, summary.speedup ? &*summary.speedup : nullptr);
   fields.push_back(summary.speedup ? csv_figure(summary.efficiency()->center) : "");

@@ -238,7 +238,8 @@ void add_weak(Json& json, const CellSummary& cell) {
 }
 
 Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
-  Json json{{"n", cell.launches}, {"k", cell.samples}, {"t", triple(cell.throughput)}};
+  Json json{{"n", cell.launches}, {"k", cell.samples}};
+  if (!cell.cell.is_pretended()) json["t"] = triple(cell.throughput);
   if (cell.speedup) json["u"] = triple(*cell.speedup);
   if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
   if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);

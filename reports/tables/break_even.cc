@@ -125,8 +125,8 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
   });
   std::vector<const StrategyPair*> found;
   for (const StrategyPair& pair : summary.comparisons) {
-    const bool counts =
-        (pair.dp->modelled.empty() || !any_measured) && is_of_subject(pair, summary);
+    const bool counts = (pair.dp->modelled.empty() || !any_measured) &&
+                        !pair.dp->cell.is_pretended() && is_of_subject(pair, summary);
     if (on_several_devices(pair) && counts) found.push_back(&pair);
   }
   return found;

@@ -27,6 +27,7 @@ constexpr const char* kNone = "-";
 // "no baseline" instead of a dash, which would mean that a speed-up makes no sense here.
 std::string speedup_text(const CellSummary& summary) {
   if (summary.cell.strategy == name_of(kSingle)) return kNone;
+  if (summary.cell.is_pretended()) return kNone;
   return summary.speedup ? ratio_text(*summary.speedup) : "no baseline";
 }
 
@@ -49,6 +50,17 @@ std::string status_text(const CellSummary& summary) {
   return fmt::format("{}: {}", to_string(summary.status), summary.reason);
 }
 
+// Pretended GPUs process no samples.
+std::string rate_of(const CellSummary& summary) {
+  return summary.cell.is_pretended() ? kNone : rate_text(summary.throughput);
+}
+
+std::string brief_rate_of(const CellSummary& summary) {
+  const stats::Estimate& rate = summary.throughput;
+  const bool is_whole = summary.cell.is_pretended() || is_unbounded(rate);
+  return is_whole ? rate_of(summary) : rate_text(rate.center);
+}
+
 void add_cell(TextTable& table, const CellSummary& summary) {
   const std::string label = strategy_label(summary.cell);
   if (summary.launches == 0) {
@@ -57,8 +69,8 @@ void add_cell(TextTable& table, const CellSummary& summary) {
   }
   add_point(table, summary.cell,
             {label, std::to_string(summary.launches), duration_text(summary.median_step),
-             rate_text(summary.throughput), speedup_text(summary), efficiency_text(summary),
-             flops_text(summary), join(marks_of(summary), ", ")});
+             rate_of(summary), speedup_text(summary), efficiency_text(summary), flops_text(summary),
+             join(marks_of(summary), ", ")});
 }
 
 void add_brief_cell(TextTable& table, const CellSummary& summary) {
@@ -66,16 +78,15 @@ void add_brief_cell(TextTable& table, const CellSummary& summary) {
   if (summary.launches == 0) {
     return add_point(table, summary.cell, {label, "0", kNone, kNone, kNone, status_text(summary)});
   }
-  const stats::Estimate& rate = summary.throughput;
   add_point(table, summary.cell,
             {label, std::to_string(summary.launches), duration_text(summary.median_step),
-             is_unbounded(rate) ? rate_text(rate) : rate_text(rate.center), speedup_text(summary),
-             join(marks_of(summary), ", ")});
+             brief_rate_of(summary), speedup_text(summary), join(marks_of(summary), ", ")});
 }
 
 // Marks a modelled comparison, which must not look like a measured one.
 std::string verdict_text(const StrategyPair& pair) {
   const std::string verdict(to_string(pair.ddp_verdict));
+  if (pair.dp->cell.is_pretended()) return verdict + " (pretended: host work)";
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
 

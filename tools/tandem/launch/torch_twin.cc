@@ -96,7 +96,9 @@ std::string why_not_of_torch(const results::Cell& cell, bool is_host) {
   if (is_host && cell.strategy == name_of(kDp)) {
     return "torch's DataParallel is between GPUs; on a CPU it is the plain module";
   }
-  return is_host && cell.option("precision") == "tf32" ? "tf32 is a GPU's" : "";
+  const std::string precision = is_host ? cell.option("precision") : "";
+  if (precision == "fp16") return "fp16 with a gradient scaler is a GPU's";
+  return precision == "tf32" ? "tf32 is a GPU's" : "";
 }
 
 void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host) {

@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostGpus = 64;
 constexpr auto kCards = std::to_array<std::string_view>({"a100", "h100", "rtx4090"});
 
 void check_options(const PretendOptions& options) {
-  if (options.gpus < 1 || options.gpus > kMostGpus) {
-    fail(ErrorKind::kUsage, "--gpus={}: use a number from 1 to {}", options.gpus, kMostGpus);
+  if (options.gpus < 1 || options.gpus > kMostPretendedGpus) {
+    fail(ErrorKind::kUsage, "--gpus={}: use a number from 1 to {}", options.gpus,
+         kMostPretendedGpus);
   }
   if (std::ranges::find(kCards, options.like) == kCards.end()) {
     fail(ErrorKind::kUsage, "--like={}: there is no such card; use {}", options.like,
@@ -155,6 +155,15 @@ std::vector<std::string> pretend_environment(const PretendOptions& options) {
   check_wheel(wheel);
   check_symbols(wheel, libraries);
   return environment_for(checked, wheel, libraries, this_environment());
+}
+
+std::vector<std::string> pretend_variables(const PretendOptions& options) {
+  const std::vector<std::string> before = this_environment();
+  std::vector<std::string> variables = pretend_environment(options);
+  std::erase_if(variables, [&](const std::string& variable) {
+    return std::ranges::find(before, variable) != before.end();
+  });
+  return variables;
 }
 
 void run_pretend(PretendOptions options) {

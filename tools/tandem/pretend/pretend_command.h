@@ -12,6 +12,8 @@
 
 namespace tandem::cli {
 
+inline constexpr int kMostPretendedGpus = 64;
+
 struct PretendOptions {
   int gpus = 8;
   std::string like = "a100";
@@ -26,6 +28,9 @@ struct PretendOptions {
 // this process has, with those of the libraries. Throws a usage error where it cannot be: a real
 // GPU, a torch without CUDA, or one whose functions are not known.
 [[nodiscard]] std::vector<std::string> pretend_environment(const PretendOptions& options);
+
+// The same without the variables that this process has and that stay as they are.
+[[nodiscard]] std::vector<std::string> pretend_variables(const PretendOptions& options);
 
 // Throws a usage error, with the mend, where no libraries can stand in for the wheel's.
 void check_wheel(const TorchWheel& wheel);

@@ -82,6 +82,39 @@ void check_module_options(const RunOptions& options) {
   }
 }
 
+bool is_pretended(const RunOptions& options) { return options.pretended.gpus != 0; }
+
+// Throws a usage error where --pretend meets what says the devices, too, or its options lack it.
+void check_pretend_options(const RunOptions& options) {
+  const PretendedDevices& pretended = options.pretended;
+  if (!is_pretended(options)) {
+    if (pretended.like.empty() && !pretended.beside_gpu) return;
+    fail(ErrorKind::kUsage,
+         "--like and --beside-gpu go with --pretend; give it, or leave them out");
+  }
+  if (options.devices != 0) {
+    fail(ErrorKind::kUsage, "--pretend={} says how many devices there are; leave --devices out",
+         pretended.gpus);
+  }
+  if (options.backend != "auto") {
+    fail(ErrorKind::kUsage, "--pretend is a back end of its own; leave --backend={} out",
+         options.backend);
+  }
+}
+
+PretendOptions pretend_options(const RunOptions& options) {
+  PretendOptions pretend{.gpus = options.pretended.gpus,
+                         .beside_gpu = options.pretended.beside_gpu};
+  if (!options.pretended.like.empty()) pretend.like = options.pretended.like;
+  return pretend;
+}
+
+// The back end as cells have it, "auto" where launches find it.
+std::string backend_of(const RunOptions& options) {
+  if (!is_pretended(options)) return checked_backend(options.backend);
+  return std::string(results::kPretended) + pretend_options(options).like;
+}
+
 // The sweep that the options name, with the names of models as cells have them.
 Sweep asked_sweep(const RunOptions& options, int devices) {
   if (is_of_module(options)) return module_sweep(options.module, devices);
@@ -108,6 +141,11 @@ void plan_models(Task& task, const RunOptions& options) {
 // Plans torch's cells of users' modules, after a step of each module.
 void plan_modules(Task& task, const RunOptions& options) {
   task.torch = needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site);
+  if (is_pretended(options)) {
+    PretendOptions pretend = pretend_options(options);
+    pretend.python = task.torch->python;
+    task.torch->environment = pretend_variables(pretend);
+  }
   const Interrupts interrupts;
   const auto ask = [&](const std::string& source, std::int64_t share) {
     return facts_of_module(*task.torch, source, {.batch = share, .backend = task.backend},
@@ -121,11 +159,18 @@ void plan_modules(Task& task, const RunOptions& options) {
 
 Task task_of(const RunOptions& options) {
   Task task;
-  const std::string backend = checked_backend(options.backend);
+  const std::string backend = backend_of(options);
   task.backend = backend;
   task.site = checked_site(options.site);
-  task.sweep = asked_sweep(options, all_devices(options.devices, backend, task.site));
+  const int asked = is_pretended(options) ? options.pretended.gpus : options.devices;
+  task.sweep = asked_sweep(options, all_devices(asked, backend, task.site));
   if (options.launches > 0) task.sweep.launches = options.launches;
+  if (is_pretended(options) && !task.sweep.is_of_modules) {
+    fail(ErrorKind::kUsage,
+         "--pretend runs PyTorch on pretended GPUs, and the sweep {} is of Tandem's strategies; "
+         "give --module, or a sweep of modules",
+         task.sweep.name);
+  }
   if (task.sweep.is_of_modules) {
     plan_modules(task, options);
   } else {
@@ -165,7 +210,7 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   const Sweep& sweep = task.sweep;
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition = definition_of(sweep, {.backend = options.backend,
+  info.definition = definition_of(sweep, {.backend = task.backend,
                                           .oversubscribe = options.oversubscribe,
                                           .site = text_of(task.site),
                                           .torch = task.torch ? task.torch->name : ""});
@@ -414,7 +459,7 @@ int measure(const RunOptions& options) {
   check_same_sweep(journal.contents().sweep, info, folder.journal());
   folder.mark_unfinished();
   const auto find_links = [&] { note_links(journal, devices, task, settings, folder, interrupts); };
-  const bool has_links = !options.no_links;
+  const bool has_links = !options.no_links && !is_pretended(options);
   if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
@@ -431,6 +476,7 @@ int measure(const RunOptions& options) {
 int run_sweep(const RunOptions& options) {
   check_not_a_rank("run");
   check_module_options(options);
+  check_pretend_options(options);
   return options.dry_run ? dry_run(options) : measure(options);
 }
 

@@ -4,9 +4,17 @@
 #include <string>
 
 #include "tools/tandem/launch/launch_site.h"
+#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/run/module_sweep.h"
 
 namespace tandem::cli {
+
+// The pretended GPUs that torch's strategies run on.
+struct PretendedDevices {
+  int gpus = 0;             // 0: none are pretended
+  std::string like{};       // the card; empty: the usual one
+  bool beside_gpu = false;  // also where there is a real GPU
+};
 
 struct RunOptions : MeasuringOptions {
   std::string sweep;  // empty: quick on the host, node on GPUs
@@ -18,6 +26,7 @@ struct RunOptions : MeasuringOptions {
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
   ModuleOptions module{};
+  PretendedDevices pretended{};
 };
 
 // `tandem run`. Returns 0, 1 where a launch failed or the complete sweep measured nothing, 130

@@ -51,6 +51,18 @@ void add_module(CLI::App& run, ModuleOptions& module) {
       ->take_all();
 }
 
+void add_pretended(CLI::App& run, PretendedDevices& pretended) {
+  run.add_option("--pretend", pretended.gpus,
+                 "of --module: so many pretended GPUs, on which the host's work is measured and "
+                 "nothing computed (docs/pretend.md)")
+      ->type_name("COUNT")
+      ->check(whole_number(1, kMostPretendedGpus));
+  run.add_option("--like", pretended.like, "of --pretend: which GPU they are like; default: a100")
+      ->type_name("CARD");
+  run.add_flag("--beside-gpu", pretended.beside_gpu,
+               "of --pretend: also on a machine with a real GPU");
+}
+
 void add_run(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& run = add_command(
@@ -59,12 +71,14 @@ void add_run(CLI::App& app, Verbs& verbs) {
                     "The same command with the same --out goes on where it was stopped.",
             .examples = "  tandem run\n"
                         "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
-                        "  tandem run --module=own.py:build --batch-per-device=8,32",
+                        "  tandem run --module=own.py:build --batch-per-device=8,32\n"
+                        "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4",
             .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   run.add_option("SWEEP", options->sweep,
                  "a name that 'tandem list sweeps' has, or a .json file; default: quick on CPUs, "
                  "node where there is a GPU");
   add_module(run, options->module);
+  add_pretended(run, options->pretended);
   run.add_option("--out", options->out,
                  "folder for journal, results, report and logs; default: a new one, out/SWEEP-1")
       ->type_name("FOLDER");

@@ -4,6 +4,9 @@ torch's threads inherit the core."""
 import glob
 import os
 import pathlib
+import platform
+import sys
+import sysconfig
 import tempfile
 import typing
 
@@ -41,6 +44,26 @@ def remove_variables():
     return removed
 
 
+def settle_lock(gil):
+    """Starts this program again with the interpreter's lock on or off, where the cell says which."""
+    if gil == "usual":
+        return
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise UsageError(f"--gil={gil}: Python {platform.python_version()} always has the interpreter's lock; name a free-threaded "
+                         "one, such as python3.14t")
+    wanted = {"on": "1", "off": "0"}[gil]
+    if os.environ.get("PYTHON_GIL") != wanted:
+        os.environ["PYTHON_GIL"] = wanted
+        os.execv(sys.executable, [sys.executable, "-B", *sys.argv])
+
+
+def python_version():
+    """With the interpreter's lock where it can be told from others: "3.14.7, lock off"."""
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return platform.python_version()
+    return f"{platform.python_version()} free-threaded, lock {'on' if sys._is_gil_enabled() else 'off'}"
+
+
 def siblings(cpu):
     """The hardware threads of its core, as the system writes them; its own number where it does not tell."""
     try:
@@ -62,12 +85,16 @@ def has_nvidia_device():
     return any(glob.glob(pattern) for pattern in ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"))
 
 
-def find(devices, is_on_cores, may_share):
-    """This rank's place; on cores each device is one, to which its process is bound as step_bench's are."""
+PRETENDED = "pretended-"  # begins the back ends of GPUs that are not there; the card follows
+
+
+def find(devices, backend, may_share):
+    """This rank's place; on cores each device is one, to which its process is bound as step_bench's are. On pretended GPUs
+    nothing is bound, as on real ones, and the host's work of devices shares the cores that there are."""
     rank, ranks = started_ranks()
     cores = allowed_cores()
-    if not is_on_cores:
-        return Place(rank, ranks, cores, -1)
+    if backend != "host":
+        return Place(rank, ranks, cores, -1, backend.startswith(PRETENDED) and devices > len(cores))
     is_oversubscribed = devices > len(cores)
     if is_oversubscribed and not may_share:
         raise UsageError(f"{devices} devices, but only {len(cores)} cores to run on; --oversubscribe measures all the same")

@@ -8,6 +8,8 @@ import re
 import socket
 import statistics
 
+from twin import place as places
+
 # As common/results/named_variables.cc has them; nothing else of the environment leaves the machine.
 NAMED = ("NCCL_", "OMPI_MCA_", "PRTE_MCA_", "CUDA_")
 # No settings of the user's: what mpirun tells its ranks and what Tandem sets for a launch.
@@ -62,9 +64,10 @@ def blas_of(torch):
 def machine(torch, place, cores):
     """`cores`: of each device that is one."""
     page = os.sysconf("SC_PAGE_SIZE")
-    libraries = {"torch": torch.__version__, "python": platform.python_version(), "torch CPU kernels": blas_of(torch)}
+    libraries = {"torch": torch.__version__, "python": places.python_version(), "torch CPU kernels": blas_of(torch)}
     if torch.cuda.is_available():
         libraries["torch CUDA"] = str(torch.version.cuda)
+        libraries["device"] = torch.cuda.get_device_name(0)
         if torch.distributed.is_nccl_available():
             libraries["torch NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
     return {"host_name": socket.gethostname(), "cpu_model": cpu_model(), "cores": len(place.cores),

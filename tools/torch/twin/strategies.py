@@ -3,7 +3,7 @@
 
 `phases` are those of step_bench's that the host's clock can tell, in the order of a step. DistributedDataParallel's backward
 holds its bucket copies and what it waits for collectives, which cannot be told apart from outside: "backward_and_comm". On
-a GPU the host's clock tells none of them.
+a GPU the host's clock tells none of them; on pretended GPUs it tells the host's work in each.
 """
 import contextlib
 import typing
@@ -29,6 +29,7 @@ def channels_last(tensor):
 class Strategy:
     """One device without a wrapper: `single`, and each rank of `independent`."""
     backward_phase = "backward"
+    AUTOCAST = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
     def __init__(self, options, training):
         self.precision, self.reads_loss = options.precision, options.read_loss == "on"
@@ -39,9 +40,11 @@ class Strategy:
         if options.channels_last == "on":
             self.module.to(memory_format=torch.channels_last)
         self.optimizer = training.optimizer(options)
+        self.scaler = torch.amp.GradScaler(self.kind) if self.precision == "fp16" else None
         self.wrapped = self.wrap(options)
         self.batches = [self.placed(options, piece) for piece in self.cut(options)]
-        self.phases = ["forward", "loss", self.backward_phase, "update", "zero_grad"] if self.kind == "cpu" else []
+        is_told = options.backend != "cuda"
+        self.phases = ["forward", "loss", self.backward_phase, "update", "zero_grad"] if is_told else []
 
     def wrap(self, options):
         return self.module
@@ -68,7 +71,8 @@ class Strategy:
         return batch if self.kind == "cpu" else Batch(*self.brought(tuple(batch)))
 
     def autocast(self):
-        return torch.autocast(self.kind, dtype=torch.bfloat16, enabled=self.precision == "bf16")
+        kind = self.AUTOCAST.get(self.precision)
+        return torch.autocast(self.kind, dtype=kind) if kind else contextlib.nullcontext()
 
     def backward(self, batch, clock, share):
         """Forward, loss and backward of a micro-batch that is one of so many."""
@@ -80,7 +84,7 @@ class Strategy:
         if share > 1:
             self.loss = self.loss / share
         clock.mark("loss")
-        self.loss.backward()
+        (self.scaler.scale(self.loss) if self.scaler else self.loss).backward()
         clock.mark(self.backward_phase)
 
     def step(self, clock):
@@ -92,10 +96,17 @@ class Strategy:
         if self.reads_loss:
             self.loss.item()
             clock.mark("loss")
-        self.optimizer.step()
+        self.update()
         clock.mark("update")
         self.optimizer.zero_grad(set_to_none=True)
         clock.mark("zero_grad")
+
+    def update(self):
+        if self.scaler is None:
+            self.optimizer.step()
+            return
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
 
     def without_reduction(self):
         return contextlib.nullcontext()
