@@ -142,6 +142,36 @@ struct MachineFacts {
   std::string slurm_job;   // "4711, step 0, partition gpu, 2 nodes"; empty: no job
 };
 
+// One part of the host's work of a step under PyTorch, on one kind of thread. Sums per step: where
+// several threads do the part, the sum over these threads.
+struct HostPart {
+  std::string part;       // "scatter", "replicate", "forward", "module", "reduction", ...
+  std::string thread;     // "main", "replica" (of DataParallel's forward), "autograd"
+  double per_step = 0;    // how often a step has it
+  double wall_seconds = 0;
+  double cpu_seconds = 0;  // of the thread
+  // The time that the thread waited for a core; absent: the kernel does not tell it.
+  std::optional<double> run_delay_seconds;
+};
+
+// What threads of one kind took per step, in and between all parts.
+struct HostThreads {
+  std::string kind;  // "main", "autograd", "other"
+  int threads = 0;   // those that ran
+  double cpu_seconds = 0;
+  double run_delay_seconds = 0;
+};
+
+// Where the host's time goes in rank 0's process, from steps of their own behind the samples.
+struct HostWork {
+  int steps = 0;
+  std::vector<HostPart> parts;
+  std::vector<HostThreads> threads;
+  int modules = 0;
+  int parameters = 0;  // tensors
+  int buffers = 0;
+};
+
 // The findings of one launch (a fresh process group) of one cell. Times in seconds.
 struct LaunchRecord {
   Cell cell;
@@ -184,6 +214,7 @@ struct LaunchRecord {
   // The critical device's excess over these means is skew.
   double least_exposed_seconds = 0;
   double least_compute_seconds = 0;
+  std::optional<HostWork> host_work;  // of PyTorch's cells on pretended GPUs
   std::vector<CollectiveRecord> collectives;  // collectives in launch order; empty
                                               // and where the steps' collectives differ
   std::vector<DeviceMemory> memory;

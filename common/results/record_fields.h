@@ -45,6 +45,27 @@ constexpr auto json_fields(const DevicePhases*) {
                     field("span_seconds", &DevicePhases::span_seconds, kTime));
 }
 
+constexpr auto json_fields(const HostPart*) {
+  return std::tuple(field("part", &HostPart::part), field("thread", &HostPart::thread),
+                    field("per_step", &HostPart::per_step),
+                    field("wall_seconds", &HostPart::wall_seconds, kTime),
+                    field("cpu_seconds", &HostPart::cpu_seconds, kTime),
+                    field("run_delay_seconds", &HostPart::run_delay_seconds, kTime));
+}
+
+constexpr auto json_fields(const HostThreads*) {
+  return std::tuple(field("kind", &HostThreads::kind), field("threads", &HostThreads::threads),
+                    field("cpu_seconds", &HostThreads::cpu_seconds, kTime),
+                    field("run_delay_seconds", &HostThreads::run_delay_seconds, kTime));
+}
+
+constexpr auto json_fields(const HostWork*) {
+  return std::tuple(field("steps", &HostWork::steps), field("parts", &HostWork::parts),
+                    field("threads", &HostWork::threads), field("modules", &HostWork::modules),
+                    field("parameters", &HostWork::parameters),
+                    field("buffers", &HostWork::buffers));
+}
+
 constexpr auto json_fields(const CollectiveRecord*) {
   return std::tuple(field("bytes", &CollectiveRecord::bytes),
                     field("mean_seconds", &CollectiveRecord::mean_seconds, kTime),
@@ -131,7 +152,7 @@ constexpr auto json_fields(const LaunchRecord*) {
       field("critical", &R::critical), field("remainder_seconds", &R::remainder_seconds, kTime),
       field("least_exposed_seconds", &R::least_exposed_seconds, kTime),
       field("least_compute_seconds", &R::least_compute_seconds, kTime),
-      field("collectives", &R::collectives), field("memory", &R::memory), field("gpus", &R::gpus),
+      field("host_work", &R::host_work), field("collectives", &R::collectives), field("memory", &R::memory), field("gpus", &R::gpus),
       field("threads", &R::threads), field("resolved", &R::resolved),
       field("bucket_bytes", &R::bucket_bytes), field("model", &R::model),
       field("machine", &R::machine));

@@ -18,6 +18,7 @@
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
+#include "reports/tables/host_work_table.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
 #include "reports/text/format.h"
@@ -69,6 +70,10 @@ std::string with_table(std::string (*chart)(const std::string& below), const Tex
 
 std::string costs_block(const Summary& summary) {
   return block_html(kCosts, table_html(ddp_cost_table(summary), "What ddp costs"));
+}
+
+std::string host_work_block(const Summary& summary) {
+  return block_html(kHostWork, table_html(host_work_table(summary), kHostWork.title));
 }
 
 std::string twin_block(const Summary& summary) {
@@ -137,7 +142,8 @@ std::string gap_section(const Report& report) {
   return section_html(kGap,
                       explained(report) +
                           with_table(phase_chart, phase_table(summary), "Mean time per phase") +
-                          costs_block(summary) + corners(summary) + twin_block(summary));
+                          costs_block(summary) + corners(summary) + host_work_block(summary) +
+                              twin_block(summary));
 }
 
 std::string map_section(const Report& report, const PageData& data) {

@@ -17,6 +17,7 @@
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
+#include "reports/tables/host_work_table.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
 #include "reports/text/section_words.h"
@@ -147,6 +148,7 @@ std::string gap_part(const Report& report) {
           block(kCosts, table_markdown(ddp_cost_table(summary))) +
           block(kCorners, noted_markdown(table_markdown(two_by_two_table(summary)),
                                          two_by_two_note(summary))) +
+          block(kHostWork, table_markdown(host_work_table(summary))) +
           block({kTwin.id, twin_heading(summary).title},
                 noted_markdown(table_markdown(twin_table(summary)), twin_note(summary))));
 }

@@ -38,7 +38,13 @@ inline constexpr Heading kTwin{
     "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
     "interleaved."};
 
-// In place of the last one where PyTorch alone was measured.
+inline constexpr Heading kHostWork{
+    "host-work", "Where the host's time goes",
+    "From steps behind the samples, which looking slows a little. Parts of DataParallel's forward "
+    "lie within forward; module is the module's own forward, of all replicas together. Rank 0's "
+    "process."};
+
+// In place of kTwin where PyTorch alone was measured.
 inline constexpr Heading kWrappers{
     kTwin.id, "What a wrapper costs on one device",
     "One device exchanges nothing: what a wrapper takes there beside the plain module is its own."};

@@ -101,6 +101,43 @@ TEST(TorchVerdict, AStepWrittenInAnotherWay_HasABaselineOfItsOwn) {
   }
 }
 
+// Turns all launches into ones on pretended GPUs.
+Synthetic& as_pretended(Synthetic& synthetic) {
+  for (results::LaunchRecord& record : as_torch(synthetic).document().launches) {
+    record.cell.backend = "pretended-a100";
+    record.machine.libraries["device"] = "NVIDIA A100-SXM4-80GB";
+  }
+  return synthetic;
+}
+
+TEST(TorchVerdict, OnPretendedGpus_IsAboutTheHostsWork) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.02, 0.02}).add("dp", 4, {0.06, 0.06}).add("ddp", 4, {0.03, 0.03});
+  const VerdictText text = verdict_of(as_pretended(synthetic));
+  EXPECT_EQ(text.subject,
+            "Pretended GPUs (NVIDIA A100-SXM4-80GB): host work measured, nothing computed; 2 cores "
+            "of Test CPU");
+  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: the host's work of a step is 2.00 times as long "
+                              "under DataParallel as under DistributedDataParallel on "
+                              "own.py:build on 4 devices ("),
+            0U)
+      << text.overall;
+  EXPECT_EQ(text.overall.find("fast"), std::string::npos) << text.overall;
+}
+
+TEST(TorchReport, OnPretendedGpus_HasNoRatesAndNoSpeedUps) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.02, 0.02}).add("dp", 4, {0.06, 0.06}).add("ddp", 4, {0.03, 0.03});
+  const Report report = make_report(as_pretended(synthetic).document());
+  for (const CellSummary& cell : report.summary.cells) {
+    EXPECT_FALSE(cell.speedup);
+    EXPECT_FALSE(cell.weak_efficiency);
+  }
+  const std::string text = to_terminal(report);
+  EXPECT_NE(text.find("pretended GPUs: host work measured, nothing computed"), std::string::npos);
+  EXPECT_EQ(text.find("no baseline"), std::string::npos) << text;
+}
+
 TEST(TorchVerdict, BesideTandem_IsTandems) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.4, 0.4}).add("ddp", 2, {0.1, 0.1});

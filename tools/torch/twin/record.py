@@ -110,7 +110,7 @@ def measured(options, found):
             "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "resolved": found.resolved,
             "model": {"parameters": sum(parameter.numel() for parameter in found.parameters),
                       "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in found.parameters)},
-            "machine": found.machine}
+            "machine": found.machine, **({"host_work": found.host_work} if found.host_work else {})}
 
 
 def write(path, record):
