@@ -145,9 +145,9 @@ struct MachineFacts {
 // One part of the host's work of a step under PyTorch, on one kind of thread. Sums per step: where
 // several threads do the part, the sum over these threads.
 struct HostPart {
-  std::string part;       // "scatter", "replicate", "forward", "module", "reduction", ...
-  std::string thread;     // "main", "replica" (of DataParallel's forward), "autograd"
-  double per_step = 0;    // how often a step has it
+  std::string part;     // "scatter", "replicate", "forward", "module", "reduction", ...
+  std::string thread;   // "main", "replica" (of DataParallel's forward), "autograd"
+  double per_step = 0;  // how often a step has it
   double wall_seconds = 0;
   double cpu_seconds = 0;  // of the thread
   // The time that the thread waited for a core; absent: the kernel does not tell it.
@@ -214,7 +214,7 @@ struct LaunchRecord {
   // The critical device's excess over these means is skew.
   double least_exposed_seconds = 0;
   double least_compute_seconds = 0;
-  std::optional<HostWork> host_work;  // of PyTorch's cells on pretended GPUs
+  std::optional<HostWork> host_work;          // of PyTorch's cells on pretended GPUs
   std::vector<CollectiveRecord> collectives;  // collectives in launch order; empty
                                               // and where the steps' collectives differ
   std::vector<DeviceMemory> memory;

@@ -152,10 +152,10 @@ constexpr auto json_fields(const LaunchRecord*) {
       field("critical", &R::critical), field("remainder_seconds", &R::remainder_seconds, kTime),
       field("least_exposed_seconds", &R::least_exposed_seconds, kTime),
       field("least_compute_seconds", &R::least_compute_seconds, kTime),
-      field("host_work", &R::host_work), field("collectives", &R::collectives), field("memory", &R::memory), field("gpus", &R::gpus),
-      field("threads", &R::threads), field("resolved", &R::resolved),
-      field("bucket_bytes", &R::bucket_bytes), field("model", &R::model),
-      field("machine", &R::machine));
+      field("host_work", &R::host_work), field("collectives", &R::collectives),
+      field("memory", &R::memory), field("gpus", &R::gpus), field("threads", &R::threads),
+      field("resolved", &R::resolved), field("bucket_bytes", &R::bucket_bytes),
+      field("model", &R::model), field("machine", &R::machine));
 }
 void finish_reading(LaunchRecord& record, const JsonValue& json);
 

@@ -15,10 +15,10 @@
 #include "reports/tables/collective_table.h"
 #include "reports/tables/ddp_cost_table.h"
 #include "reports/tables/dropped.h"
+#include "reports/tables/host_work_table.h"
 #include "reports/tables/other_figures.h"
 #include "reports/tables/published.h"
 #include "reports/tables/trust.h"
-#include "reports/tables/host_work_table.h"
 #include "reports/tables/twin_table.h"
 #include "reports/tables/two_by_two.h"
 #include "reports/text/format.h"
@@ -139,11 +139,10 @@ std::string scaling_section(const Report& report) {
 
 std::string gap_section(const Report& report) {
   const Summary& summary = report.summary;
-  return section_html(kGap,
-                      explained(report) +
-                          with_table(phase_chart, phase_table(summary), "Mean time per phase") +
-                          costs_block(summary) + corners(summary) + host_work_block(summary) +
-                              twin_block(summary));
+  return section_html(
+      kGap,
+      explained(report) + with_table(phase_chart, phase_table(summary), "Mean time per phase") +
+          costs_block(summary) + corners(summary) + host_work_block(summary) + twin_block(summary));
 }
 
 std::string map_section(const Report& report, const PageData& data) {

@@ -86,10 +86,9 @@ std::vector<const HostWork*> told_by(const CellSummary& cell) {
 }  // namespace
 
 TextTable host_work_table(const Summary& summary) {
-  TextTable table =
-      table_of_points({"strategy", "part", "thread", ">per step", ">wall, ms [95 %]",
-                       ">CPU, ms [95 %]", ">waits for a core, ms [95 %]",
-                       ">waits for the lock or a thread, ms [95 %]"});
+  TextTable table = table_of_points({"strategy", "part", "thread", ">per step", ">wall, ms [95 %]",
+                                     ">CPU, ms [95 %]", ">waits for a core, ms [95 %]",
+                                     ">waits for the lock or a thread, ms [95 %]"});
   for (const CellSummary& cell : summary.cells) {
     const std::vector<const HostWork*> launches = told_by(cell);
     if (launches.empty()) continue;

@@ -70,6 +70,92 @@ class DataParallel(OnPretendedGpus):
         self.assertEqual(calls["cudnnRNNBackwardData_v8"], 6)
 
 
+class InTurn(OnPretendedGpus):
+    """The twin's option forwards, by the threads that torch's calls come from."""
+
+    def forward_threads(self, *options):
+        """By device, the threads that the forward convolutions of a step come from."""
+        tools = HERE.parents[1] / "tools"
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [TANDEM, "pretend", "--gpus=2", f"--log={folder}/calls", "--", PYTHON, "-B", tools / "torch" / "step_twin",
+                 "--strategy=dp", "--model=resnet-tiny", "--batch=4", "--devices=2", "--backend=pretended-a100", "--min-time=1ms",
+                 "--oversubscribe", *options],
+                capture_output=True, text=True, check=False, timeout=400)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = [json.loads(line) for file in pathlib.Path(folder).iterdir() for line in file.open()]
+        threads = collections.defaultdict(set)
+        for line in lines:
+            if line["what"] == "convolution" and line["operations"][0]["operation"] == "convolution-forward":
+                threads[line["device"]].add(line["thread"])
+        self.assertEqual(set(threads), {0, 1})
+        return threads
+
+    def test_each_replica_has_a_thread_of_its_own(self):
+        threads = self.forward_threads()
+        self.assertFalse(threads[0] & threads[1])
+
+    def test_in_turn_they_share_the_calling_thread(self):
+        threads = self.forward_threads("--forwards=in-turn")
+        self.assertEqual(threads[0], threads[1])
+        self.assertEqual(len(threads[0]), 1)
+
+
+class HostWork(OnPretendedGpus):
+    """What the twin's record tells of the host's time, on a module with a parameter, a buffer and a submodule more than none."""
+
+    def record(self, strategy, devices, *options):
+        tools = HERE.parents[1] / "tools"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "record.json"
+            done = subprocess.run(
+                [TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", tools / "torch" / "step_twin", f"--strategy={strategy}",
+                 "--model=resnet-tiny", "--batch=4", f"--devices={devices}", "--backend=pretended-a100", "--min-time=1ms",
+                 f"--record={path}", *options], capture_output=True, text=True, check=False, timeout=400)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(path.read_text())
+
+    def parts_of(self, record):
+        return {(part["part"], part["thread"]): part for part in record["host_work"]["parts"]}
+
+    def check(self, parts):
+        for name, part in parts.items():
+            self.assertGreater(part["wall_seconds"], 0, name)
+            # Clocks are read one after the other, so that a part may have a microsecond of CPU more than it lasts.
+            self.assertLess(part["cpu_seconds"] + part.get("run_delay_seconds", 0), part["wall_seconds"] + 2e-5 * max(1, part["per_step"]), name)
+
+    def test_parts_of_data_parallel_lie_within_its_forward(self):
+        for option in ((), ("--forwards=in-turn",)):
+            record = self.record("dp", 2, *option)
+            parts = self.parts_of(record)
+            self.check(parts)
+            inner = [parts[name, "main"]["wall_seconds"] for name in ("scatter", "replicate", "replicas' forwards", "gather")]
+            self.assertLess(sum(inner), parts["forward", "main"]["wall_seconds"])
+            module = parts["module", "main" if option else "replica"]
+            self.assertEqual(module["per_step"], 2)
+            self.assertEqual(parts["reduction", "autograd"]["per_step"], 1)
+            self.assertLess(parts["reduction", "autograd"]["wall_seconds"], parts["backward", "main"]["wall_seconds"])
+
+    def test_one_device_has_its_forward_and_no_replicas(self):
+        record = self.record("single", 1)
+        parts = self.parts_of(record)
+        self.check(parts)
+        self.assertEqual({name for name, _ in parts}, {"forward", "module", "loss", "backward", "update", "zero_grad"})
+        self.assertEqual(parts["module", "main"]["per_step"], 1)
+        work = record["host_work"]
+        self.assertIn("autograd", {threads["kind"] for threads in work["threads"]})
+        self.assertGreater(work["buffers"], 0)
+        self.assertGreater(work["modules"], work["buffers"] / 3)
+
+    def test_pretended_gpus_are_no_back_end_named_cuda(self):
+        tools = HERE.parents[1] / "tools"
+        for backend, says in (("cuda", "their figures are no GPU's"), ("pretended-h100", "pretended GPUs like a100")):
+            done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", tools / "torch" / "step_twin", "--model=mlp-tiny",
+                                   "--batch=4", f"--backend={backend}"], capture_output=True, text=True, check=False, timeout=400)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(says, done.stderr)
+
+
 class Ddp(OnPretendedGpus):
     def test_steps_with_its_own_checks(self):
         out, lines = self.run_steps("ddp", "perceptron", 4)

@@ -230,6 +230,7 @@ class Case_bad_input(unittest.TestCase):
         for arguments, says in ((["--batch=0"], "no number from 1"), ([], "--batch"), (["--batch=8", "--strategy=fsdp"], "fsdp"),
                                 (["--batch=8", "--devices=3", "--strategy=ddp"], "3 devices do not divide a batch of 8"),
                                 (["--batch=8", "--grads=views"], "an option of ddp"),
+                                (["--batch=8", "--forwards=in-turn"], "--forwards is an option of dp, and the strategy is single"),
                                 (["--batch=8", "--strategy=ddp", "--launch=threads"], "runs as processes"),
                                 (["--batch=8", "--devices=2"], "single is one device"),
                                 (["--batch=8", "--min-time=5"], "no duration"),

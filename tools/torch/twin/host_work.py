@@ -121,8 +121,8 @@ def node_of_broadcast(replicas):
     return None
 
 
-class TimedDataParallel(nn.DataParallel):
-    """torch's own, each of whose methods is a part."""
+class Timed:
+    """Before a DataParallel among a class's bases: each of its methods is a part."""
 
     def time_with(self, parts, clock):
         self.parts, self.clock = parts, clock
@@ -196,10 +196,10 @@ def counts_of(module):
 
 def with_timed_wrapper(strategy, parts, clock):
     """Puts the timed DataParallel in place of the strategy's own."""
-    if type(strategy.wrapped) is not nn.DataParallel:
-        return
     own = strategy.wrapped
-    strategy.wrapped = TimedDataParallel(own.module, device_ids=own.device_ids).time_with(parts, clock)
+    if isinstance(own, nn.DataParallel):
+        timed = type("TimedDataParallel", (Timed, type(own)), {})
+        strategy.wrapped = timed(own.module, device_ids=own.device_ids).time_with(parts, clock)
 
 
 def measure(strategy, ranks):

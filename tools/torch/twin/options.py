@@ -36,8 +36,8 @@ def add_to(parser):
 
 
 def misplaced(options):
-    """The flags that are set, and that the strategy lacks."""
-    return [f"--{option['name']}" for option in LIST
+    """(flag, whose it is) of each that is set and that the strategy lacks."""
+    return [(f"--{option['name']}", option["of"]) for option in LIST
             if option.get("of", options.strategy) != options.strategy and getattr(options, attribute(option)) != usual(option)]
 
 
