@@ -156,6 +156,53 @@ class HostWork(OnPretendedGpus):
             self.assertIn(says, done.stderr)
 
 
+OWN = """
+import torch
+
+
+def build():
+    return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8)), (torch.randn(4, 4), torch.randn(4, 8)), torch.nn.MSELoss()
+"""
+
+
+class Run(OnPretendedGpus):
+    """`tandem run --module --pretend`: figures of their own, and what is refused."""
+
+    def run_module(self, folder, *options):
+        (pathlib.Path(folder) / "own.py").write_text(OWN)
+        return subprocess.run([TANDEM, "run", "--module=own.py:build", "--batch-per-device=4", f"--with-torch={PYTHON}", "--out=out", *options],
+                              cwd=folder, capture_output=True, text=True, check=False, timeout=500)
+
+    def test_figures_are_marked_and_are_no_gpus(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_module(folder, "--pretend=2", "--like=h100", "--launches=1", "--cell=ddp precision=fp16")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("Pretended GPUs (NVIDIA H100", done.stdout)
+            self.assertIn("the host's work of a step", done.stdout)
+            launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]
+            self.assertEqual({launch["cell"]["backend"] for launch in launches}, {"pretended-h100"})
+            self.assertEqual({launch["status"] for launch in launches}, {"ok"})
+            self.assertEqual({launch["cell"]["strategy"] for launch in launches}, {"single", "independent", "dp", "ddp"})
+            self.assertTrue(all(launch["host_work"]["parts"] for launch in launches))
+            self.assertIn("fp16", {launch["precision"] for launch in launches})
+            report = (pathlib.Path(folder) / "out" / "report.md").read_text()
+            self.assertIn("Where the host's time goes", report)
+            # The journal is that of a card.
+            again = self.run_module(folder, "--pretend=2", "--launches=1", "--cell=ddp precision=fp16")
+            self.assertEqual(again.returncode, 2, again.stdout)
+            self.assertIn("pretended-h100", again.stderr)
+
+    def test_what_does_not_go_together_is_one_line(self):
+        for options, says in ((("--pretend=2", "--devices=2"), "leave --devices out"), (("--pretend=2", "--backend=host"), "leave --backend=host out"),
+                              (("--like=h100",), "--pretend"), (("--pretend=2", "--like=a10"), "there is no such card"),
+                              (("--pretend=65",), "--pretend"), (("--pretend=2", "--cell=dp gil=off"), "always has the interpreter's lock")):
+            with self.subTest(options=options), tempfile.TemporaryDirectory() as folder:
+                done = self.run_module(folder, *options)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertFalse((pathlib.Path(folder) / "out").exists())
+
+
 class Ddp(OnPretendedGpus):
     def test_steps_with_its_own_checks(self):
         out, lines = self.run_steps("ddp", "perceptron", 4)

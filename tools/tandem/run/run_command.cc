@@ -84,17 +84,12 @@ void check_module_options(const RunOptions& options) {
 
 bool is_pretended(const RunOptions& options) { return options.pretended.gpus != 0; }
 
-// Throws a usage error where --pretend meets what says the devices, too, or its options lack it.
+// Throws a usage error where --pretend meets what says the devices, too.
 void check_pretend_options(const RunOptions& options) {
-  const PretendedDevices& pretended = options.pretended;
-  if (!is_pretended(options)) {
-    if (pretended.like.empty() && !pretended.beside_gpu) return;
-    fail(ErrorKind::kUsage,
-         "--like and --beside-gpu go with --pretend; give it, or leave them out");
-  }
+  if (!is_pretended(options)) return;
   if (options.devices != 0) {
     fail(ErrorKind::kUsage, "--pretend={} says how many devices there are; leave --devices out",
-         pretended.gpus);
+         options.pretended.gpus);
   }
   if (options.backend != "auto") {
     fail(ErrorKind::kUsage, "--pretend is a back end of its own; leave --backend={} out",
@@ -102,17 +97,10 @@ void check_pretend_options(const RunOptions& options) {
   }
 }
 
-PretendOptions pretend_options(const RunOptions& options) {
-  PretendOptions pretend{.gpus = options.pretended.gpus,
-                         .beside_gpu = options.pretended.beside_gpu};
-  if (!options.pretended.like.empty()) pretend.like = options.pretended.like;
-  return pretend;
-}
-
 // The back end as cells have it, "auto" where launches find it.
 std::string backend_of(const RunOptions& options) {
   if (!is_pretended(options)) return checked_backend(options.backend);
-  return std::string(results::kPretended) + pretend_options(options).like;
+  return std::string(results::kPretended) + options.pretended.like;
 }
 
 // The sweep that the options name, with the names of models as cells have them.
@@ -142,7 +130,7 @@ void plan_models(Task& task, const RunOptions& options) {
 void plan_modules(Task& task, const RunOptions& options) {
   task.torch = needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site);
   if (is_pretended(options)) {
-    PretendOptions pretend = pretend_options(options);
+    PretendOptions pretend = options.pretended;
     pretend.python = task.torch->python;
     task.torch->environment = pretend_variables(pretend);
   }

@@ -9,13 +9,6 @@
 
 namespace tandem::cli {
 
-// The pretended GPUs that torch's strategies run on.
-struct PretendedDevices {
-  int gpus = 0;             // 0: none are pretended
-  std::string like{};       // the card; empty: the usual one
-  bool beside_gpu = false;  // also where there is a real GPU
-};
-
 struct RunOptions : MeasuringOptions {
   std::string sweep;  // empty: quick on the host, node on GPUs
   std::string out;    // empty: a new folder out/SWEEP-N
@@ -26,7 +19,7 @@ struct RunOptions : MeasuringOptions {
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
   ModuleOptions module{};
-  PretendedDevices pretended{};
+  PretendOptions pretended{.gpus = 0};  // the GPUs of --pretend; 0: none
 };
 
 // `tandem run`. Returns 0, 1 where a launch failed or the complete sweep measured nothing, 130

@@ -51,16 +51,20 @@ void add_module(CLI::App& run, ModuleOptions& module) {
       ->take_all();
 }
 
-void add_pretended(CLI::App& run, PretendedDevices& pretended) {
-  run.add_option("--pretend", pretended.gpus,
-                 "of --module: so many pretended GPUs, on which the host's work is measured and "
-                 "nothing computed (docs/pretend.md)")
-      ->type_name("COUNT")
-      ->check(whole_number(1, kMostPretendedGpus));
-  run.add_option("--like", pretended.like, "of --pretend: which GPU they are like; default: a100")
-      ->type_name("CARD");
+void add_pretended(CLI::App& run, PretendOptions& pretended) {
+  CLI::Option* const gpus =
+      run.add_option("--pretend", pretended.gpus,
+                     "of --module: so many pretended GPUs, on which the host's work is measured "
+                     "and nothing computed")
+          ->type_name("COUNT")
+          ->check(whole_number(1, kMostPretendedGpus));
+  run.add_option("--like", pretended.like, "of --pretend: which GPU they are like")
+      ->type_name("CARD")
+      ->capture_default_str()
+      ->needs(gpus);
   run.add_flag("--beside-gpu", pretended.beside_gpu,
-               "of --pretend: also on a machine with a real GPU");
+               "of --pretend: also on a machine with a real GPU")
+      ->needs(gpus);
 }
 
 void add_run(CLI::App& app, Verbs& verbs) {
