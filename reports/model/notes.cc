@@ -145,7 +145,8 @@ bool any_measured(const Summary& summary, Predicate predicate) {
 // Notes missing speed-ups and efficiencies.
 void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
   const auto lacking = std::ranges::count_if(summary.cells, [](const CellSummary& cell) {
-    return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup;
+    return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup &&
+           !cell.cell.is_pretended();
   });
   if (lacking == 0) return;
   lines.push_back(fmt::format(
