@@ -151,7 +151,7 @@ class Clock:
 
 def made(function, batch=4, strategy="single", **more):
     usual = {cell_options.attribute(option): cell_options.usual(option) for option in cell_options.LIST}
-    given = {"module": f"{sys.argv[2]}/own.py:{function}", "model": "", "strategy": strategy, "device": "cpu", "seed": 1,
+    given = {"module": f"{sys.argv[2]}/own.py:{function}", "model": "", "strategy": strategy, "device": "cpu", "backend": "host", "seed": 1,
              "devices": 1}
     return strategies.make(types.SimpleNamespace(**usual | given | more), 0, batch)
 

@@ -94,7 +94,8 @@ def main():
     ranks = joined.JoinedRanks(place, "gloo") if STRATEGY == "ddp" else joined.Ranks()
     usual = {cell_options.attribute(option): cell_options.usual(option) for option in cell_options.LIST}
     options = types.SimpleNamespace(**usual | {"model": MODEL, "module": "", "strategy": STRATEGY, "batch": int(BATCH),
-                                               "devices": int(DEVICES), "device": "cpu", "seed": 1, "optimizer": OPTIMIZER})
+                                               "devices": int(DEVICES), "device": "cpu", "backend": "host", "seed": 1,
+                                               "optimizer": OPTIMIZER})
     share = options.batch // ranks.size
     strategy = strategies.make(options, ranks.rank * share, share)
     steps, after = ours(FILE)
