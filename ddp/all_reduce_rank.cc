@@ -46,6 +46,21 @@ class GradientAccumulator final : public GradientSink {
 
 namespace {
 
+// Charges DDP's hook for each gradient, on autograd's thread, before the reducer is told.
+class HookedGradients final : public GradientSink {
+ public:
+  HookedGradients(Replica& replica, GradientSink& next) : replica_(replica), next_(next) {}
+
+  void gradient_ready(int segment) override {
+    dispatch(replica_.autograd(), replica_.stream(), DispatchKind::kDdpHook);
+    next_.gradient_ready(segment);
+  }
+
+ private:
+  Replica& replica_;
+  GradientSink& next_;
+};
+
 // The number of elements that an update works on; a flat update runs over the arena's gaps as well.
 std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& reducer) {
   const bool in_one_arena =
@@ -179,7 +194,7 @@ void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float>
   replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
   if (micro_batches_ == 1) return;
   // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
-  dispatch(interpreter_, stream);
+  dispatch(interpreter_, stream, DispatchKind::kCall);
   const Span<float> gradient = replica_.output_gradient();
   replica_.operations().enqueue(
       stream,
@@ -192,10 +207,16 @@ void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
   replica_.timer().begin(replica_.stream(), Phase::kBackward);
   const bool last = micro_batch == micro_batches_ - 1;
   IgnoreGradients nobody;
-  GradientSink& told = last ? static_cast<GradientSink&>(*reducer_) : nobody;
-  if (micro_batch == 0) return replica_.backward(inputs, reducer_->gradients(), told);
-  accumulator_->add_to(reducer_->gradients(), told);
-  replica_.backward(inputs, accumulator_->latest(), *accumulator_);
+  HookedGradients hooked(replica_, *reducer_);
+  GradientSink& told = last ? static_cast<GradientSink&>(hooked) : nobody;
+  replica_.begin_backward(interpreter_);
+  if (micro_batch == 0) {
+    replica_.backward(inputs, reducer_->gradients(), told);
+  } else {
+    accumulator_->add_to(reducer_->gradients(), told);
+    replica_.backward(inputs, accumulator_->latest(), *accumulator_);
+  }
+  replica_.end_backward(interpreter_);
 }
 
 // Copies of gradients lie in one arena, as weights do, so that the update is one operation, as
@@ -206,7 +227,8 @@ void AllReduceRank::update() {
   Operations& operations = replica_.operations();
   const Arena& parameters = replica_.parameters();
   replica_.timer().begin(stream, Phase::kUpdate);
-  dispatch(interpreter_, stream, static_cast<int>(parameters.tensors.size()));
+  dispatch(interpreter_, stream, DispatchKind::kOptimizer,
+           static_cast<int>(parameters.tensors.size()));
   if (const auto flat = reducer_->flat_gradients()) {
     optimizer_->step(operations, stream, parameters.flat, *flat);
   } else {

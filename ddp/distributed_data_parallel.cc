@@ -35,7 +35,7 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
                                                  const Model& model, const RankCommunicators& ranks,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
-    : interpreter_(options.interpreter.dispatch_cost),
+    : interpreter_(options.interpreter.costs),
       share_(share_of(ranks.data, options.global_batch, reducer.join)),
       batch_(share_.count == 0
                  ? nullptr

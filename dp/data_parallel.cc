@@ -241,10 +241,12 @@ void DataParallel::forward_in_replica(int index, Interpreter& interpreter) {
   mine.timer().begin(mine.stream(), Phase::kIdle);
 }
 
-// Autograd's nodes hold no interpreter; scatter_gradient has charged for gather's node, and
+// Autograd's nodes hold no interpreter: each device's thread has a time of its own, and the caller
+// waits for all. scatter_gradient has charged for gather's node, and
 // broadcast's node stands before the reduction.
 void DataParallel::backward() {
   begin_on_all(Phase::kIdle);  // until the device's thread is awake
+  for (const auto& replica : replicas_) replica->begin_backward(interpreters_.caller());
   autograd_threads_->run([this](int i) {
     Replica& mine = replica(i);
     IgnoreGradients nobody;  // one broadcast node holds all gradients: nothing can start early
@@ -254,12 +256,14 @@ void DataParallel::backward() {
                   nobody);
     scatter_->release(i);
   });
-  if (!one_device_) dispatch(interpreters_.caller(), root().stream());
+  for (const auto& replica : replicas_) replica->end_backward(interpreters_.caller());
+  if (!one_device_) dispatch(interpreters_.caller(), root().stream(), DispatchKind::kCall);
 }
 
 void DataParallel::update() {
   root().timer().begin(root().stream(), Phase::kUpdate);
-  dispatch(interpreters_.caller(), root().stream(), model_.layout().size());
+  dispatch(interpreters_.caller(), root().stream(), DispatchKind::kOptimizer,
+           model_.layout().size());
   optimizer_->step(root().operations(), root().stream(), root().parameters().flat, reduce_->sum());
 }
 

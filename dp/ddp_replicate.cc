@@ -86,9 +86,8 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       shards_(piece_per_rank(options.global_batch, communicator.size())),
       inputs_(blocks_of(shards_, model.input_width())),
       outputs_(blocks_of(shards_, model.output_width())),
-      calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
       input_place_(options.input),
-      interpreter_(options.interpreter.dispatch_cost),
+      interpreter_(options.interpreter.costs),
       root_(communicator.rank() == kRootRank
                 ? std::make_unique<Root>(platform, device, model, options)
                 : nullptr),
@@ -118,9 +117,11 @@ void DdpReplicate::step() {
   if (root_) compute_loss();
   scatter_gradient();
   begin(Phase::kBackward);
+  replica_.begin_backward(interpreter_);
   replica_.backward(input_->as<float>(), gradients_.tensors, nobody);
+  replica_.end_backward(interpreter_);
   begin(Phase::kReduce);
-  if (root_) dispatch(interpreter_, replica_.stream());
+  if (root_) dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
   collective("reduce", gradients_.flat.size_bytes(),
              [&](Stream& stream) { communicator_.reduce(stream, gradients_.flat, kRootRank); });
   if (root_) update();
@@ -129,13 +130,15 @@ void DdpReplicate::step() {
 
 void DdpReplicate::scatter() {
   begin(Phase::kScatter);
-  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  if (root_) {
+    dispatch(interpreter_, replica_.stream(), DispatchKind::kScatter, communicator_.size());
+  }
   collective("scatter", bytes_of_all(inputs_), [&](Stream& stream) {
     communicator_.scatter(stream, root_ ? root_->batch.inputs() : Span<const float>(),
                           input_->as<float>(), inputs_, kRootRank);
   });
   if (!root_ || !root_->copied_targets) return;
-  dispatch(interpreter_, replica_.stream());
+  dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
   replica_.timer().copy(replica_.stream(), root_->copied_targets->as<float>(),
                         root_->batch.targets());
   if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();
@@ -149,12 +152,12 @@ void DdpReplicate::replicate() {
   };
   broadcast(replica_.parameters().flat);
   if (model_.buffers().size() > 0) broadcast(replica_.buffers().flat);
-  dispatch(interpreter_, replica_.stream(), calls_per_replica_);
+  charge_construction(model_, interpreter_, replica_.stream());
 }
 
 void DdpReplicate::gather() {
   begin(Phase::kGather);
-  if (root_) dispatch(interpreter_, replica_.stream(), communicator_.size());
+  if (root_) dispatch(interpreter_, replica_.stream(), DispatchKind::kGather, communicator_.size());
   collective("gather", bytes_of_all(outputs_), [&](Stream& stream) {
     communicator_.gather(stream, replica_.output(),
                          root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
@@ -163,7 +166,7 @@ void DdpReplicate::gather() {
 
 void DdpReplicate::compute_loss() {
   begin(Phase::kLoss);
-  dispatch(interpreter_, replica_.stream());
+  dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
   enqueue_loss(replica_.operations(), replica_.stream(), model_.objective(),
                {.prediction = root_->outputs->as<float>(),
                 .target = root_->targets(),
@@ -173,7 +176,7 @@ void DdpReplicate::compute_loss() {
 
 void DdpReplicate::scatter_gradient() {
   begin(Phase::kScatterGrad);
-  if (root_) dispatch(interpreter_, replica_.stream());
+  if (root_) dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
   collective("scatter", bytes_of_all(outputs_), [&](Stream& stream) {
     communicator_.scatter(stream, root_ ? root_->output_gradients->as<float>() : Span<float>(),
                           replica_.output_gradient(), outputs_, kRootRank);
@@ -182,7 +185,7 @@ void DdpReplicate::scatter_gradient() {
 
 void DdpReplicate::update() {
   begin(Phase::kUpdate);
-  dispatch(interpreter_, replica_.stream(), model_.layout().size());
+  dispatch(interpreter_, replica_.stream(), DispatchKind::kOptimizer, model_.layout().size());
   root_->optimizer->step(replica_.operations(), replica_.stream(), replica_.parameters().flat,
                          gradients_.flat);
 }

@@ -61,7 +61,6 @@ class DdpReplicate final : public Strategy {
   const std::vector<Shard> shards_;   // by rank, in samples
   const std::vector<Block> inputs_;   // the shards, in elements of the inputs
   const std::vector<Block> outputs_;  // the shards, in elements of the outputs
-  const int calls_per_replica_;
   const InputPlace input_place_;
   Interpreter interpreter_;
   std::unique_ptr<Root> root_;           // null but on rank 0

@@ -46,13 +46,13 @@ void Gather::enqueue(const std::vector<Span<float>>& from, Interpreter& caller) 
     target_.begin(Phase::kIdle);
     target_.stream().wait(*ready_[i]);
     target_.begin(Phase::kGather);
-    dispatch(caller, target_.stream());
+    dispatch(caller, target_.stream(), DispatchKind::kGather);
     target_.timer().copy(target_.stream(), slice(gathered(), slices_[i]), from[i]);
   }
 }
 
 void Gather::scatter_back(const std::vector<Span<float>>& to, Interpreter& caller) {
-  dispatch(caller, target_.stream());
+  dispatch(caller, target_.stream(), DispatchKind::kCall);  // the node is written in Python
   target_.stream().record(*gradient_ready_);
   for (std::size_t i = 0; i < slices_.size(); ++i) {
     Replica& replica = *replicas_[i];

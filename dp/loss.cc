@@ -42,7 +42,7 @@ class LossInReplicas final : public Loss {
     const auto index = static_cast<std::size_t>(replica);
     Replica& mine = *replicas_[index];
     mine.timer().begin(mine.stream(), Phase::kLoss);
-    dispatch(worker, mine.stream());
+    dispatch(worker, mine.stream(), DispatchKind::kCall);
     enqueue_loss(mine.operations(), mine.stream(), objective_,
                  {.prediction = mine.output(),
                   .target = targets_of(replica),
@@ -55,7 +55,7 @@ class LossInReplicas final : public Loss {
 
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
-    dispatch(caller, output_.stream());
+    dispatch(caller, output_.stream(), DispatchKind::kCall);
     output_.operations().enqueue(output_.stream(), WeightedSum{.values = gather_.gathered(),
                                                                .weights = gather_.gradient(),
                                                                .sum = loss_->as<float>()});
@@ -138,7 +138,7 @@ class LossOnRoot final : public Loss {
   void load_targets(Interpreter& caller) override {
     if (!targets_) return;
     output_.begin(Phase::kScatter);
-    dispatch(caller, output_.stream());
+    dispatch(caller, output_.stream(), DispatchKind::kCall);
     output_.timer().copy(output_.stream(), targets_->as<float>(), given_targets_);
     if (place_ == InputPlace::kPageable) output_.stream().synchronize();
   }
@@ -156,7 +156,7 @@ class LossOnRoot final : public Loss {
 
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
-    dispatch(caller, output_.stream());
+    dispatch(caller, output_.stream(), DispatchKind::kCall);
     enqueue_loss(output_.operations(), output_.stream(), objective_,
                  {.prediction = gathered(),
                   .target = targets(),

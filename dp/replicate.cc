@@ -124,10 +124,16 @@ std::unique_ptr<Broadcast> make_broadcast(const std::vector<Replica*>& replicas,
 
 }  // namespace
 
+void charge_construction(const Model& model, Interpreter& caller, Stream& stream) {
+  dispatch(caller, stream, DispatchKind::kReplicaModule, model.module_count());
+  dispatch(caller, stream, DispatchKind::kReplicaParameter, model.layout().size());
+  dispatch(caller, stream, DispatchKind::kReplicaBuffer, model.buffers().size());
+}
+
 Replicate::Replicate(const std::vector<Replica*>& replicas, const Model& model,
                      const DataParallelOptions& options, DeviceTeam* team)
     : replicas_(replicas),
-      calls_per_replica_(model.module_count() + model.layout().size() + model.buffers().size()),
+      model_(model),
       parameters_(make_broadcast(replicas, flat_of(replicas, &Replica::parameters),
                                  chunks_of(model.layout(), options.replicate), options.broadcast,
                                  team)) {
@@ -145,7 +151,7 @@ void Replicate::enqueue(const ModuleState& module, Interpreter& caller) {
   for (Replica* const replica : replicas_) {
     replica->state().attributes = module.attributes;
     replica->timer().begin(replica->stream(), Phase::kReplicate);
-    dispatch(caller, replica->stream(), calls_per_replica_);
+    charge_construction(model_, caller, replica->stream());
   }
 }
 

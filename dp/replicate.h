@@ -82,6 +82,9 @@ class CopiedBroadcast final : public Broadcast {
 [[nodiscard]] std::size_t tree_parent(std::size_t peer);
 [[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
 
+// Charges what torch builds one replica by in Python: a copy of each module, parameter and buffer.
+void charge_construction(const Model& model, Interpreter& caller, Stream& stream);
+
 // torch's replicate, at every step: copies the module's weights, buffers and plain attributes to
 // every replica. The first replica's weights and buffers ARE the module's; anything else that
 // forward changes in a replica is lost with the replica.
@@ -92,13 +95,13 @@ class Replicate {
   Replicate(const std::vector<Replica*>& replicas, const Model& model,
             const DataParallelOptions& options, DeviceTeam* team);
 
-  // Enqueues the copies. Dispatches a call per module, parameter and buffer of every replica, as
-  // torch builds the clones of modules in Python.
+  // Enqueues the copies. Charges the construction of every replica to the caller, since one thread
+  // builds all.
   void enqueue(const ModuleState& module, Interpreter& caller);
 
  private:
   const std::vector<Replica*> replicas_;
-  const int calls_per_replica_;
+  const Model& model_;
   const std::unique_ptr<Broadcast> parameters_;
   std::unique_ptr<Broadcast> buffers_;  // apart from the parameters; null: no buffers
 };

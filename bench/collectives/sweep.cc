@@ -55,7 +55,7 @@ class OrderOfGradients final : public GradientSink {
 std::vector<int> recorded_order(Device& device, const Model& model) {
   const auto input = device.allocate(bytes_of<float>(model.input_width()));
   const Arena gradients = make_arena(device, model.layout());
-  Interpreter interpreter(Nanoseconds{0});
+  Interpreter interpreter(DispatchCosts{});
   OrderOfGradients order;
   Replica replica(device, model, 1, {.phases = {.timing = PhaseTiming::kOff}});
   replica.forward(input->as<float>(model.input_width()), interpreter);

@@ -36,7 +36,7 @@ struct StepMedians {              // medians of seconds, by build
 
 TrainingOptions with_interpreter(std::int64_t batch, InterpreterLock lock) {
   TrainingOptions options = timed_training(batch);
-  options.interpreter = {.dispatch_cost = kCost, .lock = lock};
+  options.interpreter = {.costs = DispatchCosts::alike(kCost), .lock = lock};
   return options;
 }
 

@@ -143,9 +143,8 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Job& job)
   std::vector<std::string> modelled;
   if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
-  if (interpreter.dispatch_cost > Nanoseconds{0}) {
-    modelled.push_back(
-        fmt::format("dispatch cost {}", tandem::to_string(Seconds(interpreter.dispatch_cost))));
+  if (interpreter.costs.any()) {
+    modelled.push_back(fmt::format("dispatch cost {}", tandem::to_string(interpreter.costs)));
   }
   if (interpreter.lock == InterpreterLock::kOn) modelled.emplace_back("interpreter lock");
   return modelled;

@@ -88,7 +88,7 @@ class ProbedStep {
   void run_watched(StepProbe& probe, const Executor& on);
 
   const Model& model_;
-  Interpreter interpreter_{Nanoseconds{0}};  // counts calls, at no cost
+  Interpreter interpreter_{DispatchCosts{}};  // counts calls, at no cost
   std::unique_ptr<Operations> operations_;
   Arena parameters_;
   Arena gradients_;

@@ -29,7 +29,8 @@ void enqueue_loss_backward(Operations& operations, Stream& stream, const Objecti
 }
 
 void charge(const Executor& on, int calls) {
-  if (on.interpreter != nullptr) dispatch(*on.interpreter, on.stream, calls);
+  if (on.calls != nullptr) *on.calls += calls;
+  if (on.interpreter != nullptr) dispatch(*on.interpreter, on.stream, DispatchKind::kCall, calls);
 }
 
 const ParameterLayout& Model::buffers() const {

@@ -94,6 +94,7 @@ struct Executor {
   Operations& operations;
   Stream& stream;
   Interpreter* interpreter = nullptr;  // the dispatching thread's; null: nothing is modelled
+  int* calls = nullptr;                // counts the calls charged, if set
 
   template <class Op>
   void enqueue(const Op& op) const {

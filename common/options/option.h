@@ -63,6 +63,7 @@ enum class Form {
   kInteger,    // within the limits
   kSpeed,      // a number above 0, or the word behind the bar of `takes`
   kDuration,   // "8us", within the limits, which are in nanoseconds
+  kCosts,      // "8us", or of kinds "call:3us,gather:9us"
   kSizes,      // "2GiB", or several with commas
   kMebibytes,  // "25", or "all"; from 1 byte, or from 0 where the limits begin there
   kDevices,    // numbers from 0 with commas
@@ -111,6 +112,7 @@ constexpr Value integer(std::string_view takes, std::string_view usual, const Li
 constexpr Value duration(std::string_view usual, const Limits& limits = kAnyNumber) {
   return {.form = Form::kDuration, .takes = "TIME", .usual = usual, .limits = limits};
 }
+constexpr Value costs() { return {.form = Form::kCosts, .takes = "TIME|KIND:TIME,..."}; }
 constexpr Value speed(std::string_view takes, std::string_view refusal) {
   return {.form = Form::kSpeed, .takes = takes, .limits = {.refusal = refusal}};
 }

@@ -275,9 +275,10 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .example = "50"},
     {.name = "dispatch-cost",
      .of = kSimulationOption,
-     .value = duration("", {0, 10'000'000, "a call takes microseconds: use 10ms or less"}),
+     .value = costs(),
      .marks = kPartOfCell | kPaired,
-     .help = "what each call costs that PyTorch dispatches from Python",
+     .help = "what each call costs that PyTorch dispatches from Python, or costs of kinds such as "
+             "call:3us,replica-module:9us: a kind that is not named costs nothing",
      .example = "8us"},
     {.name = "interpreter-lock",
      .of = kSimulationOption,

@@ -157,6 +157,8 @@ void check_form(Name name, const std::string& text, std::string_view strategy) {
       return static_cast<void>(parse_speed(name, text));
     case Form::kDuration:
       return check_limits(name, text, parse_duration(text, name.flag()).count());
+    case Form::kCosts:
+      return static_cast<void>(parse_dispatch_costs(text, name.flag()));
     case Form::kSizes:
       return static_cast<void>(parse_sizes(name, text));
     case Form::kMebibytes:
@@ -229,6 +231,11 @@ double Values::speed(Name name) const {
 Nanoseconds Values::duration(Name name) const {
   const std::string value = text(name);
   return value.empty() ? Nanoseconds{0} : parse_duration(value, name.flag());
+}
+
+DispatchCosts Values::costs(Name name) const {
+  const std::string value = text(name);
+  return value.empty() ? DispatchCosts() : parse_dispatch_costs(value, name.flag());
 }
 
 Bytes Values::mebibytes(Name name) const {

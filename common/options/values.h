@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/options/table.h"
@@ -86,6 +87,7 @@ class Values {
   [[nodiscard]] int number_behind(Name name) const;     // 4 of "powersgd:4"
   [[nodiscard]] double speed(Name name) const;          // 0 where there is none
   [[nodiscard]] Nanoseconds duration(Name name) const;  // 0 where there is none
+  [[nodiscard]] DispatchCosts costs(Name name) const;   // none where there is none
   [[nodiscard]] Bytes mebibytes(Name name) const;       // "all" is the largest number of bytes
   [[nodiscard]] std::vector<Bytes> sizes(Name name) const;
   [[nodiscard]] std::vector<int> devices(Name name) const;

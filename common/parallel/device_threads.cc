@@ -70,10 +70,10 @@ void DeviceThreads::work(Device& device, std::size_t index) {
 }
 
 Interpreters::Interpreters(const InterpreterOptions& options, int workers)
-    : caller_(options.dispatch_cost) {
+    : caller_(options.costs) {
   if (options.lock == InterpreterLock::kOn) return;
   for (int i = 0; i < workers; ++i) {
-    workers_.push_back(std::make_unique<Interpreter>(options.dispatch_cost));
+    workers_.push_back(std::make_unique<Interpreter>(options.costs));
   }
 }
 

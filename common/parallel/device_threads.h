@@ -53,7 +53,7 @@ enum class InterpreterLock {
 };
 
 struct InterpreterOptions {
-  Nanoseconds dispatch_cost{0};  // per call that PyTorch dispatches from Python; 0: no model
+  DispatchCosts costs{};  // of the work that PyTorch dispatches; none: no model
   InterpreterLock lock = InterpreterLock::kOff;
 };
 

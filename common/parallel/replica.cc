@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/parallel/replica.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/runtime/copy.h"
@@ -62,6 +63,44 @@ class ObservedGradients final : public GradientSink {
   GradientSink& next_;
 };
 
+// Charges the nodes that lead to a gradient before the work of that gradient, and the node that
+// keeps the gradient behind it. Which call leads to which gradient models do not tell: the nodes of
+// calls are spread evenly over the gradients.
+class NodesOfGradients final : public GradientSink {
+ public:
+  struct Count {
+    int calls;
+    int gradients;
+  };
+  NodesOfGradients(Interpreter& autograd, Stream& stream, Count count, GradientSink& next)
+      : autograd_(autograd), stream_(stream), count_(count), next_(next) {
+    charge(share_of(0));
+  }
+
+  void gradient_ready(int segment) override {
+    charge(1);
+    next_.gradient_ready(segment);
+    if (++ready_ < count_.gradients) charge(share_of(ready_));
+  }
+
+ private:
+  void charge(int nodes) { dispatch(autograd_, stream_, DispatchKind::kAutograd, nodes); }
+
+  // The nodes of calls before gradient `index`, which sum to all calls.
+  [[nodiscard]] int share_of(int index) const {
+    const auto until = [&](std::int64_t gradients) {
+      return count_.calls * gradients / std::max(1, count_.gradients);
+    };
+    return static_cast<int>(until(index + 1) - until(index));
+  }
+
+  Interpreter& autograd_;
+  Stream& stream_;
+  const Count count_;
+  GradientSink& next_;
+  int ready_ = 0;
+};
+
 std::unique_ptr<Operations> operations_for(const Model& model, Device& device,
                                            Precision precision) {
   check_runs_on(model, device.id().backend);
@@ -92,6 +131,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
       activations_(model.make_activations(device, batch, options.precision)),
+      autograd_(options.interpreter.costs.only(Dispatcher::kAutograd)),
       timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
 
@@ -128,11 +168,13 @@ void Replica::initialise(std::uint64_t seed, Distribution distribution) {
 }
 
 void Replica::forward(Span<const float> input, Interpreter& interpreter) {
-  model_.forward({operations(), *stream_, &interpreter}, weights_, state_, input, *activations_);
+  forward_calls_ = 0;
+  model_.forward({operations(), *stream_, &interpreter, &forward_calls_}, weights_, state_, input,
+                 *activations_);
 }
 
 void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
-  dispatch(interpreter, *stream_);
+  dispatch(interpreter, *stream_, DispatchKind::kCall);
   enqueue_loss(
       operations(), *stream_, model_.objective(),
       {.prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
@@ -141,7 +183,8 @@ void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpre
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {
   if (observed_) observed_->set_gradients(gradients);
   ObservedGradients observed({device_, *stream_}, observers_, gradients, sink);
-  model_.backward(on(), weights_, input, *activations_, gradients, observed);
+  NodesOfGradients nodes(autograd_, *stream_, {forward_calls_, model_.layout().size()}, observed);
+  model_.backward(on(), weights_, input, *activations_, gradients, nodes);
 }
 
 }  // namespace tandem

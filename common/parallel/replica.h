@@ -81,8 +81,8 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
 // means to compute. Knows no other device.
 class Replica {
  public:
-  // Makes a replica for `batch` samples; uses only the options of phases and precision. `given`:
-  // parameters that lie elsewhere on the device, in memory of a communicator.
+  // Makes a replica for `batch` samples; uses only the options of phases, precision and
+  // interpreter. `given`: parameters that lie elsewhere on the device, in memory of a communicator.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
           std::optional<Arena> given = std::nullopt);
 
@@ -121,6 +121,14 @@ class Replica {
   void compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter);
   void backward(Span<const float> input, const TensorList& gradients, GradientSink& sink);
 
+  // The modelled time of the device's autograd thread, which holds no interpreter. Backward charges
+  // its nodes there: one for each call of the last forward, one for each parameter.
+  [[nodiscard]] Interpreter& autograd() { return autograd_; }
+  // Around backward: the thread starts behind its caller's calls, and the caller waits for the
+  // thread. One caller of several replicas begins all backwards before one ends.
+  void begin_backward(const Interpreter& caller) { autograd_.catch_up_with(caller); }
+  void end_backward(Interpreter& caller) const { caller.catch_up_with(autograd_); }
+
  private:
   [[nodiscard]] Executor on() { return {operations(), *stream_}; }
   void enqueue_priming(Span<const float> input, const TensorList& gradients);
@@ -137,6 +145,8 @@ class Replica {
   const Arena buffers_;
   ModuleState state_;
   const std::unique_ptr<Activations> activations_;
+  Interpreter autograd_;
+  int forward_calls_ = 0;  // of the last forward
   PhaseTimer timer_;
   const std::unique_ptr<Stream> stream_;  // last: ends its work before the operands go
 };

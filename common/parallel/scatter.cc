@@ -79,7 +79,7 @@ void Scatter::enqueue(Interpreter& caller) {
 void Scatter::copy_from_host(Side& side, Interpreter& caller) {
   side.copies->wait(*side.free);  // released by the preceding step
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    dispatch(caller, *side.copies);
+    dispatch(caller, *side.copies, DispatchKind::kScatter);
     side.replica.timer().copy(*side.copies, side.buffers[i]->as<float>(),
                               rows(tensors_[i].whole, side.shard, tensors_[i].width));
     if (place_ == InputPlace::kPageable) side.copies->synchronize();
@@ -90,7 +90,7 @@ void Scatter::copy_from_host(Side& side, Interpreter& caller) {
 
 void Scatter::pull_from_device(Side& side, Interpreter& caller) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    dispatch(caller, side.replica.stream());
+    dispatch(caller, side.replica.stream(), DispatchKind::kScatter);
     if (!side.buffers[i]) continue;  // a view of a shard already on this device
     side.replica.timer().copy(side.replica.stream(), side.buffers[i]->as<float>(),
                               rows(tensors_[i].whole, side.shard, tensors_[i].width));

@@ -39,7 +39,7 @@ TrainingOptions untimed(TrainingOptions options) {
 ShardByShard::ShardByShard(Platform& platform, Device& device, const Model& model,
                            const std::vector<Shard>& shards, const TrainingOptions& options)
     : batch_(static_cast<float>(options.global_batch)),
-      interpreter_(Nanoseconds{0}),
+      interpreter_(DispatchCosts{}),
       sum_(make_arena(device, model.layout())),
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
   TANDEM_CHECK(!shards.empty(), "a batch of {} without a shard", options.global_batch);

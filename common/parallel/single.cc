@@ -5,7 +5,7 @@ namespace tandem {
 
 Single::Single(Platform& platform, Device& device, const Model& model, Shard share,
                const TrainingOptions& options, Interpreter* shared)
-    : own_interpreter_(options.interpreter.dispatch_cost),
+    : own_interpreter_(options.interpreter.costs),
       interpreter_(shared == nullptr ? own_interpreter_ : *shared),
       parameters_(model.layout().size()),
       batch_(platform, device, model, share, options),
@@ -36,9 +36,11 @@ void Single::enqueue_step() {
   timer.begin(stream, Phase::kLoss);
   replica_.compute_loss(batch_.targets(), loss_->as<float>(), interpreter_);
   timer.begin(stream, Phase::kBackward);
+  replica_.begin_backward(interpreter_);
   replica_.backward(batch_.inputs(), gradients_.tensors, nobody);
+  replica_.end_backward(interpreter_);
   timer.begin(stream, Phase::kUpdate);
-  dispatch(interpreter_, stream, parameters_);
+  dispatch(interpreter_, stream, DispatchKind::kOptimizer, parameters_);
   optimizer_->step(replica_.operations(), stream, replica_.parameters().flat, gradients_.flat);
   timer.end_step(stream);
 }

@@ -21,7 +21,7 @@ void check_replayable(const TrainingOptions& training) {
                 "its factors change from step to step and are the host's; use sgd");
   refuse_replay(training.input == InputPlace::kPageable, "--input=pageable",
                 "the host waits for copies from pageable memory; use host or device");
-  refuse_replay(training.interpreter.dispatch_cost > Nanoseconds{0}, "--dispatch-cost",
+  refuse_replay(training.interpreter.costs.any(), "--dispatch-cost",
                 "the calls that it charges are not made in a replay; leave it out");
 }
 
@@ -70,7 +70,7 @@ void StepGraph::capture(const std::function<void()>& enqueue) {
 void StepGraph::replay() {
   Stream& stream = replica_.stream();
   for (CaptureObserver* const observer : observers_) observer->replay_begins(stream);
-  dispatch(interpreter_, stream);
+  dispatch(interpreter_, stream, DispatchKind::kCall);
   graph_->replay(stream);
   for (CaptureObserver* const observer : observers_) observer->replay_ends(stream);
 }

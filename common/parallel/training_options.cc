@@ -29,6 +29,27 @@ std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
   return PlantedDelay{.phase = phase->phase, .delay = delay, .device = device};
 }
 
+// The threads of these strategies each wait for an autograd thread, and no thread holds the lock
+// meanwhile: the one time at which the modelled lock is free cannot tell.
+void check_lock(const InterpreterOptions& interpreter, const options::Values& values) {
+  if (interpreter.lock == InterpreterLock::kOff) return;
+  if (!interpreter.costs.only(Dispatcher::kAutograd).any()) return;
+  const std::string strategy = values.text("strategy");
+  if (strategy != "independent" && strategy != "dp-allreduce") return;
+  fail(ErrorKind::kUsage,
+       "--interpreter-lock: the modelled lock of {} knows no autograd threads: leave autograd and "
+       "ddp-hook out of --dispatch-cost, or leave the lock out",
+       strategy);
+}
+
+InterpreterOptions interpreter_options(const options::Values& values) {
+  const InterpreterOptions interpreter{
+      .costs = values.costs("dispatch-cost"),
+      .lock = values.is_on("interpreter-lock") ? InterpreterLock::kOn : InterpreterLock::kOff};
+  check_lock(interpreter, values);
+  return interpreter;
+}
+
 InputPlace input_place(const options::Values& values) {
   constexpr InputPlace kDealtOut = InputPlace::kHost;  // scatter begins in pinned memory
   return values.pick("input",
@@ -49,9 +70,7 @@ TrainingOptions training_options(const options::Values& values) {
   training.phases.timing = values.pick("phases", {PhaseTiming::kOn, PhaseTiming::kOff});
   training.phases.planted =
       planted_delay(values.text("plant"), values.devices("device-ids").front());
-  training.interpreter.dispatch_cost = values.duration("dispatch-cost");
-  training.interpreter.lock =
-      values.is_on("interpreter-lock") ? InterpreterLock::kOn : InterpreterLock::kOff;
+  training.interpreter = interpreter_options(values);
   training.replay = values.pick("cuda-graph", {StepReplay::kOff, StepReplay::kOn});
   return training;
 }

@@ -9,13 +9,13 @@ TimePoint end_of_calls(TimePoint now, TimePoint free, Nanoseconds cost, int call
   return std::max(now, free) + cost * calls;
 }
 
-TimePoint Interpreter::dispatch(int calls) {
+TimePoint Interpreter::dispatch(DispatchKind kind, int calls) {
   calls_.fetch_add(calls, std::memory_order_relaxed);
-  if (cost_ == Nanoseconds{0}) return {};
+  if (!takes_time()) return {};
   const std::lock_guard lock(mutex_);
   // The clock is read under the lock: otherwise a thread that was held up in between would make
   // calls in the past.
-  free_ = end_of_calls(Clock::now(), free_, cost_, calls);
+  free_ = end_of_calls(Clock::now(), free_, costs_.of(kind), calls);
   return free_;
 }
 
@@ -31,9 +31,9 @@ TimePoint Interpreter::free_from() const {
   return free_;
 }
 
-void dispatch(Interpreter& interpreter, Stream& stream, int calls) {
-  const TimePoint over = interpreter.dispatch(calls);
-  if (interpreter.cost() > Nanoseconds{0}) stream.start_after(over);
+void dispatch(Interpreter& interpreter, Stream& stream, DispatchKind kind, int calls) {
+  const TimePoint over = interpreter.dispatch(kind, calls);
+  if (interpreter.takes_time()) stream.start_after(over);
 }
 
 }  // namespace tandem

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "common/base/dispatch_costs.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
@@ -23,31 +24,33 @@ namespace tandem {
 // process share. Thread-safe.
 class Interpreter {
  public:
-  explicit Interpreter(Nanoseconds cost) : cost_(cost) {}
+  explicit Interpreter(const DispatchCosts& costs) : costs_(costs) {}
 
-  // Makes `calls` calls from now on and returns the time at which the last call is over. At cost 0
-  // calls are only counted: no clock is read, and the result is the clock's epoch, which has
-  // passed.
-  TimePoint dispatch(int calls);
+  // Makes `calls` calls of that kind from now on and returns the time at which the last call is
+  // over. Where no kind costs anything, calls are only counted: no clock is read, and the result is
+  // the clock's epoch, which has passed.
+  TimePoint dispatch(DispatchKind kind, int calls);
 
   // Makes this interpreter free no earlier than `earlier`: called for a thread that another thread
   // starts, or that joins another thread.
   void catch_up_with(const Interpreter& earlier);
 
   [[nodiscard]] std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
-  [[nodiscard]] Nanoseconds cost() const { return cost_; }
+  // Whether some kind of call costs something.
+  [[nodiscard]] bool takes_time() const { return costs_.any(); }
 
  private:
   [[nodiscard]] TimePoint free_from() const;
 
-  const Nanoseconds cost_;
+  const DispatchCosts costs_;
   std::atomic<std::int64_t> calls_{0};
   mutable std::mutex mutex_;  // guards free_
   TimePoint free_{};
 };
 
 // Charges `calls` calls, and lets work that is enqueued on `stream` from now on start no earlier
-// than the calls' end. Nothing is queued at cost 0.
-void dispatch(Interpreter& interpreter, Stream& stream, int calls = 1);
+// than the calls' end. A kind that costs nothing waits for the calls before it all the same;
+// nothing is queued where no kind costs anything.
+void dispatch(Interpreter& interpreter, Stream& stream, DispatchKind kind, int calls = 1);
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/base/dispatch_costs.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "reports/model/figure_text.h"
@@ -153,12 +154,18 @@ Section own_cost_section(const Explanation& explanation) {
   return section;
 }
 
+std::string interpreter_text(const std::string& costs) {
+  if (!has_dispatch_kinds(costs)) {
+    return "an interpreter that takes " + costs + " per dispatched call";
+  }
+  return "work on the host that takes " + costs;
+}
+
 Section modelled_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  Section section =
-      effects_section("Modelled, no part of the measured gap: an interpreter that takes " +
-                          question.dispatch_cost + " per dispatched call",
-                      explanation.modelled, ">adds, ms [95 %]");
+  Section section = effects_section(
+      "Modelled, no part of the measured gap: " + interpreter_text(question.dispatch_cost),
+      explanation.modelled, ">adds, ms [95 %]");
   for (const auto& [label, count] : explanation.dispatches) {
     section.lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
   }

@@ -45,7 +45,7 @@ class NaiveJoin {
     LocalBatch batch(*platform_, device_, model_, shard, options_);
     Replica own(device_, model_, shard.count, {});
     put(device_, own.parameters().flat, read_back<float>(device_, replica_.parameters().flat));
-    Interpreter interpreter{Nanoseconds{0}};
+    Interpreter interpreter{DispatchCosts{}};
     IgnoreGradients nobody;
     batch.load(own, interpreter);
     own.forward(batch.inputs(), interpreter);

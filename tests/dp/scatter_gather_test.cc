@@ -73,7 +73,7 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
   std::vector<Replica*> replicas_;
   std::vector<float> values_ = std::vector<float>(kBatch * kWidth);
   std::unique_ptr<Buffer> on_device_;
-  Interpreter nobody_{Nanoseconds{0}};
+  Interpreter nobody_{DispatchCosts{}};
 };
 
 TEST_P(ScatterGatherTest, Scatter_BringsEachReplicaItsRows) {

@@ -39,7 +39,7 @@ struct ExactRun {
     replica.initialise(5, Distribution::kSmallIntegers);
     put(device, input->as<float>(), integers(batch * model.input_width()));
     put(device, replica.output_gradient(), integers(batch * model.output_width()));
-    Interpreter interpreter(Nanoseconds{0});
+    Interpreter interpreter(DispatchCosts{});
     IgnoreGradients nobody;
     replica.forward(input->as<float>(), interpreter);
     replica.backward(input->as<float>(), made.tensors, nobody);
@@ -78,7 +78,7 @@ TEST_F(Bf16Model, Forward_ComputesOnRoundedCopies_AndLeavesTheParameters) {
   put(device, replica.parameters().tensors[0], {1 + 0x1p-9F});
   const auto input = device.allocate(Bytes{4});
   put(device, input->as<float>(), {3});
-  Interpreter interpreter(Nanoseconds{0});
+  Interpreter interpreter(DispatchCosts{});
   replica.forward(input->as<float>(), interpreter);
   replica.stream().synchronize();
   EXPECT_EQ(read_back<float>(device, replica.output()), std::vector<float>{3});
@@ -101,7 +101,7 @@ TEST_F(Bf16Model, GradientsOfParameters_AreNotRoundedToBf16) {
   const Arena gradients = make_arena(device, model.layout());
   put(device, input->as<float>(), {1, 1, 1, 1});
   put(device, replica.output_gradient(), {1, 0x1p-9F, 0x1p-9F, 0x1p-9F});
-  Interpreter interpreter(Nanoseconds{0});
+  Interpreter interpreter(DispatchCosts{});
   IgnoreGradients nobody;
   replica.forward(input->as<float>(), interpreter);
   replica.backward(input->as<float>(), gradients.tensors, nobody);

@@ -91,7 +91,7 @@ class GoldenRun {
 
   const Golden& golden_;
   Device& device_;
-  Interpreter interpreter_{Nanoseconds{0}};
+  Interpreter interpreter_{DispatchCosts{}};
   const std::unique_ptr<Model> model_;
   const std::vector<std::string> names_;
   const std::vector<std::string> buffer_names_;

@@ -39,7 +39,7 @@ struct Gpt2Run {
   Gpt2Run(const Gpt2&& model, std::int64_t batch, Precision precision = Precision::kFp32) = delete;
 
   void run() {
-    Interpreter interpreter(Nanoseconds{0});
+    Interpreter interpreter(DispatchCosts{});
     replica.forward(input->as<float>(), interpreter);
     replica.compute_loss(targets->as<float>(), loss->as<float>(), interpreter);
     replica.backward(input->as<float>(), gradients.tensors, sink);

@@ -18,7 +18,7 @@ std::int64_t calls_of_forward(const std::string& name) {
   const auto input = device.allocate(Bytes{4 * model->input_width()});
   Replica replica(device, *model, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
   const auto activations = model->make_activations(device, 1, Precision::kFp32);
-  Interpreter interpreter(Nanoseconds{0});
+  Interpreter interpreter(DispatchCosts{});
   model->forward({replica.operations(), replica.stream(), &interpreter},
                  as_const(replica.parameters().tensors), replica.state(), input->as<float>(),
                  *activations);

@@ -92,7 +92,7 @@ struct ModelRun {
     replica.initialise(5, distribution);
     put(device, input->as<float>(), x);
     put(device, replica.output_gradient(), dy);
-    Interpreter interpreter(Nanoseconds{0});
+    Interpreter interpreter(DispatchCosts{});
     replica.forward(input->as<float>(), interpreter);
     replica.backward(input->as<float>(), gradients.tensors, sink);
     replica.stream().synchronize();

@@ -131,7 +131,7 @@ struct Trial {
   std::unique_ptr<Buffer> loss;
   std::unique_ptr<Buffer> input;
   std::unique_ptr<Buffer> target;
-  Interpreter interpreter{Nanoseconds{0}};
+  Interpreter interpreter{DispatchCosts{}};
   ReadyOrder order;
 };
 

@@ -119,7 +119,7 @@ struct ResNetRun {
   }
 
   void run() {
-    Interpreter interpreter(Nanoseconds{0});
+    Interpreter interpreter(DispatchCosts{});
     replica.forward(input->as<float>(), interpreter);
     replica.stream().synchronize();
     output = read_back<float>(device, replica.output());

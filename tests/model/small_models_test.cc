@@ -80,7 +80,7 @@ TEST(CounterTest, ForwardAndBackward_ArePlain) {
 TEST(CounterTest, EachForward_CountsInBufferAndAttribute) {
   const Counter model;
   ModelRun run(model, 2);  // the first forward
-  Interpreter nobody(Nanoseconds{0});
+  Interpreter nobody(DispatchCosts{});
   for (int repeat = 0; repeat < 2; ++repeat) {
     run.replica.forward(run.input->as<float>(), nobody);
   }

@@ -335,7 +335,7 @@ TEST(ReplayRefusals, NameTheOptionAndTheReason) {
   pageable.input = InputPlace::kPageable;
   EXPECT_NE(refusal(pageable).find("--input=pageable: the host waits"), std::string::npos);
   TrainingOptions dispatching = training;
-  dispatching.interpreter.dispatch_cost = Nanoseconds{1};
+  dispatching.interpreter.costs = DispatchCosts::alike(Nanoseconds{1});
   EXPECT_NE(refusal(dispatching).find("--dispatch-cost"), std::string::npos);
   EXPECT_NE(refusal(training, {.kind = ddp::ReducerKind::kHorovod}).find("--reducer=horovod"),
             std::string::npos);

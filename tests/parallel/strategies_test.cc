@@ -307,7 +307,8 @@ TEST(StrategiesTest, ModelledLinkAndInterpreter_ChangeNoNumber) {
     Training run = exact_run(strategy, 2);
     const Outcome plain = train(*model, run);
     run.platform.link = LinkModel{std::chrono::microseconds(5), 1e9};
-    run.training.interpreter = {std::chrono::microseconds(2), InterpreterLock::kOn};
+    run.training.interpreter = {DispatchCosts::alike(std::chrono::microseconds(2)),
+                                InterpreterLock::kOn};
     EXPECT_EQ(train(*model, run), plain) << strategy;
   }
 }

@@ -13,6 +13,7 @@ namespace tandem::test {
 namespace {
 
 using std::chrono::milliseconds;
+using enum DispatchKind;
 
 TimePoint after(int ms) { return TimePoint(milliseconds(ms)); }
 
@@ -24,43 +25,62 @@ TEST(EndOfCallsTest, StartsNowOrWhenTheInterpreterIsFree) {
 }
 
 TEST(InterpreterTest, Calls_QueueBehindOneAnother) {
-  Interpreter interpreter(milliseconds(5));
+  Interpreter interpreter(DispatchCosts::alike(milliseconds(5)));
   const TimePoint before = Clock::now();
-  const TimePoint first = interpreter.dispatch(1);
+  const TimePoint first = interpreter.dispatch(kCall, 1);
   EXPECT_GE(first - before, milliseconds(5));
-  EXPECT_GE(interpreter.dispatch(3) - first, milliseconds(15));
+  EXPECT_GE(interpreter.dispatch(kCall, 3) - first, milliseconds(15));
   EXPECT_EQ(interpreter.calls(), 4);
 }
 
 TEST(InterpreterTest, AtNoCost_CallsAreCountedAndNothingElse) {
-  Interpreter interpreter(Nanoseconds{0});
-  EXPECT_EQ(interpreter.dispatch(7), TimePoint{});
+  Interpreter interpreter(DispatchCosts{});
+  EXPECT_EQ(interpreter.dispatch(kCall, 7), TimePoint{});
   EXPECT_EQ(interpreter.calls(), 7);
 }
 
+TEST(InterpreterTest, EachKind_TakesItsOwnCost_AndAllAreCounted) {
+  DispatchCosts costs;
+  costs.set(kReplicaModule, milliseconds(7));
+  costs.set(kGather, milliseconds(100));
+  Interpreter interpreter(costs);
+  const TimePoint first = interpreter.dispatch(kReplicaModule, 1);
+  EXPECT_EQ(interpreter.dispatch(kReplicaModule, 2), first + milliseconds(14));
+  EXPECT_EQ(interpreter.dispatch(kGather, 1), first + milliseconds(114));
+  EXPECT_EQ(interpreter.calls(), 4);
+}
+
+TEST(InterpreterTest, AKindWithoutCost_WaitsForTheCallsBeforeIt) {
+  DispatchCosts costs;
+  costs.set(kReplicaModule, std::chrono::hours(1));
+  Interpreter interpreter(costs);
+  const TimePoint built = interpreter.dispatch(kReplicaModule, 3);
+  EXPECT_EQ(interpreter.dispatch(kCall, 5), built);
+}
+
 TEST(InterpreterTest, CatchUp_MovesFreeForwardAndNeverBack) {
-  Interpreter starter(std::chrono::hours(1));
-  Interpreter started(Nanoseconds{1});
-  const TimePoint busy_until = starter.dispatch(1);
+  Interpreter starter(DispatchCosts::alike(std::chrono::hours(1)));
+  Interpreter started(DispatchCosts::alike(Nanoseconds{1}));
+  const TimePoint busy_until = starter.dispatch(kCall, 1);
   started.catch_up_with(starter);
-  const TimePoint end = started.dispatch(1);
+  const TimePoint end = started.dispatch(kCall, 1);
   EXPECT_EQ(end, busy_until + Nanoseconds{1});
-  started.catch_up_with(Interpreter(Nanoseconds{1}));
-  EXPECT_EQ(started.dispatch(1), end + Nanoseconds{1});
+  started.catch_up_with(Interpreter(DispatchCosts::alike(Nanoseconds{1})));
+  EXPECT_EQ(started.dispatch(kCall, 1), end + Nanoseconds{1});
 }
 
 TEST(InterpreterTest, SharedByThreads_SerialisesAllTheirCalls) {
-  Interpreter shared(milliseconds(1));
+  Interpreter shared(DispatchCosts::alike(milliseconds(1)));
   const TimePoint before = Clock::now();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&shared] {
-      for (int call = 0; call < 100; ++call) shared.dispatch(1);
+      for (int call = 0; call < 100; ++call) shared.dispatch(kCall, 1);
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(shared.calls(), 400);
-  EXPECT_GE(shared.dispatch(0) - before, milliseconds(400));
+  EXPECT_GE(shared.dispatch(kCall, 0) - before, milliseconds(400));
 }
 
 class DispatchTest : public testing::Test {
@@ -70,9 +90,9 @@ class DispatchTest : public testing::Test {
 };
 
 TEST_F(DispatchTest, WhatIsEnqueuedNext_StartsWhenTheCallsAreOver) {
-  Interpreter interpreter(milliseconds(10));
+  Interpreter interpreter(DispatchCosts::alike(milliseconds(10)));
   const TimePoint before = Clock::now();
-  dispatch(interpreter, *stream_, 2);
+  dispatch(interpreter, *stream_, kCall, 2);
   TimePoint ran;
   host::host_stream(*stream_).enqueue({"clock", {}, [&ran] { ran = Clock::now(); }});
   stream_->synchronize();
@@ -93,8 +113,8 @@ TEST_F(DispatchTest, AtNoCost_NothingIsQueued) {
     void zero_bytes(ByteSpan) override {}
   };
   Untouched stream;
-  Interpreter interpreter(Nanoseconds{0});
-  dispatch(interpreter, stream, 3);
+  Interpreter interpreter(DispatchCosts{});
+  dispatch(interpreter, stream, kCall, 3);
   EXPECT_EQ(interpreter.calls(), 3);
 }
 

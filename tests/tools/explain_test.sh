@@ -46,10 +46,14 @@ case_causes() {
   [ ! -e result/unfinished ] || die "marked unfinished"
 }
 
-# with_torch COST: a python whose torch takes 1 ms more alone and 3 ms more in ddp, and so much for a call
+kinds="replica-module:9us,replica-parameter:5us,replica-buffer:5us,scatter:9us,gather:9us,optimizer:1us,autograd:9us,ddp-hook:2us"
+
+# with_torch COSTS [CUDA]: a python whose torch takes 1 ms more alone and 3 ms more in ddp, and whose host work costs so much
 with_torch() {
+  mkdir -p wheel/lib
   cat >python <<SH
 #!/bin/sh
+[ "\$2" != -c ] || exec printf 'python yes\nfolder %s\nversion 9.9.9\ncuda %s\n' "$folder/wheel" "${2-13.0}"
 case \$3 in
   --name) echo torch-9.9.9; exit 0 ;;
   --dispatch-cost) echo $1; exit 0 ;;
@@ -62,19 +66,29 @@ SH
 
 # Two steps from torch's ddp to ours; the modelled interpreter takes torch's measured cost, once measured.
 case_torch() {
-  with_torch 7.25us
+  with_torch "call:7.25us,$kinds"
   expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
   grep -q '^From torch-9.9.9 to Tandem' out || die "no section"
   grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the whole difference"
   grep -q '^kernels: single against single.* 1.000 \[1.000 .. 1.000\]' out || die "not the kernels"
   grep -q '^interpreter: what is left.* 2.000 \[2.000 .. 2.000\]' out || die "not the interpreter"
-  grep -q 'an interpreter that takes 7.25us per dispatched call' out || die "not torch's cost"
+  grep -q "work on the host that takes call:7.25us,$kinds" out || die "not torch's costs"
   [ "$(launches result)" = 50 ] || die "not 25 rungs x 2 launches"
-  with_torch 8.5us
+  with_torch "call:8.5us,$kinds"
   expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
   [ "$(launches result)" = 50 ] || die "measured again at another cost"
+  expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=7.25us
+  expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=auto
+  grep -q 'an interpreter that takes 7.25us per dispatched call' out || die "not the one cost of before"
+  [ "$(launches before)" = 50 ] || die "measured again beside one cost"
   expect 2 explain --out other --dispatch-cost=auto
   one_line 'it is measured with torch'
+  with_torch call:8.5us
+  expect 1 explain --out other --with-torch="$folder/python" --dispatch-cost=auto
+  one_line 'which has no replica-module'
+  with_torch "call:8.5us,$kinds" ""
+  expect 2 explain --out other --with-torch="$folder/python" --dispatch-cost=auto
+  one_line 'built without CUDA; .*; or give costs, such as 8us'
 }
 
 case_planted() {

@@ -74,7 +74,7 @@ class OwnLoss {
 
  private:
   const Shard piece_;
-  Interpreter interpreter_{Nanoseconds{0}};
+  Interpreter interpreter_{DispatchCosts{}};
   LocalBatch batch_;
   const std::unique_ptr<Buffer> loss_;
   Replica replica_;

@@ -79,7 +79,7 @@ class NaiveDdp {
   const TrainingOptions options_;
   const std::unique_ptr<Platform> platform_ = host_devices(1);
   Device& device_ = platform_->device(0);
-  Interpreter interpreter_{Nanoseconds{0}};
+  Interpreter interpreter_{DispatchCosts{}};
   std::vector<std::unique_ptr<LocalBatch>> batches_;
   const std::unique_ptr<Buffer> loss_ = device_.allocate(bytes_of<float>(1));
   const Arena gradients_ = make_arena(device_, model_.layout());

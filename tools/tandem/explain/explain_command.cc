@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/checksummed_file.h"
+#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
@@ -83,7 +84,7 @@ void check_models(const reports::GapQuestion& question) {
   }
   options::check_form("precision", question.precision);
   if (!question.dispatch_cost.empty() && question.dispatch_cost != kMeasured)
-    (void)parse_duration(question.dispatch_cost, "--dispatch-cost");
+    (void)parse_dispatch_costs(question.dispatch_cost, "--dispatch-cost");
   if (question.interpreter_lock && question.dispatch_cost.empty()) {
     fail(ErrorKind::kUsage,
          "--interpreter-lock: without a --dispatch-cost nothing holds the lock; give one, such as "
@@ -122,7 +123,7 @@ std::string measured_dispatch_cost(const ExplainTask& task) {
     const std::string before = dispatch_cost_in(definition, task.torch->name);
     if (!before.empty()) return before;
   }
-  return dispatch_cost_of(*task.torch);
+  return dispatch_costs_of(*task.torch);
 }
 
 void add_torch(ExplainTask& task, const ExplainOptions& options) {

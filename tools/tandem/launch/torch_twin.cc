@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include "common/base/checksummed_file.h"
+#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/text.h"
-#include "common/base/units.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
+#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/torch_options.h"
@@ -35,8 +36,12 @@ std::filesystem::path find_script() {
 
 // The one line that torch's script answers; "" where the script fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
-  std::string answer = output_of(fmt::format("{} -B {} {} 2>/dev/null", shell_word(twin.python),
-                                             shell_word(twin.script.string()), question));
+  std::string variables;
+  for (const std::string& variable : twin.environment) variables += shell_word(variable) + ' ';
+  if (!variables.empty()) variables.insert(0, "env ");
+  std::string answer =
+      output_of(fmt::format("{}{} -B {} {} 2>/dev/null", variables, shell_word(twin.python),
+                            shell_word(twin.script.string()), question));
   while (answer.ends_with('\n')) answer.pop_back();
   return answer;
 }
@@ -57,6 +62,21 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site) {
   return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
 }
 
+// Torch's side measures each kind of the list, and no other.
+void check_measured(const std::string& costs) {
+  constexpr const char* kWhat = "--dispatch-cost=auto";
+  (void)parse_dispatch_costs(costs, kWhat);
+  for (const std::string_view kind : kDispatchKindNames) {
+    const std::vector<std::string_view> parts = split(costs, ',');
+    const bool is_there = std::ranges::any_of(
+        parts, [&](std::string_view part) { return part.starts_with(fmt::format("{}:", kind)); });
+    if (is_there) continue;
+    fail(ErrorKind::kFailure,
+         "{}: torch's side answered '{}', which has no {}; keep the tools/torch of this version",
+         kWhat, costs, kind);
+  }
+}
+
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
@@ -74,15 +94,24 @@ TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site) {
   return twin;
 }
 
-std::string dispatch_cost_of(const TorchTwin& twin) {
-  const std::string cost = answer_of(twin, "--dispatch-cost");
-  if (cost.empty()) {
+std::string dispatch_costs_of(const TorchTwin& twin) {
+  TorchTwin pretending = twin;
+  const auto lack = capture_error([&] {
+    pretending.environment =
+        pretend_variables({.gpus = 2, .beside_gpu = true, .python = twin.python});
+  });
+  if (lack) {
+    fail(lack->kind(), "--dispatch-cost=auto: {}; or give costs, such as 8us", lack->what());
+  }
+  const std::string costs = answer_of(pretending, "--dispatch-cost");
+  if (costs.empty()) {
     fail(ErrorKind::kFailure,
-         "--dispatch-cost=auto: {} {} --dispatch-cost did not answer; run it to see why",
+         "--dispatch-cost=auto: torch did not answer; to see why: tandem pretend --gpus=2 -- {} {} "
+         "--dispatch-cost",
          twin.python, twin.script.string());
   }
-  (void)parse_duration(cost, "--dispatch-cost=auto");
-  return cost;
+  check_measured(costs);
+  return costs;
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {

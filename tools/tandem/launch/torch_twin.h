@@ -30,9 +30,10 @@ struct TorchTwin {
 // The same where torch is what is measured: throws a usage error in place of going on without.
 [[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site);
 
-// The cost of one torch call from Python, as a duration such as "3.2us", measured now on one core.
-// Throws a failure where torch's answer cannot be read.
-[[nodiscard]] std::string dispatch_cost_of(const TorchTwin& twin);
+// The costs of torch's work on the host per kind, as --dispatch-cost takes them, measured now on
+// pretended GPUs and one core. Throws a usage error where there can be none for that torch, such as
+// one built without CUDA, and a failure where torch's answer cannot be read.
+[[nodiscard]] std::string dispatch_costs_of(const TorchTwin& twin);
 
 // Whether torch has the cell's strategy and options, whatever the machine.
 [[nodiscard]] bool has_torch_counterpart(const results::Cell& cell);

@@ -129,10 +129,11 @@ void add_question(CLI::App& explain, reports::GapQuestion& question) {
   explain.add_option("--link", question.link, "all rungs on a modelled link, such as 20us:1GBps")
       ->type_name("LATENCY:BANDWIDTH");
   explain
-      .add_option("--dispatch-cost", question.dispatch_cost,
-                  "a modelled chart as well: an interpreter's cost per call, such as 8us; auto: "
-                  "torch's here, measured")
-      ->type_name("TIME");
+      .add_option(
+          "--dispatch-cost", question.dispatch_cost,
+          "a modelled chart as well: an interpreter's cost per call, such as 8us, or costs of "
+          "kinds, as step_bench has them; auto: torch's here, measured per kind")
+      ->type_name("COSTS");
   explain.add_flag("--interpreter-lock", question.interpreter_lock,
                    "in that chart also the lock that threads share");
   explain

@@ -1,25 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of PyTorch costs that Python dispatches, on this machine."""
-import statistics
-import time
+"""What the work costs that PyTorch does on the host for a step, per kind (common/base/dispatch_costs.h), on this machine.
 
+All kinds are measured on pretended GPUs, whose calls return at once, on one core: what is left is Python, the dispatcher,
+autograd and what torch's own C++ does. A piece is what the modelled interpreter charges as one.
+"""
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.nn.parallel import gather, replicate, scatter
 
-LAYERS = 64
-REPEATS = 201
+from twin.slopes import slope
+
+DEVICES = 0, 1
+SIZES = 16, 64  # pieces of the two trials
+RATE = 1e-3
 
 
-def cost():
-    """Seconds per call of a forward whose kernels have next to nothing to do: 1 x 1 linear layers and their ReLUs, two calls
-    a layer as common/model charges them, in training mode. From one call to the next as a user's module has it: the
-    modules' own Python, the dispatcher, autograd's node and a kernel on one number. The median, for noise only slows."""
+def on_gpu(module):
+    return module.to("cuda:0")
+
+
+def stack(layers):
+    """Linear layers of one number with their ReLUs: two calls and two parameters each."""
+    return on_gpu(nn.Sequential(*(part for _ in range(layers) for part in (nn.Linear(1, 1), nn.ReLU()))))
+
+
+def one():
+    return torch.ones(1, 1, device="cuda:0")
+
+
+class Holder(nn.Module):
+    """One module with so many parameters or buffers of one number."""
+
+    def __init__(self, parameters=0, buffers=0):
+        super().__init__()
+        for index in range(parameters):
+            self.register_parameter(f"parameter{index}", nn.Parameter(torch.ones(1)))
+        for index in range(buffers):
+            self.register_buffer(f"buffer{index}", torch.ones(1))
+
+
+def forward_of(layers):
+    module, inputs = stack(layers), one()
+    return lambda: lambda: module(inputs)
+
+
+def backward_of(module):
+    inputs = one()
+
+    def prepare():
+        module.zero_grad(set_to_none=True)
+        return module(inputs).sum().backward
+    return prepare
+
+
+def replicas_of(module):
+    on_gpu(module)
+    return lambda: lambda: replicate(module, DEVICES)
+
+
+def pieces_of(tensors):
+    batch = tuple(torch.ones(len(DEVICES), 1, device="cuda:0") for _ in range(tensors))
+    return lambda: lambda: scatter(batch, DEVICES)
+
+
+def gathered_of(tensors):
+    outputs = [tuple(torch.ones(1, 1, device=f"cuda:{device}") for _ in range(tensors)) for device in DEVICES]
+    return lambda: lambda: gather(outputs, 0)
+
+
+def update_of(parameters):
+    held = [nn.Parameter(torch.ones(1, device="cuda:0")) for _ in range(parameters)]
+    for parameter in held:
+        parameter.grad = torch.ones_like(parameter)
+    optimizer = torch.optim.SGD(held, lr=RATE)
+    return lambda: optimizer.step
+
+
+def hooks():
+    """Seconds of DDP's hook per parameter: backward with DDP less backward without."""
+    distributed.init_process_group("nccl", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        wrapped = slope(lambda layers: backward_of(nn.parallel.DistributedDataParallel(stack(layers), device_ids=[0])), SIZES)
+    finally:
+        distributed.destroy_process_group()
+    return (wrapped - slope(lambda layers: backward_of(stack(layers)), SIZES)) / 2
+
+
+def costs():
+    """Seconds per piece of each kind, by the kind's name."""
     torch.set_num_threads(1)
-    module = nn.Sequential(*(part for _ in range(LAYERS) for part in (nn.Linear(1, 1), nn.ReLU())))
-    inputs = torch.ones(1, 1)
-    took = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        module(inputs)
-        took.append(time.perf_counter() - start)
-    return statistics.median(took) / (2 * LAYERS)
+    count = len(DEVICES)
+    return {
+        "call": slope(forward_of, SIZES) / 2,
+        "replica-module": slope(lambda n: replicas_of(nn.Sequential(*(nn.Identity() for _ in range(n)))), SIZES) / count,
+        "replica-parameter": slope(lambda n: replicas_of(Holder(parameters=n)), SIZES) / count,
+        "replica-buffer": slope(lambda n: replicas_of(Holder(buffers=n)), SIZES) / count,
+        "scatter": slope(pieces_of, SIZES) / count,
+        "gather": slope(gathered_of, SIZES) / count,
+        "optimizer": slope(update_of, SIZES),
+        # A layer leaves two nodes of calls and two that keep a gradient.
+        "autograd": slope(lambda layers: backward_of(stack(layers)), SIZES) / 4,
+        "ddp-hook": hooks(),
+    }
