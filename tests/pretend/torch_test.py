@@ -20,11 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
 
-# torch/version.py is run and not imported: a torch of CUDA 12 or 13 takes seconds to load.
-HAS_CUDA = ("import importlib.util as u, os, runpy, sys; s = u.find_spec('torch');"
-            "sys.exit(not (s and (runpy.run_path(os.path.join(os.path.dirname(s.origin), 'version.py')).get('cuda') or '')"
-            ".startswith(('12.', '13.'))))")
-PYTHON = torch_python.find(HAS_CUDA)
+PYTHON = torch_python.find(torch_python.HAS_CUDA)
 
 
 class OnPretendedGpus(unittest.TestCase):
