@@ -136,10 +136,10 @@ class Case_rules(unittest.TestCase):
             collectives_of([[call_of(0)], []])
 
     def test_the_page_has_each_known_difference(self):
-        page = (HERE.parents[1] / "docs" / "method" / "torch.md").read_text(encoding="utf-8")
+        page = (HERE.parents[1] / "docs" / "method" / "conformance.md").read_text(encoding="utf-8")
         for difference in known_differences.IN_ORDER:
             name = difference.__name__.replace("_", " ")
-            self.assertTrue(f"\n| {name} |" in page, f"docs/method/torch.md has no row '{name}'")
+            self.assertTrue(f"\n| {name} |" in page, f"docs/method/conformance.md has no row '{name}'")
 
 
 def why_not():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In what a step of Tandem differs from torch's on purpose: docs/method/torch.md has each difference's reason and cost.
+"""In what a step of Tandem differs from torch's on purpose: docs/method/conformance.md has each difference's reason and cost.
 
 Each function makes the two steps alike in one respect and returns how many calls it changed for that. What differs behind all
 of them is a difference that nobody knows.
