@@ -161,6 +161,15 @@ def build():
 """
 
 
+class Command(unittest.TestCase):
+    def test_its_words_arrive_as_they_are(self):
+        words = ["[1,2]", "[[a],[b]]", "two words", "", "--out=there", "--", "--gpus=3"]
+        done = subprocess.run([TANDEM, "pretend", "--gpus=1", "--", PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))",
+                               *words], capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout), words)
+
+
 class Run(OnPretendedGpus):
     """`tandem run --module --pretend`: figures of their own, and what is refused."""
 
