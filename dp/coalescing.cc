@@ -67,9 +67,8 @@ std::unique_ptr<Buffer> make_staging(Device& device, const std::vector<Chunk>& c
 std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit) {
   ChunkBuilder builder(layout, Flattening::kSeveral);
   for (int segment = 0; segment < layout.size(); ++segment) {
-    const Bytes size = layout.segments()[static_cast<std::size_t>(segment)].size_bytes();
     builder.add(segment);
-    if (builder.open_bytes() + size >= limit) builder.close();
+    if (builder.open_bytes() >= limit) builder.close();
   }
   return builder.take();
 }

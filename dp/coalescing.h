@@ -37,8 +37,8 @@ struct Chunk {
                                                    const std::vector<Chunk>& chunks);
 
 // The chunks of broadcast_coalesced, which flattens chunks of several tensors and only views chunks
-// of one: a chunk is closed by the tensor with which the chunk's size plus that tensor's size once
-// more reaches the limit. Chunks stay below the limit, but for a single large tensor.
+// of one: a chunk is closed by the tensor with which the chunk's size reaches the limit, so it
+// overshoots by less than that tensor.
 [[nodiscard]] std::vector<Chunk> broadcast_chunks(const ParameterLayout& layout, Bytes limit);
 
 // The chunks of reduce_add_coalesced, which flattens likewise: a chunk is closed before the tensor

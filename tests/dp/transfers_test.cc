@@ -217,11 +217,12 @@ Bytes staged_bytes(const std::vector<dp::Chunk>& chunks) {
   return sum;
 }
 
-// As torch, whose temporaries are chunks: a large tensor has no second copy anywhere.
+// As torch, whose temporaries are chunks: a tensor that fills a chunk alone has no second copy.
 TEST(TransfersMemoryTest, Broadcast_TakesThatOfFlattenedChunksAlone) {
   Transfers transfers(2);
   const Bytes before = transfers.used(0);
-  const std::vector<dp::Chunk> chunks = dp::broadcast_chunks(transfers.layout(), kChunk);
+  const Bytes limit = bytes_of<float>(16 * 31);  // the first weights reach the limit
+  const std::vector<dp::Chunk> chunks = dp::broadcast_chunks(transfers.layout(), limit);
   const dp::CopiedBroadcast broadcast(transfers.replicas, transfers.weights, chunks,
                                       dp::Order::kSequential);
   EXPECT_LE((transfers.used(0) - before).value, staged_bytes(chunks).value);

@@ -2,6 +2,7 @@
 //
 // The project's declarations of CUDA's binary interface against the toolkit's own headers. Built
 // where a toolkit is found; everything is checked by the compiler.
+#include <cublasLt.h>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "pretend/abi/cudart.h"
 #include "pretend/abi/driver.h"
 #include "pretend/core/library_types.h"
+#include "pretend/cublaslt/descriptors.h"
 
 namespace tandem::pretend::abi {
 namespace {
@@ -54,6 +56,10 @@ TANDEM_SAME_AS(LaunchConfig, shared_bytes, cudaLaunchConfig_t, dynamicSmemBytes)
 TANDEM_SAME_AS(LaunchConfig, stream, cudaLaunchConfig_t, stream);
 TANDEM_SAME_AS(DriverLaunchConfig, block, CUlaunchConfig, blockDimX);
 TANDEM_SAME_AS(DriverLaunchConfig, stream, CUlaunchConfig, hStream);
+
+static_assert(sizeof(Operation) <= sizeof(cublasLtMatmulDescOpaque_t));
+static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
+static_assert(sizeof(Preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 
 static_assert(kCudaMemoryAllocation == static_cast<int>(cudaErrorMemoryAllocation));
 static_assert(kCudaInvalidDevice == static_cast<int>(cudaErrorInvalidDevice));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the pretended cuBLASLt and cuDNN answer to the queries that lead torch on its way.
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,59 @@ TEST(PretendedProducts, HaveOneAlgorithm) {
             0);
   EXPECT_EQ(found, 1);
   EXPECT_EQ(results[64], 0) << "no workspace";
+}
+
+template <typename... Arguments>
+int cublaslt(const char* name, Arguments... arguments) {
+  return call("libcublasLt.so.13", name, arguments...);
+}
+
+// As a program does that keeps its descriptors in a table of its own.
+TEST(PretendedProducts, DescriptorsInOwnStorage_AreCopiedAsBytes) {
+  constexpr int kColumns = 3;  // CUBLASLT_MATRIX_LAYOUT_COLS
+  std::array<uint64_t, 8> made{};
+  EXPECT_EQ(cublaslt("cublasLtMatrixLayoutInit_internal", static_cast<void*>(made.data()),
+                     uint64_t{64}, 0, uint64_t{128}, uint64_t{256}, int64_t{128}),
+            0);
+  std::array<uint64_t, 8> copied = made;
+  made = {};
+  uint64_t columns = 0;
+  uint64_t written = 0;
+  EXPECT_EQ(cublaslt("cublasLtMatrixLayoutGetAttribute", static_cast<void*>(copied.data()),
+                     kColumns, static_cast<void*>(&columns), uint64_t{8}, &written),
+            0);
+  EXPECT_EQ(columns, 256U);
+  EXPECT_EQ(written, 8U);
+}
+
+TEST(PretendedProducts, DescriptorsInOwnStorage_NeedRoom) {
+  constexpr int kAllocFailed = 3;  // CUBLAS_STATUS_ALLOC_FAILED
+  std::array<uint64_t, 8> storage{};
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescInit_internal", static_cast<void*>(storage.data()),
+                     uint64_t{8}, 68, 0),
+            kAllocFailed);
+}
+
+TEST(PretendedProducts, AttributeOfAnotherSize_IsRefused) {
+  constexpr int kInvalidValue = 7;  // CUBLAS_STATUS_INVALID_VALUE
+  constexpr int kTransposeA = 3;    // CUBLASLT_MATMUL_DESC_TRANSA
+  void* operation = nullptr;
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescCreate", &operation, 68, 0), 0);
+  const int64_t transposed = 1;
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescSetAttribute", operation, kTransposeA,
+                     static_cast<const void*>(&transposed), uint64_t{8}),
+            kInvalidValue);
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescDestroy", operation), 0);
+}
+
+TEST(PretendedProducts, PartsOfTheVersion_MakeUpTheVersion) {
+  std::array<int, 3> parts{};
+  for (int part = 0; part < 3; ++part) {
+    EXPECT_EQ(cublaslt("cublasLtGetProperty", part, &parts[static_cast<size_t>(part)]), 0);
+  }
+  const auto version =
+      reinterpret_cast<uint64_t (*)()>(::dlsym(library("libcublasLt.so.13"), "cublasLtGetVersion"));
+  EXPECT_EQ(static_cast<uint64_t>(parts[0] * 10000 + parts[1] * 100 + parts[2]), version());
 }
 
 constexpr int kElementDescriptor = 15;  // CUDNN_TYPE_BACKEND_DESCRIPTOR

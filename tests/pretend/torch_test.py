@@ -20,11 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
 
-# torch/version.py is run and not imported: a torch of CUDA 12 or 13 takes seconds to load.
-HAS_CUDA = ("import importlib.util as u, os, runpy, sys; s = u.find_spec('torch');"
-            "sys.exit(not (s and (runpy.run_path(os.path.join(os.path.dirname(s.origin), 'version.py')).get('cuda') or '')"
-            ".startswith(('12.', '13.'))))")
-PYTHON = torch_python.find(HAS_CUDA)
+PYTHON = torch_python.find(torch_python.HAS_CUDA)
 
 
 class OnPretendedGpus(unittest.TestCase):
@@ -163,6 +159,15 @@ import torch
 def build():
     return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8)), (torch.randn(4, 4), torch.randn(4, 8)), torch.nn.MSELoss()
 """
+
+
+class Command(unittest.TestCase):
+    def test_its_words_arrive_as_they_are(self):
+        words = ["[1,2]", "[[a],[b]]", "two words", "", "--out=there", "--", "--gpus=3"]
+        done = subprocess.run([TANDEM, "pretend", "--gpus=1", "--", PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))",
+                               *words], capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout), words)
 
 
 class Run(OnPretendedGpus):

@@ -8,6 +8,12 @@ import sys
 
 TRIED = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
 
+# A question to ask: whether its torch is built with CUDA 12 or 13. torch/version.py is run and not imported, since such a
+# torch takes seconds to load.
+HAS_CUDA = ("import importlib.util as u, os, runpy, sys; s = u.find_spec('torch');"
+            "sys.exit(not (s and (runpy.run_path(os.path.join(os.path.dirname(s.origin), 'version.py')).get('cuda') or '')"
+            ".startswith(('12.', '13.'))))")
+
 
 def find(question="import torch"):
     """The first of them that answers `question` with status 0; None where none does."""

@@ -46,6 +46,12 @@ std::vector<std::string> without_out(const std::vector<std::string>& words) {
   return kept;
 }
 
+// CLI11 takes a word such as [1,2] apart, which a user's command may need whole.
+std::vector<std::string> behind_dashes(const std::vector<std::string>& words) {
+  const auto dashes = std::ranges::find(words, "--");
+  return dashes == words.end() ? std::vector<std::string>{} : std::vector(dashes + 1, words.end());
+}
+
 // The verb that was parsed; null for a program, or a group of verbs, that stands alone.
 const Verb* parsed_verb(const Verbs& verbs) {
   const auto found =
@@ -100,7 +106,9 @@ int run(const std::vector<std::string>& words, int count, char** arguments) {
   const Verb* const verb = parsed_verb(verbs);
   check_rest(command, verb);
   if (verb != nullptr) {
-    return verb->run({.command = without_out(words), .rest = command.remaining()});
+    return verb->run({.command = without_out(words),
+                      .rest = command.remaining(),
+                      .behind = behind_dashes(words)});
   }
   fmt::print("{}", command.help());
   return 0;

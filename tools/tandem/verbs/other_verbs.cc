@@ -81,7 +81,10 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
       ->type_name("PYTHON");
   pretend.add_flag("--beside-gpu", options->beside_gpu, "also on a machine with a real GPU");
   verbs.push_back({.app = &pretend,
-                   .run = [options](const Call&) -> int { run_pretend(*options); },
+                   .run = [options](const Call& call) -> int {
+                     if (!call.behind.empty()) options->command = call.behind;
+                     run_pretend(*options);
+                   },
                    .takes_command = true});
 }
 

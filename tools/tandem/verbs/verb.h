@@ -17,6 +17,7 @@ namespace tandem::cli {
 struct Call {
   std::vector<std::string> command{};  // all words behind "tandem", without --out
   std::vector<std::string> rest{};     // words that are none of the verb's options
+  std::vector<std::string> behind{};   // words behind "--", as they were given
 };
 
 struct Verb {

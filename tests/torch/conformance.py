@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what a step of torch and a step of Tandem ask of pretended GPUs, side by side, and in what the two differ.
+
+    conformance.py [--build=FOLDER] [--python=PYTHON] [--devices=N] [--batch=N] [--step=N] MODEL dp|ddp [NAME=VALUE...]
+
+NAME=VALUE are options that both sides have, such as grads=views or bucket-mb=10. Needs a build with the CUDA module and a torch
+that is built with CUDA; no GPU. Exit status: 0 alike but for the known differences, 1 not alike, 2 wrong usage.
+"""
+import argparse
+import copy
+import dataclasses
+import difflib
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import known_differences
+import step_calls
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROJECT = HERE.parents[1]
+STEPS = 4
+BATCHES = {"gpt2-nano": 8, "resnet-tiny": 16, "resnet50": 8}  # over all devices; of other models 64
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class Failed(Exception):
+    """A side that did not take its steps."""
+
+
+@dataclasses.dataclass
+class Case:
+    model: str
+    strategy: str
+    devices: int = 4
+    options: tuple = ()  # NAME=VALUE
+    batch: int = 0
+
+    def words(self):
+        return [f"--strategy={self.strategy}", f"--model={self.model}", f"--devices={self.devices}",
+                f"--batch={self.batch or BATCHES.get(self.model, 64)}", *(f"--{option}" for option in self.options)]
+
+
+@dataclasses.dataclass
+class Sides:
+    """Where the programs of both sides lie."""
+    build: pathlib.Path
+    python: str
+    mpirun: str = "mpirun"
+
+    def run(self, case, folder, *command):
+        """On pretended GPUs; what it printed."""
+        before = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-np", str(case.devices)] if case.strategy == "ddp" else []
+        words = [self.build / "bin" / "tandem", "pretend", f"--gpus={case.devices}", f"--log={folder}/calls",
+                 f"--python={self.python}", "--", *before, *command, *case.words()]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=300,
+                              env=os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")})
+        if done.returncode != 0:
+            raise Failed(f"{command[0]}: exit status {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def ours(self, case, folder):
+        self.run(case, folder, self.build / "tests" / "torch" / "marked_steps", str(STEPS), "--backend=cuda", "--phases=off")
+
+    def torch(self, case, folder):
+        """The sizes of the module's tensors."""
+        return json.loads(self.run(case, folder, self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
+                                   "--backend=pretended-a100"))
+
+
+class Comparison:
+    """The steps of both sides, as they were logged."""
+
+    def __init__(self, sides, case):
+        with tempfile.TemporaryDirectory() as theirs, tempfile.TemporaryDirectory() as ours:
+            self.sizes = sides.torch(case, theirs)
+            sides.ours(case, ours)
+            self.torch, self.ours = step_calls.read(theirs), step_calls.read(ours)
+
+    def step(self, number):
+        return step_calls.step_calls(self.torch, number), step_calls.step_calls(self.ours, number)
+
+    def differences(self, number, collectives_alone=False):
+        """(calls that each known difference explains, lines of what is left)."""
+        torch, ours = copy.deepcopy(self.step(number))
+        if collectives_alone:
+            for side in (torch, ours):
+                side.moves.clear()
+                side.local.clear()
+        explained = known_differences.settle(torch, ours, self.sizes)
+        return explained, list(left_over(torch, ours))
+
+
+def lists_of(torch, ours):
+    """(title, torch's, ours) of what is compared."""
+    yield "collectives", torch.collectives, ours.collectives
+    yield "copies between devices", torch.moves, ours.moves
+    for device in sorted(torch.local.keys() | ours.local.keys()):
+        yield f"copies within GPU {device}", torch.local[device], ours.local[device]
+
+
+def left_over(torch, ours):
+    for title, theirs, mine in lists_of(torch, ours):
+        lines = list(difflib.unified_diff(list(map(str, theirs)), list(map(str, mine)), "torch", "Tandem", lineterm="", n=0))
+        if lines:
+            yield f"{title}:"
+            yield from lines
+
+
+def print_side_by_side(torch, ours):
+    for title, theirs, mine in lists_of(torch, ours):
+        print(f"\n{title}: torch {len(theirs)}, Tandem {len(mine)}")
+        for left, right in itertools.zip_longest(map(str, theirs), map(str, mine), fillvalue="-"):
+            print(f"  {left:<70} {right}")
+    print("\ncalls by kind, of all processes")
+    for kind in sorted(torch.counts.keys() | ours.counts.keys()):
+        print(f"  {kind:<12} torch {torch.counts[kind]:>6}, Tandem {ours.counts[kind]:>6}")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=PROJECT / "build" / "release")
+    parser.add_argument("--python", default=os.environ.get("TANDEM_TORCH_PYTHON", sys.executable))
+    parser.add_argument("--devices", type=int, default=4)
+    parser.add_argument("--batch", type=int, default=0)
+    parser.add_argument("--step", type=int, default=STEPS - 1, choices=range(STEPS), help="0 is the first one")
+    parser.add_argument("model")
+    parser.add_argument("strategy", choices=["dp", "ddp"])
+    parser.add_argument("options", nargs="*", metavar="NAME=VALUE")
+    return parser.parse_args()
+
+
+def main():
+    given = parse()
+    case = Case(given.model, given.strategy, given.devices, tuple(given.options), given.batch)
+    try:
+        comparison = Comparison(Sides(given.build.resolve(), given.python), case)
+    except (Failed, OSError) as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 1
+    print_side_by_side(*comparison.step(given.step))
+    explained, left = comparison.differences(given.step, collectives_alone=given.step == 0)
+    print("\nknown differences, in calls of all GPUs: " + (", ".join(f"{name} {count}" for name, count in explained.items()) or "none"))
+    print("\n".join(["not known:", *left]) if left else "other differences: none")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

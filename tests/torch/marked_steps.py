@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Takes steps of PyTorch's own strategies as step_twin does, and marks them as marked_steps.cc marks Tandem's.
+
+    marked_steps.py TOOLS STEPS STEP_TWIN-OPTION...
+
+Under tandem pretend; a rank of ddp, or all of them under mpirun. "step 0" stands before the first step in the log, "step STEPS"
+behind the last, and the host waits for its devices in front of each mark. Rank 0 prints what the module holds, as JSON: the
+parameters and of its buffers, in elements and bytes.
+"""
+import ctypes
+import importlib.machinery
+import importlib.util
+import json
+import os
+import sys
+
+TOOLS, STEPS = sys.argv[1], int(sys.argv[2])
+
+
+def load_step_twin():
+    """The program, which has no ending, as a module."""
+    loader = importlib.machinery.SourceFileLoader("step_twin", os.path.join(TOOLS, "torch", "step_twin"))
+    spec = importlib.util.spec_from_loader("step_twin", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def take_steps(strategy):
+    from twin import host_work
+
+    mark = ctypes.CDLL(None).tandem_pretend_mark
+    for step in range(STEPS):
+        mark(f"step {step}".encode())
+        strategy.step(host_work.NoMarks())
+        strategy.synchronize()
+    mark(f"step {STEPS}".encode())
+
+
+def main():
+    step_twin = load_step_twin()
+    options = step_twin.parse(sys.argv[3:])
+    step_twin.check(options)
+    place = step_twin.places.find(options.devices, options.backend, True)
+    import torch
+    from twin import ranks as joined, strategies
+
+    step_twin.settle(torch, options)
+    step_twin.prepare(torch, options, place)
+    ranks = joined.JoinedRanks(place, "nccl") if options.strategy == "ddp" else joined.Ranks()
+    share = options.batch // ranks.size
+    strategy = strategies.make(options, ranks.rank * share, share)
+    if ranks.rank == 0:
+        print(json.dumps({name: [(tensor.numel(), tensor.nbytes) for tensor in getattr(strategy.module, name)()]
+                          for name in ("parameters", "buffers")}))
+    take_steps(strategy)
+    ranks.leave()
+
+
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # as step_twin does
