@@ -32,6 +32,13 @@ ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 class Failed(Exception):
     """A side that did not take its steps."""
 
+    @classmethod
+    def saying(cls, program, done):
+        """With the program's own line, which mpirun's words may surround."""
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        own = [line for line in lines if line.startswith(("marked_steps: ", "tandem: "))]
+        return cls(f"{program.name} ended with status {done.returncode}: {(own or lines[-1:] or ['it said nothing'])[0]}")
+
 
 @dataclasses.dataclass
 class Case:
@@ -61,16 +68,17 @@ class Sides:
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=300,
                               env=os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")})
         if done.returncode != 0:
-            raise Failed(f"{command[0]}: exit status {done.returncode}: {done.stderr.strip()}")
+            raise Failed.saying(pathlib.Path(command[0]), done)
         return done.stdout
 
     def ours(self, case, folder):
         self.run(case, folder, self.build / "tests" / "torch" / "marked_steps", str(STEPS), "--backend=cuda", "--phases=off")
 
     def torch(self, case, folder):
-        """The sizes of the module's tensors."""
-        return json.loads(self.run(case, folder, self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
-                                   "--backend=pretended-a100"))
+        """The sizes of the module's tensors. gloo may write lines of its own around them."""
+        said = self.run(case, folder, self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
+                        "--backend=pretended-a100")
+        return json.loads(next(line for line in said.splitlines() if line.startswith("{")))
 
 
 class Comparison:
@@ -122,7 +130,7 @@ def print_side_by_side(torch, ours):
         print(f"  {kind:<12} torch {torch.counts[kind]:>6}, Tandem {ours.counts[kind]:>6}")
 
 
-def parse():
+def make_parser():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=PROJECT / "build" / "release")
     parser.add_argument("--python", default=os.environ.get("TANDEM_TORCH_PYTHON", sys.executable))
@@ -132,12 +140,16 @@ def parse():
     parser.add_argument("model")
     parser.add_argument("strategy", choices=["dp", "ddp"])
     parser.add_argument("options", nargs="*", metavar="NAME=VALUE")
-    return parser.parse_args()
+    return parser
 
 
 def main():
-    given = parse()
+    parser = make_parser()
+    given = parser.parse_args()
     case = Case(given.model, given.strategy, given.devices, tuple(given.options), given.batch)
+    steps = given.build / "tests" / "torch" / "marked_steps"
+    if not steps.is_file():
+        parser.error(f"there is no {steps}: build the target marked_steps where the CUDA toolkit is found, and name the folder with --build")
     try:
         comparison = Comparison(Sides(given.build.resolve(), given.python), case)
     except (Failed, OSError) as error:

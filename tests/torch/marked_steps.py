@@ -37,8 +37,7 @@ def take_steps(strategy):
     mark(f"step {STEPS}".encode())
 
 
-def main():
-    step_twin = load_step_twin()
+def run(step_twin):
     options = step_twin.parse(sys.argv[3:])
     step_twin.check(options)
     place = step_twin.places.find(options.devices, options.backend, True)
@@ -57,7 +56,18 @@ def main():
     ranks.leave()
 
 
+def main():
+    step_twin = load_step_twin()
+    try:
+        run(step_twin)
+    except (step_twin.places.UsageError, ValueError, RuntimeError) as error:
+        print(f"marked_steps: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    main()
+    status = main()
     sys.stdout.flush()
-    os._exit(0)  # as step_twin does
+    sys.stderr.flush()
+    os._exit(status)  # as step_twin does
