@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/options/strategies.h"
+#include "common/options/values.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "reports/text/strategy_name.h"
@@ -88,6 +89,22 @@ void add_theirs(std::vector<Definition>& definitions, const GapQuestion& questio
   definitions.push_back({Rung::kOwnSingle, "single, a share", kSingle, {}, true});
 }
 
+// Tandem has the optimizers that are values of its option; the first one is the usual one.
+bool has_own_choice(const std::string& optimizer) {
+  const std::vector<std::string_view> choices = options::choices_of("optimizer");
+  return std::ranges::find(choices, optimizer) != choices.end() && optimizer != choices.front();
+}
+
+// What the two sides train where a user's module is explained: the module, and its export.
+void settle_model(results::Cell& cell, const GapQuestion& question) {
+  if (question.module.empty()) return;
+  if (!implementation_of(cell).empty()) {
+    cell.model = question.module;
+  } else if (has_own_choice(question.optimizer)) {
+    cell.options["optimizer"] = question.optimizer;
+  }
+}
+
 results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
   results::Cell cell{
       .strategy = to_string(definition.strategy),
@@ -104,6 +121,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
   if (!question.link.empty()) cell.options["link"] = question.link;
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
+  settle_model(cell, question);
   return cell;
 }
 

@@ -33,6 +33,12 @@ struct GapQuestion {
   // The implementation whose ddp is compared with Tandem's, such as "torch-2.15.0"; empty: none.
   std::string implementation{};
   bool implementation_has_dp = false;  // compares dp too, which torch has only on GPUs
+  // A user's module that the implementation trains, "own.py:build#0123456789abcdef"; `model` then
+  // is its export, a workload file. Empty: both sides train `model`.
+  std::string module{};
+  // The optimizer of the module, such as "adamw"; Tandem's rungs take it where Tandem has it.
+  // Empty: the usual one.
+  std::string optimizer{};
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.
