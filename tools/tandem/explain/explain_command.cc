@@ -97,11 +97,6 @@ void check_models(const reports::GapQuestion& question) {
 // Throws a usage error where --module meets what torch's own side or the export cannot have.
 void check_module(const ExplainOptions& options, const MeasuringSettings& settings) {
   const reports::GapQuestion& question = options.question;
-  if (!options.source.empty()) {
-    fail(ErrorKind::kUsage,
-         "tandem explain: FOLDER and --module are both given; a module's launches go into a folder "
-         "of their own with its export: give --out, which the same command resumes");
-  }
   for (const auto& [flag, value] : {std::pair{"link", question.link}, {"plant", question.plant}}) {
     if (value.empty()) continue;
     fail(ErrorKind::kUsage,
@@ -118,6 +113,11 @@ void check_module(const ExplainOptions& options, const MeasuringSettings& settin
 }
 
 void check_subject(const ExplainOptions& options) {
+  if (!options.module.empty() && !options.source.empty()) {
+    fail(ErrorKind::kUsage,
+         "tandem explain: FOLDER and --module are both given; a module's launches go into a folder "
+         "of their own with its export: give --out, which the same command resumes");
+  }
   if (options.question.model.empty() != options.module.empty()) return;
   fail(ErrorKind::kUsage,
        "tandem explain: give one of --model, such as --model=mlp-base, and --module, such as "

@@ -35,7 +35,7 @@ void check_place(const ModuleQuestion& question, const std::filesystem::path& fi
   }
   if (!question.is_resumed && is_there) {
     fail(ErrorKind::kUsage,
-         "--out: {} holds a {} of another run, which would be overwritten: choose another folder",
+         "--out: {} holds {} of another run, which would be overwritten: choose another folder",
          question.folder.string(), file.filename().string());
   }
 }
