@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
 
 PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+SKIPPED = f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 EXAMPLES = {"vision": "torchvision", "language": "transformers", "recurrent": "torch"}
 
@@ -126,23 +127,6 @@ class Hungry(nn.Module):
 
 def hungry():
     return Hungry(), SAMPLES
-
-
-def classified():
-    return layer(), (SAMPLES, torch.tensor([0, 1, 1, 0])), nn.CrossEntropyLoss()
-
-
-def with_adam():
-    module = layer()
-    return {"module": module, "batch": SAMPLES, "optimizer": torch.optim.Adam(module.parameters())}
-
-
-def with_rmsprop():
-    return {"module": layer(), "batch": SAMPLES, "optimizer": torch.optim.RMSprop}
-
-
-def perceptron():
-    return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 4)), torch.ones(4, 64)
 
 
 def prints():
@@ -412,62 +396,6 @@ class Case_examples(Scratch):
                 self.assertEqual(record["status"], "ok", record)
 
 
-class Case_exported(Scratch):
-    def export(self, function, *arguments):
-        path = self.folder / "export.json"
-        done = self.twin("--about", f"--export={path}", f"--module={self.folder}/own.py:{function}", "--batch=2",
-                         *(arguments or ["--backend=host"]))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(path.read_text())
-
-    def test_layers_have_their_seconds_at_a_devices_share(self):
-        content = self.export("plain")
-        self.assertEqual(content["measured"]["batches"], [2])
-        self.assertGreater(content["layers"][0]["forward"]["seconds"][0], 0)
-        self.assertEqual(sorted(tensor["name"] for tensor in content["tensors"]), ["bias", "weight"])
-        self.assertEqual((content["input"]["width"], content["output"]), (3, {"width": 2}))
-
-    def test_keywords_and_plain_values_reach_the_module_and_its_output_is_the_samples(self):
-        content = self.export("keywords")
-        self.assertEqual([layer["name"] for layer in content["layers"]], ["module.inner"])
-        self.assertEqual(content["input"]["width"], 5)  # values and labels
-
-    def test_whole_targets_of_each_row_are_cross_entropy(self):
-        content = self.export("classified")
-        self.assertEqual(content["output"], {"width": 2, "objective": "cross-entropy", "classes": 2})
-
-    def test_what_has_no_output_of_each_sample_is_refused(self):
-        done = self.twin("--about", f"--export={self.folder}/export.json", f"--module={self.folder}/own.py:number", "--batch=2",
-                         "--backend=host")
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        self.assertIn("has no floating-point tensor of 2 samples, so no workload stands for it", done.stderr)
-        self.assertFalse((self.folder / "export.json").exists())
-
-    def test_the_optimizer_is_named_as_the_option_has_it_or_by_its_class(self):
-        for function, name in (("plain", "sgd"), ("by_function", "sgd"), ("with_adam", "adam"), ("with_rmsprop", "RMSprop")):
-            self.assertEqual(self.about(self.folder / f"own.py:{function}")["optimizer"], name)
-
-
-class Case_explained(Scratch):
-    def test_the_ends_of_torch_and_of_tandem_on_the_export_are_compared(self):
-        command = [TANDEM, "explain", "--module=own.py:perceptron", "--batch=16", "--devices=2", "--backend=host", "--oversubscribe",
-                   f"--with-torch={PYTHON}", "--out=out", "--launches=2", "--min-time=20ms"]
-        done = self.run_it(*command)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^own.workload.json: Tandem's rungs train it in place of own.py:perceptron; batch 8: ")
-        for end in ("ddp", "single, a share"):
-            self.assertRegex(done.stdout, rf"(?m)^{end}  .*x \[")
-        self.assertIn("All ends agree within a factor of ", done.stdout)
-        self.assertRegex(done.stdout, r"(?m)^\+ processes  ")
-        cells = (self.folder / "out/cells.csv").read_text()
-        self.assertIn("own.py:perceptron#", cells)
-        self.assertIn("own.workload.json#", cells)
-        before = (self.folder / "out/journal.jsonl").read_bytes()
-        again = self.run_it(*command)
-        self.assertEqual(again.stdout, done.stdout)
-        self.assertEqual((self.folder / "out/journal.jsonl").read_bytes(), before)
-
-
 class Case_run(Scratch):
     def tandem(self, *arguments, launches=2):
         return self.run_it(TANDEM, "run", "--module=own.py:by_function", "--batch-per-device=2", "--devices=2", "--backend=host",
@@ -499,7 +427,7 @@ class Case_run(Scratch):
 
 if __name__ == "__main__":
     if not PYTHON:
-        print(f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
+        print(SKIPPED)
         sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -12,12 +12,11 @@ from twin import own_module, trees
 
 
 def samples_of(outputs, batch):
-    """The output of each sample: the first floating-point tensor that has one, in front of losses and states."""
-    found = [tensor for tensor in trees.tensors_of(outputs) if tensor.is_floating_point() and tensor.dim() > 0
-             and tensor.shape[0] == batch]
+    """The output that is trained: the first tensor with a gradient and a row for each sample, in front of losses and states."""
+    found = [tensor for tensor in trees.tensors_of(outputs) if tensor.requires_grad and tensor.dim() > 0 and tensor.shape[0] == batch]
     if not found:
-        raise TandemError(f"the module's output ({type(outputs).__name__}) has no floating-point tensor of {batch} samples, so no "
-                          "workload stands for it: return what the loss is made of, samples first")
+        raise TandemError(f"the module's output ({type(outputs).__name__}) has no tensor of {batch} samples that depends on the "
+                          "parameters, so no workload stands for it: return what the loss is made of, samples first")
     return found[0]
 
 
@@ -46,9 +45,9 @@ def loss_of(training, outputs):
 
 def example_of(training, source):
     called = Called(training)
-    with torch.no_grad(), trying("calling the module", own_module.MEND):
+    with trying("calling the module", own_module.MEND):
         plain = training.module(*training.inputs, **training.keywords)
-        outputs = samples_of(plain, called.tensors[0].shape[0])
+        outputs = samples_of(plain, called.tensors[0].shape[0]).detach()
     needs_call = training.keywords or not all(torch.is_tensor(value) for value in training.inputs)
     is_whole = torch.is_tensor(plain) and not needs_call
     return Example(torch, source, training.module if is_whole else called, called.tensors, loss_of(training, outputs))
