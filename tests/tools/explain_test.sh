@@ -159,7 +159,7 @@ case_module_resumed() {
 case_module_refused() {
   with_module 0123456789abcdef
   expect 2 module --out result --model=mlp-tiny
-  one_line 'give one of --model, .* and --module'
+  one_line '--model=mlp-tiny and --module=own.py:build are both given; give the one'
   mkdir given
   expect 2 module given
   one_line 'FOLDER and --module are both given'

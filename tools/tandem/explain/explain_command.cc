@@ -118,10 +118,16 @@ void check_subject(const ExplainOptions& options) {
          "tandem explain: FOLDER and --module are both given; a module's launches go into a folder "
          "of their own with its export: give --out, which the same command resumes");
   }
-  if (options.question.model.empty() != options.module.empty()) return;
-  fail(ErrorKind::kUsage,
-       "tandem explain: give one of --model, such as --model=mlp-base, and --module, such as "
-       "--module=own.py:build");
+  if (options.question.model.empty() && options.module.empty()) {
+    fail(ErrorKind::kUsage,
+         "--model is missing: what is trained, such as mlp-base; or give --module, such as "
+         "--module=own.py:build");
+  }
+  if (!options.question.model.empty() && !options.module.empty()) {
+    fail(ErrorKind::kUsage,
+         "--model={} and --module={} are both given; give the one that is to be explained",
+         options.question.model, options.module);
+  }
 }
 
 // Launches of another length would be taken together with those that lie there.
