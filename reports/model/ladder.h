@@ -36,8 +36,7 @@ struct GapQuestion {
   // A user's module that the implementation trains, "own.py:build#0123456789abcdef"; `model` then
   // is its export, a workload file. Empty: both sides train `model`.
   std::string module{};
-  // The optimizer of the module, such as "adamw"; Tandem's rungs take it where Tandem has it.
-  // Empty: the usual one.
+  // Such as "adamw", or a module's own, which Tandem may lack; empty: the usual one.
   std::string optimizer{};
 };
 
@@ -87,6 +86,10 @@ struct RungCell {
   std::string label;  // the change against the rung above, or the rung's own name
   results::Cell cell;
 };
+
+// The optimizer that Tandem's rungs name; empty where it is the usual one, or one that Tandem
+// lacks.
+[[nodiscard]] std::string named_optimizer(const GapQuestion& question);
 
 // All cells that answer the question, the ladder first, each rung once.
 [[nodiscard]] std::vector<RungCell> ladder_cells(const GapQuestion& question);

@@ -42,6 +42,9 @@ std::string question_text(const Explanation& explanation) {
       trained_text(question), question.batch, count_text(question.devices, "device"),
       count_text(explanation.launches, "launch"));
   if (question.precision != "fp32") text += ", in " + question.precision;
+  if (const std::string optimizer = named_optimizer(question); !optimizer.empty()) {
+    text += ", optimizer " + optimizer;
+  }
   if (question.input != "host") text += ", input from " + question.input + " memory";
   if (!question.plant.empty()) text += ", with a planted delay (" + question.plant + ")";
   return text + ".";

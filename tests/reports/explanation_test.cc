@@ -262,5 +262,15 @@ TEST(Explanation, WithoutAModule_ThereIsNoAgreement) {
       explain(ladder_document(question, power_of_two_costs), question, 3).agreement.empty());
 }
 
+TEST(Explanation, LadderWithAnotherOptimizer_IsExplainedInAReport_AndNamesIt) {
+  GapQuestion question = sample_question();
+  question.optimizer = "adamw";
+  const results::Document document = ladder_document(question, power_of_two_costs);
+  const std::vector<Explanation> points = explained_points(document, summarize(document));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_NEAR(ms(points[0].gap), 255, 1e-9);
+  EXPECT_TRUE(has(to_text(points[0]), "optimizer adamw"));
+}
+
 }  // namespace
 }  // namespace tandem::reports
