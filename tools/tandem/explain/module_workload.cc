@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
-#include <optional>
 
 #include "common/base/error.h"
 #include "tools/tandem/launch/launch_command.h"
