@@ -205,7 +205,14 @@ GapQuestion question_of(const CellSummary& dp) {
   question.devices = dp.cell.devices;
   question.backend = dp.cell.backend;
   question.precision = precision_of(dp.cell);
+  question.optimizer = dp.cell.option("optimizer");
   return question;
+}
+
+// Whether the cell has default options, in whatever precision and with whatever optimizer.
+bool is_usual(results::Cell cell) {
+  cell.options.erase("optimizer");
+  return is_plain(cell);
 }
 
 std::set<std::string> measured_names(const Summary& summary) {
@@ -315,6 +322,7 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   add_modelled(explanation, ladder);
   add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
   add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
+  explanation.agreement = agreement_of(ladder, question);
   explanation.memory = memory_of(ladder);
   const results::Document own = ladder_document(document, ladder, launches);
   const Summary summary = summarize(own);
@@ -331,7 +339,7 @@ std::vector<Explanation> explained_points(const results::Document& document,
   std::vector<const CellSummary*> points;
   for (const StrategyPair& pair : summary.comparisons) {
     const CellSummary& dp = *pair.dp;
-    if (dp.cell.devices < 2 || !is_plain(dp.cell) || !is_plain(pair.ddp->cell)) continue;
+    if (dp.cell.devices < 2 || !is_usual(dp.cell) || !is_usual(pair.ddp->cell)) continue;
     if (has_ladder(question_of(dp), names)) points.push_back(&dp);
   }
   std::ranges::stable_sort(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/results/document.h"
+#include "reports/model/agreement.h"
 #include "reports/model/ladder.h"
 #include "reports/model/summary.h"
 
@@ -59,6 +60,7 @@ struct Explanation {
   // How much longer another implementation's ddp and dp take than Tandem's; empty where the
   // question names no other implementation.
   std::vector<Effect> theirs;
+  std::vector<Agreement> agreement;  // of the ends; empty where the question is about no module
   std::vector<std::pair<std::string, double>> dispatches;  // dispatches per step, by label
   std::vector<PeakMemory> memory;
   std::vector<std::string> notes;

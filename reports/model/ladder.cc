@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/options/strategies.h"
+#include "common/options/values.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "reports/text/strategy_name.h"
@@ -88,6 +89,14 @@ void add_theirs(std::vector<Definition>& definitions, const GapQuestion& questio
   definitions.push_back({Rung::kOwnSingle, "single, a share", kSingle, {}, true});
 }
 
+// Of a user's module the implementation trains the module with its own optimizer.
+void settle_sides(results::Cell& cell, const GapQuestion& question) {
+  const bool is_of_module = !question.module.empty() && !implementation_of(cell).empty();
+  if (is_of_module) cell.model = question.module;
+  const std::string optimizer = named_optimizer(question);
+  if (!is_of_module && !optimizer.empty()) cell.options["optimizer"] = optimizer;
+}
+
 results::Cell cell_of(const Definition& definition, const GapQuestion& question) {
   results::Cell cell{
       .strategy = to_string(definition.strategy),
@@ -104,6 +113,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
   if (!question.link.empty()) cell.options["link"] = question.link;
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
+  settle_sides(cell, question);
   return cell;
 }
 
@@ -130,6 +140,12 @@ MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Docume
 }
 
 }  // namespace
+
+std::string named_optimizer(const GapQuestion& question) {
+  const std::vector<std::string_view> choices = options::choices_of("optimizer");
+  const bool is_known = std::ranges::find(choices, question.optimizer) != choices.end();
+  return is_known && question.optimizer != choices.front() ? question.optimizer : "";
+}
 
 std::vector<RungCell> ladder_cells(const GapQuestion& question) {
   std::vector<Definition> definitions = measured_definitions();

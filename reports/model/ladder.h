@@ -33,6 +33,11 @@ struct GapQuestion {
   // The implementation whose ddp is compared with Tandem's, such as "torch-2.15.0"; empty: none.
   std::string implementation{};
   bool implementation_has_dp = false;  // compares dp too, which torch has only on GPUs
+  // A user's module that the implementation trains, "own.py:build#0123456789abcdef"; `model` then
+  // is its export, a workload file. Empty: both sides train `model`.
+  std::string module{};
+  // Such as "adamw", or a module's own, which Tandem may lack; empty: the usual one.
+  std::string optimizer{};
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.
@@ -81,6 +86,10 @@ struct RungCell {
   std::string label;  // the change against the rung above, or the rung's own name
   results::Cell cell;
 };
+
+// The optimizer that Tandem's rungs name; empty where it is the usual one, or one that Tandem
+// lacks.
+[[nodiscard]] std::string named_optimizer(const GapQuestion& question);
 
 // All cells that answer the question, the ladder first, each rung once.
 [[nodiscard]] std::vector<RungCell> ladder_cells(const GapQuestion& question);

@@ -9,8 +9,11 @@
 #include "common/base/dispatch_costs.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/options/values.h"
+#include "common/stats/comparison.h"
 #include "reports/model/figure_text.h"
 #include "reports/render/definition_links.h"
+#include "reports/text/format.h"
 #include "reports/text/section_words.h"
 #include "reports/text/strategy_name.h"
 
@@ -24,15 +27,24 @@ std::string modelled_prefix(const GapQuestion& question) {
   return fmt::format("Modelled link {}{}: ", question.link, is_scaled ? ", scaled" : "");
 }
 
+// What is trained: a user's module beside its export, by the names that cells have.
+std::string trained_text(const GapQuestion& question) {
+  if (question.module.empty()) return question.model;
+  return fmt::format("{}, of which Tandem trains the export {}", question.module, question.model);
+}
+
 // The question, which follows the hardware and precedes the answer.
 std::string question_text(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   std::string text = fmt::format(
       "{}, batch {}, {}, {} per rung at least; milliseconds per step: means of launch means, their "
       "differences with 95 % intervals (Welch and Satterthwaite)",
-      question.model, question.batch, count_text(question.devices, "device"),
+      trained_text(question), question.batch, count_text(question.devices, "device"),
       count_text(explanation.launches, "launch"));
   if (question.precision != "fp32") text += ", in " + question.precision;
+  if (const std::string optimizer = named_optimizer(question); !optimizer.empty()) {
+    text += ", optimizer " + optimizer;
+  }
   if (question.input != "host") text += ", input from " + question.input + " memory";
   if (!question.plant.empty()) text += ", with a planted delay (" + question.plant + ")";
   return text + ".";
@@ -194,6 +206,52 @@ Section theirs_section(const Explanation& explanation) {
   return section;
 }
 
+std::string ratio_remark(const Agreement& end) {
+  if (!end.ratio) return end.missing;
+  return stats::judge(*end.ratio) == stats::Verdict::kNotResolved ? "no difference resolved" : "";
+}
+
+// Where the optimizer is not Tandem's, both sides' updates differ.
+std::string optimizer_text(const GapQuestion& question) {
+  const std::vector<std::string_view> known = options::choices_of("optimizer");
+  if (question.optimizer.empty() || std::ranges::find(known, question.optimizer) != known.end()) {
+    return "";
+  }
+  return fmt::format(
+      "The module's optimizer is {}, which Tandem lacks: its rungs take {}, so every ratio holds "
+      "the difference of the two updates.",
+      question.optimizer, known.front());
+}
+
+Section agreement_section(const Explanation& explanation) {
+  const GapQuestion& question = explanation.question;
+  Section section{.title = fmt::format("How far {} on the module and Tandem on its export agree",
+                                       question.implementation)};
+  section.table.add_columns({"end", fmt::format(">{}, median step [95 %]", question.implementation),
+                             ">Tandem, median step [95 %]", ">ratio [95 %]", "remark"});
+  for (const Agreement& end : explanation.agreement) {
+    section.table.rows.push_back({end.end, end.ratio ? duration_text(end.theirs) : "-",
+                                  end.ratio ? duration_text(end.ours) : "-",
+                                  end.ratio ? ratio_text(*end.ratio) : "no figure",
+                                  ratio_remark(end)});
+  }
+  if (const std::optional<double> factor = farthest_apart(explanation.agreement)) {
+    section.lines.push_back(fmt::format(
+        "All ends agree within a factor of {:.2f}, the farther ends of the intervals included.",
+        *factor));
+  } else {
+    section.lines.emplace_back("How far all ends agree has no figure: an end has no interval.");
+  }
+  section.lines.emplace_back(
+      "The ratio of single tells how near the export's replay comes to the module; that of ddp and "
+      "dp holds the wrapper, its hooks and the collectives as well. The rungs between explain the "
+      "module as far as both ends agree.");
+  if (const std::string text = optimizer_text(question); !text.empty()) {
+    section.lines.push_back(text);
+  }
+  return section;
+}
+
 // The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
   Section section{.title = "The rungs as measured"};
@@ -236,6 +294,7 @@ std::vector<Section> sections_of(const Explanation& explanation) {
     section.title = modelled_prefix(explanation.question) + section.title;
   }
   if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
+  if (!explanation.agreement.empty()) sections.push_back(agreement_section(explanation));
   if (!explanation.theirs.empty()) sections.push_back(theirs_section(explanation));
   if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
   sections.push_back(cells_section(explanation));

@@ -292,7 +292,7 @@ class Checker:
             unknown = [word for word in words[1:] if not word.startswith("-") and word not in listed]
             if unknown:
                 raise Fault(f"there is no lesson {unknown[0]}: `tandem lessons --list` names them")
-        elif any(word.startswith("--module") for word in words):
+        elif "--dry-run" in OPTION.findall(text) and any(word.startswith("--module") for word in words):
             # Pretended GPUs are made for a wheel of torch's, which the stand-in has not.
             words = [word for word in words if not word.startswith("--pretend=")]
             self.must_end_well(program, [*words, f"--with-torch={self.stand_in_torch()}", "--dry-run"])

@@ -199,5 +199,78 @@ TEST(Explanation, Memory_IsThePeakOverLaunchesByDevice) {
   EXPECT_EQ(explanation.memory[0].bytes, (std::vector<std::int64_t>{102, 50}));
 }
 
+GapQuestion module_question() {
+  GapQuestion question = sample_question();
+  question.model = "own.workload.json#12";
+  question.implementation = "torch-9.9.9";
+  question.implementation_has_dp = true;
+  question.module = "own.py:build#34";
+  return question;
+}
+
+// PyTorch takes twice as long alone, three times in ddp, and as long in dp.
+double costs_of_two_sides(const results::Cell& cell) {
+  const bool is_theirs = cell.model == "own.py:build#34";
+  if (!is_theirs || cell.strategy == "dp") return 1e-3;
+  return cell.strategy == "single" ? 2e-3 : 3e-3;
+}
+
+TEST(Explanation, ModuleAndItsExport_AreComparedEndByEnd) {
+  const GapQuestion question = module_question();
+  const Explanation explanation =
+      explain(ladder_document(question, costs_of_two_sides), question, 3);
+  ASSERT_EQ(explanation.agreement.size(), 3U);
+  const std::vector<std::string> ends{"ddp", "dp", "single, a share"};
+  const std::vector<double> ratios{3, 1, 2};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    EXPECT_EQ(explanation.agreement[i].end, ends[i]);
+    EXPECT_NEAR(explanation.agreement[i].ratio->center, ratios[i], 1e-9) << ends[i];
+  }
+  EXPECT_NEAR(*farthest_apart(explanation.agreement), 3, 1e-9);
+  EXPECT_TRUE(has(to_text(explanation), "All ends agree within a factor of 3.00"));
+  EXPECT_TRUE(has(to_text(explanation), "own.py:build#34, of which Tandem trains the export own."));
+}
+
+TEST(Explanation, TandemFaster_IsAsFarApartAsTandemSlower) {
+  const GapQuestion question = module_question();
+  const auto quarter = [](const results::Cell& cell) {
+    return cell.model == "own.py:build#34" ? 1e-3 : 4e-3;
+  };
+  const Explanation explanation = explain(ladder_document(question, quarter), question, 3);
+  EXPECT_NEAR(*farthest_apart(explanation.agreement), 4, 1e-9);
+}
+
+TEST(Explanation, EndThatFailed_HasNoRatio_AndSaysWhy) {
+  const GapQuestion question = module_question();
+  results::Document document = ladder_document(question, costs_of_two_sides);
+  for (LaunchRecord& record : document.launches) {
+    if (record.cell.model == question.module && record.cell.strategy == "ddp") {
+      record.status = Status::kFailed;
+    }
+  }
+  const Explanation explanation = explain(document, question, 3);
+  EXPECT_FALSE(explanation.agreement[0].ratio);
+  EXPECT_EQ(explanation.agreement[0].missing, "their ddp failed");
+  EXPECT_FALSE(farthest_apart(explanation.agreement));
+  EXPECT_TRUE(has(to_text(explanation), "How far all ends agree has no figure"));
+}
+
+TEST(Explanation, WithoutAModule_ThereIsNoAgreement) {
+  GapQuestion question = module_question();
+  question.module.clear();
+  EXPECT_TRUE(
+      explain(ladder_document(question, power_of_two_costs), question, 3).agreement.empty());
+}
+
+TEST(Explanation, LadderWithAnotherOptimizer_IsExplainedInAReport_AndNamesIt) {
+  GapQuestion question = sample_question();
+  question.optimizer = "adamw";
+  const results::Document document = ladder_document(question, power_of_two_costs);
+  const std::vector<Explanation> points = explained_points(document, summarize(document));
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_NEAR(ms(points[0].gap), 255, 1e-9);
+  EXPECT_TRUE(has(to_text(points[0]), "optimizer adamw"));
+}
+
 }  // namespace
 }  // namespace tandem::reports

@@ -60,6 +60,23 @@ TEST(ExplainDefinition, OfAPrecision_TellsItsRungs_AndThatOfFp32HasNone) {
   EXPECT_TRUE(planned.cells.contains("dp/threads/mlp-small/devices:2/batch:64/precision:bf16"));
 }
 
+TEST(ExplainDefinition, OfAModule_TellsBothSidesModels_AndTheOptimizer) {
+  reports::GapQuestion other = question();
+  EXPECT_EQ(definition_of(other, 6, kMeasuring).find("module"), std::string::npos);
+  other.model = "own.workload.json#12";
+  other.implementation = "torch-9.9.9";
+  other.module = "own.py:build#34";
+  other.optimizer = "adamw";
+  const std::set<std::string> cells =
+      planned_by(definition_of(other, 6, kMeasuring), "folder").cells;
+  EXPECT_TRUE(cells.contains("dp/threads/own.workload.json#12/devices:2/batch:64/optimizer:adamw"));
+  EXPECT_TRUE(cells.contains(
+      "ddp/processes/own.py:build#34/devices:2/batch:64/implementation:torch-9.9.9"));
+  reports::GapQuestion changed = other;
+  changed.module = "own.py:build#56";
+  EXPECT_NE(definition_of(other, 6, kMeasuring), definition_of(changed, 6, kMeasuring));
+}
+
 TEST(ExplainDefinition, OtherQuestions_DifferInIt) {
   reports::GapQuestion other = question();
   other.input = "device";

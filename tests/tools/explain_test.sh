@@ -91,6 +91,108 @@ case_torch() {
   one_line 'built without CUDA; .*; or give costs, such as 8us'
 }
 
+# with_module CHECKSUM [UNUSED [OPTIMIZER]]: a python whose torch exports a module of that content, takes 1 ms more alone
+# and 3 ms more in ddp
+with_module() {
+  cat >python <<SH
+#!/bin/sh
+[ "\$3" != --name ] || { echo torch-9.9.9; exit 0; }
+case " \$* " in *" --about "*)
+  echo "\$*" >>"$folder/asked"
+  for word; do case \$word in --export=*) date +%N >"\${word#*=}" ;; esac done
+  echo '{"module": "own.py:build#$1", "unused": "${2:-}", "own_optimizer": true, "optimizer": "${3:-adamw}"}'
+  exit 0 ;;
+esac
+shift 2
+FAKE_COSTS="onelaunch=1100 copies=3900" exec "$fake" "\$@"
+SH
+  chmod +x python
+}
+
+module() {
+  "$tandem" explain --module=own.py:build --batch=64 --backend=host --launches 2 --step-bench "$fake" --oversubscribe \
+    --with-torch="$folder/python" "$@"
+}
+
+# torch trains the module, Tandem its export, which is made once and lies beside the journal.
+case_module() {
+  with_module 0123456789abcdef
+  FAKE_COUNT=$folder/count expect 0 module --out result
+  grep -q "^own.workload.json: Tandem's rungs train it in place of own.py:build; batch 32: .* (-0.7 %)" err || die "not said"
+  grep -q -- "--module=$folder/own.py:build --batch=32 --backend=host --export=" asked || die "not exported with a share"
+  [ "$(launches result)" = 46 ] || die "not 23 rungs x 2 launches"
+  [ "$(grep -c -- "--model=own.py:build#0123456789abcdef --module=$folder/own.py:build " count)" = 4 ] || die "not torch's cells"
+  [ "$(grep -c -- "--model=$folder/result/own.workload.json#[0-9a-f]* .*--optimizer=adamw" count)" = 42 ] || die "not Tandem's"
+  if grep -- --module= count | grep -q -- --optimizer; then die "torch was given an optimizer beside its own"; fi
+  grep -q 'own.py:build#0123456789abcdef, of which Tandem trains the export own.workload.json#' out || die "not what is trained"
+  grep -q '^How far torch-9.9.9 on the module and Tandem on its export agree' out || die "no section"
+  grep -q '^ddp  .* 1.28x \[1.28 .. 1.28\]' out || die "not ddp against ddp"
+  grep -q '^single, a share  .* 1.10x \[1.10 .. 1.10\]' out || die "not single against single"
+  grep -q 'All ends agree within a factor of 1.28' out || die "not the farthest end"
+  grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the way from torch's ddp"
+  saves 'threads kept' 0.300
+  grep -q 'How far torch-9.9.9' result/explain.md || die "not in explain.md"
+}
+
+case_module_resumed() {
+  with_module 0123456789abcdef
+  expect 0 module --out result
+  cp out whole && cp result/own.workload.json kept
+  head -8 result/journal.jsonl >part && cp part result/journal.jsonl
+  FAKE_COUNT=$folder/count expect 0 module --out result
+  [ "$(wc -l <count)" = 39 ] || die "not the 39 missing launches were run"
+  [ "$(grep -c -- --export= asked)" = 1 ] || die "exported again"
+  cmp -s kept result/own.workload.json && cmp -s out whole || die "the export or the explanation changed"
+  with_module fedcba9876543210
+  expect 2 module --out result
+  one_line 'it belongs to another sweep or other options'
+  with_module 0123456789abcdef
+  rm result/own.workload.json
+  expect 2 module --out result
+  one_line 'it has no own.workload.json, the export'
+  mkdir other && echo mine >other/own.workload.json
+  expect 2 module --out other
+  one_line 'other holds own.workload.json of another run'
+  [ "$(cat other/own.workload.json)" = mine ] || die "overwritten"
+}
+
+case_module_refused() {
+  with_module 0123456789abcdef
+  expect 2 module --out result --model=mlp-tiny
+  one_line '--model=mlp-tiny and --module=own.py:build are both given; give the one'
+  mkdir given
+  expect 2 module given
+  one_line 'FOLDER and --module are both given'
+  expect 2 module --out result --link=20us:1GBps
+  one_line "--link=20us:1GBps: PyTorch's own side of --module has none"
+  expect 2 module --out result --plant=replicate:2ms
+  one_line '--plant=replicate:2ms: '
+  expect 2 module --out result --precision=bf16
+  one_line 'layers of a module are timed in fp32'
+  FAKE_NO_CALIBRATION=1 expect 1 module --out result
+  one_line 'calibrating the export of own.py:build: step_bench: no products take so long'
+  FAKE_USAGE=1 expect 2 module --out result
+  [ "$(tail -1 err)" = "tandem: step_bench: no such back end here" ] || die "not step_bench's own words"
+  with_module 0123456789abcdef head.weight
+  expect 2 module --out result
+  one_line 'a step gives head.weight no gradient, for which DistributedDataParallel waits: freeze it'
+  printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9;; *) echo "step_twin: exporting own.py:build: no" >&2; exit 1;; esac\n' >python
+  expect 1 module --out result
+  one_line '^tandem: exporting own.py:build: no'
+  printf '#!/bin/sh\ncase $3 in --name) echo "unfit: torch multiplies with 2.5 GFLOP/s";; esac\n' >python
+  expect 2 module --out result
+  one_line 'a module needs torch: torch multiplies with 2.5 GFLOP/s'
+  [ ! -e result ] || die "something was written"
+}
+
+# An optimizer that Tandem lacks leaves its rungs with the usual one, and is told.
+case_module_optimizer() {
+  with_module 0123456789abcdef "" RMSprop
+  FAKE_COUNT=$folder/count expect 0 module --out result
+  if grep -q -- --optimizer count; then die "an optimizer that Tandem lacks"; fi
+  grep -q "The module's optimizer is RMSprop, which Tandem lacks: its rungs take sgd" out || die "not told"
+}
+
 case_planted() {
   # A cause is in its own step, with its size, and in no other.
   FAKE_COSTS="input=777" expect 0 explain --out result

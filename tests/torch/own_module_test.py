@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
 
 PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+SKIPPED = f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another"
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 EXAMPLES = {"vision": "torchvision", "language": "transformers", "recurrent": "torch"}
 
@@ -426,7 +427,7 @@ class Case_run(Scratch):
 
 if __name__ == "__main__":
     if not PYTHON:
-        print(f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
+        print(SKIPPED)
         sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

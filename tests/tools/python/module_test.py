@@ -110,6 +110,10 @@ class Running(Standing):
         self.assertEqual(self.calls()[-1], "explain why --model=mlp-tiny --batch=8 --devices=2")
         with self.assertRaisesRegex(tandem.UsageError, "leave one out"):
             tandem.explain("mlp-tiny", 8, source="why", out="other")
+        tandem.explain(module="own.py:build", batch=8, out="mine", progress=False)
+        self.assertEqual(self.calls()[-1], f"explain --out=mine --module=own.py:build --batch=8 --devices=2 --with-torch={sys.executable}")
+        with self.assertRaisesRegex(tandem.UsageError, "explain: module is 5: name the function that returns it"):
+            tandem.explain(module=5, batch=8)
 
     def test_neither_home_nor_temporary_folder_is_needed(self):
         nowhere = {**os.environ, "HOME": "/nonexistent", "TMPDIR": "/nonexistent"}

@@ -90,12 +90,16 @@ def python_of(with_torch: Union[bool, StrPath]) -> Union[bool, str]:
     return sys.executable if with_torch is True else os.fspath(with_torch) if with_torch else False
 
 
+def checked_module(verb: str, module: str) -> str:
+    if not isinstance(module, str):
+        raise UsageError(f"{verb}: module is {module!r}: name the function that returns it, such as 'own.py:build', for each launch makes "
+                         "the module anew")
+    return module
+
+
 def module_options(module: str, batch: Numbers, batch_per_device: Numbers, cells: Sequence[str]) -> list[str]:
     """Of the command line; a user's module is told by the function that returns it."""
-    if not isinstance(module, str):
-        raise UsageError(f"run: module is {module!r}: name the function that returns it, such as 'own.py:build', for each launch makes "
-                         "the module anew")
-    return [*options_of({"module": module, "batch": numbers_text("batch", batch),
+    return [*options_of({"module": checked_module("run", module), "batch": numbers_text("batch", batch),
                          "batch_per_device": numbers_text("batch_per_device", batch_per_device)}),
             *(f"--cell={cell}" for cell in ([cells] if isinstance(cells, str) else cells))]
 
@@ -198,8 +202,8 @@ class Explanation:
         return self.text
 
 
-def explain(model: StrPath, batch: int, devices: int = 2, *, source: Union[StrPath, Results, None] = None,
-            out: Optional[StrPath] = None, launches: Optional[int] = None, input: Optional[str] = None,
+def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *, module: Optional[str] = None,
+            source: Union[StrPath, Results, None] = None, out: Optional[StrPath] = None, launches: Optional[int] = None, input: Optional[str] = None,
             precision: Optional[str] = None, link: Optional[str] = None, dispatch_cost: Optional[str] = None,
             interpreter_lock: bool = False, with_torch: Union[bool, StrPath] = False, plant: Optional[str] = None,
             backend: Optional[str] = None, min_time: Optional[str] = None, oversubscribe: bool = False,
@@ -209,6 +213,8 @@ def explain(model: StrPath, batch: int, devices: int = 2, *, source: Union[StrPa
     """Explains the gap between dp and ddp, cause by cause; measures what is missing for it first.
 
     model: a built-in one such as "mlp-small", or a workload file. batch: samples per step over all devices.
+    module: in place of a model: the function that returns your module and an example batch, "own.py:build"; this python
+        measures PyTorch's ends of the ladder on it, unless with_torch names another one, and Tandem's rungs train its export.
     source: results or a folder of tandem.run: its launches are used, missing ones are added to it.
     out: without `source`: folder for the launches; default: a new one, out/explain-1, ...
     launches: per rung. input: where a batch starts: "host", "pageable" or "device".
@@ -223,9 +229,12 @@ def explain(model: StrPath, batch: int, devices: int = 2, *, source: Union[StrPa
         given = pathlib.Path(path_text("explain: source", source))
     if given is not None and out is not None:
         raise UsageError("explain: source and out are both given, and launches would go into source; leave one out")
+    if module is not None:
+        with_torch = with_torch or True
     folder = given or (pathlib.Path(path_text("explain: out", out)) if out is not None else new_folder("explain"))
     options = options_of({
-        "out": None if given else folder, "model": path_text("explain: model", model), "batch": batch, "devices": devices,
+        "out": None if given else folder, "model": path_text("explain: model", model) if model is not None else None,
+        "module": checked_module("explain", module) if module is not None else None, "batch": batch, "devices": devices,
         "launches": launches, "input": input, "precision": precision, "link": link, "dispatch_cost": dispatch_cost,
         "interpreter_lock": interpreter_lock, "with_torch": python_of(with_torch), "plant": plant, "backend": backend,
         "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts, "hostfile": hostfile,

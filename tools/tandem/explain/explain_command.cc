@@ -24,6 +24,7 @@
 #include "reports/model/notes.h"
 #include "reports/render/explanation_sections.h"
 #include "tools/tandem/explain/explain_definition.h"
+#include "tools/tandem/explain/module_workload.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -49,6 +50,7 @@ struct ExplainTask {
   std::vector<results::Cell> cells;
   std::optional<TorchTwin> torch{};
   ModelFiles model_files;  // the files of the question's model
+  std::optional<ModuleWorkload> module{};
 };
 
 bool is_rung(const LaunchRecord& record, const ExplainTask& task) {
@@ -92,6 +94,42 @@ void check_models(const reports::GapQuestion& question) {
   }
 }
 
+// Throws a usage error where --module meets what torch's own side or the export cannot have.
+void check_module(const ExplainOptions& options, const MeasuringSettings& settings) {
+  const reports::GapQuestion& question = options.question;
+  for (const auto& [flag, value] : {std::pair{"link", question.link}, {"plant", question.plant}}) {
+    if (value.empty()) continue;
+    fail(ErrorKind::kUsage,
+         "--{}={}: PyTorch's own side of --module has none, so the ends would differ by it; leave "
+         "it out, or explain a --model",
+         flag, value);
+  }
+  if (question.precision != "fp32" && is_on_host(settings.backend)) {
+    fail(ErrorKind::kUsage,
+         "--precision={}: on a CPU the layers of a module are timed in fp32 for its export; leave "
+         "it out",
+         question.precision);
+  }
+}
+
+void check_subject(const ExplainOptions& options) {
+  if (!options.module.empty() && !options.source.empty()) {
+    fail(ErrorKind::kUsage,
+         "tandem explain: FOLDER and --module are both given; a module's launches go into a folder "
+         "of their own with its export: give --out, which the same command resumes");
+  }
+  if (options.question.model.empty() && options.module.empty()) {
+    fail(ErrorKind::kUsage,
+         "--model is missing: what is trained, such as mlp-base; or give --module, such as "
+         "--module=own.py:build");
+  }
+  if (!options.question.model.empty() && !options.module.empty()) {
+    fail(ErrorKind::kUsage,
+         "--model={} and --module={} are both given; give the one that is to be explained",
+         options.question.model, options.module);
+  }
+}
+
 // Launches of another length would be taken together with those that lie there.
 void check_same_min_time(const ExplainOptions& options, const MeasuringSettings& before,
                          const std::filesystem::path& folder) {
@@ -126,10 +164,37 @@ std::string measured_dispatch_cost(const ExplainTask& task) {
   return dispatch_costs_of(*task.torch);
 }
 
-void add_torch(ExplainTask& task, const ExplainOptions& options) {
-  if (!options.torch.empty()) {
-    task.torch = find_torch_twin(options.torch, checked_site(options.site));
+// The python that --with-torch names; for a module torch is needed.
+std::optional<TorchTwin> torch_of(const ExplainOptions& options) {
+  if (!options.module.empty()) {
+    return needed_torch_twin(options.torch.empty() ? "python3" : options.torch,
+                             checked_site(options.site));
   }
+  if (options.torch.empty()) return std::nullopt;
+  return find_torch_twin(options.torch, checked_site(options.site));
+}
+
+// What the two sides train: the user's module, and its export.
+void add_module(ExplainTask& task, const ExplainOptions& options) {
+  task.module = workload_of_module({.source = options.module,
+                                    .share = task.question.batch / task.question.devices,
+                                    .backend = task.settings.backend,
+                                    .folder = task.source.folder,
+                                    .is_resumed = task.source.document.has_value(),
+                                    .step_bench = find_step_bench(options.step_bench)},
+                                   *task.torch);
+  const bool is_fresh = !task.module->fresh.empty();
+  const std::string made =
+      with_checksum((is_fresh ? task.module->fresh : task.module->file).string(), "--module");
+  task.question.model = name_in_results(made);
+  task.question.module = task.module->facts.name;
+  task.question.optimizer = task.module->facts.optimizer;
+  task.model_files = {
+      {task.question.model, (task.module->file.parent_path() / task.question.model).string()}};
+}
+
+void add_torch(ExplainTask& task, const ExplainOptions& options) {
+  task.torch = torch_of(options);
   if (task.torch) {
     task.question.implementation = task.torch->name;
     task.question.implementation_has_dp = !is_on_host(task.settings.backend);
@@ -137,6 +202,7 @@ void add_torch(ExplainTask& task, const ExplainOptions& options) {
   if (options.question.dispatch_cost == kMeasured) {
     task.question.dispatch_cost = measured_dispatch_cost(task);
   }
+  if (!options.module.empty()) add_module(task, options);
 }
 
 // Throws a usage error where the rungs' back ends differ: rungs on a CPU and on GPUs make no
@@ -158,6 +224,7 @@ void check_one_backend(const ExplainTask& task) {
 // Reads the options and the source. Throws usage errors about options, about FOLDER, and about
 // rungs that were measured on another back end.
 ExplainTask task_of(const ExplainOptions& options) {
+  check_subject(options);
   check_question(options.question);
   check_models(options.question);
   const std::string model = with_checksum(options.question.model, "--model");
@@ -178,6 +245,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   task.settings = settings_of(options, before.settings);
   if (!task.source.is_given) task.settings.site = text_of(checked_site(options.site));
   task.question.backend = task.settings.backend;
+  if (!options.module.empty()) check_module(options, task.settings);
   add_torch(task, options);
   for (const reports::RungCell& rung : reports::ladder_cells(task.question)) {
     task.cells.push_back(rung.cell);
@@ -297,16 +365,18 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
                           .comm_timeout = checked_comm_timeout(options.comm_timeout),
                           .model_files = task.model_files};
   settings.torch = task.torch;
+  if (task.module) settings.modules = {{task.module->facts.name, task.module->source}};
   const results::SweepInfo asked = own_sweep(task, options);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);
   }
-  const OutputFolder folder(task.source.folder);
+  OutputFolder folder(task.source.folder);
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), asked);
   if (!task.source.is_given) check_same_sweep(journal.contents().sweep, asked, folder.journal());
   const bool was_unfinished = folder.is_unfinished();
   folder.mark_unfinished();
+  if (task.module && !task.module->fresh.empty()) folder.take(task.module->fresh);
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
       {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},

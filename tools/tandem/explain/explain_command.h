@@ -11,6 +11,9 @@ namespace tandem::cli {
 struct ExplainOptions : MeasuringOptions {
   std::string source;  // FOLDER with the earlier measurements; empty: --out
   std::string out;
+  // A user's module, FILE.py:FUNCTION or MODULE:FUNCTION, in place of the question's model; empty:
+  // none.
+  std::string module{};
   reports::GapQuestion question;  // dispatch_cost "auto": torch's, measured here
   int launches = 6;
   std::string backend;   // empty: the back end of FOLDER, else auto

@@ -40,6 +40,10 @@ void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion&
     writer.value("implementation", question.implementation);
     writer.value("implementation_has_dp", question.implementation_has_dp);
   }
+  if (!question.module.empty()) {
+    writer.value("module", question.module);
+    writer.value("optimizer", question.optimizer);
+  }
   writer.close();
 }
 
@@ -55,7 +59,9 @@ reports::GapQuestion question_from(const JsonValue& json, const std::string& bac
           .interpreter_lock = json.at("interpreter_lock").boolean(),
           .plant = read_as<std::string>(json.at("plant")),
           .implementation = value_or(json, "implementation", std::string()),
-          .implementation_has_dp = value_or(json, "implementation_has_dp", false)};
+          .implementation_has_dp = value_or(json, "implementation_has_dp", false),
+          .module = value_or(json, "module", std::string()),
+          .optimizer = value_or(json, "optimizer", std::string())};
 }
 
 MeasuringSettings settings_from(const JsonValue& json) {

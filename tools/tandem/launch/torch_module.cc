@@ -31,9 +31,23 @@ std::optional<ModuleFacts> facts_in(const std::filesystem::path& log) {
     const JsonValue root = json->root();
     facts = {.name = std::string(root.at("module").text()),
              .unused = std::string(root.at("unused").text()),
-             .has_optimizer = root.at("own_optimizer").boolean()};
+             .has_optimizer = root.at("own_optimizer").boolean(),
+             .optimizer = value_or(root, "optimizer", std::string())};
   }
   return facts;
+}
+
+std::vector<std::string> about_command(const TorchTwin& twin, const std::string& source,
+                                       const ModuleStep& step) {
+  std::vector<std::string> words{twin.python,
+                                 "-B",
+                                 twin.script.string(),
+                                 "--about",
+                                 "--module=" + source,
+                                 fmt::format("--batch={}", step.batch),
+                                 "--backend=" + step.backend};
+  if (!step.export_to.empty()) words.push_back("--export=" + step.export_to.string());
+  return words;
 }
 
 }  // namespace
@@ -44,13 +58,11 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   const std::filesystem::path log = folder.path() / "about.log";
   std::vector<std::string> environment = launch_environment();
   for (const std::string& variable : twin.environment) set_variable(environment, variable);
-  const ChildResult child = run_child(
-      {.arguments = {twin.python, "-B", twin.script.string(), "--about", "--module=" + source,
-                     fmt::format("--batch={}", step.batch), "--backend=" + step.backend},
-       .environment = std::move(environment),
-       .log = log,
-       .timeout = kPatience},
-      interrupts);
+  const ChildResult child = run_child({.arguments = about_command(twin, source, step),
+                                       .environment = std::move(environment),
+                                       .log = log,
+                                       .timeout = kPatience},
+                                      interrupts);
   if (child.end == ChildResult::End::kInterrupted) {
     fail(ErrorKind::kFailure, "trying {}: interrupted", source);
   }
@@ -60,6 +72,12 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   std::string reason = reason_of(child, "trying " + source, kPatience);
   if (reason.starts_with(kTwinSays)) reason.erase(0, kTwinSays.size());
   fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
+}
+
+std::string short_name(const std::string& source) {
+  const std::string where = source.substr(0, source.rfind(':'));
+  if (where.ends_with(".py")) return std::filesystem::path(where).stem().string();
+  return where.substr(where.rfind('.') + 1);
 }
 
 std::string absolute_source(const std::string& source, const std::filesystem::path& folder) {

@@ -91,11 +91,23 @@ void OutputFolder::mark_unfinished() const {
 
 void OutputFolder::mark_finished() const { std::filesystem::remove(mark()); }
 
+void OutputFolder::take(const std::filesystem::path& file) {
+  const std::filesystem::path copy = folder() / file.filename();
+  std::error_code error;
+  std::filesystem::copy_file(file, copy, std::filesystem::copy_options::overwrite_existing, error);
+  if (error) {
+    fail(ErrorKind::kFailure, "writing {}: {}; make room there, or choose another --out",
+         copy.string(), error.message());
+  }
+  taken_.push_back(copy);
+}
+
 void OutputFolder::withdraw() const {
   if (had_journal_) return;
   std::error_code ignored;
   std::filesystem::remove(journal(), ignored);
   std::filesystem::remove(mark(), ignored);
+  for (const std::filesystem::path& copy : taken_) std::filesystem::remove(copy, ignored);
   if (!had_logs_) std::filesystem::remove_all(folder() / "logs", ignored);
   if (is_new_) std::filesystem::remove(folder(), ignored);  // fails where the folder is not empty
 }

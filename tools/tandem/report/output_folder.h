@@ -56,8 +56,12 @@ class OutputFolder : public OutputPaths {
   void mark_unfinished() const;
   void mark_finished() const;
 
-  // Removes what a run without measurements has written: journal, mark and logs, and the folder
-  // where it is new. A folder that held a journal before stays as it is.
+  // Copies a file that launches read into the folder, under its own name. Throws a failure where
+  // that cannot be done.
+  void take(const std::filesystem::path& file);
+
+  // Removes what a run without measurements has written: journal, mark, logs and taken files, and
+  // the folder where it is new. A folder that held a journal before stays as it is.
   void withdraw() const;
 
   // Writes results.json, report.html, report.md, cells.csv, comparisons.csv and samples.csv.
@@ -71,6 +75,7 @@ class OutputFolder : public OutputPaths {
   bool is_new_;
   bool had_logs_;
   bool had_journal_;
+  std::vector<std::filesystem::path> taken_{};  // copies in the folder
 };
 
 }  // namespace tandem::cli

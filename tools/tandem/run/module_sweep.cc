@@ -59,13 +59,6 @@ std::vector<int> doubling(int all) {
   return counts;
 }
 
-// The name of the file without its ending, or of the last part of a module.
-std::string short_name(const std::string& source) {
-  const std::string where = source.substr(0, source.rfind(':'));
-  if (where.ends_with(".py")) return std::filesystem::path(where).stem().string();
-  return where.substr(where.rfind('.') + 1);
-}
-
 // The fewest samples that a device gets in a step.
 std::int64_t smallest_share(const Sweep& sweep) {
   std::int64_t least = 0;

@@ -112,8 +112,7 @@ void add_run(CLI::App& app, Verbs& verbs) {
 
 void add_question(CLI::App& explain, reports::GapQuestion& question) {
   explain.add_option("--model", question.model, "what is trained, such as mlp-base")
-      ->type_name("MODEL")
-      ->required();
+      ->type_name("MODEL");
   explain.add_option("--batch", question.batch, "samples per step over all devices, such as 64")
       ->type_name("SAMPLES")
       ->required();
@@ -151,7 +150,8 @@ void add_explain(CLI::App& app, Verbs& verbs) {
        .what = "say why dp and ddp differ, cause by cause\n"
                "Measures what is missing first: one variant for each step from dp to ddp.",
        .examples = "  tandem explain --model=mlp-base --batch=64\n"
-                   "  tandem explain out/quick-1 --model=mlp-small --batch=512",
+                   "  tandem explain out/quick-1 --model=mlp-small --batch=512\n"
+                   "  tandem explain --module=own.py:build --batch=16 --devices=2",
        .more = "Exit status: 0 explained, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   explain.add_option("FOLDER", options->source,
                      "of tandem run or explain: its launches are used, missing ones added");
@@ -160,6 +160,12 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                   "without FOLDER: where launches go; the same again resumes; default: a new one, "
                   "out/explain-1")
       ->type_name("FOLDER");
+  explain
+      .add_option("--module", options->module,
+                  "in place of --model: PyTorch's own ddp, dp (on GPUs) and single on your module, "
+                  "Tandem's rungs on its export; a function, FILE.py:FUNCTION or MODULE:FUNCTION, "
+                  "as tandem run has it")
+      ->type_name("FUNCTION");
   add_question(explain, options->question);
   explain.add_option("--launches", options->launches, "launches per rung")
       ->type_name("COUNT")

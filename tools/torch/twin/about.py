@@ -3,7 +3,7 @@
 size, and by one step whether it can be trained at all."""
 from tandem.errors import trying
 from tandem.workload import listening
-from twin import own_module, strategies, trees
+from twin import optimizers, own_module, strategies, trees
 
 ADVICE = "give a module and a batch that fit each other"
 
@@ -43,4 +43,5 @@ def module(options):
     strategy = take_step(options, options.module)
     return {"module": name, "parameters": sum(parameter.numel() for parameter in strategy.module.parameters()),
             "unused": unused_of(strategy.module), "loss": strategy.training.loss.name,
-            "own_optimizer": strategy.training.parts.optimizer is not None}
+            "own_optimizer": strategy.training.parts.optimizer is not None,
+            "optimizer": optimizers.name_of(strategy.optimizer)}

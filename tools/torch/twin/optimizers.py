@@ -21,3 +21,8 @@ def named(options, parameters):
             raise
         raise UsageError(f"--fused=on: this torch has no fused {options.optimizer} here ({' '.join(str(error).split())}); "
                          "leave it out, or use a newer torch") from error
+
+
+def name_of(optimizer):
+    """As the options have it, or that of a class that they lack."""
+    return next((name for name, (kind, _) in KINDS.items() if type(optimizer) is kind), type(optimizer).__name__)

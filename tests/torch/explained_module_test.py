@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A user's own module in `tandem explain --module`: its export as a workload file, and both sides in one explanation.
+
+    explained_module_test.py CASE TOOLS MPIEXEC TANDEM
+
+Its modules, its scratch folder, its python and its exit status 77 are those of own_module_test.py.
+"""
+import json
+import sys
+import unittest
+
+import own_module_test
+from own_module_test import PYTHON, TANDEM
+
+FUNCTIONS = """
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = layer()
+
+    def forward(self, values, labels, scale=1.0):
+        scores = self.inner(values) * scale
+        return {"loss": nn.functional.mse_loss(scores, labels), "values": values, "scores": scores}
+
+
+def named():
+    return Named(), {"values": SAMPLES, "labels": WANTED, "scale": 2.0}
+
+
+def classified():
+    return layer(), (SAMPLES, torch.tensor([0, 1, 1, 0])), nn.CrossEntropyLoss()
+
+
+def with_adam():
+    module = layer()
+    return {"module": module, "batch": SAMPLES, "optimizer": torch.optim.Adam(module.parameters())}
+
+
+def with_rmsprop():
+    return {"module": layer(), "batch": SAMPLES, "optimizer": torch.optim.RMSprop}
+
+
+def perceptron():
+    return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 4)), torch.ones(4, 64)
+"""
+
+
+class Explained(own_module_test.Scratch):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "own.py").write_text(own_module_test.OWN + FUNCTIONS)
+
+
+class Case_exported(Explained):
+    def export(self, function):
+        path = self.folder / "export.json"
+        done = self.twin("--about", f"--export={path}", f"--module={self.folder}/own.py:{function}", "--batch=2", "--backend=host")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(path.read_text())
+
+    def test_layers_have_their_seconds_at_a_devices_share(self):
+        content = self.export("plain")
+        self.assertEqual(content["measured"]["batches"], [2])
+        self.assertGreater(content["layers"][0]["forward"]["seconds"][0], 0)
+        self.assertEqual(sorted(tensor["name"] for tensor in content["tensors"]), ["bias", "weight"])
+        self.assertEqual((content["input"]["width"], content["output"]), (3, {"width": 2}))
+
+    def test_keywords_and_plain_values_reach_the_module_and_its_output_is_that_of_samples_with_a_gradient(self):
+        content = self.export("named")
+        self.assertEqual([layer["name"] for layer in content["layers"]], ["module.inner"])
+        self.assertEqual((content["input"]["width"], content["output"]["width"]), (5, 2))  # values and labels; scores
+
+    def test_whole_targets_of_each_row_are_cross_entropy(self):
+        content = self.export("classified")
+        self.assertEqual(content["output"], {"width": 2, "objective": "cross-entropy", "classes": 2})
+
+    def test_what_has_no_output_of_each_sample_is_refused(self):
+        for function in ("number", "keywords"):
+            done = self.twin("--about", f"--export={self.folder}/export.json", f"--module={self.folder}/own.py:{function}",
+                             "--batch=2", "--backend=host")
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+            self.assertIn("has no tensor of 2 samples that depends on the parameters, so no workload", done.stderr)
+            self.assertFalse((self.folder / "export.json").exists())
+
+    def test_the_optimizer_is_named_as_the_option_has_it_or_by_its_class(self):
+        for function, name in (("plain", "sgd"), ("by_function", "sgd"), ("with_adam", "adam"), ("with_rmsprop", "RMSprop")):
+            self.assertEqual(self.about(self.folder / f"own.py:{function}")["optimizer"], name)
+
+
+class Case_explained(Explained):
+    def test_the_ends_of_torch_and_of_tandem_on_the_export_are_compared(self):
+        command = [TANDEM, "explain", "--module=own.py:perceptron", "--batch=16", "--devices=2", "--backend=host", "--oversubscribe",
+                   f"--with-torch={PYTHON}", "--out=out", "--launches=2", "--min-time=20ms"]
+        done = self.run_it(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^own.workload.json: Tandem's rungs train it in place of own.py:perceptron; batch 8: ")
+        for end in ("ddp", "single, a share"):
+            self.assertRegex(done.stdout, rf"(?m)^{end}  .*x \[")
+        self.assertIn("All ends agree within a factor of ", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^\+ processes  ")
+        cells = (self.folder / "out/cells.csv").read_text()
+        self.assertIn("own.py:perceptron#", cells)
+        self.assertIn("own.workload.json#", cells)
+        before = (self.folder / "out/journal.jsonl").read_bytes()
+        again = self.run_it(*command)
+        self.assertEqual(again.stdout, done.stdout)
+        self.assertEqual((self.folder / "out/journal.jsonl").read_bytes(), before)
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print(own_module_test.SKIPPED)
+        sys.exit(77)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{own_module_test.CASE}"])
+    sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())
