@@ -22,6 +22,7 @@
 #include "common/base/error.h"
 #include "common/parallel/scatter.h"
 #include "common/runtime/copy.h"
+#include "dp/replicate.h"
 
 namespace tandem::dp {
 namespace {
