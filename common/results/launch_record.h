@@ -145,12 +145,13 @@ struct MachineFacts {
 // One part of the host's work of a step under PyTorch, on one kind of thread. Sums per step: where
 // several threads do the part, the sum over these threads.
 struct HostPart {
-  std::string part;     // "scatter", "replicate", "forward", "module", "reduction", ...
+  std::string part;     // "scatter", "replicate", "forward", "module", "reduction", "hooks", ...
   std::string thread;   // "main", "replica" (of DataParallel's forward), "autograd"
   double per_step = 0;  // how often a step has it
   double wall_seconds = 0;
-  double cpu_seconds = 0;  // of the thread
-  // The time that the thread waited for a core; absent: the kernel does not tell it.
+  // Of the thread; absent where a range of PyTorch's profiler tells the part.
+  std::optional<double> cpu_seconds;
+  // The time that the thread waited for a core; absent: as above, or the kernel does not tell it.
   std::optional<double> run_delay_seconds;
 };
 

@@ -42,10 +42,11 @@ Samples samples_of(const HostPart& part, const std::vector<const HostWork*>& lau
     for (const HostPart& one : work->parts) {
       if (!is_same(one, part)) continue;
       samples.wall.push_back(one.wall_seconds);
-      samples.cpu.push_back(one.cpu_seconds);
+      if (!one.cpu_seconds) continue;
+      samples.cpu.push_back(*one.cpu_seconds);
       if (!one.run_delay_seconds) continue;
       samples.core.push_back(*one.run_delay_seconds);
-      samples.others.push_back(one.wall_seconds - one.cpu_seconds - *one.run_delay_seconds);
+      samples.others.push_back(one.wall_seconds - *one.cpu_seconds - *one.run_delay_seconds);
     }
   }
   return samples;

@@ -117,6 +117,8 @@ class HostWork(OnPretendedGpus):
     def check(self, parts):
         for name, part in parts.items():
             self.assertGreater(part["wall_seconds"], 0, name)
+            if name[0].endswith("(profiled)"):
+                continue
             # Clocks are read one after the other, so that a part may have a microsecond of CPU more than it lasts.
             self.assertLess(part["cpu_seconds"] + part.get("run_delay_seconds", 0), part["wall_seconds"] + 2e-5 * max(1, part["per_step"]), name)
 
@@ -180,7 +182,8 @@ class Run(OnPretendedGpus):
 
     def test_figures_are_marked_and_are_no_gpus(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run_module(folder, "--pretend=2", "--like=h100", "--launches=1", "--cell=ddp precision=fp16")
+            done = self.run_module(folder, "--pretend=2", "--like=h100", "--launches=1", "--cell=ddp precision=fp16",
+                                   "--cell=ddp grads=views find-unused-parameters=on")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Pretended GPUs (NVIDIA H100", done.stdout)
             self.assertIn("the host's work of a step", done.stdout)
@@ -192,10 +195,22 @@ class Run(OnPretendedGpus):
             self.assertIn("fp16", {launch["precision"] for launch in launches})
             report = (pathlib.Path(folder) / "out" / "report.md").read_text()
             self.assertIn("Where the host's time goes", report)
+            # Four parameters in one bucket.
+            copied = {"hooks": 4, "bucket copies": 4, "launches": 1, "copies back": 4}
+            viewed = {"hooks": 4, "bucket copies": 4, "launches": 2, "unused parameters": 1}
+            ddp = [launch for launch in launches if launch["cell"]["strategy"] == "ddp"]
+            self.assertEqual(len(ddp), 6)  # of one device and of two
+            for launch in ddp:
+                self.assertEqual(self.profiled(launch), viewed if launch["cell"]["options"].get("grads") == "views" else copied)
             # The journal is that of a card.
             again = self.run_module(folder, "--pretend=2", "--launches=1", "--cell=ddp precision=fp16")
             self.assertEqual(again.returncode, 2, again.stdout)
             self.assertIn("pretended-h100", again.stderr)
+
+    def profiled(self, launch):
+        """How often a step has each part that the profiler's ranges tell."""
+        return {part["part"].removesuffix(" (profiled)"): part["per_step"] for part in launch["host_work"]["parts"]
+                if part["part"].endswith("(profiled)")}
 
     def test_what_does_not_go_together_is_one_line(self):
         for options, says in ((("--pretend=2", "--devices=2"), "leave --devices out"), (("--pretend=2", "--backend=host"), "leave --backend=host out"),

@@ -63,6 +63,21 @@ TEST(HostWorkTable, WithoutADelayOfTheKernelsIsUntold) {
   EXPECT_EQ(table.rows[0].rbegin()[1], "-");
 }
 
+TEST(HostWorkTable, ARangeOfTheProfilersHasAWallTimeAlone) {
+  Synthetic synthetic = told();
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    if (!record.host_work) continue;
+    record.host_work->parts[0].cpu_seconds.reset();
+    record.host_work->parts[0].run_delay_seconds.reset();
+  }
+  const std::vector<std::string> part = host_work_table(summarize(synthetic.document())).rows[0];
+  const auto last = part.rbegin();
+  EXPECT_EQ(last[0], "-");
+  EXPECT_EQ(last[1], "-");
+  EXPECT_EQ(last[2], "-");
+  EXPECT_EQ(last[3].find("7.000 ["), 0U) << last[3];
+}
+
 TEST(HostWorkTable, StandsInReportsOfLaunchesThatTellIt) {
   Synthetic synthetic = told();
   EXPECT_NE(to_markdown(make_report(synthetic.document())).find("Where the host's time goes"),

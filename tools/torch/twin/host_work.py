@@ -10,6 +10,8 @@ import time
 
 from torch import nn
 
+from twin import ddp_ranges
+
 STEPS = 20
 ACTIVE = "main"  # the thread that takes the steps
 
@@ -202,6 +204,18 @@ def with_timed_wrapper(strategy, parts, clock):
         strategy.wrapped = timed(own.module, device_ids=own.device_ids).time_with(parts, clock)
 
 
+def profiled_ranges(strategy, ranks):
+    """What no hook from outside tells apart: what DDP does within backward."""
+    if not isinstance(strategy.wrapped, nn.parallel.DistributedDataParallel):
+        return []
+
+    def step():
+        ranks.barrier()
+        strategy.step(NoMarks())
+        strategy.synchronize()
+    return ddp_ranges.rows(step)
+
+
 def measure(strategy, ranks):
     """Takes STEPS more steps on all ranks. What this rank spent in them, as JSON has it."""
     clock, parts = ThreadClock(), Parts()
@@ -219,4 +233,5 @@ def measure(strategy, ranks):
         strategy.synchronize()
     after = threads_of()
     hooked.remove()
-    return {"steps": STEPS, "parts": parts.rows(STEPS), "threads": spent_by_kind(before, after, STEPS), **counts_of(strategy.module)}
+    profiled = profiled_ranges(strategy, ranks)
+    return {"steps": STEPS, "parts": parts.rows(STEPS) + profiled, "threads": spent_by_kind(before, after, STEPS), **counts_of(strategy.module)}
