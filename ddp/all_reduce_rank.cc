@@ -194,7 +194,7 @@ void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float>
   replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
   if (micro_batches_ == 1) return;
   // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
-  dispatch(interpreter_, stream, DispatchKind::kCall);
+  dispatch(interpreter_, stream, DispatchKind::kOperation);
   const Span<float> gradient = replica_.output_gradient();
   replica_.operations().enqueue(
       stream,

@@ -139,7 +139,7 @@ void DdpReplicate::scatter() {
                           input_->as<float>(), inputs_, kRootRank);
   });
   if (!root_ || !root_->copied_targets) return;
-  dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
+  dispatch(interpreter_, replica_.stream(), DispatchKind::kOperation);
   replica_.timer().copy(replica_.stream(), root_->copied_targets->as<float>(),
                         root_->batch.targets());
   if (input_place_ == InputPlace::kPageable) replica_.stream().synchronize();

@@ -138,7 +138,7 @@ class LossOnRoot final : public Loss {
   void load_targets(Interpreter& caller) override {
     if (!targets_) return;
     output_.begin(Phase::kScatter);
-    dispatch(caller, output_.stream(), DispatchKind::kCall);
+    dispatch(caller, output_.stream(), DispatchKind::kOperation);
     output_.timer().copy(output_.stream(), targets_->as<float>(), given_targets_);
     if (place_ == InputPlace::kPageable) output_.stream().synchronize();
   }

@@ -14,6 +14,7 @@ namespace tandem {
 
 enum class DispatchKind {
   kCall,
+  kOperation,
   kReplicaModule,
   kReplicaParameter,
   kReplicaBuffer,
@@ -38,7 +39,8 @@ struct DispatchKindTraits {
 
 // In the order of DispatchKind.
 inline constexpr auto kDispatchKinds = std::to_array<DispatchKindTraits>({
-    {DispatchKind::kCall, "call"},  // of forward, of the loss, of the user's loop
+    {DispatchKind::kCall, "call"},            // of a module, of the loss
+    {DispatchKind::kOperation, "operation"},  // outside a module: a view, an addition, a copy
     {DispatchKind::kReplicaModule, "replica-module"},  // per module of each replica
     {DispatchKind::kReplicaParameter, "replica-parameter"},
     {DispatchKind::kReplicaBuffer, "replica-buffer"},

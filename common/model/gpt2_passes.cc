@@ -14,7 +14,8 @@ using gpt2::Layer;
 
 void embed(const Gpt2Pass& pass) {
   const EmbeddingShape shape = pass.shape.embedding(pass.kept.batch());
-  charge(pass.on, 4);  // positions by arange, both tables, their sum
+  charge(pass.on, 2);                            // both tables
+  charge(pass.on, 2, DispatchKind::kOperation);  // positions by arange, the sum
   pass.on.enqueue(EmbeddingForward{
       .shape = shape,
       .ids = pass.ids,
@@ -28,7 +29,8 @@ void normalise(const Gpt2Pass& pass, std::int64_t index) {
   const Gpt2Activations::Norm& norm = pass.kept.norm(index);
   const NormSegments segments = gpt2::norm_segments(index);
   const bool adds = index > 0;
-  charge(pass.on, adds ? 2 : 1);
+  charge(pass.on);
+  if (adds) charge(pass.on, 1, DispatchKind::kOperation);
   pass.on.enqueue(
       LayerNormForward{.shape = pass.shape.norm(pass.kept.batch()),
                        .x = adds ? pass.kept.norm(index - 1).sum : norm.sum,
@@ -58,7 +60,8 @@ void attend(const Gpt2Pass& pass, std::int64_t index) {
   const AnySpan x = kept.norm(2 * index).y;
   charge(on);
   on.enqueue(linear(pass, index, Layer::kAttentionIn, x, block.qkv));
-  charge(on, 11);  // split: 1; view and transpose q, k, v: 6; attention: 1; and back: 3
+  // Split: 1; view and transpose q, k, v: 6; attention: 1; and back: 3.
+  charge(on, 11, DispatchKind::kOperation);
   on.enqueue(AttentionForward{.shape = shape.attention(kept.batch()),
                               .qkv = block.qkv,
                               .y = block.attended,

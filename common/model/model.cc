@@ -28,9 +28,9 @@ void enqueue_loss_backward(Operations& operations, Stream& stream, const Objecti
   }
 }
 
-void charge(const Executor& on, int calls) {
+void charge(const Executor& on, int calls, DispatchKind kind) {
   if (on.calls != nullptr) *on.calls += calls;
-  if (on.interpreter != nullptr) dispatch(*on.interpreter, on.stream, DispatchKind::kCall, calls);
+  if (on.interpreter != nullptr) dispatch(*on.interpreter, on.stream, kind, calls);
 }
 
 const ParameterLayout& Model::buffers() const {

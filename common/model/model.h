@@ -102,9 +102,9 @@ struct Executor {
   }
 };
 
-// Charges the interpreter, where there is one, for the calls that torch would dispatch for the work
-// enqueued next.
-void charge(const Executor& on, int calls = 1);
+// Charges the interpreter, where there is one, for the calls of a kind that torch would dispatch
+// for the work enqueued next.
+void charge(const Executor& on, int calls = 1, DispatchKind kind = DispatchKind::kCall);
 
 // A network: its parameters, and how to enqueue forward and backward. Parameters, their gradients
 // and the input are fp32. In bf16 forward casts each parameter and the input once to copies that

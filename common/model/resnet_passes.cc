@@ -17,12 +17,14 @@ class Forward {
     ConstAnySpan residual{};
   };
 
-  // Charges the convolution, the norm with its count of batches, and torch's calls behind the norm.
+  // Charges the modules (convolution, norm, ReLU) and the operations (the norm's count of batches,
+  // the addition of the residual).
   void unit(int index, ConstAnySpan x, const Behind& behind) const {
     const ResNetUnit& unit = pass_.plan.unit(index);
     const ResNetActivations::Unit& kept = pass_.kept.unit(index);
     const bool cuts = behind.activation == Activation::kRelu;
-    charge(pass_.on, 3 + (cuts ? 1 : 0) + (behind.residual.empty() ? 0 : 1));
+    charge(pass_.on, cuts ? 3 : 2);
+    charge(pass_.on, behind.residual.empty() ? 1 : 2, DispatchKind::kOperation);
     pass_.on.enqueue(ConvolutionForward{.shape = unit.convolution_shape(pass_.kept.batch()),
                                         .x = x,
                                         .weight = pass_.parameters.factor(unit.weight()),
@@ -56,7 +58,8 @@ class Forward {
 
   void head(ConstAnySpan x) const {
     const std::int64_t batch = pass_.kept.batch();
-    charge(pass_.on, 3);  // the mean, flattening, the product
+    charge(pass_.on, 2);                            // the mean, the product
+    charge(pass_.on, 1, DispatchKind::kOperation);  // flattening
     pass_.on.enqueue(AveragePoolForward{
         .shape = pass_.plan.average_pool(batch), .x = x, .y = pass_.kept.features()});
     pass_.on.enqueue(LinearForward{.shape = pass_.plan.head(batch),

@@ -66,7 +66,7 @@ LocalBatch::LocalBatch(Platform& platform, Device& device, const Model& model, S
 void LocalBatch::load(Replica& replica, Interpreter& interpreter) {
   if (place_ == InputPlace::kDevice) return;
   Stream& stream = replica.stream();
-  dispatch(interpreter, stream, DispatchKind::kCall, 2);
+  dispatch(interpreter, stream, DispatchKind::kOperation, 2);
   replica.timer().copy(stream, inputs_->as<float>(), host_.inputs());
   replica.timer().copy(stream, targets_->as<float>(), host_.targets());
   if (place_ == InputPlace::kPageable) stream.synchronize();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,36 @@ constexpr const char* kUntold = "-";
 // The mean over launches in ms, with its interval.
 std::string milliseconds_of(const std::vector<double>& seconds) {
   return seconds.empty() ? kUntold : fixed_text(stats::center_of_means(seconds), 3, "", 1e3);
+}
+
+// What a part works on in a step; nothing where the module's own counts do not say it.
+struct Pieces {
+  double count = 0;
+  const char* name = "";
+};
+
+Pieces pieces_of(const HostPart& part, const HostWork& work, int devices) {
+  static constexpr std::array kPerParameter{"update",
+                                            "zero_grad",
+                                            "reduction",
+                                            "hooks (profiled)",
+                                            "bucket copies (profiled)",
+                                            "copies back (profiled)"};
+  if (part.part == "module") return {part.per_step * work.modules, "module"};
+  if (part.part == "replicate") {
+    const int pieces = work.modules + work.parameters + work.buffers;
+    return {1.0 * devices * pieces, "piece of a replica"};
+  }
+  const bool is_per_parameter = std::ranges::find(kPerParameter, part.part) != kPerParameter.end();
+  return is_per_parameter ? Pieces{1.0 * work.parameters, "parameter"} : Pieces{};
+}
+
+// "3.21 us [3.1 .. 3.3] a parameter".
+std::string time_of_piece(const std::vector<double>& seconds, const Pieces& pieces) {
+  if (pieces.count <= 0 || seconds.empty()) return kUntold;
+  const std::string each =
+      fixed_text(stats::center_of_means(seconds), 2, " us", 1e6 / pieces.count);
+  return fmt::format("{} a {}", each, pieces.name);
 }
 
 // What the launches of a cell tell of one part.
@@ -53,11 +84,14 @@ Samples samples_of(const HostPart& part, const std::vector<const HostWork*>& lau
 }
 
 void add_part(TextTable& table, const results::Cell& cell, const HostPart& part,
-              const Samples& samples) {
+              const std::vector<const HostWork*>& launches) {
+  const Samples samples = samples_of(part, launches);
+  const Pieces pieces = pieces_of(part, *launches.front(), cell.devices);
   add_point(table, cell,
             {strategy_label(cell), part.part, part.thread, fmt::format("{:g}", samples.per_step),
-             milliseconds_of(samples.wall), milliseconds_of(samples.cpu),
-             milliseconds_of(samples.core), milliseconds_of(samples.others)});
+             time_of_piece(samples.wall, pieces), milliseconds_of(samples.wall),
+             milliseconds_of(samples.cpu), milliseconds_of(samples.core),
+             milliseconds_of(samples.others)});
 }
 
 void add_threads(TextTable& table, const results::Cell& cell, const HostThreads& threads,
@@ -70,10 +104,11 @@ void add_threads(TextTable& table, const results::Cell& cell, const HostThreads&
       samples.core.push_back(one.run_delay_seconds);
     }
   }
-  add_point(table, cell,
-            {strategy_label(cell), "whole step",
-             fmt::format("{} ({})", threads.kind, count_text(threads.threads, "thread")), "1",
-             kUntold, milliseconds_of(samples.cpu), milliseconds_of(samples.core), kUntold});
+  add_point(
+      table, cell,
+      {strategy_label(cell), "whole step",
+       fmt::format("{} ({})", threads.kind, count_text(threads.threads, "thread")), "1", kUntold,
+       kUntold, milliseconds_of(samples.cpu), milliseconds_of(samples.core), kUntold});
 }
 
 std::vector<const HostWork*> told_by(const CellSummary& cell) {
@@ -87,14 +122,15 @@ std::vector<const HostWork*> told_by(const CellSummary& cell) {
 }  // namespace
 
 TextTable host_work_table(const Summary& summary) {
-  TextTable table = table_of_points({"strategy", "part", "thread", ">per step", ">wall, ms [95 %]",
-                                     ">CPU, ms [95 %]", ">waits for a core, ms [95 %]",
-                                     ">waits for the lock or a thread, ms [95 %]"});
+  TextTable table =
+      table_of_points({"strategy", "part", "thread", ">per step", ">wall per piece [95 %]",
+                       ">wall, ms [95 %]", ">CPU, ms [95 %]", ">waits for a core, ms [95 %]",
+                       ">waits for the lock or a thread, ms [95 %]"});
   for (const CellSummary& cell : summary.cells) {
     const std::vector<const HostWork*> launches = told_by(cell);
     if (launches.empty()) continue;
     for (const HostPart& part : launches.front()->parts) {
-      add_part(table, cell.cell, part, samples_of(part, launches));
+      add_part(table, cell.cell, part, launches);
     }
     for (const HostThreads& threads : launches.front()->threads) {
       add_threads(table, cell.cell, threads, launches);

@@ -3,6 +3,8 @@
 // What models charge the interpreter for.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
 #include "tests/support/host_devices.h"
@@ -10,41 +12,60 @@
 namespace tandem::test {
 namespace {
 
+struct Calls {
+  const char* model;
+  std::int64_t forward;     // all calls
+  std::int64_t operations;  // those of them that are outside a module
+};
+
+// Operations alone cost something, and the interpreter is busy meanwhile: from when it is free
+// tells how many they were.
+constexpr std::chrono::microseconds kCost{1};
+constexpr int kBusy = 1'000'000;
+
+DispatchCosts of_operations() {
+  DispatchCosts costs;
+  costs.set(DispatchKind::kOperation, kCost);
+  return costs;
+}
+
 // The calls of one forward pass of a batch of one.
-std::int64_t calls_of_forward(const std::string& name) {
+Calls calls_of_forward(const char* name) {
   const auto platform = host_devices(1);
   Device& device = platform->device(0);
   const auto model = make_model(name);
   const auto input = device.allocate(Bytes{4 * model->input_width()});
   Replica replica(device, *model, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
   const auto activations = model->make_activations(device, 1, Precision::kFp32);
-  Interpreter interpreter(DispatchCosts{});
+  Interpreter interpreter(of_operations());
+  const TimePoint before = interpreter.dispatch(DispatchKind::kOperation, kBusy);
   model->forward({replica.operations(), replica.stream(), &interpreter},
                  as_const(replica.parameters().tensors), replica.state(), input->as<float>(),
                  *activations);
   replica.stream().synchronize();
-  return interpreter.calls();
+  const TimePoint after = interpreter.dispatch(DispatchKind::kCall, 0);
+  return {name, interpreter.calls() - kBusy, (after - before) / kCost};
 }
-
-struct Calls {
-  const char* model;
-  std::int64_t forward;
-};
 
 class ForwardCalls : public testing::TestWithParam<Calls> {};
 
 TEST_P(ForwardCalls, AreThoseThatTorchDispatches) {
-  EXPECT_EQ(calls_of_forward(GetParam().model), GetParam().forward);
+  const Calls found = calls_of_forward(GetParam().model);
+  EXPECT_EQ(found.forward, GetParam().forward);
+  EXPECT_EQ(found.operations, GetParam().operations);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ForwardCalls,
-                         testing::Values(Calls{"mlp:1x4", 1},  // linear
-                                         Calls{"mlp:3x4", 5},  // and a ReLU behind all but the last
-                                         Calls{"linear", 1}, Calls{"padded", 1},
-                                         Calls{"custom", 2},   // product, linear
-                                         Calls{"counter", 2},  // increment, linear
-                                         // 4 of the embedding, 20 a block, norm and head
-                                         Calls{"gpt2-nano:4", 4 + 2 * 20 + 2}));
+INSTANTIATE_TEST_SUITE_P(
+    Models, ForwardCalls,
+    testing::Values(Calls{"mlp:1x4", 1, 0},  // linear
+                                             // And a ReLU behind all but the last.
+                    Calls{"mlp:3x4", 5, 0}, Calls{"linear", 1, 0}, Calls{"padded", 1, 0},
+                    Calls{"custom", 2, 0},   // product, linear
+                    Calls{"counter", 2, 1},  // increment, linear
+                    // 4 of the embedding, 20 a block, norm and head; outside
+                    // modules 2, 11 a block, and the addition before all
+                    // norms but the first
+                    Calls{"gpt2-nano:4", 4 + 2 * 20 + 2, 2 + 2 * 11 + 4}));
 
 }  // namespace
 }  // namespace tandem::test

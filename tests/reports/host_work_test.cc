@@ -53,6 +53,16 @@ TEST(HostWorkTable, TellsWorkFromBothKindsOfWaiting) {
   EXPECT_EQ(table.rows[1].rbegin()[2].find("2.500"), 0U);
 }
 
+// 7 ms for the 4 modules, 3 parameters and 2 buffers of two replicas.
+TEST(HostWorkTable, SharesAPartAmongItsPieces) {
+  Synthetic synthetic = told();
+  const TextTable table = host_work_table(summarize(synthetic.document()));
+  const std::string piece = table.rows[0].rbegin()[4];
+  EXPECT_EQ(piece.find("388.89 us ["), 0U) << piece;
+  EXPECT_NE(piece.find("] a piece of a replica"), std::string::npos) << piece;
+  EXPECT_EQ(table.rows[1].rbegin()[4], "-");
+}
+
 TEST(HostWorkTable, WithoutADelayOfTheKernelsIsUntold) {
   Synthetic synthetic = told();
   for (results::LaunchRecord& record : synthetic.document().launches) {

@@ -46,7 +46,7 @@ case_causes() {
   [ ! -e result/unfinished ] || die "marked unfinished"
 }
 
-kinds="replica-module:9us,replica-parameter:5us,replica-buffer:5us,scatter:9us,gather:9us,optimizer:1us,autograd:9us,ddp-hook:2us"
+kinds="operation:4us,replica-module:9us,replica-parameter:5us,replica-buffer:5us,scatter:9us,gather:9us,optimizer:1us,autograd:9us,ddp-hook:2us"
 
 # with_torch COSTS [CUDA]: a python whose torch takes 1 ms more alone and 3 ms more in ddp, and whose host work costs so much
 with_torch() {
@@ -56,7 +56,7 @@ with_torch() {
 [ "\$2" != -c ] || exec printf 'python yes\nfolder %s\nversion 9.9.9\ncuda %s\n' "$folder/wheel" "${2-13.0}"
 case \$3 in
   --name) echo torch-9.9.9; exit 0 ;;
-  --dispatch-cost) echo $1; exit 0 ;;
+  --dispatch-cost*) echo "\$3" >>"$folder/asked"; echo 'call: 7.25 us [7 .. 7.5]' >&2; echo $1; exit 0 ;;
 esac
 shift 2
 FAKE_COSTS="onelaunch=1100 copies=3900" exec "$fake" "\$@"
@@ -74,20 +74,25 @@ case_torch() {
   grep -q '^interpreter: what is left.* 2.000 \[2.000 .. 2.000\]' out || die "not the interpreter"
   grep -q "work on the host that takes call:7.25us,$kinds" out || die "not torch's costs"
   [ "$(launches result)" = 50 ] || die "not 25 rungs x 2 launches"
+  grep -qx 'call: 7.25 us \[7 .. 7.5\]' err || die "no intervals"
+  [ "$(cat asked)" = --dispatch-cost ] || die "not the costs of the optimizer"
   with_torch "call:8.5us,$kinds"
   expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
   [ "$(launches result)" = 50 ] || die "measured again at another cost"
   expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=7.25us
   expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=auto
+  grep -q '^--dispatch-cost=auto: .*before has a cost, which stays: 7.25us$' err || die "not said that a given cost stays"
   grep -q 'an interpreter that takes 7.25us per dispatched call' out || die "not the one cost of before"
   [ "$(launches before)" = 50 ] || die "measured again beside one cost"
   expect 2 explain --out other --dispatch-cost=auto
   one_line 'it is measured with torch'
+  expect 0 explain --out other --optimizer=adamw --with-torch="$folder/python" --dispatch-cost=auto
+  [ "$(tail -1 asked)" = --dispatch-cost=adamw ] || die "not the costs of the optimizer"
   with_torch call:8.5us
-  expect 1 explain --out other --with-torch="$folder/python" --dispatch-cost=auto
-  one_line 'which has no replica-module'
+  expect 1 explain --out none --with-torch="$folder/python" --dispatch-cost=auto
+  one_line 'which has no operation'
   with_torch "call:8.5us,$kinds" ""
-  expect 2 explain --out other --with-torch="$folder/python" --dispatch-cost=auto
+  expect 2 explain --out none --with-torch="$folder/python" --dispatch-cost=auto
   one_line 'built without CUDA; .*; or give costs, such as 8us'
 }
 
@@ -183,6 +188,19 @@ case_module_refused() {
   expect 2 module --out result
   one_line 'a module needs torch: torch multiplies with 2.5 GFLOP/s'
   [ ! -e result ] || die "something was written"
+}
+
+case_module_interrupted() {
+  printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9; exit;; esac\ntouch asked; exec sleep 60\n' >python
+  chmod +x python
+  "$tandem" explain --module=own.py:build --batch=64 --backend=host --with-torch="$folder/python" --step-bench "$fake" \
+    --oversubscribe --out result >out 2>err &
+  local pid=$!
+  for _ in $(seq 300); do [ ! -e asked ] || break; sleep 0.1; done
+  kill -INT $pid
+  wait $pid
+  [ $? = 130 ] || die "not the exit code of an interrupt"
+  one_line '^tandem: trying .*own.py:build: interrupted'
 }
 
 # An optimizer that Tandem lacks leaves its rungs with the usual one, and is told.

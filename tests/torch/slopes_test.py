@@ -40,7 +40,7 @@ class Clock:
 class Slope(unittest.TestCase):
     def slope(self, **trial):
         clock = Clock()
-        return slopes.slope(clock.trial_of(**trial), SIZES, repeats=21, clock=clock), clock
+        return slopes.slope(clock.trial_of(**trial), SIZES, repeats=21, clock=clock).median, clock
 
     def test_is_the_cost_of_a_piece_without_what_both_sizes_cost(self):
         found, _ = self.slope(cost=3e-6, fixed=5e-3)
@@ -62,12 +62,38 @@ class Slope(unittest.TestCase):
         self.assertEqual(clock.works, 2 * (slopes.WARM_UPS + 21))
 
 
+    def test_of_several_pieces_is_shared(self):
+        clock = Clock()
+        found = slopes.slope(clock.trial_of(cost=3e-6), SIZES, pieces=2, repeats=21, clock=clock)
+        self.assertAlmostEqual(found.median, 1.5e-6, places=12)
+
+    def test_beyond_another_is_what_it_costs_more(self):
+        clock = Clock()
+        found = slopes.slope_beyond(clock.trial_of(cost=5e-6, fixed=1e-3), clock.trial_of(cost=3e-6), SIZES, pieces=2, repeats=21,
+                                    clock=clock)
+        self.assertAlmostEqual(found.median, 1e-6, places=12)
+
+
+class Interval(unittest.TestCase):
+    def test_is_that_of_order_statistics(self):
+        # Ranks 19 and 33 of 51: each tail of the binomial distribution of 51 throws below rank 19 holds 2.4 %.
+        found = slopes.estimate(range(51, 0, -1))
+        self.assertEqual(found, (26, 19, 33))
+
+    def test_of_few_values_is_all_of_them(self):
+        self.assertEqual(slopes.estimate([3.0, 1.0]), (2.0, 1.0, 3.0))
+
+
 class Text(unittest.TestCase):
     def test_is_what_the_option_takes(self):
-        self.assertEqual(slopes.text_of({"call": 3.2104e-6, "gather": 9.87e-6}), "call:3.21us,gather:9.87us")
+        costs = {"call": slopes.Estimate(3.2104e-6, 3e-6, 3.4e-6), "gather": slopes.Estimate(9.87e-6, 9e-6, 1e-5)}
+        self.assertEqual(slopes.text_of(costs), "call:3.21us,gather:9.87us")
+        self.assertEqual(list(slopes.lines_of(costs))[0], "call: 3.21 us [3 .. 3.4]")
 
-    def test_below_the_noise_is_nothing(self):
-        self.assertEqual(slopes.text_of({"ddp-hook": -2e-7}), "ddp-hook:0us")
+    def test_below_the_noise_is_nothing_and_is_said(self):
+        costs = {"ddp-hook": slopes.Estimate(2e-7, -1e-7, 5e-7)}
+        self.assertEqual(slopes.text_of(costs), "ddp-hook:0us")
+        self.assertIn("below the noise", list(slopes.lines_of(costs))[0])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 #include "common/command_line/parsing.h"
 #include "common/options/table.h"
 #include "common/options/values.h"
+#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -120,6 +121,9 @@ void say(const std::string& line) { std::fputs(("tandem: " + line + "\n").c_str(
 int run_with_errors(int count, char** arguments) {
   try {
     return run({arguments + 1, arguments + count}, count, arguments);
+  } catch (const Interrupted& interrupted) {
+    say(interrupted.what());
+    return kInterruptedExit;
   } catch (const Error& error) {
     say(error.what());
     return error.exit_code();

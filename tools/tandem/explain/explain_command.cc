@@ -24,6 +24,7 @@
 #include "reports/model/notes.h"
 #include "reports/render/explanation_sections.h"
 #include "tools/tandem/explain/explain_definition.h"
+#include "tools/tandem/explain/measured_costs.h"
 #include "tools/tandem/explain/module_workload.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
@@ -150,18 +151,16 @@ MeasuringSettings settings_of(const ExplainOptions& options, MeasuringSettings s
 
 // Keeps the dispatch cost of an explanation in the same folder: two costs would make two charts.
 std::string measured_dispatch_cost(const ExplainTask& task) {
-  if (!task.torch) {
-    fail(
-        ErrorKind::kUsage,
-        "--dispatch-cost=auto: it is measured with torch; add --with-torch, or give a cost such as "
-        "8us");
-  }
   if (task.source.document) {
     const std::string& definition = task.source.document->sweep.definition;
     const std::string before = dispatch_cost_in(definition, task.torch->name);
-    if (!before.empty()) return before;
+    if (!before.empty()) {
+      fmt::print(stderr, "--dispatch-cost=auto: {} has a cost, which stays: {}\n",
+                 task.source.folder.string(), before);
+      return before;
+    }
   }
-  return dispatch_costs_of(*task.torch);
+  return dispatch_costs_of(*task.torch, reports::named_optimizer(task.question));
 }
 
 // The python that --with-torch names; for a module torch is needed.
@@ -199,10 +198,16 @@ void add_torch(ExplainTask& task, const ExplainOptions& options) {
     task.question.implementation = task.torch->name;
     task.question.implementation_has_dp = !is_on_host(task.settings.backend);
   }
-  if (options.question.dispatch_cost == kMeasured) {
-    task.question.dispatch_cost = measured_dispatch_cost(task);
+  const bool is_measured = options.question.dispatch_cost == kMeasured;
+  if (is_measured && !task.torch) {
+    fail(
+        ErrorKind::kUsage,
+        "--dispatch-cost=auto: it is measured with torch; add --with-torch, or give a cost such as "
+        "8us");
   }
+  // The costs are those of the module's optimizer.
   if (!options.module.empty()) add_module(task, options);
+  if (is_measured) task.question.dispatch_cost = measured_dispatch_cost(task);
 }
 
 // Throws a usage error where the rungs' back ends differ: rungs on a CPU and on GPUs make no
@@ -219,6 +224,32 @@ void check_one_backend(const ExplainTask& task) {
          "its own",
          task.source.folder.string(), record.cell.name(), record.cell.backend, seen);
   }
+}
+
+DeviceLimit limit_of(const ExplainTask& task, const ExplainOptions& options) {
+  return {.site = checked_site(options.site),
+          .cores = core_limit(task.settings.backend, task.settings.oversubscribe),
+          .oversubscribe = task.settings.oversubscribe};
+}
+
+std::vector<results::Cell> cells_of(const reports::GapQuestion& question) {
+  std::vector<results::Cell> cells;
+  for (const reports::RungCell& rung : reports::ladder_cells(question)) cells.push_back(rung.cell);
+  return cells;
+}
+
+void check_room(const std::vector<results::Cell>& cells, const DeviceLimit& limit) {
+  for (const results::Cell& cell : cells) {
+    if (const auto reason = why_too_large(limit, cell)) {
+      fail(ErrorKind::kUsage, "--devices: {}", *reason);
+    }
+  }
+}
+
+// Torch's side takes minutes, and changes nothing about the devices' room and the folder.
+void check_before_torch(const ExplainTask& task, const ExplainOptions& options) {
+  if (!task.source.document) check_room(cells_of(task.question), limit_of(task, options));
+  if (!task.source.is_given) OutputPaths(task.source.folder).check_holds_no_other();
 }
 
 // Reads the options and the source. Throws usage errors about options, about FOLDER, and about
@@ -246,10 +277,9 @@ ExplainTask task_of(const ExplainOptions& options) {
   if (!task.source.is_given) task.settings.site = text_of(checked_site(options.site));
   task.question.backend = task.settings.backend;
   if (!options.module.empty()) check_module(options, task.settings);
+  check_before_torch(task, options);
   add_torch(task, options);
-  for (const reports::RungCell& rung : reports::ladder_cells(task.question)) {
-    task.cells.push_back(rung.cell);
-  }
+  task.cells = cells_of(task.question);
   check_one_backend(task);
   return task;
 }
@@ -303,14 +333,6 @@ results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& opti
           .commands = {options.command}};
 }
 
-void check_room(const ExplainTask& task, const DeviceLimit& limit) {
-  for (const results::Cell& cell : task.cells) {
-    if (const auto reason = why_too_large(limit, cell)) {
-      fail(ErrorKind::kUsage, "--devices: {}", *reason);
-    }
-  }
-}
-
 // All rungs of a ladder must run at one site: rungs of several sites would be compared as if their
 // machines were one.
 void check_one_site(const ExplainTask& task, const LaunchSite& site) {
@@ -351,11 +373,9 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
          "give the --out of a tandem run",
          task.source.folder.string(), launches_missing(task));
   }
-  const DeviceLimit limit{.site = checked_site(options.site),
-                          .cores = core_limit(task.settings.backend, task.settings.oversubscribe),
-                          .oversubscribe = task.settings.oversubscribe};
+  const DeviceLimit limit = limit_of(task, options);
   check_one_site(task, limit.site);
-  check_room(task, limit);
+  check_room(task.cells, limit);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   LaunchSettings settings{.step_bench = find_step_bench(options.step_bench),
                           .min_time = task.settings.min_time,
@@ -417,7 +437,6 @@ int explain_gap(const ExplainOptions& options) {
   ExplainTask task = task_of(options);
   const OutputPaths out(task.source.folder);
   check_apart(out, {}, task.model_files, options.site);
-  if (!task.source.is_given) out.check_holds_no_other();
   if (launches_missing(task) > 0) return finish(task, measure(task, options));
   return finish(task, {SweepEnd::kComplete, std::move(*task.source.document)});
 }

@@ -64,9 +64,7 @@ std::string calibrate(const std::filesystem::path& raw, const std::filesystem::p
        .timeout = kCalibrationPatience},
       interrupts);
   const std::string what = "calibrating the export of " + question.source;
-  if (child.end == ChildResult::End::kInterrupted) {
-    fail(ErrorKind::kFailure, "{}: interrupted", what);
-  }
+  if (child.end == ChildResult::End::kInterrupted) throw Interrupted(what);
   if (child.has_exited(0)) return nearness_in(log);
   fail(ErrorKind::kFailure, "{}: {}", what, reason_of(child, "step_bench", kCalibrationPatience));
 }

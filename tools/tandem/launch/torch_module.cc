@@ -13,6 +13,7 @@
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
+#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
 namespace {
@@ -63,9 +64,7 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
                                        .log = log,
                                        .timeout = kPatience},
                                       interrupts);
-  if (child.end == ChildResult::End::kInterrupted) {
-    fail(ErrorKind::kFailure, "trying {}: interrupted", source);
-  }
+  if (child.end == ChildResult::End::kInterrupted) throw Interrupted("trying " + source);
   const std::optional<ModuleFacts> facts = child.has_exited(0) ? facts_in(log) : std::nullopt;
   if (facts) return *facts;
   const bool is_usage = child.has_exited(kUsageExit);

@@ -7,12 +7,10 @@
 #include <string_view>
 
 #include "common/base/checksummed_file.h"
-#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
-#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/torch_options.h"
@@ -62,21 +60,6 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site) {
   return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
 }
 
-// Torch's side measures each kind of the list, and no other.
-void check_measured(const std::string& costs) {
-  constexpr const char* kWhat = "--dispatch-cost=auto";
-  (void)parse_dispatch_costs(costs, kWhat);
-  for (const std::string_view kind : kDispatchKindNames) {
-    const std::vector<std::string_view> parts = split(costs, ',');
-    const bool is_there = std::ranges::any_of(
-        parts, [&](std::string_view part) { return part.starts_with(fmt::format("{}:", kind)); });
-    if (is_there) continue;
-    fail(ErrorKind::kFailure,
-         "{}: torch's side answered '{}', which has no {}; keep the tools/torch of this version",
-         kWhat, costs, kind);
-  }
-}
-
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
@@ -92,26 +75,6 @@ TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site) {
   const std::string why = why_without(twin, site);
   if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);
   return twin;
-}
-
-std::string dispatch_costs_of(const TorchTwin& twin) {
-  TorchTwin pretending = twin;
-  const auto lack = capture_error([&] {
-    pretending.environment =
-        pretend_variables({.gpus = 2, .beside_gpu = true, .python = twin.python});
-  });
-  if (lack) {
-    fail(lack->kind(), "--dispatch-cost=auto: {}; or give costs, such as 8us", lack->what());
-  }
-  const std::string costs = answer_of(pretending, "--dispatch-cost");
-  if (costs.empty()) {
-    fail(ErrorKind::kFailure,
-         "--dispatch-cost=auto: torch did not answer; to see why: tandem pretend --gpus=2 -- {} {} "
-         "--dispatch-cost",
-         twin.python, twin.script.string());
-  }
-  check_measured(costs);
-  return costs;
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {

@@ -30,11 +30,6 @@ struct TorchTwin {
 // The same where torch is what is measured: throws a usage error in place of going on without.
 [[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site);
 
-// The costs of torch's work on the host per kind, as --dispatch-cost takes them, measured now on
-// pretended GPUs and one core. Throws a usage error where there can be none for that torch, such as
-// one built without CUDA, and a failure where torch's answer cannot be read.
-[[nodiscard]] std::string dispatch_costs_of(const TorchTwin& twin);
-
 // Whether torch has the cell's strategy and options, whatever the machine.
 [[nodiscard]] bool has_torch_counterpart(const results::Cell& cell);
 

@@ -3,6 +3,9 @@
 
 #include <array>
 #include <csignal>
+#include <string>
+
+#include "common/base/error.h"
 
 namespace tandem::cli {
 
@@ -11,6 +14,13 @@ inline constexpr std::array kInterruptSignals{SIGINT, SIGTERM, SIGHUP};
 
 // The exit status of a command that a signal asked to end, as shells give it for SIGINT: 128 + 2.
 inline constexpr int kInterruptedExit = 130;
+
+// What was asked for did not happen, since a signal asked to end.
+class Interrupted : public Error {
+ public:
+  explicit Interrupted(const std::string& what)
+      : Error(ErrorKind::kFailure, what + ": interrupted") {}
+};
 
 // While an Interrupts object lives, kInterruptSignals ask for an orderly end instead of ending the
 // process. Only one object may live at a time. descriptor() becomes readable with the first signal,

@@ -8,11 +8,11 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import gather, replicate, scatter
 
-from twin.slopes import slope
+from twin import optimizers
+from twin.slopes import slope, slope_beyond
 
 DEVICES = 0, 1
 SIZES = 16, 64  # pieces of the two trials
-RATE = 1e-3
 
 
 def on_gpu(module):
@@ -44,6 +44,17 @@ def forward_of(layers):
     return lambda: lambda: module(inputs)
 
 
+def operations_of(pairs):
+    """A view and an addition each."""
+    inputs = one().requires_grad_()
+
+    def work():
+        x = inputs
+        for _ in range(pairs):
+            x = x.transpose(0, 1) + inputs
+    return lambda: work
+
+
 def backward_of(module):
     inputs = one()
 
@@ -59,7 +70,8 @@ def replicas_of(module):
 
 
 def pieces_of(tensors):
-    batch = tuple(torch.ones(len(DEVICES), 1, device="cuda:0") for _ in range(tensors))
+    """From pinned host memory, where both sides have their batch."""
+    batch = tuple(torch.ones(len(DEVICES), 1).pin_memory() for _ in range(tensors))
     return lambda: lambda: scatter(batch, DEVICES)
 
 
@@ -68,37 +80,42 @@ def gathered_of(tensors):
     return lambda: lambda: gather(outputs, 0)
 
 
-def update_of(parameters):
-    held = [nn.Parameter(torch.ones(1, device="cuda:0")) for _ in range(parameters)]
-    for parameter in held:
-        parameter.grad = torch.ones_like(parameter)
-    optimizer = torch.optim.SGD(held, lr=RATE)
-    return lambda: optimizer.step
+def update_of(optimizer):
+    """A step of the optimizer that the option names, with the rates of both sides."""
+    def trial_of(parameters):
+        held = [nn.Parameter(torch.ones(1, device="cuda:0")) for _ in range(parameters)]
+        for parameter in held:
+            parameter.grad = torch.ones_like(parameter)
+        kind, settings = optimizers.KINDS[optimizer]
+        made = kind(held, **settings)
+        return lambda: made.step
+    return trial_of
 
 
 def hooks():
-    """Seconds of DDP's hook per parameter: backward with DDP less backward without."""
+    """Of DDP's hook per parameter: backward with DDP less backward without."""
     distributed.init_process_group("nccl", store=distributed.HashStore(), rank=0, world_size=1)
     try:
-        wrapped = slope(lambda layers: backward_of(nn.parallel.DistributedDataParallel(stack(layers), device_ids=[0])), SIZES)
+        return slope_beyond(lambda layers: backward_of(nn.parallel.DistributedDataParallel(stack(layers), device_ids=[0])),
+                            lambda layers: backward_of(stack(layers)), SIZES, pieces=2)
     finally:
         distributed.destroy_process_group()
-    return (wrapped - slope(lambda layers: backward_of(stack(layers)), SIZES)) / 2
 
 
-def costs():
-    """Seconds per piece of each kind, by the kind's name."""
+def costs(optimizer):
+    """What a piece of each kind costs, by the kind's name."""
     torch.set_num_threads(1)
     count = len(DEVICES)
     return {
-        "call": slope(forward_of, SIZES) / 2,
-        "replica-module": slope(lambda n: replicas_of(nn.Sequential(*(nn.Identity() for _ in range(n)))), SIZES) / count,
-        "replica-parameter": slope(lambda n: replicas_of(Holder(parameters=n)), SIZES) / count,
-        "replica-buffer": slope(lambda n: replicas_of(Holder(buffers=n)), SIZES) / count,
-        "scatter": slope(pieces_of, SIZES) / count,
-        "gather": slope(gathered_of, SIZES) / count,
-        "optimizer": slope(update_of, SIZES),
-        # A layer leaves two nodes of calls and two that keep a gradient.
-        "autograd": slope(lambda layers: backward_of(stack(layers)), SIZES) / 4,
+        "call": slope(forward_of, SIZES, pieces=2),
+        "operation": slope(operations_of, SIZES, pieces=2),
+        "replica-module": slope(lambda n: replicas_of(nn.Sequential(*(nn.Identity() for _ in range(n)))), SIZES, count),
+        "replica-parameter": slope(lambda n: replicas_of(Holder(parameters=n)), SIZES, count),
+        "replica-buffer": slope(lambda n: replicas_of(Holder(buffers=n)), SIZES, count),
+        "scatter": slope(pieces_of, SIZES, count),
+        "gather": slope(gathered_of, SIZES, count),
+        "optimizer": slope(update_of(optimizer), SIZES),
+        # The model charges four nodes a layer: two calls, two parameters. torch has a fifth, the weight's transposition.
+        "autograd": slope(lambda layers: backward_of(stack(layers)), SIZES, pieces=4),
         "ddp-hook": hooks(),
     }
