@@ -42,8 +42,8 @@ Calls calls_of_forward(const char* name) {
   model->forward({replica.operations(), replica.stream(), &interpreter},
                  as_const(replica.parameters().tensors), replica.state(), input->as<float>(),
                  *activations);
-  replica.stream().synchronize();
   const TimePoint after = interpreter.dispatch(DispatchKind::kCall, 0);
+  replica.stream().synchronize();
   return {name, interpreter.calls() - kBusy, (after - before) / kCost};
 }
 
