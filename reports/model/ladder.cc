@@ -89,7 +89,7 @@ void add_theirs(std::vector<Definition>& definitions, const GapQuestion& questio
   definitions.push_back({Rung::kOwnSingle, "single, a share", kSingle, {}, true});
 }
 
-// Of a user's module the implementation trains the module with its own optimizer.
+// The implementation trains a user's module with the module's own optimizer.
 void settle_sides(results::Cell& cell, const GapQuestion& question) {
   const bool is_of_module = !question.module.empty() && !implementation_of(cell).empty();
   if (is_of_module) cell.model = question.module;

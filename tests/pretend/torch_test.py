@@ -98,7 +98,7 @@ class InTurn(OnPretendedGpus):
 
 
 class HostWork(OnPretendedGpus):
-    """What the twin's record tells of the host's time, on a module with a parameter, a buffer and a submodule more than none."""
+    """What the twin's record tells of the host's time, on a module with parameters, buffers and submodules."""
 
     def record(self, strategy, devices, *options):
         tools = HERE.parents[1] / "tools"

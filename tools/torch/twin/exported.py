@@ -36,7 +36,7 @@ class Called(nn.Module):
 
 
 def loss_of(training, outputs):
-    """Cross-entropy where a whole number is wanted of each row of the output, as of the workload's two losses."""
+    """Cross-entropy where a whole number is wanted for each row of the output, else the squared error: a workload has these two losses."""
     wanted = [*trees.tensors_of(training.targets), *trees.tensors_of(training.keywords.get("labels"))]
     classes = outputs.shape[-1]
     is_of_classes = any(not tensor.is_floating_point() and tensor.numel() * classes == outputs.numel() for tensor in wanted)

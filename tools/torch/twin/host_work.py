@@ -37,7 +37,7 @@ class ThreadClock:
         return time.monotonic_ns(), time.thread_time_ns(), delay
 
     def close(self):
-        """Of a thread that ends: its file."""
+        """Closes the calling thread's file, before the thread ends."""
         if getattr(self.files, "descriptor", -1) >= 0:
             os.close(self.files.descriptor)
         del self.files.descriptor

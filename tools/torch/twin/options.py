@@ -8,7 +8,7 @@ LIST = json.loads((pathlib.Path(__file__).resolve().parents[1] / "options.json")
 
 
 def values(option):
-    """Those that it may have, the usual one first; empty where it takes a number."""
+    """The values that the option may have, the usual one first; empty where the option takes a number."""
     return option["values"].split("|") if "values" in option else []
 
 
@@ -42,6 +42,6 @@ def misplaced(options):
 
 
 def named(options):
-    """Those in a cell's name: what differs from torch's default, as text."""
+    """The options in a cell's name: what differs from torch's default, as text."""
     given = {option["name"]: getattr(options, attribute(option)) for option in LIST if getattr(options, attribute(option)) != usual(option)}
     return {name: str(value) for name, value in given.items()}

@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 TORCH = pathlib.Path(__file__).resolve().parents[1]
-# Of a checkout and an archive; of a wheel, which holds the archive within the module.
+# Where the module lies in a checkout and in an archive; in a wheel the module holds the archive.
 PLACES = (TORCH.parent / "python" / "tandem", TORCH.parents[2].parent)
 
 

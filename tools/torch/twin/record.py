@@ -81,7 +81,7 @@ def cell(options):
 
 
 def mean_phases(samples, rank):
-    """Of a rank over all samples; None: of each sample's slowest one."""
+    """A rank's means over all samples; with None those of the slowest rank of each sample."""
     chosen = [max(by_rank, key=lambda one: one[0]) if rank is None else by_rank[rank] for _, by_rank in samples]
     names = chosen[0][1]
     return {"device": -1 if rank is None else rank,

@@ -117,7 +117,7 @@ class Strategy:
 
 
 def settings_of(options):
-    """Of DistributedDataParallel, as its users write them: only those that are not as torch has them anyhow."""
+    """The keywords of DistributedDataParallel that differ from torch's defaults, as its users write them."""
     settings = {"gradient_as_bucket_view": options.grads == "views", "static_graph": options.static_graph == "on",
                 "find_unused_parameters": options.find_unused_parameters == "on"}
     settings = {name: True for name, is_on in settings.items() if is_on}
