@@ -173,6 +173,19 @@ TEST(PretendedGraphs, LeadFromTheHeuristicToAPlanWithoutWorkspace) {
   EXPECT_EQ(workspace, 0);
 }
 
+// torch's attention leaves out a configuration that takes more than a limit, or does not say.
+TEST(PretendedGraphs, OfferAConfigurationThatTakesNoSharedMemory) {
+  constexpr int kSharedMemory = 304;  // CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED
+  constexpr int kElementInt32 = 23;   // CUDNN_TYPE_INT32
+  int32_t bytes = -1;
+  int64_t count = 0;
+  EXPECT_EQ(cudnn("cudnnBackendGetAttribute", offered_configuration(), kSharedMemory, kElementInt32,
+                  int64_t{1}, &count, static_cast<void*>(&bytes)),
+            0);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(bytes, 0);
+}
+
 TEST(PretendedGraphs, TellAnAttributeThatWasNeverSetAsNone) {
   int64_t count = -1;
   EXPECT_EQ(cudnn("cudnnBackendGetAttribute", make_backend(2), 1303, 11, int64_t{4}, &count,

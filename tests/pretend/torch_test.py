@@ -24,11 +24,11 @@ PYTHON = torch_python.find(torch_python.HAS_CUDA)
 
 
 class OnPretendedGpus(unittest.TestCase):
-    def run_steps(self, strategy, model, devices, steps=3):
+    def run_steps(self, strategy, model, devices, steps=3, like="a100"):
         """What step_on_gpus.py printed, and the lines of all logs."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [TANDEM, "pretend", f"--gpus={devices}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
+                [TANDEM, "pretend", f"--gpus={devices}", f"--like={like}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
                  strategy, model, str(devices), str(steps)],
                 capture_output=True, text=True, check=False, timeout=400)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -64,6 +64,18 @@ class DataParallel(OnPretendedGpus):
         calls = collections.Counter(line["call"] for line in lines if line["what"] == "library")
         self.assertEqual(calls["cudnnRNNForward"], 6)
         self.assertEqual(calls["cudnnRNNBackwardData_v8"], 6)
+
+
+    def test_attention_in_half_precision_takes_the_path_of_each_card(self):
+        for like in ("a100", "h100", "rtx4090"):
+            with self.subTest(like=like):
+                _, lines = self.run_steps("dp", "attention", 2, like=like)
+                kernels = sum("flash_fwd" in line["kernel"] for line in lines if line["what"] == "launch")
+                by_cudnn = sum(operation["operation"] == "attention-forward" for line in lines if line["what"] == "library"
+                               for operation in line["operations"])
+                # torch 2.5 and 2.9 have a kernel of their own for each card, torch 2.15 asks cuDNN on an H100.
+                self.assertEqual(kernels + by_cudnn, 6)
+                self.assertTrue(like == "h100" or by_cudnn == 0)
 
 
 class InTurn(OnPretendedGpus):
