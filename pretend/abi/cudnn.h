@@ -43,6 +43,7 @@ enum BackendAttribute : int {
   kHeuristicResults = 202,
   kConfigEngine = 300,
   kConfigWorkspace = 303,
+  kConfigSharedMemory = 304,
   kPlanConfig = 401,
   kPlanWorkspace = 402,
   kForwardW = 703,

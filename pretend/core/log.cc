@@ -2,7 +2,6 @@
 #include "pretend/core/log.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,10 +55,12 @@ struct File {
   bool closed = false;
 };
 
-File& file() {
-  static File* const file = new File;  // never destroyed: threads append until the process is gone
-  return *file;
+File*& file_of_process() {
+  static File* file = new File;  // never destroyed: threads append until the process is gone
+  return file;
 }
+
+File& file() { return *file_of_process(); }
 
 thread_local ThreadRecords* mine = nullptr;
 
@@ -131,24 +132,12 @@ void free_all_but_last(ThreadRecords& thread) {
   }
 }
 
-// A child of fork() starts without its parent's records, in a file of its own.
-void forget_parent() {
-  new (&file().mutex) std::mutex;
-  file().threads.clear();
-  file().descriptor = -1;
-  file().records = 0;
-  mine = nullptr;
-}
-
 ThreadRecords* enlist() {
   auto* const thread = new ThreadRecords;
   thread->tid = static_cast<pid_t>(syscall(SYS_gettid));
   prctl(PR_GET_NAME, thread->name.data());
   thread->first = thread->last = new Chunk(kFirstChunk);
   const std::lock_guard lock(file().mutex);
-  if (file().threads.empty()) {
-    pthread_atfork(nullptr, nullptr, forget_parent);
-  }
   thread->index = static_cast<int>(file().threads.size());
   file().threads.push_back(thread);
   return thread;
@@ -195,6 +184,14 @@ void append(const Record& record) {
   mine->last->records[used] = record;
   mine->last->used.store(used + 1, std::memory_order_release);
   ++mine->held;
+}
+
+void forget_parent() {
+  if (file().descriptor >= 0) {
+    close(file().descriptor);
+  }
+  file_of_process() = new File;  // another thread of the parent may have been changing the old one
+  mine = nullptr;
 }
 
 void write_all() {

@@ -28,6 +28,9 @@ void append(const Record& record);
 // Writes all records of all threads. Threads that still append may lose their newest ones.
 void write_all();
 
+// In a child of fork(): it starts without its parent's records, with a file of its own.
+void forget_parent();
+
 // A text that lives as long as the process; equal texts share one copy.
 [[nodiscard]] const char* keep(const char* text);
 

@@ -2,6 +2,11 @@
 //
 // What a process says when it ends: its log's last lines, and how many values it read back. Python
 // ends its workers by _exit(), which runs no destructors, so _exit() is answered here too.
+//
+// A child of fork() says what happened in the child alone. A child of vfork(), by which Python
+// starts programs, says nothing: until it becomes the other program it writes to its parent's
+// memory, and calls _exit() there if the other program is missing.
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,22 +17,29 @@
 
 namespace {
 
+pid_t owner = getpid();  // of this memory
+
 void say_the_end() {
+  if (getpid() != owner) {
+    return;
+  }
   tandem::pretend::read_back::report();
   tandem::pretend::log::write_all();
 }
 
-[[maybe_unused]] const int registered = std::atexit(say_the_end);
+// No handler of fork() runs for vfork().
+void start_in_child() {
+  owner = getpid();
+  tandem::pretend::read_back::forget_parent();
+  tandem::pretend::log::forget_parent();
+}
+
+[[maybe_unused]] const int at_exit = std::atexit(say_the_end);
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, start_in_child);
 
 }  // namespace
 
 extern "C" {
-
-// Sets a mark in the log: a program that knows its steps can name them (ctypes.CDLL(None)).
-void tandem_pretend_mark(const char* text) {
-  tandem::pretend::log::Entry entry("tandem_pretend_mark", tandem::pretend::RecordKind::kMark);
-  entry.text(tandem::pretend::log::keep(text));
-}
 
 [[noreturn]] void _exit(int status) {
   say_the_end();

@@ -18,6 +18,7 @@ struct alignas(64) Launches {
 };
 std::array<Launches, kDevices> launches;
 std::atomic<int64_t> reads{0};
+std::atomic<bool> told{false};
 
 struct Range {
   uint64_t bytes = 0;
@@ -29,10 +30,12 @@ struct Known {
   std::map<uintptr_t, Range> ranges{};
 };
 
-Known& known() {
-  static Known* const known = new Known;
-  return *known;
+Known*& known_of_process() {
+  static Known* known = new Known;
+  return known;
 }
+
+Known& known() { return *known_of_process(); }
 
 std::atomic<uint64_t>& launches_of(int device) {
   return launches[static_cast<size_t>(device) % kDevices].count;
@@ -70,8 +73,17 @@ void note_read(int device, const void* address, uint64_t bytes) {
 
 int64_t count() { return reads.load(); }
 
+void forget_parent() {
+  for (Launches& of_device : launches) {
+    of_device.count = 0;
+  }
+  reads = 0;
+  told = false;
+  known_of_process() =
+      new Known;  // another thread of the parent may have been changing the old one
+}
+
 void report() {
-  static std::atomic<bool> told{false};
   const int64_t found = count();
   if (found > 0 && !told.exchange(true)) {
     std::fprintf(

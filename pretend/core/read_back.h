@@ -19,6 +19,9 @@ void note_read(int device, const void* address, uint64_t bytes);
 
 [[nodiscard]] int64_t count();
 
+// In a child of fork(): it has launched and read nothing yet.
+void forget_parent();
+
 // Says on stderr how often it happened, if it did. Once per process.
 void report();
 

@@ -3,6 +3,10 @@
 
 #include <cstring>
 #include <new>
+#include <string>
+
+#include "pretend/core/answer.h"
+#include "pretend/cublaslt/attributes.h"
 
 using namespace tandem::pretend;
 
@@ -12,77 +16,52 @@ constexpr int kInvalidValue = 7;   // CUBLAS_STATUS_INVALID_VALUE
 constexpr int kAllocFailed = 3;    // CUBLAS_STATUS_ALLOC_FAILED
 constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
 
-// Where a descriptor keeps an attribute; nowhere if it drops it.
-struct Place {
-  void* address = nullptr;
-  uint64_t bytes = 0;
-};
-
-template <typename Value>
-Place at(Value& value) {
-  return {&value, sizeof value};
-}
-
-// By cublasLtMatmulDescAttributes_t.
-Place place_of(Operation& operation, int attribute) {
-  switch (attribute) {
-    case 0:
-      return at(operation.compute_type);
-    case 1:
-      return at(operation.scale_type);
-    case 3:
-      return at(operation.a);
-    case 4:
-      return at(operation.b);
-    default:
-      return {};
+// Where a descriptor keeps the attribute. Another attribute is refused by its name, once.
+template <typename Descriptor>
+KeptValue value_of(const char* call, Descriptor* descriptor, int number) {
+  const Attribute<Descriptor>* const attribute = attribute_of(descriptor, number);
+  if (attribute == nullptr) {
+    refuse(TANDEM_PRETEND_LIBRARY, ("attribute " + std::to_string(number) + " of " + call).c_str());
+    return {};
   }
-}
-
-// By cublasLtMatrixLayoutAttribute_t.
-Place place_of(Layout& layout, int attribute) {
-  switch (attribute) {
-    case 0:
-      return at(layout.type);
-    case 2:
-      return at(layout.rows);
-    case 3:
-      return at(layout.columns);
-    case 4:
-      return at(layout.leading);
-    case 5:
-      return at(layout.batch);
-    default:
-      return {};
+  if (attribute->value == nullptr) {
+    refuse(TANDEM_PRETEND_LIBRARY, attribute->name);
+    return {};
   }
+  return attribute->value(*descriptor);
 }
 
 template <typename Descriptor>
-int set(Descriptor* to, int attribute, const void* value, uint64_t bytes) {
-  const Place place = place_of(*to, attribute);
-  if (place.address == nullptr) {
-    return 0;
+int set(const char* call, Descriptor* to, int attribute, const void* value, uint64_t bytes) {
+  const KeptValue kept = value_of(call, to, attribute);
+  if (kept.address == nullptr) {
+    return kNotSupported;
   }
-  if (value == nullptr || bytes != place.bytes) {
+  if (value == nullptr || bytes != kept.bytes) {
     return kInvalidValue;
   }
-  std::memcpy(place.address, value, bytes);
+  std::memcpy(kept.address, value, bytes);
   return 0;
 }
 
+// With no bytes the caller asks for the size alone.
 template <typename Descriptor>
-int get(Descriptor* of, int attribute, void* value, uint64_t bytes, uint64_t* written) {
-  const Place place = place_of(*of, attribute);
-  if (place.address == nullptr) {
+int get(const char* call, Descriptor* of, int attribute, void* value, uint64_t bytes,
+        uint64_t* written) {
+  const KeptValue kept = value_of(call, of, attribute);
+  if (kept.address == nullptr) {
     return kNotSupported;
   }
-  if (written != nullptr) {
-    *written = place.bytes;
-  }
-  if (value == nullptr || bytes < place.bytes) {
+  const bool is_question = bytes == 0;
+  if (is_question ? written == nullptr : value == nullptr || bytes != kept.bytes) {
     return kInvalidValue;
   }
-  std::memcpy(value, place.address, place.bytes);
+  if (written != nullptr) {
+    *written = kept.bytes;
+  }
+  if (!is_question) {
+    std::memcpy(value, kept.address, bytes);
+  }
   return 0;
 }
 
@@ -129,12 +108,12 @@ int cublasLtMatmulDescDestroy(Operation* made) { return destroy(made); }
 
 int cublasLtMatmulDescSetAttribute(Operation* to, int attribute, const void* value,
                                    uint64_t bytes) {
-  return set(to, attribute, value, bytes);
+  return set(__func__, to, attribute, value, bytes);
 }
 
 int cublasLtMatmulDescGetAttribute(Operation* of, int attribute, void* value, uint64_t bytes,
                                    uint64_t* written) {
-  return get(of, attribute, value, bytes, written);
+  return get(__func__, of, attribute, value, bytes, written);
 }
 
 int cublasLtMatrixLayoutCreate(Layout** made, int type, uint64_t rows, uint64_t columns,
@@ -150,12 +129,12 @@ int cublasLtMatrixLayoutInit_internal(void* storage, uint64_t bytes, int type, u
 int cublasLtMatrixLayoutDestroy(Layout* made) { return destroy(made); }
 
 int cublasLtMatrixLayoutSetAttribute(Layout* to, int attribute, const void* value, uint64_t bytes) {
-  return set(to, attribute, value, bytes);
+  return set(__func__, to, attribute, value, bytes);
 }
 
 int cublasLtMatrixLayoutGetAttribute(Layout* of, int attribute, void* value, uint64_t bytes,
                                      uint64_t* written) {
-  return get(of, attribute, value, bytes, written);
+  return get(__func__, of, attribute, value, bytes, written);
 }
 
 int cublasLtMatmulPreferenceCreate(Preference** made) { return make(made, {}); }
@@ -166,6 +145,13 @@ int cublasLtMatmulPreferenceInit_internal(void* storage, uint64_t bytes) {
 
 int cublasLtMatmulPreferenceDestroy(Preference* made) { return destroy(made); }
 
-// The one algorithm that there is fits every preference.
-int cublasLtMatmulPreferenceSetAttribute(Preference*, int, const void*, uint64_t) { return 0; }
+int cublasLtMatmulPreferenceSetAttribute(Preference* to, int attribute, const void* value,
+                                         uint64_t bytes) {
+  return set(__func__, to, attribute, value, bytes);
+}
+
+int cublasLtMatmulPreferenceGetAttribute(Preference* of, int attribute, void* value, uint64_t bytes,
+                                         uint64_t* written) {
+  return get(__func__, of, attribute, value, bytes, written);
+}
 }

@@ -30,6 +30,7 @@ SharedContents make_configuration(const SharedContents& graph) {
   SharedContents configuration = make_contents(abi::kBackendEngineConfig);
   configuration->set_child(abi::kConfigEngine, engine);
   configuration->set_number(abi::kConfigWorkspace, 0);
+  configuration->set_number(abi::kConfigSharedMemory, 0);
   return configuration;
 }
 

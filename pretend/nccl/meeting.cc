@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pretend/nccl/meeting.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -71,57 +65,33 @@ void sleep_for_change(MeetingLayout* layout, uint32_t seen) {
   syscall(SYS_futex, &layout->changes, FUTEX_WAIT, seen, &patience, nullptr, 0);
 }
 
-// Maps the file, which the first rank makes: whoever holds the lock and finds it short.
-void* map_file(const std::string& path, uint64_t bytes) {
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (file < 0) {
-    return MAP_FAILED;
-  }
-  flock(file, LOCK_EX);
-  struct stat facts {};
-  fstat(file, &facts);
-  const bool is_short = static_cast<uint64_t>(facts.st_size) < bytes;
-  // Pages that the file system promises now cannot be missing at the first touch.
-  const int failed = is_short ? posix_fallocate(file, 0, static_cast<off_t>(bytes)) : 0;
-  flock(file, LOCK_UN);
-  void* const mapped =
-      failed != 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  if (failed != 0) {
-    errno = failed;
-  }
-  return mapped;
-}
-
-std::string path_of(const std::string& name) { return "/dev/shm/" + name; }
-
 }  // namespace
 
 std::unique_ptr<Meeting> Meeting::join(const std::string& name, int rank, int ranks) {
   const uint64_t bytes = bytes_for(ranks);
-  void* const mapped = map_file(path_of(name), bytes);
-  if (mapped == MAP_FAILED) {
+  auto file = std::make_unique<MeetingFile>(name, bytes);
+  if (file->memory() == nullptr) {
     std::fprintf(stderr,
                  "pretended libnccl.so.2: %d ranks cannot meet in %s (%llu KiB): %s; free space in "
                  "/dev/shm\n",
-                 ranks, path_of(name).c_str(), static_cast<unsigned long long>(bytes >> 10),
-                 std::strerror(errno));
+                 ranks, file->path().c_str(), static_cast<unsigned long long>(bytes >> 10),
+                 std::strerror(file->error()));
     return nullptr;
   }
-  auto* const layout = static_cast<MeetingLayout*>(mapped);
-  std::unique_ptr<Meeting> meeting(new Meeting(name, rank, ranks, layout, bytes));
+  std::unique_ptr<Meeting> meeting(new Meeting(std::move(file), rank, ranks));
   // Nobody else will look for the file once all have it.
-  if (layout->joined.fetch_add(1) + 1 == static_cast<uint32_t>(ranks)) {
-    unlink(path_of(name).c_str());
+  if (meeting->layout_->joined.fetch_add(1) + 1 == static_cast<uint32_t>(ranks)) {
+    meeting->file_->unlink();
   }
-  announce(layout);
+  announce(meeting->layout_);
   return meeting;
 }
 
-Meeting::Meeting(std::string name, int rank, int ranks, MeetingLayout* layout, uint64_t bytes)
-    : name_(std::move(name)), rank_(rank), ranks_(ranks), layout_(layout), bytes_(bytes) {}
-
-Meeting::~Meeting() { munmap(layout_, bytes_); }
+Meeting::Meeting(std::unique_ptr<MeetingFile> file, int rank, int ranks)
+    : file_(std::move(file)),
+      rank_(rank),
+      ranks_(ranks),
+      layout_(static_cast<MeetingLayout*>(file_->memory())) {}
 
 template <typename Condition>
 bool Meeting::wait_until(const char* what, Condition condition) {
@@ -136,7 +106,7 @@ bool Meeting::wait_until(const char* what, Condition condition) {
                    "pretended libnccl.so.2: rank %d of %d waited 10 minutes for %s; look for the "
                    "rank that is missing or has failed\n",
                    rank_, ranks_, what);
-      unlink(path_of(name_).c_str());
+      file_->unlink();
       return false;
     }
     if (!condition()) {
@@ -200,20 +170,5 @@ void Meeting::abort() {
 }
 
 bool Meeting::is_aborted() const { return aborted_.load(std::memory_order_acquire); }
-
-std::string new_meeting_name() {
-  std::array<unsigned char, 8> random{};
-  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count() ^ getpid();
-    std::memcpy(random.data(), &now, random.size());
-  }
-  std::string name = "tandem-pretend-";
-  for (const unsigned char byte : random) {
-    std::array<char, 3> digits{};
-    std::snprintf(digits.data(), digits.size(), "%02x", byte);
-    name += digits.data();
-  }
-  return name;
-}
 
 }  // namespace tandem::pretend

@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "pretend/nccl/meeting_file.h"
+
 namespace tandem::pretend {
 
 struct MeetingLayout;
@@ -22,7 +24,6 @@ class Meeting {
   static std::unique_ptr<Meeting> join(const std::string& name, int rank, int ranks);
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
-  ~Meeting();
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -46,20 +47,16 @@ class Meeting {
   [[nodiscard]] bool is_aborted() const;
 
  private:
-  Meeting(std::string name, int rank, int ranks, MeetingLayout* layout, uint64_t bytes);
+  Meeting(std::unique_ptr<MeetingFile> file, int rank, int ranks);
   template <typename Condition>
   bool wait_until(const char* what, Condition condition);
 
-  std::string name_;
+  std::unique_ptr<MeetingFile> file_;
   int rank_;
   int ranks_;
-  MeetingLayout* layout_;
-  uint64_t bytes_;
+  MeetingLayout* layout_;  // in the file's memory
   uint64_t deposits_ = 0;
   std::atomic<bool> aborted_{false};
 };
-
-// "tandem-pretend-" and 16 digits that no other meeting has.
-[[nodiscard]] std::string new_meeting_name();
 
 }  // namespace tandem::pretend

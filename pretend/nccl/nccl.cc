@@ -13,6 +13,7 @@
 #include "pretend/core/settings.h"
 #include "pretend/nccl/communicator.h"
 #include "pretend/nccl/group.h"
+#include "pretend/nccl/meeting_file.h"
 
 using namespace tandem::pretend;
 

@@ -9,11 +9,13 @@
 #include <library_types.h>
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include "pretend/abi/cudart.h"
 #include "pretend/abi/driver.h"
 #include "pretend/core/library_types.h"
+#include "pretend/cublaslt/attributes.h"
 #include "pretend/cublaslt/descriptors.h"
 
 namespace tandem::pretend::abi {
@@ -56,6 +58,39 @@ TANDEM_SAME_AS(LaunchConfig, shared_bytes, cudaLaunchConfig_t, dynamicSmemBytes)
 TANDEM_SAME_AS(LaunchConfig, stream, cudaLaunchConfig_t, stream);
 TANDEM_SAME_AS(DriverLaunchConfig, block, CUlaunchConfig, blockDimX);
 TANDEM_SAME_AS(DriverLaunchConfig, stream, CUlaunchConfig, hStream);
+
+#define TANDEM_SAME_NUMBER(Descriptor, attribute)                                         \
+  static_assert(attribute_of(static_cast<const Descriptor*>(nullptr), attribute)->name == \
+                std::string_view(#attribute))
+
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_SCALE_TYPE);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_POINTER_MODE);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_TRANSA);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_TRANSB);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_EPILOGUE);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM);
+TANDEM_SAME_NUMBER(Operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_TYPE);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_ROWS);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_COLS);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_LD);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+TANDEM_SAME_NUMBER(Layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
+TANDEM_SAME_NUMBER(Preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 
 static_assert(sizeof(Operation) <= sizeof(cublasLtMatmulDescOpaque_t));
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));

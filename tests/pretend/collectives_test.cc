@@ -2,10 +2,14 @@
 //
 // Communicators of the pretended NCCL: integers and single values are computed between ranks, in
 // one thread and in processes; other values are left as they are.
+#include <sched.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -117,6 +121,40 @@ TEST(PretendedCollectives, OfProcessesGatherAndWaitForEachOther) {
   }
   EXPECT_NE(::access(("/dev/shm/" + std::string(id.text.data())).c_str(), F_OK), 0)
       << "left behind";
+}
+
+bool has_meeting_file(const UniqueId& id) {
+  struct stat facts {};
+  const std::string path = "/dev/shm/" + std::string(id.text.data());
+  return ::stat(path.c_str(), &facts) == 0 && facts.st_size > 0;
+}
+
+// A process that waits for a second rank, which never comes.
+pid_t start_lonely_rank(const UniqueId& id) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    void* communicator = nullptr;
+    ::_exit(nccl("ncclCommInitRank", &communicator, 2, id, 0));
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!has_meeting_file(id) && std::chrono::steady_clock::now() < deadline) {
+    ::sched_yield();
+  }
+  return child;
+}
+
+TEST(PretendedCommunicators, RemoveWhatADeadRankLeftAndNothingElse) {
+  UniqueId id;
+  UniqueId another;
+  ASSERT_EQ(nccl("ncclGetUniqueId", &id), 0);
+  const pid_t child = start_lonely_rank(id);
+  EXPECT_EQ(nccl("ncclGetUniqueId", &another), 0);
+  EXPECT_TRUE(has_meeting_file(id)) << "its rank still waits there";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(has_meeting_file(id));
+  EXPECT_EQ(nccl("ncclGetUniqueId", &another), 0);
+  EXPECT_FALSE(has_meeting_file(id)) << "left behind";
 }
 
 TEST(PretendedCommunicators, SplitByColorInTheOrderOfKeys) {

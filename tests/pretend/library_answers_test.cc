@@ -70,6 +70,53 @@ TEST(PretendedProducts, AttributeOfAnotherSize_IsRefused) {
   EXPECT_EQ(cublaslt("cublasLtMatmulDescDestroy", operation), 0);
 }
 
+int set_int(void* descriptor, const char* call, int attribute) {
+  const int32_t value = 1;
+  return cublaslt(call, descriptor, attribute, static_cast<const void*>(&value), uint64_t{4});
+}
+
+TEST(PretendedProducts, AttributesThatAreNotKnown_AreRefusedByNameOnce) {
+  constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
+  constexpr int kOrder = 1;          // CUBLASLT_MATRIX_LAYOUT_ORDER
+  constexpr int kTransposeC = 5;     // CUBLASLT_MATMUL_DESC_TRANSC
+  std::array<void*, 2> made{};
+  EXPECT_EQ(
+      cublaslt("cublasLtMatrixLayoutCreate", made.data(), 0, uint64_t{2}, uint64_t{3}, int64_t{2}),
+      0);
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescCreate", &made[1], 68, 0), 0);
+  ::testing::internal::CaptureStderr();
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(set_int(made[0], "cublasLtMatrixLayoutSetAttribute", kOrder), kNotSupported);
+    EXPECT_EQ(set_int(made[1], "cublasLtMatmulDescSetAttribute", kTransposeC), kNotSupported);
+    EXPECT_EQ(set_int(made[1], "cublasLtMatmulDescSetAttribute", 1234), kNotSupported);
+  }
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  for (const char* name : {"CUBLASLT_MATRIX_LAYOUT_ORDER", "CUBLASLT_MATMUL_DESC_TRANSC",
+                           "attribute 1234 of cublasLtMatmulDescSetAttribute"}) {
+    EXPECT_EQ(said.find(name), said.rfind(name)) << said;
+    EXPECT_NE(said.find(name), std::string::npos) << said;
+  }
+}
+
+TEST(PretendedProducts, AttributesThatAreKnown_TellSizeAndValue) {
+  constexpr int kEpilogue = 7;  // CUBLASLT_MATMUL_DESC_EPILOGUE
+  void* operation = nullptr;
+  void* const nothing = nullptr;
+  uint64_t written = 0;
+  int32_t epilogue = 0;
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescCreate", &operation, 68, 0), 0);
+  EXPECT_EQ(set_int(operation, "cublasLtMatmulDescSetAttribute", kEpilogue), 0);
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescGetAttribute", operation, kEpilogue, nothing, uint64_t{0},
+                     &written),
+            0);
+  EXPECT_EQ(written, 4U);
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescGetAttribute", operation, kEpilogue,
+                     static_cast<void*>(&epilogue), written, &written),
+            0);
+  EXPECT_EQ(epilogue, 1);
+  EXPECT_EQ(cublaslt("cublasLtMatmulDescDestroy", operation), 0);
+}
+
 TEST(PretendedProducts, PartsOfTheVersion_MakeUpTheVersion) {
   std::array<int, 3> parts{};
   for (int part = 0; part < 3; ++part) {
@@ -124,6 +171,19 @@ TEST(PretendedGraphs, LeadFromTheHeuristicToAPlanWithoutWorkspace) {
             0);
   EXPECT_EQ(count, 1);
   EXPECT_EQ(workspace, 0);
+}
+
+// torch's attention leaves out a configuration that takes more than a limit, or does not say.
+TEST(PretendedGraphs, OfferAConfigurationThatTakesNoSharedMemory) {
+  constexpr int kSharedMemory = 304;  // CUDNN_ATTR_ENGINECFG_SHARED_MEMORY_USED
+  constexpr int kElementInt32 = 23;   // CUDNN_TYPE_INT32
+  int32_t bytes = -1;
+  int64_t count = 0;
+  EXPECT_EQ(cudnn("cudnnBackendGetAttribute", offered_configuration(), kSharedMemory, kElementInt32,
+                  int64_t{1}, &count, static_cast<void*>(&bytes)),
+            0);
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(bytes, 0);
 }
 
 TEST(PretendedGraphs, TellAnAttributeThatWasNeverSetAsNone) {

@@ -128,6 +128,25 @@ class Log(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertEqual(lines[-1]["what"], "end")
 
+    def test_a_program_that_is_missing_leaves_log_and_count_to_its_parent(self):
+        # Python asks vfork() for the child, which ends by _exit() in the memory of its parent.
+        more = ("import subprocess\ntry: subprocess.run(['no-such-program'])\nexcept FileNotFoundError: print(os.getpid())\n"
+                "core.tandem_pretend_mark(b'after')\n")
+        done, lines = self.run_program(more, "missing")
+        self.assertEqual(str(lines[0]["pid"]), done.stdout.strip(), done.stderr)
+        self.assertEqual([line["what"] for line in lines].count("end"), 1)
+        self.assertEqual(lines[-1]["read_back"], 1)
+        self.assertEqual(done.stderr.count("read back"), 1)
+
+    def test_a_forked_worker_does_not_repeat_what_its_parent_read(self):
+        done, lines = self.run_program("worker = os.fork()\nif not worker: os._exit(0)\nos.waitpid(worker, 0)\n", "forked")
+        self.assertEqual(done.stderr.count("read back"), 1, done.stderr)
+        self.assertEqual([line["what"] for line in lines].count("end"), 1)
+
+    def test_a_program_can_ask_how_many_values_it_read(self):
+        done, _ = self.run_program("print(core.tandem_pretend_read_back())\n", "asked")
+        self.assertEqual(done.stdout.strip(), "1")
+
     def test_many_records_are_written_on_the_way(self):
         more = "launch = cuda.cudaEventRecord\nfor _ in range(300000): launch(event, None)\n"
         _, lines = self.run_program(more, "many")

@@ -21,12 +21,26 @@ class Recurrent(nn.Module):
         return self.layers(batch)[0]
 
 
+class Attention(nn.Module):
+    """One layer in half precision, which torch gives to whichever library it takes for the fastest on the card."""
+
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(32, 96).half()
+
+    def forward(self, batch):
+        query, key, value = self.project(batch.half()).unflatten(-1, (3, 2, 16)).permute(2, 0, 3, 1, 4)
+        return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
 def make(name, rank):
     """The model and the shape of one sample. Ranks of `differing` have other shapes."""
     if name == "convolutions":
         return nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 4, 3)), (3, 16, 16)
     if name == "recurrent":
         return Recurrent(), (5, 8)
+    if name == "attention":
+        return Attention(), (8, 32)
     width = 32 + rank if name == "differing" else 32
     return nn.Sequential(nn.Linear(16, width), nn.ReLU(), nn.Linear(width, 4)), (16,)
 

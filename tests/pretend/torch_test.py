@@ -24,11 +24,11 @@ PYTHON = torch_python.find(torch_python.HAS_CUDA)
 
 
 class OnPretendedGpus(unittest.TestCase):
-    def run_steps(self, strategy, model, devices, steps=3):
+    def run_steps(self, strategy, model, devices, steps=3, like="a100"):
         """What step_on_gpus.py printed, and the lines of all logs."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
-                [TANDEM, "pretend", f"--gpus={devices}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
+                [TANDEM, "pretend", f"--gpus={devices}", f"--like={like}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
                  strategy, model, str(devices), str(steps)],
                 capture_output=True, text=True, check=False, timeout=400)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -64,6 +64,18 @@ class DataParallel(OnPretendedGpus):
         calls = collections.Counter(line["call"] for line in lines if line["what"] == "library")
         self.assertEqual(calls["cudnnRNNForward"], 6)
         self.assertEqual(calls["cudnnRNNBackwardData_v8"], 6)
+
+
+    def test_attention_in_half_precision_takes_the_path_of_each_card(self):
+        for like in ("a100", "h100", "rtx4090"):
+            with self.subTest(like=like):
+                _, lines = self.run_steps("dp", "attention", 2, like=like)
+                kernels = sum("flash_fwd" in line["kernel"] for line in lines if line["what"] == "launch")
+                by_cudnn = sum(operation["operation"] == "attention-forward" for line in lines if line["what"] == "library"
+                               for operation in line["operations"])
+                # torch 2.5 and 2.9 have a kernel of their own for each card, torch 2.15 asks cuDNN on an H100.
+                self.assertEqual(kernels + by_cudnn, 6)
+                self.assertTrue(like == "h100" or by_cudnn == 0)
 
 
 class InTurn(OnPretendedGpus):
@@ -163,6 +175,25 @@ def build():
 """
 
 
+READS_TWICE = """
+import torch
+
+
+class Reads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 8)
+
+    def forward(self, x):
+        y = self.inner(x)
+        return y * 2 if y.sum() > y.max().item() else y
+
+
+def build():
+    return Reads(), (torch.randn(4, 4), torch.randn(4, 8)), torch.nn.MSELoss()
+"""
+
+
 class Command(unittest.TestCase):
     def test_its_words_arrive_as_they_are(self):
         words = ["[1,2]", "[[a],[b]]", "two words", "", "--out=there", "--", "--gpus=3"]
@@ -175,8 +206,8 @@ class Command(unittest.TestCase):
 class Run(OnPretendedGpus):
     """`tandem run --module --pretend`: figures of their own, and what is refused."""
 
-    def run_module(self, folder, *options):
-        (pathlib.Path(folder) / "own.py").write_text(OWN)
+    def run_module(self, folder, *options, own=OWN):
+        (pathlib.Path(folder) / "own.py").write_text(own)
         return subprocess.run([TANDEM, "run", "--module=own.py:build", "--batch-per-device=4", f"--with-torch={PYTHON}", "--out=out", *options],
                               cwd=folder, capture_output=True, text=True, check=False, timeout=500)
 
@@ -211,6 +242,28 @@ class Run(OnPretendedGpus):
         """How often a step has each part that the profiler's ranges tell."""
         return {part["part"].removesuffix(" (profiled)"): part["per_step"] for part in launch["host_work"]["parts"]
                 if part["part"].endswith("(profiled)")}
+
+    def test_values_that_a_module_reads_back_are_told_once_per_cell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_module(folder, "--pretend=2", "--launches=2", "--cell=ddp read-loss=on precision=fp16", own=READS_TWICE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]
+            self.assertEqual({launch["cell"]["strategy"] for launch in launches}, {"single", "independent", "dp", "ddp"})
+            # What read-loss=on and the gradient scaler read is not the module's.
+            warnings = {warning for launch in launches for warning in launch["warnings"]}
+            self.assertEqual(len(warnings), 1, warnings)
+            self.assertIn("2 times a device", *warnings)
+            cells = {json.dumps(launch["cell"]) for launch in launches}
+            report = (pathlib.Path(folder) / "out" / "report.md").read_text()
+            self.assertEqual(report.count(f"warning: {warnings.pop()} (in {len(cells)} cells)"), 1, report)
+
+    def test_a_module_that_reads_nothing_back_has_no_warning(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_module(folder, "--pretend=2", "--launches=1", "--cell=ddp read-loss=on precision=fp16",
+                                   "--cell=ddp precision=fp16 fused=on find-unused-parameters=on")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]
+            self.assertEqual([launch.get("warnings", []) for launch in launches], [[]] * len(launches))
 
     def test_what_does_not_go_together_is_one_line(self):
         for options, says in ((("--pretend=2", "--devices=2"), "leave --devices out"), (("--pretend=2", "--backend=host"), "leave --backend=host out"),
