@@ -17,6 +17,7 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,15 @@ class Failed(Exception):
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         own = [line for line in lines if line.startswith(("marked_steps: ", "tandem: "))]
         return cls(f"{program.name} ended with status {done.returncode}: {(own or lines[-1:] or ['it said nothing'])[0]}")
+
+
+def end(process):
+    """With its ranks, which mpirun ends where it is asked to."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @dataclasses.dataclass
@@ -89,12 +99,16 @@ class Sides:
         before = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-np", str(case.devices)] if case.strategy == "ddp" else []
         words = [self.build / "bin" / "tandem", "pretend", f"--gpus={case.devices}", f"--log={folder}/calls",
                  f"--python={self.python}", "--", *before, *command, *case.words()]
-        try:
-            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=self.timeout,
-                                  env=os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")})
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{pathlib.Path(command[0]).name} took no {STEPS} steps in {self.timeout:g} s, and was ended; "
-                         "is the machine busy?") from None
+        environment = os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")}
+        with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                              start_new_session=True) as process:
+            try:
+                done = subprocess.CompletedProcess(words, 0, *process.communicate(timeout=self.timeout))
+            except subprocess.TimeoutExpired:
+                end(process)
+                raise Failed(f"{pathlib.Path(command[0]).name} took no {STEPS} steps in {self.timeout:g} s, and was ended; "
+                             "is the machine busy?") from None
+        done.returncode = process.returncode
         if done.returncode != 0:
             raise Failed.saying(pathlib.Path(command[0]), done)
         return done.stdout

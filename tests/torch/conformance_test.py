@@ -41,6 +41,10 @@ def without(expected, *names):
     return {name: count for name, count in expected.items() if name not in names}
 
 
+def is_pinned(comparison):
+    return comparison.version.startswith(LAUNCHES["torch"] + ".")
+
+
 HALVES = {"outputs_in_16_bits": 8}  # six between GPUs, two within GPU 0
 # (model, strategy, options of both sides, options of torch's alone, what a later step has)
 OPTIONS = {
@@ -54,9 +58,9 @@ OPTIONS = {
         ("resnet-tiny", "ddp", ["accumulate=2"], [], DDP["resnet-tiny"] | {"micro_batches": 8, "operators_own_copy": 8}),
     ],
     "halves": [
-        ("mlp-small", "ddp", ["compress=fp16"], [], DDP["mlp-small"] | {"copies_into_buckets": 24}),
-        ("gpt2-nano", "ddp", ["compress=fp16"], [], DDP["gpt2-nano"] | {"copies_into_buckets": 112}),
-        ("resnet-tiny", "ddp", ["compress=bf16"], [], DDP["resnet-tiny"] | {"copies_into_buckets": 152}),
+        ("mlp-small", "ddp", ["compress=fp16"], [], DDP["mlp-small"]),
+        ("gpt2-nano", "ddp", ["compress=fp16"], [], DDP["gpt2-nano"]),
+        ("resnet-tiny", "ddp", ["compress=bf16"], [], DDP["resnet-tiny"]),
         ("mlp-small", "dp", ["precision=bf16"], [], DP["mlp-small"] | HALVES | {"fp16_of_replicas": 32}),
         ("resnet-tiny", "dp", ["precision=bf16"], [], DP["resnet-tiny"] | HALVES | {"fp16_of_replicas": 152}),
         ("mlp-small", "ddp", ["precision=bf16"], [], DDP["mlp-small"]),
@@ -81,14 +85,16 @@ class Conformance(unittest.TestCase):
         self.assertEqual(left, [], "\n".join(left))
 
     def check_later_step(self, comparison, expected):
+        """The cuDNN beside another torch may lack attention, for which Tandem then has products in bf16 too."""
         explained, left = comparison.differences(conformance.STEPS - 1)
         self.assertEqual(left, [], "\n".join(left))
-        self.assertEqual(explained, expected)
+        loose = [] if is_pinned(comparison) else ["attention"]
+        self.assertEqual(without(explained, *loose), without(expected, *loose))
 
     def check_launches(self, comparison, name):
         """Those of torch are of one version: another one may have other kernels, and no other calls."""
         found, pinned = launch_kinds.table(*comparison.step(conformance.STEPS - 1)), LAUNCHES["cases"][name]
-        if comparison.version.startswith(LAUNCHES["torch"] + "."):
+        if is_pinned(comparison):
             self.assertEqual(found, pinned)
             return
         print(f"launches of torch {comparison.version} are not held to those of {LAUNCHES['torch']}")

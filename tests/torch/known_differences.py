@@ -229,18 +229,6 @@ def operators_own_copy(torch, ours, module):
     return changed
 
 
-def copies_into_buckets(torch, ours, module):
-    """A hook of torch's finds gradients that plain copies brought into buckets; Tandem's divides them on the way, by a kernel."""
-    if not any(call.kind == "all-reduce" and call.type in ("f16", "bf16") for call in torch.collectives):
-        return 0
-    changed = 0
-    for device, copies in torch.local.items():
-        if copies and copies == 2 * ours.local[device]:
-            torch.local[device] = list(ours.local[device])
-            changed += len(copies) // 2
-    return changed
-
-
 def attention(torch, ours, module):
     """torch's attention in fp32 is one kernel in each direction, Tandem's batched products and kernels of softmax."""
     if any(work.batch > 1 for work in torch.work):
@@ -261,8 +249,8 @@ def fp16_of_replicas(torch, ours, module):
 
 
 IN_ORDER = [flattening, batch_counters, buffers_copied_back, buffers_stay, map_of_used, padding, micro_batches, targets_behind,
-            integers_of_64_bits, outputs_in_16_bits, queues_of_copies, own_output_gradient, operators_own_copy, copies_into_buckets,
-            attention, fp16_of_replicas]
+            integers_of_64_bits, outputs_in_16_bits, queues_of_copies, own_output_gradient, operators_own_copy, attention,
+            fp16_of_replicas]
 
 
 def settle(torch, ours, module):
