@@ -141,16 +141,17 @@ void BucketReducer::add_to_bucket(int segment) {
 // by itself, it is a plain copy, as in torch too.
 void BucketReducer::bring_into_bucket(int segment) {
   const auto index = static_cast<std::size_t>(segment);
-  replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
+  const Span<float> gradient = gradients()[index];
+  Stream& stream = replica_.stream();
+  replica_.timer().begin(stream, Phase::kBucketCopy);
   if (hook_) {
-    enqueue_copy(replica_.stream(), views_[index], gradients()[index]);
+    replica_.timer().copy(stream, views_[index], gradient);
   } else {
-    replica_.operations().enqueue(replica_.stream(),
-                                  Scale{.in = gradients()[index],
-                                        .out = views_[index],
-                                        .factor = 1.0F / static_cast<float>(divisor_)});
+    replica_.operations().enqueue(
+        stream,
+        Scale{.in = gradient, .out = views_[index], .factor = 1.0F / static_cast<float>(divisor_)});
   }
-  replica_.timer().begin(replica_.stream(), Phase::kBackward);
+  replica_.timer().begin(stream, Phase::kBackward);
 }
 
 void BucketReducer::mark_filled(std::size_t index) {
