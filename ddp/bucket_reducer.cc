@@ -132,20 +132,26 @@ void BucketReducer::gradient_ready(int segment) {
 }
 
 void BucketReducer::add_to_bucket(int segment) {
-  if (own_gradients_ || (!hook_ && !collective_averages())) divide_into_bucket(segment);
+  if (own_gradients_ || (!hook_ && !collective_averages())) bring_into_bucket(segment);
   const std::size_t index = places_[static_cast<std::size_t>(segment)].bucket;
   if (--buckets_[index]->missing == 0) mark_filled(index);
 }
 
-// One pass copies and divides, as in torch; views are divided in place. A hook divides itself.
-void BucketReducer::divide_into_bucket(int segment) {
+// One pass copies and divides, as in torch; views are divided in place. For a hook, which divides
+// by itself, it is a plain copy, as in torch too.
+void BucketReducer::bring_into_bucket(int segment) {
   const auto index = static_cast<std::size_t>(segment);
-  replica_.timer().begin(replica_.stream(), Phase::kBucketCopy);
-  replica_.operations().enqueue(
-      replica_.stream(), Scale{.in = gradients()[index],
-                               .out = views_[index],
-                               .factor = hook_ ? 1.0F : 1.0F / static_cast<float>(divisor_)});
-  replica_.timer().begin(replica_.stream(), Phase::kBackward);
+  const Span<float> gradient = gradients()[index];
+  Stream& stream = replica_.stream();
+  replica_.timer().begin(stream, Phase::kBucketCopy);
+  if (hook_) {
+    replica_.timer().copy(stream, views_[index], gradient);
+  } else {
+    replica_.operations().enqueue(
+        stream,
+        Scale{.in = gradient, .out = views_[index], .factor = 1.0F / static_cast<float>(divisor_)});
+  }
+  replica_.timer().begin(stream, Phase::kBackward);
 }
 
 void BucketReducer::mark_filled(std::size_t index) {

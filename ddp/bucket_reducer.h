@@ -68,7 +68,7 @@ class BucketReducer final : public GradientReducer {
   [[nodiscard]] bool reduces_after_backward() const;
   [[nodiscard]] bool collective_averages() const;
   void add_to_bucket(int segment);
-  void divide_into_bucket(int segment);
+  void bring_into_bucket(int segment);
   void mark_filled(std::size_t index);
   void launch_ready();
   void launch(std::size_t index);

@@ -17,8 +17,10 @@ void enqueue_linear_backward(const Executor& on, const LayerParameters& paramete
                                   .dy = dy,
                                   .dweight = gradients.of(weight),
                                   .dbias = gradients.of(bias)});
+  const bool casts = parameters.copies != nullptr;
+  if (casts) gradients.sink.gradient_ready(weight);
   if (bias != LinearSegments::kNone) gradients.sink.gradient_ready(bias);
-  gradients.sink.gradient_ready(weight);
+  if (!casts) gradients.sink.gradient_ready(weight);
 }
 
 void Initialiser::random(int segment, float scale) const {

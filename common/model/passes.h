@@ -48,7 +48,9 @@ struct LinearOperands {
 };
 
 // Enqueues a linear layer's backward and announces the gradients as autograd does: the layer's node
-// makes all of them, then hands them on, the bias first.
+// makes all of them, then hands them on, the bias first. Where layers compute on narrow copies, as
+// under autocast, each gradient passes a cast of its own first, and the bias's comes behind the
+// weight's.
 void enqueue_linear_backward(const Executor& on, const LayerParameters& parameters,
                              const GradientPlaces& gradients, const LinearSegments& segments,
                              const LinearOperands& operands);

@@ -111,6 +111,13 @@ TEST_F(Bf16Model, GradientsOfParameters_AreNotRoundedToBf16) {
   }
 }
 
+// Under autocast the weight's gradient comes before the bias's, in fp32 behind it.
+TEST_F(Bf16Model, Backward_AnnouncesGradientsInAutocastsOrder) {
+  const Mlp model("order", {4, 8, 4});
+  EXPECT_EQ(ModelRun(model, 2, Precision::kFp32).sink.order, (std::vector<int>{3, 2, 1, 0}));
+  EXPECT_EQ(ModelRun(model, 2, Precision::kBf16).sink.order, (std::vector<int>{2, 3, 0, 1}));
+}
+
 TEST_F(Bf16Model, OnRealNumbers_StaysWithinTheFormatsReach) {
   const Mlp model("real", {16, 32, 32, 8});
   ModelRun wide(model, 8);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints what a step of torch and a step of Tandem ask of pretended GPUs, side by side, and in what the two differ.
 
-    conformance.py [--build=FOLDER] [--python=PYTHON] [--devices=N] [--batch=N] [--step=N] MODEL dp|ddp [NAME=VALUE...]
+    conformance.py [--build=FOLDER] [--python=PYTHON] [--devices=N] [--batch=N] [--step=N] [--torch-alone=NAME=VALUE]...
+                   MODEL dp|ddp [NAME=VALUE...]
 
-NAME=VALUE are options that both sides have, such as grads=views or bucket-mb=10. Needs a build with the CUDA module and a torch
-that is built with CUDA; no GPU. Exit status: 0 alike but for the known differences, 1 not alike, 2 wrong usage.
+NAME=VALUE are options that both sides have, such as grads=views or bucket-mb=10; --torch-alone gives one that Tandem lacks. Needs
+a build with the CUDA module and a torch that is built with CUDA; no GPU. Exit status: 0 alike but for the known differences, 1 not
+alike or not compared, 2 wrong usage.
 """
 import argparse
 import copy
@@ -15,11 +17,13 @@ import itertools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
 
 import known_differences
+import launch_kinds
 import step_calls
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -40,6 +44,15 @@ class Failed(Exception):
         return cls(f"{program.name} ended with status {done.returncode}: {(own or lines[-1:] or ['it said nothing'])[0]}")
 
 
+def end(process):
+    """With its ranks, which mpirun ends where it is asked to."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 @dataclasses.dataclass
 class Case:
     model: str
@@ -47,10 +60,30 @@ class Case:
     devices: int = 4
     options: tuple = ()  # NAME=VALUE
     batch: int = 0
+    torch_alone: tuple = ()  # NAME=VALUE
+
+    def samples(self):
+        return self.batch or BATCHES.get(self.model, 64)
 
     def words(self):
         return [f"--strategy={self.strategy}", f"--model={self.model}", f"--devices={self.devices}",
-                f"--batch={self.batch or BATCHES.get(self.model, 64)}", *(f"--{option}" for option in self.options)]
+                f"--batch={self.samples()}", *(f"--{option}" for option in self.options)]
+
+    def of_torch(self):
+        return dataclasses.replace(self, options=self.options + self.torch_alone)
+
+    def module(self, said):
+        """What known differences depend on. A ResNet ends with the average pool and a linear layer."""
+        given = dict(option.partition("=")[::2] for option in self.options)
+        pieces, width = int(given.get("accumulate", 1)), 2 if given.get("precision") in ("bf16", "fp16") else 4
+        pooled = []
+        if self.model.startswith("resnet"):
+            (weight, _), (classes, _) = said["parameters"][-2:]
+            share = -(-self.samples() // self.devices)
+            shares = [min(share, self.samples() - share * device) // pieces for device in range(self.devices)]
+            pooled = [samples * (weight // classes) * width for samples in shares]
+        return known_differences.Module(said["parameters"], said["buffers"], said["order"], pooled, pieces, self.strategy == "ddp",
+                                        width)
 
 
 @dataclasses.dataclass
@@ -59,14 +92,23 @@ class Sides:
     build: pathlib.Path
     python: str
     mpirun: str = "mpirun"
+    timeout: float = 300.0  # seconds, of a side
 
     def run(self, case, folder, *command):
         """On pretended GPUs; what it printed."""
         before = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-np", str(case.devices)] if case.strategy == "ddp" else []
         words = [self.build / "bin" / "tandem", "pretend", f"--gpus={case.devices}", f"--log={folder}/calls",
                  f"--python={self.python}", "--", *before, *command, *case.words()]
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=300,
-                              env=os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")})
+        environment = os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")}
+        with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                              start_new_session=True) as process:
+            try:
+                done = subprocess.CompletedProcess(words, 0, *process.communicate(timeout=self.timeout))
+            except subprocess.TimeoutExpired:
+                end(process)
+                raise Failed(f"{pathlib.Path(command[0]).name} took no {STEPS} steps in {self.timeout:g} s, and was ended; "
+                             "is the machine busy?") from None
+        done.returncode = process.returncode
         if done.returncode != 0:
             raise Failed.saying(pathlib.Path(command[0]), done)
         return done.stdout
@@ -75,10 +117,13 @@ class Sides:
         self.run(case, folder, self.build / "tests" / "torch" / "marked_steps", str(STEPS), "--backend=cuda", "--phases=off")
 
     def torch(self, case, folder):
-        """The sizes of the module's tensors. gloo may write lines of its own around them."""
+        """What marked_steps.py says of the module. gloo may write lines of its own around it."""
         said = self.run(case, folder, self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
                         "--backend=pretended-a100")
-        return json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+        lines = [line for line in said.splitlines() if line.startswith("{")]
+        if not lines:
+            raise Failed("marked_steps.py took its steps and said nothing of the module; has a line on standard output been cut off?")
+        return json.loads(lines[0])
 
 
 class Comparison:
@@ -86,7 +131,8 @@ class Comparison:
 
     def __init__(self, sides, case):
         with tempfile.TemporaryDirectory() as theirs, tempfile.TemporaryDirectory() as ours:
-            self.sizes = sides.torch(case, theirs)
+            said = sides.torch(case.of_torch(), theirs)
+            self.version, self.module = said["torch"], case.module(said)
             sides.ours(case, ours)
             self.torch, self.ours = step_calls.read(theirs), step_calls.read(ours)
 
@@ -100,12 +146,13 @@ class Comparison:
             for side in (torch, ours):
                 side.moves.clear()
                 side.local.clear()
-        explained = known_differences.settle(torch, ours, self.sizes)
+                side.work.clear()
+        explained = known_differences.settle(torch, ours, self.module)
         return explained, list(left_over(torch, ours))
 
 
 def lists_of(torch, ours):
-    """(title, torch's, ours) of what is compared."""
+    """(title, torch's, ours) of what is compared in its order."""
     yield "collectives", torch.collectives, ours.collectives
     yield "copies between devices", torch.moves, ours.moves
     for device in sorted(torch.local.keys() | ours.local.keys()):
@@ -113,7 +160,8 @@ def lists_of(torch, ours):
 
 
 def left_over(torch, ours):
-    for title, theirs, mine in lists_of(torch, ours):
+    work = ("products and convolutions", *(sorted(side.work.elements()) for side in (torch, ours)))
+    for title, theirs, mine in itertools.chain(lists_of(torch, ours), [work]):
         lines = list(difflib.unified_diff(list(map(str, theirs)), list(map(str, mine)), "torch", "Tandem", lineterm="", n=0))
         if lines:
             yield f"{title}:"
@@ -125,9 +173,11 @@ def print_side_by_side(torch, ours):
         print(f"\n{title}: torch {len(theirs)}, Tandem {len(mine)}")
         for left, right in itertools.zip_longest(map(str, theirs), map(str, mine), fillvalue="-"):
             print(f"  {left:<70} {right}")
-    print("\ncalls by kind, of all processes")
-    for kind in sorted(torch.counts.keys() | ours.counts.keys()):
-        print(f"  {kind:<12} torch {torch.counts[kind]:>6}, Tandem {ours.counts[kind]:>6}")
+    for title, rows in (("launches", launch_kinds.table(torch, ours)),
+                        ("calls", {kind: [torch.counts[kind], ours.counts[kind]] for kind in sorted(torch.counts | ours.counts)})):
+        print(f"\n{title} by kind, of all processes")
+        for kind, (theirs, mine) in rows.items():
+            print(f"  {kind:<21} torch {theirs:>6}, Tandem {mine:>6}")
 
 
 def make_parser():
@@ -137,29 +187,35 @@ def make_parser():
     parser.add_argument("--devices", type=int, default=4)
     parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--step", type=int, default=STEPS - 1, choices=range(STEPS), help="0 is the first one")
+    parser.add_argument("--torch-alone", action="append", default=[], metavar="NAME=VALUE", help="an option that Tandem lacks")
     parser.add_argument("model")
     parser.add_argument("strategy", choices=["dp", "ddp"])
     parser.add_argument("options", nargs="*", metavar="NAME=VALUE")
     return parser
 
 
-def main():
-    parser = make_parser()
-    given = parser.parse_args()
-    case = Case(given.model, given.strategy, given.devices, tuple(given.options), given.batch)
-    steps = given.build / "tests" / "torch" / "marked_steps"
-    if not steps.is_file():
-        parser.error(f"there is no {steps}: build the target marked_steps where the CUDA toolkit is found, and name the folder with --build")
-    try:
-        comparison = Comparison(Sides(given.build.resolve(), given.python), case)
-    except (Failed, OSError) as error:
-        print(f"conformance: {error}", file=sys.stderr)
-        return 1
+def compare(given):
+    """0 where the two steps are alike."""
+    case = Case(given.model, given.strategy, given.devices, tuple(given.options), given.batch, tuple(given.torch_alone))
+    comparison = Comparison(Sides(given.build.resolve(), given.python), case)
     print_side_by_side(*comparison.step(given.step))
     explained, left = comparison.differences(given.step, collectives_alone=given.step == 0)
     print("\nknown differences, in calls of all GPUs: " + (", ".join(f"{name} {count}" for name, count in explained.items()) or "none"))
     print("\n".join(["not known:", *left]) if left else "other differences: none")
     return 1 if left else 0
+
+
+def main():
+    parser = make_parser()
+    given = parser.parse_args()
+    steps = given.build / "tests" / "torch" / "marked_steps"
+    if not steps.is_file():
+        parser.error(f"there is no {steps}: build the target marked_steps where the CUDA toolkit is found, and name the folder with --build")
+    try:
+        return compare(given)
+    except (Failed, OSError, ValueError) as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

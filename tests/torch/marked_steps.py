@@ -4,8 +4,8 @@
     marked_steps.py TOOLS STEPS STEP_TWIN-OPTION...
 
 Under tandem pretend; a rank of ddp, or all of them under mpirun. "step 0" stands before the first step in the log, "step STEPS"
-behind the last, and the host waits for its devices in front of each mark. Rank 0 prints what the module holds, as JSON: the
-parameters and of its buffers, in elements and bytes.
+behind the last, and the host waits for its devices in front of each mark. Rank 0 prints as JSON which torch this is, the elements
+and bytes of the module's parameters and buffers, and in what order the parameters' gradients come.
 """
 import ctypes
 import importlib.machinery
@@ -37,6 +37,24 @@ def take_steps(strategy):
     mark(f"step {STEPS}".encode())
 
 
+def order_of_gradients(strategy):
+    """In one more step, behind the last mark, so that the hooks are in none that is compared."""
+    from twin import host_work
+
+    came = {}
+
+    def note(at):
+        came.setdefault(at)
+
+    hooks = [parameter.register_hook(lambda gradient, at=at: note(at))
+             for at, parameter in enumerate(strategy.module.parameters())]
+    strategy.step(host_work.NoMarks())
+    strategy.synchronize()
+    for hook in hooks:
+        hook.remove()
+    return list(came)
+
+
 def run(step_twin):
     options = step_twin.parse(sys.argv[3:])
     step_twin.check(options)
@@ -49,10 +67,12 @@ def run(step_twin):
     ranks = joined.JoinedRanks(place, "nccl") if options.strategy == "ddp" else joined.Ranks()
     share = options.batch // ranks.size
     strategy = strategies.make(options, ranks.rank * share, share)
-    if ranks.rank == 0:
-        print(json.dumps({name: [(tensor.numel(), tensor.nbytes) for tensor in getattr(strategy.module, name)()]
-                          for name in ("parameters", "buffers")}))
     take_steps(strategy)
+    order = order_of_gradients(strategy)
+    if ranks.rank == 0:
+        sizes = {name: [(tensor.numel(), tensor.nbytes) for tensor in getattr(strategy.module, name)()]
+                 for name in ("parameters", "buffers")}
+        print(json.dumps(sizes | {"order": order, "torch": torch.__version__}))
     ranks.leave()
 
 

@@ -39,11 +39,36 @@ class Copy:
 
 @dataclasses.dataclass
 class StepCalls:
-    """Of all processes: collectives and copies in their order; how many calls there were of each kind."""
-    collectives: list
-    moves: list  # copies between two devices, or a device and the host
-    local: dict  # by device: copies within it
-    counts: collections.Counter
+    """What all processes called, collectives and copies in their order."""
+    collectives: list = dataclasses.field(default_factory=list)
+    moves: list = dataclasses.field(default_factory=list)  # copies between two devices, or a device and the host
+    local: dict = dataclasses.field(default_factory=lambda: collections.defaultdict(list))  # by device: copies within it
+    work: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # products and convolutions
+    kernels: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # launches, by mangled name
+    counts: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # calls of each kind
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Work:
+    """What a library computes on a device: a product of matrices, of which `batch` may be one call, or a convolution."""
+    device: int
+    kind: str
+    shape: str
+    type: str
+    batch: int = 1
+
+    def __str__(self):
+        several = f" of {self.batch}" if self.batch > 1 else ""
+        return f"{self.kind}{several} on GPU {self.device}, {self.type}, {self.shape}"
+
+
+def work_of(call):
+    if call["what"] == "product":
+        return Work(call["device"], "product", f"{call['m']} x {call['n']} over {call['k']}, {call['operands']}", call["type"],
+                    call["batch"])
+    operations = [dict(operation) for operation in call["operations"]]
+    types = sorted({operation.pop("type", "-") for operation in operations})
+    return Work(call["device"], "convolution", json.dumps(operations, sort_keys=True), "/".join(types))
 
 
 def read_process(path):
@@ -58,11 +83,16 @@ def read(folder):
     """The processes that marked steps, by their first device."""
     processes = [read_process(path) for path in sorted(pathlib.Path(folder).iterdir())]
     marked = [process for process in processes if process[1]]
-    return sorted(marked, key=lambda process: min(call["device"] for call in process[0] if call["what"] == "launch"))
+    if not marked:
+        raise ValueError(f"reading {len(processes)} logs of pretended GPUs: no process marked a step; was the program ended early?")
+    return sorted(marked, key=lambda process: min((call["device"] for call in process[0] if call["what"] == "launch"), default=HOST))
 
 
 def within(process, step):
     calls, marks = process
+    missing = [number for number in (step, step + 1) if f"step {number}" not in marks]
+    if missing:
+        raise ValueError(f"reading step {step} of a log of pretended GPUs: it has no mark 'step {missing[0]}'; was the program ended early?")
     start, end = marks[f"step {step}"], marks[f"step {step + 1}"]
     return [call for call in calls if start <= call["t"] < end]
 
@@ -95,9 +125,13 @@ def collectives_of(processes):
 
 def step_calls(processes, step):
     calls = [within(process, step) for process in processes]
-    found = StepCalls(collectives_of(calls), [], collections.defaultdict(list), collections.Counter())
+    found = StepCalls(collectives_of(calls))
     for call in (call for theirs in calls for call in theirs):
         found.counts[call["what"]] += 1
+        if call["what"] in ("product", "convolution"):
+            found.work[work_of(call)] += 1
+        if call["what"] == "launch":
+            found.kernels[call["kernel"]] += 1
         if call["what"] == "copy":
             copy = Copy(call["bytes"], call["from"], call["to"], call["device"])
             (found.local[copy.target] if copy.source == copy.target else found.moves).append(copy)
