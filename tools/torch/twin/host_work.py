@@ -14,6 +14,7 @@ from twin import ddp_ranges
 
 STEPS = 20
 ACTIVE = "main"  # the thread that takes the steps
+MOST_READS = 10  # of the clocks, on a machine that is so busy that the thread waits during most
 
 
 class ThreadClock:
@@ -31,10 +32,19 @@ class ThreadClock:
                 self.files.descriptor = -1
         return self.files.descriptor
 
-    def now(self):
+    def delay(self):
         descriptor = self.file()
-        delay = int(os.pread(descriptor, 64, 0).split()[1]) if descriptor >= 0 else None
-        return time.monotonic_ns(), time.thread_time_ns(), delay
+        return int(os.pread(descriptor, 64, 0).split()[1]) if descriptor >= 0 else None
+
+    def now(self):
+        """Reads again where the thread waited for a core meanwhile: such a wait would count for another part in one of the
+        numbers than in the others."""
+        delay = self.delay()
+        for _ in range(MOST_READS):
+            times, before, delay = (time.monotonic_ns(), time.thread_time_ns()), delay, self.delay()
+            if delay == before:
+                break
+        return *times, delay
 
     def close(self):
         """Closes the calling thread's file, before the thread ends."""
