@@ -216,3 +216,12 @@ const char* keep(const char* text) {
 }
 
 }  // namespace tandem::pretend::log
+
+extern "C" {
+
+// A program that knows its steps can mark them in the log by this name (Python: ctypes.CDLL(None)).
+void tandem_pretend_mark(const char* text) {
+  tandem::pretend::log::Entry entry("tandem_pretend_mark", tandem::pretend::RecordKind::kMark);
+  entry.text(tandem::pretend::log::keep(text));
+}
+}

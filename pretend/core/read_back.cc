@@ -79,8 +79,7 @@ void forget_parent() {
   }
   reads = 0;
   told = false;
-  known_of_process() =
-      new Known;  // another thread of the parent may have been changing the old one
+  known_of_process() = new Known;  // another thread may have been changing the parent's
 }
 
 void report() {
@@ -94,3 +93,9 @@ void report() {
 }
 
 }  // namespace tandem::pretend::read_back
+
+extern "C" {
+
+// A program can ask by this name how many values it has read back so far.
+int64_t tandem_pretend_read_back() { return tandem::pretend::read_back::count(); }
+}

@@ -55,17 +55,14 @@ TEST_P(ForwardCalls, AreThoseThatTorchDispatches) {
   EXPECT_EQ(found.operations, GetParam().operations);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, ForwardCalls,
-    testing::Values(Calls{"mlp:1x4", 1, 0},  // linear
-                                             // And a ReLU behind all but the last.
-                    Calls{"mlp:3x4", 5, 0}, Calls{"linear", 1, 0}, Calls{"padded", 1, 0},
-                    Calls{"custom", 2, 0},   // product, linear
-                    Calls{"counter", 2, 1},  // increment, linear
-                    // 4 of the embedding, 20 a block, norm and head; outside
-                    // modules 2, 11 a block, and the addition before all
-                    // norms but the first
-                    Calls{"gpt2-nano:4", 4 + 2 * 20 + 2, 2 + 2 * 11 + 4}));
+// mlp:3x4 has a ReLU behind all linear layers but the last; custom is a product and a linear layer,
+// counter an increment and a linear layer. gpt2-nano has 4 calls of the embedding, 20 a block, norm
+// and head; outside modules 2, 11 a block, and the addition before all norms but the first.
+INSTANTIATE_TEST_SUITE_P(Models, ForwardCalls,
+                         testing::Values(Calls{"mlp:1x4", 1, 0}, Calls{"mlp:3x4", 5, 0},
+                                         Calls{"linear", 1, 0}, Calls{"padded", 1, 0},
+                                         Calls{"custom", 2, 0}, Calls{"counter", 2, 1},
+                                         Calls{"gpt2-nano:4", 4 + 2 * 20 + 2, 2 + 2 * 11 + 4}));
 
 }  // namespace
 }  // namespace tandem::test

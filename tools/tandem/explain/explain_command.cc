@@ -24,7 +24,6 @@
 #include "reports/model/notes.h"
 #include "reports/render/explanation_sections.h"
 #include "tools/tandem/explain/explain_definition.h"
-#include "tools/tandem/explain/measured_costs.h"
 #include "tools/tandem/explain/module_workload.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"

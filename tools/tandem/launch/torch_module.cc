@@ -9,11 +9,9 @@
 #include "common/base/error.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
-#include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
-#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
 namespace {
@@ -38,13 +36,8 @@ std::optional<ModuleFacts> facts_in(const std::filesystem::path& log) {
   return facts;
 }
 
-std::vector<std::string> about_command(const TorchTwin& twin, const std::string& source,
-                                       const ModuleStep& step) {
-  std::vector<std::string> words{twin.python,
-                                 "-B",
-                                 twin.script.string(),
-                                 "--about",
-                                 "--module=" + source,
+std::vector<std::string> about_words(const std::string& source, const ModuleStep& step) {
+  std::vector<std::string> words{"--about", "--module=" + source,
                                  fmt::format("--batch={}", step.batch),
                                  "--backend=" + step.backend};
   if (!step.export_to.empty()) words.push_back("--export=" + step.export_to.string());
@@ -56,19 +49,16 @@ std::vector<std::string> about_command(const TorchTwin& twin, const std::string&
 ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
                             const ModuleStep& step, const Interrupts& interrupts) {
   const TemporaryFolder folder;
-  const std::filesystem::path log = folder.path() / "about.log";
-  std::vector<std::string> environment = launch_environment();
-  for (const std::string& variable : twin.environment) set_variable(environment, variable);
-  const ChildResult child = run_child({.arguments = about_command(twin, source, step),
-                                       .environment = std::move(environment),
-                                       .log = log,
-                                       .timeout = kPatience},
-                                      interrupts);
-  if (child.end == ChildResult::End::kInterrupted) throw Interrupted("trying " + source);
-  const std::optional<ModuleFacts> facts = child.has_exited(0) ? facts_in(log) : std::nullopt;
+  const TwinQuestion question{.words = about_words(source, step),
+                              .what = "trying " + source,
+                              .log = folder.path() / "about.log",
+                              .patience = kPatience};
+  const ChildResult child = ask_torch(twin, question, interrupts);
+  const std::optional<ModuleFacts> facts =
+      child.has_exited(0) ? facts_in(question.log) : std::nullopt;
   if (facts) return *facts;
   const bool is_usage = child.has_exited(kUsageExit);
-  std::string reason = reason_of(child, "trying " + source, kPatience);
+  std::string reason = reason_of(child, question.what, kPatience);
   if (reason.starts_with(kTwinSays)) reason.erase(0, kTwinSays.size());
   fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
 }

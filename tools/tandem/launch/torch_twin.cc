@@ -4,14 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "common/base/checksummed_file.h"
+#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
+#include "tools/tandem/launch/launch_command.h"
+#include "tools/tandem/launch/launch_scratch.h"
+#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/child_reason.h"
+#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/torch_options.h"
 
@@ -21,6 +29,8 @@ namespace {
 using enum options::StrategyKind;
 
 constexpr const char* kUsualPython = "python3";
+constexpr const char* kCostsWhat = "--dispatch-cost=auto";
+constexpr std::chrono::seconds kCostsPatience{300};
 constexpr std::string_view kUnfit = "unfit: ";  // begins the answer of a torch that is not measured
 
 std::filesystem::path find_script() {
@@ -34,12 +44,8 @@ std::filesystem::path find_script() {
 
 // The one line that torch's script answers; "" where the script fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
-  std::string variables;
-  for (const std::string& variable : twin.environment) variables += shell_word(variable) + ' ';
-  if (!variables.empty()) variables.insert(0, "env ");
-  std::string answer =
-      output_of(fmt::format("{}{} -B {} {} 2>/dev/null", variables, shell_word(twin.python),
-                            shell_word(twin.script.string()), question));
+  std::string answer = output_of(fmt::format("{} -B {} {} 2>/dev/null", shell_word(twin.python),
+                                             shell_word(twin.script.string()), question));
   while (answer.ends_with('\n')) answer.pop_back();
   return answer;
 }
@@ -60,6 +66,32 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site) {
   return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
 }
 
+// The line of costs; "" where there is none. Other lines tell their intervals, and go to stderr.
+std::string costs_in(const std::filesystem::path& log) {
+  const std::string first = fmt::format("{}:", kDispatchKindNames.front());
+  std::string found;
+  std::ifstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(first) && line.find(' ') == std::string::npos) found = line;
+    if (line.find(" us [") != std::string::npos) fmt::print(stderr, "{}\n", line);
+  }
+  return found;
+}
+
+// Torch's side measures each kind of the list, and no other.
+void check_measured(const std::string& costs) {
+  (void)parse_dispatch_costs(costs, kCostsWhat);
+  const std::vector<std::string_view> parts = split(costs, ',');
+  for (const std::string_view kind : kDispatchKindNames) {
+    const bool is_there = std::ranges::any_of(
+        parts, [&](std::string_view part) { return part.starts_with(fmt::format("{}:", kind)); });
+    if (is_there) continue;
+    fail(ErrorKind::kFailure,
+         "{}: torch's side answered '{}', which has no {}; keep the tools/torch of this version",
+         kCostsWhat, costs, kind);
+  }
+}
+
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
@@ -75,6 +107,45 @@ TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site) {
   const std::string why = why_without(twin, site);
   if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);
   return twin;
+}
+
+ChildResult ask_torch(const TorchTwin& twin, const TwinQuestion& question,
+                      const Interrupts& interrupts) {
+  std::vector<std::string> words{twin.python, "-B", twin.script.string()};
+  words.insert(words.end(), question.words.begin(), question.words.end());
+  std::vector<std::string> environment = launch_environment();
+  for (const std::string& variable : twin.environment) set_variable(environment, variable);
+  ChildResult child = run_child({.arguments = std::move(words),
+                                 .environment = std::move(environment),
+                                 .log = question.log,
+                                 .timeout = question.patience},
+                                interrupts);
+  if (child.end == ChildResult::End::kInterrupted) throw Interrupted(question.what);
+  return child;
+}
+
+std::string dispatch_costs_of(const TorchTwin& twin, const std::string& optimizer) {
+  TorchTwin pretending = twin;
+  const auto lack = capture_error([&] {
+    pretending.environment =
+        pretend_variables({.gpus = 2, .beside_gpu = true, .python = twin.python});
+  });
+  if (lack) fail(lack->kind(), "{}: {}; or give costs, such as 8us", kCostsWhat, lack->what());
+  const TemporaryFolder folder;
+  const TwinQuestion question{
+      .words = {"--dispatch-cost" + (optimizer.empty() ? "" : "=" + optimizer)},
+      .what = kCostsWhat,
+      .log = folder.path() / "costs.log",
+      .patience = kCostsPatience};
+  const Interrupts interrupts;
+  const ChildResult child = ask_torch(pretending, question, interrupts);
+  if (!child.has_exited(0)) {
+    fail(child.has_exited(kUsageExit) ? ErrorKind::kUsage : ErrorKind::kFailure, "{}: {}",
+         kCostsWhat, reason_of(child, "torch's side", kCostsPatience));
+  }
+  const std::string costs = costs_in(question.log);
+  check_measured(costs);
+  return costs;
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {

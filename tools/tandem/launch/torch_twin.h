@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/tandem/launch/launch_site.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/sweep/plan.h"
 
 namespace tandem::cli {
@@ -29,6 +31,25 @@ struct TorchTwin {
 
 // The same where torch is what is measured: throws a usage error in place of going on without.
 [[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site);
+
+// A question to torch's side, which may take minutes.
+struct TwinQuestion {
+  std::vector<std::string> words;  // step_twin's arguments
+  std::string what;                // in messages
+  std::filesystem::path log;       // receives what torch's side prints
+  std::chrono::seconds patience;
+};
+
+// Runs torch's side until it ends. Throws Interrupted.
+[[nodiscard]] ChildResult ask_torch(const TorchTwin& twin, const TwinQuestion& question,
+                                    const Interrupts& interrupts);
+
+// The costs of torch's work on the host per kind, as --dispatch-cost takes them, measured now on
+// pretended GPUs and one core, with an update by the optimizer that is named, or the usual one
+// where none is. Says them with their intervals on stderr. Throws a usage error where there can be
+// none for that torch, such as one built without CUDA, a failure where torch's answer cannot be
+// read, and Interrupted.
+[[nodiscard]] std::string dispatch_costs_of(const TorchTwin& twin, const std::string& optimizer);
 
 // Whether torch has the cell's strategy and options, whatever the machine.
 [[nodiscard]] bool has_torch_counterpart(const results::Cell& cell);

@@ -20,21 +20,24 @@ def part_of(name):
     return next((part for end, part in PARTS.items() if name.endswith(end)), None)
 
 
+def part_and_time(event):
+    """The part that the event's range tells, and its µs; no part where it tells none."""
+    if event.name == ENGINE:
+        others = [child.cpu_time_total for child in event.cpu_children if child.name == KEEPS or part_of(child.name)]
+        return "hooks", event.cpu_time_total - sum(others)
+    return part_of(event.name), event.cpu_time_total
+
+
 def sums_of(events):
     """By part and thread: how often, and µs."""
-    sums = {}
-
-    def add(part, event, time):
-        thread = "autograd" if event.thread != main else "main"
-        count, total = sums.get((part, thread), (0, 0))
-        sums[part, thread] = count + 1, total + time
     main = next((event.thread for event in events if event.name == "DistributedDataParallel.forward"), None)
+    sums = {}
     for event in events:
-        if event.name == ENGINE:
-            others = [child.cpu_time_total for child in event.cpu_children if child.name == KEEPS or part_of(child.name)]
-            add("hooks", event, event.cpu_time_total - sum(others))
-        elif part_of(event.name):
-            add(part_of(event.name), event, event.cpu_time_total)
+        part, time = part_and_time(event)
+        if part:
+            key = part, "main" if event.thread == main else "autograd"
+            count, total = sums.get(key, (0, 0))
+            sums[key] = count + 1, total + time
     return sums
 
 

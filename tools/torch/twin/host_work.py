@@ -82,6 +82,9 @@ class Parts:
 
 
 class NoMarks:
+    def start(self):
+        pass
+
     def mark(self, phase):
         pass
 
@@ -214,16 +217,18 @@ def with_timed_wrapper(strategy, parts, clock):
         strategy.wrapped = timed(own.module, device_ids=own.device_ids).time_with(parts, clock)
 
 
+def take_step(strategy, ranks, marks):
+    ranks.barrier()
+    marks.start()
+    strategy.step(marks)
+    strategy.synchronize()
+
+
 def profiled_ranges(strategy, ranks):
     """What no hook from outside tells apart: what DDP does within backward."""
     if not isinstance(strategy.wrapped, nn.parallel.DistributedDataParallel):
         return []
-
-    def step():
-        ranks.barrier()
-        strategy.step(NoMarks())
-        strategy.synchronize()
-    return ddp_ranges.rows(step)
+    return ddp_ranges.rows(lambda: take_step(strategy, ranks, NoMarks()))
 
 
 def measure(strategy, ranks):
@@ -237,10 +242,7 @@ def measure(strategy, ranks):
     hooked = Hooked(strategy.module, "module", parts, clock)
     before = threads_of()
     for _ in range(STEPS):
-        ranks.barrier()
-        marks.start()
-        strategy.step(marks)
-        strategy.synchronize()
+        take_step(strategy, ranks, marks)
     after = threads_of()
     hooked.remove()
     profiled = profiled_ranges(strategy, ranks)
