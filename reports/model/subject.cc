@@ -123,6 +123,7 @@ std::string strategy_label(const results::Cell& cell) {
   for (const auto& [option, value] : cell.options) {
     if (option != kImplementation) label += ", " + option + "=" + value;
   }
+  if (cell.is_pretended()) label += ", pretended";
   return label;
 }
 
@@ -169,11 +170,12 @@ std::string subject(const results::Document& document, const Summary& summary) {
     return fmt::format("CPU only: {} of {}{}, says nothing about GPUs",
                        count_text(machine.cores, "core"), cpu, where(machine));
   }
-  const auto device = machine.libraries.find("device");
+  const bool is_pretended = std::ranges::any_of(backends, [](const std::string& backend) {
+    return backend.starts_with(results::kPretended);
+  });
+  const auto device = machine.libraries.find(is_pretended ? "pretended device" : "device");
   const std::string name = device == machine.libraries.end() ? "unnamed" : device->second;
-  if (std::ranges::any_of(backends, [](const std::string& backend) {
-        return backend.starts_with(results::kPretended);
-      })) {
+  if (is_pretended) {
     return fmt::format("{} ({}): {}; {} of {}{}", pretended_words(backends), name, kHostWorkAlone,
                        count_text(machine.cores, "core"), cpu, where(machine));
   }

@@ -55,7 +55,8 @@ inline constexpr const char* kImplementation = "implementation";
 [[nodiscard]] std::string point_text(const results::Cell& cell);
 
 // The label "dp", "ddp, grads=views" or "no communication (bound), threads": the launch is named
-// where the strategy alone does not tell the launch, and the options.
+// where the strategy alone does not tell the launch, and the options. A cell on pretended GPUs ends
+// with ", pretended", so that no row of any table can pass for a GPU's.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
 // The first words of every verdict: the hardware behind the figures, without a full stop.

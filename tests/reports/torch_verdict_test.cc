@@ -105,7 +105,7 @@ TEST(TorchVerdict, AStepWrittenInAnotherWay_HasABaselineOfItsOwn) {
 Synthetic& as_pretended(Synthetic& synthetic) {
   for (results::LaunchRecord& record : as_torch(synthetic).document().launches) {
     record.cell.backend = "pretended-a100";
-    record.machine.libraries["device"] = "NVIDIA A100-SXM4-80GB";
+    record.machine.libraries["pretended device"] = "NVIDIA A100-SXM4-80GB";
   }
   return synthetic;
 }

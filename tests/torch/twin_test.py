@@ -181,6 +181,14 @@ class Case_samples(unittest.TestCase):
         early = self.Ranks(-(10**9), -(10**9))
         self.assertLess(sampling.Sampler(self.Step(), early).sample()[0], 0.5)
 
+    def test_on_pretended_gpus_a_sample_is_the_longest_of_the_ranks_own_steps(self):
+        from twin import sampling
+
+        later_by_its_start_too = self.Ranks(2 * 10**9, 5 * 10**9)
+        self.assertAlmostEqual(sampling.Sampler(self.Step(), later_by_its_start_too, is_pretended=True).sample()[0], 3, places=2)
+        ended_before_the_other_began = self.Ranks(-5 * 10**9, -(10**9))
+        self.assertAlmostEqual(sampling.Sampler(self.Step(), ended_before_the_other_began, is_pretended=True).sample()[0], 4, places=2)
+
     def test_the_warm_up_ends_with_both_limits(self):
         from twin import sampling
 

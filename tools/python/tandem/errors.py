@@ -45,5 +45,7 @@ def trying(what: str, advice: str) -> Iterator[None]:
         yield
     except TandemError as failure:
         raise type(failure)(f"{what}: {failure}") from failure
+    except SystemExit as end:
+        raise TandemError(f"{what}: it ends the program by sys.exit({end.code!r}); {advice}") from end
     except Exception as error:
         raise TandemError(f"{what}: {type(error).__name__}: {first_line(error)}; {advice}") from error

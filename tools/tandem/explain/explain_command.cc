@@ -414,7 +414,7 @@ int exit_code(const ExplainTask& task, const results::Document& document, SweepE
   return any_with(Status::kFailed, own) || !any_with(Status::kOk, own) ? 1 : 0;
 }
 
-int finish(const ExplainTask& task, const Explained& explained) {
+int finish(const ExplainTask& task, const ExplainOptions& options, const Explained& explained) {
   const OutputFolder folder(task.source.folder);
   const auto& [end, document] = explained;
   const reports::Explanation explanation = reports::explain(document, task.question, task.launches);
@@ -424,7 +424,9 @@ int finish(const ExplainTask& task, const Explained& explained) {
   results::replace_file(folder.explanation(), reports::to_markdown(explanation));
   fmt::print("{}\n{}\n", reports::to_text(explanation), folder.explanation().string());
   if (end == SweepEnd::kInterrupted) {
-    fmt::print(stderr, "interrupted: what is done is kept; run the same command again to go on\n");
+    const bool was_named = !options.source.empty() || !options.out.empty();
+    fmt::print(stderr, "interrupted: what is done is kept; {}\n",
+               how_to_go_on(task.source.folder, was_named));
   }
   return exit_code(task, document, end);
 }
@@ -436,8 +438,8 @@ int explain_gap(const ExplainOptions& options) {
   ExplainTask task = task_of(options);
   const OutputPaths out(task.source.folder);
   check_apart(out, {}, task.model_files, options.site);
-  if (launches_missing(task) > 0) return finish(task, measure(task, options));
-  return finish(task, {SweepEnd::kComplete, std::move(*task.source.document)});
+  if (launches_missing(task) > 0) return finish(task, options, measure(task, options));
+  return finish(task, options, {SweepEnd::kComplete, std::move(*task.source.document)});
 }
 
 }  // namespace tandem::cli

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/render/csv.h"
@@ -35,6 +36,12 @@ std::filesystem::path new_folder(std::string_view name) {
         std::filesystem::path("out") / fmt::format("{}-{}", name, number);
     if (!is_there(folder)) return folder;  // the writer reports an unreadable path
   }
+}
+
+std::string how_to_go_on(const std::filesystem::path& folder, bool was_named) {
+  if (was_named) return "run the same command again to go on";
+  return fmt::format("the same command with --out={} goes on",
+                     shell_word(std::filesystem::relative(folder).string()));
 }
 
 OutputPaths::OutputPaths(const std::filesystem::path& folder) : folder_(absolute_folder(folder)) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace tandem::cli {
 
 // The path out/explain-1 for "explain", or the next free number. Makes no folder.
 [[nodiscard]] std::filesystem::path new_folder(std::string_view name);
+
+// How what was interrupted goes on: by the same command where that named the folder, else with
+// --out.
+[[nodiscard]] std::string how_to_go_on(const std::filesystem::path& folder, bool was_named);
 
 // Whether results.json is written, or is an input and must stay as it is.
 enum class ResultsFile { kWritten, kKept };

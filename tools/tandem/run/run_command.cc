@@ -219,13 +219,6 @@ std::string some_of(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
-// How the run in the folder is taken up again.
-std::string to_go_on(const RunOptions& options, const OutputFolder& folder) {
-  if (!options.out.empty()) return "run the same command again to go on";
-  return fmt::format("the same command with --out={} goes on",
-                     shell_word(std::filesystem::relative(folder.folder()).string()));
-}
-
 void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder,
              const std::vector<std::string>& left_out) {
   switch (end) {
@@ -235,11 +228,12 @@ void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder
       fmt::print(stderr,
                  "the budget of {} is spent: no further launch is started; {}. Left out, wholly "
                  "or in part, {}: {}\n",
-                 options.budget, to_go_on(options, folder),
+                 options.budget, how_to_go_on(folder.folder(), !options.out.empty()),
                  count_text(std::ssize(left_out), "cell"), some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
-      fmt::print(stderr, "interrupted: what is done is kept; {}\n", to_go_on(options, folder));
+      fmt::print(stderr, "interrupted: what is done is kept; {}\n",
+                 how_to_go_on(folder.folder(), !options.out.empty()));
       return;
   }
 }

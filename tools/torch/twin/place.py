@@ -85,6 +85,7 @@ def has_nvidia_device():
     return any(glob.glob(pattern) for pattern in ("/dev/nvidia[0-9]*", "/proc/driver/nvidia/gpus/*", "/dev/dxg"))
 
 
+PRETENDING = "TANDEM_PRETEND_GPUS"  # set by tandem pretend
 PRETENDED = "pretended-"  # begins the back ends of GPUs that are not there; the card follows
 
 

@@ -67,7 +67,7 @@ def machine(torch, place, cores):
     libraries = {"torch": torch.__version__, "python": places.python_version(), "torch CPU kernels": blas_of(torch)}
     if torch.cuda.is_available():
         libraries["torch CUDA"] = str(torch.version.cuda)
-        libraries["device"] = torch.cuda.get_device_name(0)
+        libraries["pretended device" if places.PRETENDING in os.environ else "device"] = torch.cuda.get_device_name(0)
         if torch.distributed.is_nccl_available():
             libraries["torch NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
     return {"host_name": socket.gethostname(), "cpu_model": cpu_model(), "cores": len(place.cores),

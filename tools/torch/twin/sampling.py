@@ -2,7 +2,8 @@
 """Samples as step_bench takes them: bench/driver/sampler.cc.
 
 Barrier (untimed), then the step and a wait for the device on every rank. Ranks of one node read one monotonic clock: a
-sample is from the last rank's start to the last rank's end.
+sample is from the last rank's start to the last rank's end. On pretended GPUs no rank waits for another, and an early one
+may end before the last starts: there a sample is the longest of the ranks' own steps.
 """
 import math
 import time
@@ -29,8 +30,8 @@ class Clock:
 
 
 class Sampler:
-    def __init__(self, strategy, ranks):
-        self.strategy, self.ranks, self.clock = strategy, ranks, Clock()
+    def __init__(self, strategy, ranks, is_pretended=False):
+        self.strategy, self.ranks, self.is_pretended, self.clock = strategy, ranks, is_pretended, Clock()
 
     def sample(self):
         """(seconds of the step, [(seconds, phases by name in seconds) by rank])."""
@@ -41,7 +42,10 @@ class Sampler:
         end = time.monotonic_ns()
         names = self.strategy.phases
         all_of_them = self.ranks.gather([start, end, *(self.clock.phases.get(name, 0) for name in names)])
-        whole = max(theirs[1] for theirs in all_of_them) - max(theirs[0] for theirs in all_of_them)
+        if self.is_pretended:
+            whole = max(theirs[1] - theirs[0] for theirs in all_of_them)
+        else:
+            whole = max(theirs[1] for theirs in all_of_them) - max(theirs[0] for theirs in all_of_them)
         by_rank = [((theirs[1] - theirs[0]) * 1e-9, dict(zip(names, (part * 1e-9 for part in theirs[2:]))))
                    for theirs in all_of_them]
         return whole * 1e-9, by_rank
