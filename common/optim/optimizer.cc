@@ -70,14 +70,14 @@ class SgdMomentum final : public Optimizer {
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
             const std::vector<Span<const float>>& gradients) override {
+    SgdUpdate update{.learning_rate = options_.learning_rate, .momentum = options_.momentum};
     for (const Stretch& stretch : stretches_of(weights, gradients, velocity_.size())) {
-      operations.enqueue(
-          stream, SgdUpdate{.gradient = stretch.gradient,
-                            .velocity = velocity_.subspan(stretch.offset, stretch.weight.size()),
-                            .weight = stretch.weight,
-                            .learning_rate = options_.learning_rate,
-                            .momentum = options_.momentum});
+      update.tensors.push_back(
+          {.gradient = stretch.gradient,
+           .velocity = velocity_.subspan(stretch.offset, stretch.weight.size()),
+           .weight = stretch.weight});
     }
+    operations.enqueue(stream, update);
   }
 
  private:
@@ -86,41 +86,39 @@ class SgdMomentum final : public Optimizer {
   const Span<float> velocity_;
 };
 
-// Owns the moments, two elements per weight.
+// Owns the moments, two elements per weight, and the clock.
 class Adam final : public Optimizer {
  public:
   Adam(Device& device, std::int64_t count, AdamOptions options)
-      : options_(options),
+      : rates_{.learning_rate = options.learning_rate,
+               .beta1 = options.beta1,
+               .beta2 = options.beta2,
+               .epsilon = options.epsilon,
+               .decay = options.weight_decay},
         count_(count),
         first_moment_(allocate_state(device, count)),
-        second_moment_(allocate_state(device, count)) {}
+        second_moment_(allocate_state(device, count)),
+        clock_(allocate_state(device, AdamClock::kFloats)) {}
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
             const std::vector<Span<const float>>& gradients) override {
-    const std::vector<Stretch> stretches = stretches_of(weights, gradients, count_);
-    ++steps_;  // one step, however many pieces there are
-    for (const Stretch& stretch : stretches) {
+    AdamUpdate update{.clock = clock_->as<float>(), .rates = rates_};
+    for (const Stretch& stretch : stretches_of(weights, gradients, count_)) {
       const std::int64_t size = stretch.weight.size();
-      operations.enqueue(
-          stream, AdamUpdate{.gradient = stretch.gradient,
-                             .first = first_moment_->as<float>().subspan(stretch.offset, size),
-                             .second = second_moment_->as<float>().subspan(stretch.offset, size),
-                             .weight = stretch.weight,
-                             .learning_rate = options_.learning_rate,
-                             .beta1 = options_.beta1,
-                             .beta2 = options_.beta2,
-                             .epsilon = options_.epsilon,
-                             .step = steps_,
-                             .decay = options_.weight_decay});
+      update.tensors.push_back({.gradient = stretch.gradient,
+                                .first = first_moment_->as<float>().subspan(stretch.offset, size),
+                                .second = second_moment_->as<float>().subspan(stretch.offset, size),
+                                .weight = stretch.weight});
     }
+    operations.enqueue(stream, update);
   }
 
  private:
-  const AdamOptions options_;
+  const AdamRates rates_;
   const std::int64_t count_;
   const std::unique_ptr<Buffer> first_moment_;
   const std::unique_ptr<Buffer> second_moment_;
-  std::int64_t steps_ = 0;  // steps taken so far
+  const std::unique_ptr<Buffer> clock_;
 };
 
 }  // namespace
