@@ -22,8 +22,7 @@ class Optimizer {
 
   // Enqueues one update of all weights. The two lists pair up segment by segment and have as many
   // elements as at construction, in the same order in every call, since state is laid out in list
-  // order. The update is one operation; neighbours that are adjacent in both lists are one tensor
-  // of it.
+  // order. The update is one operation.
   virtual void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
                     const std::vector<Span<const float>>& gradients) = 0;
 

@@ -21,21 +21,7 @@ TEST_F(Sgd, TwoSteps_AreThoseDoneByHand) {
   expect_equal(weight, filled({-1.5F, -7}));  // v = 0.5 * (4, 8) + (4, 8)
 }
 
-TEST_F(Sgd, NeighboursInBothLists_BecomeOneTensor) {
-  RecordingOperations recorded;
-  const auto sgd = make_optimizer(device(), 10, {});
-  const Span<float> weights = zeros(10);
-  const Span<float> gradients = random(10);
-  sgd->step(recorded, stream(),
-            {weights.subspan(0, 3), weights.subspan(3, 1), weights.subspan(4, 6)},
-            {gradients.subspan(0, 3), gradients.subspan(3, 1), gradients.subspan(4, 6)});
-  ASSERT_EQ(recorded.sgd.size(), 1U);
-  ASSERT_EQ(recorded.sgd[0].tensors.size(), 1U);
-  EXPECT_EQ(recorded.sgd[0].tensors[0].weight.data(), weights.data());
-  EXPECT_EQ(recorded.sgd[0].tensors[0].gradient.size(), 10);
-}
-
-TEST_F(Sgd, NeighboursInOneListOnly_StayApart_InOneUpdate) {
+TEST_F(Sgd, Tensors_ShareOneUpdate) {
   RecordingOperations recorded;
   const auto sgd = make_optimizer(device(), 5, {});
   const Span<float> weights = zeros(5);

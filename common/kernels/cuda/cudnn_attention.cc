@@ -207,22 +207,8 @@ CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
   }
 }
 
-// What fails when it first runs, in the rehearsal, is done without; what ran before is lost.
-bool CudnnAttention::runs(Plans& plans, bool& ran, const std::function<void()>& queue_it) {
-  try {
-    queue_it();
-  } catch (const Error& failure) {
-    if (ran || failure.kind() != ErrorKind::kFailure) throw;
-    plans.trouble = failure.what();
-    trouble_ = plans.trouble;
-    return false;
-  }
-  ran = true;
-  return true;
-}
-
-CudnnAttention::Plans* CudnnAttention::plans_for(const AttentionShape& shape,
-                                                 std::string_view of_operands) {
+const CudnnAttention::Plans* CudnnAttention::plans_for(const AttentionShape& shape,
+                                                       std::string_view of_operands) {
   trouble_ = of_operands;
   if (!trouble_.empty()) return nullptr;
   auto found = plans_.find(shape);
@@ -239,60 +225,57 @@ ByteSpan CudnnAttention::memory_for(const Plans& plans, const AttentionShape& sh
 
 bool CudnnAttention::enqueue(Stream& stream, const AttentionForward& op) {
   const AttentionShape& s = op.shape;
-  Plans* const plans = plans_for(
+  const Plans* const plans = plans_for(
       s, trouble_with(s, op.qkv.dtype(), {op.qkv.data(), op.y.data(), op.log_sums.data()}));
   if (plans == nullptr) return false;
   const ByteSpan memory = memory_for(*plans, s);
   std::vector<Access> all = accesses(op);
   all.push_back(writes(memory));
-  return runs(*plans, plans->forward_ran, [&] {
-    queue(stream, "attention_forward", all, [&](cudaStream_t on) {
-      const float scale = scale_of(s);
-      const std::array<CudnnOperand, 7> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
-                                                 {kKey, part_of(op.qkv.data(), s, 1)},
-                                                 {kValue, part_of(op.qkv.data(), s, 2)},
-                                                 {kOutput, op.y.data()},
-                                                 {kLogSums, op.log_sums.data()},
-                                                 {kScale, &scale},
-                                                 {kMasked, &kLowest}};
-      session_.enqueue(on, *plans->forward, operands, memory.data() + row_sums_size(s).value,
-                       [] { return "fused attention_forward"; });
-      return cudaSuccess;
-    });
+  queue(stream, "attention_forward", all, [&](cudaStream_t on) {
+    const float scale = scale_of(s);
+    const std::array<CudnnOperand, 7> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
+                                               {kKey, part_of(op.qkv.data(), s, 1)},
+                                               {kValue, part_of(op.qkv.data(), s, 2)},
+                                               {kOutput, op.y.data()},
+                                               {kLogSums, op.log_sums.data()},
+                                               {kScale, &scale},
+                                               {kMasked, &kLowest}};
+    session_.enqueue(on, *plans->forward, operands, memory.data() + row_sums_size(s).value,
+                     [] { return "fused attention_forward"; });
+    return cudaSuccess;
   });
+  return true;
 }
 
 bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
   const AttentionShape& s = op.shape;
-  Plans* const plans = plans_for(s, trouble_with(s, op.qkv.dtype(),
-                                                 {op.qkv.data(), op.y.data(), op.dy.data(),
-                                                  op.log_sums.data(), op.dqkv.data()}));
+  const Plans* const plans = plans_for(s, trouble_with(s, op.qkv.dtype(),
+                                                       {op.qkv.data(), op.y.data(), op.dy.data(),
+                                                        op.log_sums.data(), op.dqkv.data()}));
   if (plans == nullptr) return false;
   const ByteSpan memory = memory_for(*plans, s);
   std::vector<Access> all = accesses(op);
   all.push_back(writes(memory));
-  return runs(*plans, plans->backward_ran, [&] {
-    queue(stream, "attention_backward", all, [&](cudaStream_t on) {
-      const float scale = scale_of(s);
-      const std::array<CudnnOperand, 13> operands{
-          CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
-          {kKey, part_of(op.qkv.data(), s, 1)},
-          {kValue, part_of(op.qkv.data(), s, 2)},
-          {kOutput, op.y.data()},
-          {kLogSums, op.log_sums.data()},
-          {kScale, &scale},
-          {kMasked, &kLowest},
-          {kOne, &kOneValue},
-          {kOutputGradient, op.dy.data()},
-          {kQueryGradient, part_of(op.dqkv.data(), s, 0)},
-          {kKeyGradient, part_of(op.dqkv.data(), s, 1)},
-          {kValueGradient, part_of(op.dqkv.data(), s, 2)},
-          {kRowSums, memory.data()}};
-      session_.enqueue(on, *plans->backward, operands, memory.data() + row_sums_size(s).value,
-                       [] { return "fused attention_backward"; });
-      return cudaSuccess;
-    });
+  queue(stream, "attention_backward", all, [&](cudaStream_t on) {
+    const float scale = scale_of(s);
+    const std::array<CudnnOperand, 13> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
+                                                {kKey, part_of(op.qkv.data(), s, 1)},
+                                                {kValue, part_of(op.qkv.data(), s, 2)},
+                                                {kOutput, op.y.data()},
+                                                {kLogSums, op.log_sums.data()},
+                                                {kScale, &scale},
+                                                {kMasked, &kLowest},
+                                                {kOne, &kOneValue},
+                                                {kOutputGradient, op.dy.data()},
+                                                {kQueryGradient, part_of(op.dqkv.data(), s, 0)},
+                                                {kKeyGradient, part_of(op.dqkv.data(), s, 1)},
+                                                {kValueGradient, part_of(op.dqkv.data(), s, 2)},
+                                                {kRowSums, memory.data()}};
+    session_.enqueue(on, *plans->backward, operands, memory.data() + row_sums_size(s).value,
+                     [] { return "fused attention_backward"; });
+    return cudaSuccess;
   });
+  return true;
 }
 
 std::string CudnnAttention::implementations() const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string_view>
 
@@ -61,16 +60,12 @@ class CudnnAttention final : public FusedAttention {
   struct Plans {
     std::optional<CudnnPlan> forward{};
     std::optional<CudnnPlan> backward{};
-    std::string trouble{};  // where they are not there, or do not run
-    bool forward_ran = false;
-    bool backward_ran = false;
+    std::string trouble{};  // where they are not there
   };
 
   [[nodiscard]] Plans make_plans(const AttentionShape& shape);
   // Null where it has none for such operands.
-  [[nodiscard]] Plans* plans_for(const AttentionShape& shape, std::string_view of_operands);
-  // Whether it is queued; false where a pass fails that never `ran`.
-  [[nodiscard]] bool runs(Plans& plans, bool& ran, const std::function<void()>& queue_it);
+  [[nodiscard]] const Plans* plans_for(const AttentionShape& shape, std::string_view of_operands);
   [[nodiscard]] ByteSpan memory_for(const Plans& plans, const AttentionShape& shape);
 
   const LoadedCudnn& cudnn_;
