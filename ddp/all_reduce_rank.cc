@@ -219,9 +219,9 @@ void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
   replica_.end_backward(interpreter_);
 }
 
-// Copies of gradients lie in one arena, as weights do, so that the update is one operation, as
-// without a wrapper. Views lie in the order of the buckets, which is not that of the weights, so
-// that the update is an operation per tensor.
+// Copies of gradients lie in one arena, as weights do, so that the update takes all as one tensor,
+// as without a wrapper. Views lie in the order of the buckets, which is not that of the weights:
+// the update takes a list of tensors.
 void AllReduceRank::update() {
   Stream& stream = replica_.stream();
   Operations& operations = replica_.operations();

@@ -4,7 +4,18 @@
 #include <limits>
 #include <numeric>
 
+#include "common/base/rounding.h"
+
 namespace tandem::ddp {
+
+namespace {
+
+// Floats in 256 bytes, the largest alignment that cuBLASLt's choice of an algorithm depends on: the
+// choices of the first step hold when gradients move to other buckets. A choice made in a later
+// step might load a kernel behind a collective.
+constexpr std::int64_t kSlotAlignment = 64;
+
+}  // namespace
 
 std::vector<BucketPlan> plan_buckets(const ParameterLayout& layout, const std::vector<int>& order,
                                      const BucketLimits& limits) {
@@ -13,7 +24,7 @@ std::vector<BucketPlan> plan_buckets(const ParameterLayout& layout, const std::v
   for (const int segment : order) {
     const auto& added = layout.segments()[static_cast<std::size_t>(segment)];
     open.slots.push_back({segment, open.count, added.count});
-    open.count += aligned_count(added.count);
+    open.count += round_up(added.count, kSlotAlignment);
     open.gradient_bytes += added.size_bytes();
     if (open.gradient_bytes >= (plans.empty() ? limits.first : limits.rest)) {
       plans.push_back(std::exchange(open, {}));

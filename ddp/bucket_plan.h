@@ -12,7 +12,7 @@ namespace tandem::ddp {
 struct BucketPlan {
   struct Slot {
     int segment = 0;
-    std::int64_t offset = 0;  // elements into the bucket, at a cache line's start
+    std::int64_t offset = 0;  // elements into the bucket, at a multiple of 256 bytes
     std::int64_t count = 0;   // elements
   };
 

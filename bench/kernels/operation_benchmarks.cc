@@ -70,23 +70,24 @@ void register_losses_and_updates(const OperationRegistry& registry) {
     return WeightedSum{b.random(n), b.random(n), b.random(1)};
   });
   registry.add_loop("sgd_update", 20, [](DeviceBench& b, std::int64_t n) {
-    return SgdUpdate{b.random(n), b.random(n), b.random(n), 1e-6F, 0.9F};
+    return SgdUpdate{{{b.random(n), b.random(n), b.random(n)}}, 1e-6F, 0.9F};
   });
   for (const auto& [name, decay] : {std::pair{"adam_update", 0.0}, {"adamw_update", 1e-2}}) {
     registry.add_loop(name, 28, [rate = decay](DeviceBench& b, std::int64_t n) {
       // Random numbers become zeros, since the root of a negative second moment would be NaN.
-      const Span<float> second = b.random(n);
-      b.enqueue(Scale{.in = second, .out = second, .factor = 0});
-      return AdamUpdate{.gradient = b.random(n),
-                        .first = b.random(n),
-                        .second = second,
-                        .weight = b.random(n),
-                        .learning_rate = 1e-6,
-                        .beta1 = 0.9,
-                        .beta2 = 0.999,
-                        .epsilon = 1e-8,
-                        .step = 1,
-                        .decay = rate};
+      const auto zeros = [&b](std::int64_t count) {
+        const Span<float> values = b.random(count);
+        b.enqueue(Scale{.in = values, .out = values, .factor = 0});
+        return values;
+      };
+      return AdamUpdate{
+          .tensors = {{.gradient = b.random(n),
+                       .first = b.random(n),
+                       .second = zeros(n),
+                       .weight = b.random(n)}},
+          .clock = zeros(AdamClock::kFloats),
+          .rates = {
+              .learning_rate = 1e-6, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = rate}};
     });
   }
 }

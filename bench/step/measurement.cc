@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "bench/job/link_account.h"
 #include "bench/observe/gpu_watch.h"
@@ -13,11 +16,20 @@
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/strategy_factory.h"
+#include "common/results/launch_record.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
 
 namespace {
+
+// PyTorch fuses causal attention on GPUs in every precision that Tandem has.
+std::optional<std::string> attention_warning(const std::map<std::string, std::string>& resolved) {
+  const auto found = resolved.find("attention");
+  if (found == resolved.end() || !results::is_unfused(found->second)) return std::nullopt;
+  return fmt::format("PyTorch computes attention on GPUs in a fused kernel, Tandem here by {}",
+                     found->second);
+}
 
 constexpr int kMostSamples = 1'000'000;
 
@@ -76,6 +88,9 @@ class StepBenchmark {
         precision_warning(job.platform->backend(), options.variant.training.precision);
     if (of_precision) found_.warnings.push_back(*of_precision);
     found_.resolved = strategy.resolved_options();
+    if (const auto of_attention = attention_warning(found_.resolved)) {
+      found_.warnings.push_back(*of_attention);
+    }
     if (ranks.rank() == 0) warn(found_.warnings);
     found_.devices_used = static_cast<int>(sum_over_ranks(ranks, strategy.devices_used()));
     if (clocks_of(job) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);

@@ -40,10 +40,9 @@ std::int64_t unless_empty(const AnyOperand& operand, std::int64_t count) {
 
 bool is_computed(DType type) { return type == DType::kFloat32 || type == DType::kBFloat16; }
 
-// The accesses of operands that fit; `type` is the type in which the operation computes.
-std::vector<Access> checked(std::initializer_list<Operand> operands, DType type = DType::kFloat32) {
-  std::vector<Access> accesses;
-  accesses.reserve(operands.size() + 2);  // back ends add their scratch memory
+// Adds the accesses of operands that fit; `type` is the type in which the operation computes.
+void add(std::vector<Access>& accesses, std::initializer_list<Operand> operands,
+         DType type = DType::kFloat32) {
   for (const Operand& operand : operands) {
     TANDEM_CHECK(operand.size == operand.count, "{} has {} elements where {} are needed",
                  operand.name, operand.size, operand.count);
@@ -53,6 +52,12 @@ std::vector<Access> checked(std::initializer_list<Operand> operands, DType type 
     TANDEM_CHECK(*operand.type == type, "{} is {} where {} is needed", operand.name,
                  name_of(*operand.type), name_of(type));
   }
+}
+
+std::vector<Access> checked(std::initializer_list<Operand> operands, DType type = DType::kFloat32) {
+  std::vector<Access> accesses;
+  accesses.reserve(operands.size() + 2);  // back ends add their scratch memory
+  add(accesses, operands, type);
   return accesses;
 }
 
@@ -357,18 +362,28 @@ std::vector<Access> accesses(const WeightedSum& op) {
 }
 
 std::vector<Access> accesses(const SgdUpdate& op) {
-  const std::int64_t all = op.gradient.size();
-  return checked(
-      {{"gradient", op.gradient, all}, {"velocity", op.velocity, all}, {"weight", op.weight, all}});
+  std::vector<Access> accesses;
+  accesses.reserve(3 * op.tensors.size());
+  for (const SgdUpdate::Tensor& t : op.tensors) {
+    const std::int64_t all = t.gradient.size();
+    add(accesses,
+        {{"gradient", t.gradient, all}, {"velocity", t.velocity, all}, {"weight", t.weight, all}});
+  }
+  return accesses;
 }
 
 std::vector<Access> accesses(const AdamUpdate& op) {
-  TANDEM_CHECK(op.step >= 1, "Adam's steps count from 1, this is step {}", op.step);
-  const std::int64_t all = op.gradient.size();
-  return checked({{"gradient", op.gradient, all},
-                  {"first", op.first, all},
-                  {"second", op.second, all},
-                  {"weight", op.weight, all}});
+  std::vector<Access> accesses;
+  accesses.reserve(4 * op.tensors.size() + 1);
+  add(accesses, {{"clock", op.clock, AdamClock::kFloats}});
+  for (const AdamUpdate::Tensor& t : op.tensors) {
+    const std::int64_t all = t.gradient.size();
+    add(accesses, {{"gradient", t.gradient, all},
+                   {"first", t.first, all},
+                   {"second", t.second, all},
+                   {"weight", t.weight, all}});
+  }
+  return accesses;
 }
 
 std::vector<Access> accesses(const FillRandom& op) { return {writes(op.values)}; }

@@ -36,6 +36,11 @@ TANDEM_EACH_OPERATION(TANDEM_ACCESSES)
   return index;
 }
 
+// What lies in AdamUpdate's clock.
+[[nodiscard]] inline AdamClock& clock_of(const AdamUpdate& op) {
+  return *reinterpret_cast<AdamClock*>(op.clock.data());
+}
+
 // The address of an operand that may be left out; null where the operand is left out.
 template <class T>
 [[nodiscard]] T* data_or_null(Span<T> operand) {

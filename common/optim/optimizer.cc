@@ -4,13 +4,6 @@
 namespace tandem {
 namespace {
 
-// Weights and their gradients in one piece of memory each, which one operation updates.
-struct Stretch {
-  Span<float> weight;
-  Span<const float> gradient;
-  std::int64_t offset = 0;  // the piece's place among all weights, in list order
-};
-
 void check_pairs(const std::vector<Span<float>>& weights,
                  const std::vector<Span<const float>>& gradients, std::int64_t count) {
   TANDEM_CHECK(weights.size() == gradients.size(), "{} segments of weights, {} of gradients",
@@ -24,40 +17,10 @@ void check_pairs(const std::vector<Span<float>>& weights,
   TANDEM_CHECK(sum == count, "{} weights where {} were announced", sum, count);
 }
 
-template <class T>
-bool follows(Span<T> next, Span<T> before) {
-  return next.data() == before.end() && next.device() == before.device();
-}
-
-template <class T>
-Span<T> joined(Span<T> before, Span<T> next) {
-  return {before.data(), before.size() + next.size(), before.device()};
-}
-
 // State of one zero element per weight.
 std::unique_ptr<Buffer> allocate_state(Device& device, std::int64_t count) {
   TANDEM_CHECK(count > 0, "an optimizer for {} weights", count);
   return device.allocate(bytes_of<float>(count));
-}
-
-// Joins the two lists, segment by segment, where neighbours are adjacent in both.
-std::vector<Stretch> stretches_of(const std::vector<Span<float>>& weights,
-                                  const std::vector<Span<const float>>& gradients,
-                                  std::int64_t count) {
-  check_pairs(weights, gradients, count);
-  std::vector<Stretch> stretches;
-  std::int64_t done = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (i > 0 && follows(weights[i], stretches.back().weight) &&
-        follows(gradients[i], stretches.back().gradient)) {
-      stretches.back().weight = joined(stretches.back().weight, weights[i]);
-      stretches.back().gradient = joined(stretches.back().gradient, gradients[i]);
-    } else {
-      stretches.push_back({weights[i], gradients[i], done});
-    }
-    done += weights[i].size();
-  }
-  return stretches;
 }
 
 // Owns the velocity, one element per weight.
@@ -70,14 +33,14 @@ class SgdMomentum final : public Optimizer {
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
             const std::vector<Span<const float>>& gradients) override {
-    for (const Stretch& stretch : stretches_of(weights, gradients, velocity_.size())) {
-      operations.enqueue(
-          stream, SgdUpdate{.gradient = stretch.gradient,
-                            .velocity = velocity_.subspan(stretch.offset, stretch.weight.size()),
-                            .weight = stretch.weight,
-                            .learning_rate = options_.learning_rate,
-                            .momentum = options_.momentum});
+    check_pairs(weights, gradients, velocity_.size());
+    SgdUpdate update{.learning_rate = options_.learning_rate, .momentum = options_.momentum};
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < weights.size(); done += weights[i++].size()) {
+      update.tensors.push_back(
+          {gradients[i], velocity_.subspan(done, weights[i].size()), weights[i]});
     }
+    operations.enqueue(stream, update);
   }
 
  private:
@@ -86,41 +49,39 @@ class SgdMomentum final : public Optimizer {
   const Span<float> velocity_;
 };
 
-// Owns the moments, two elements per weight.
+// Owns the moments, two elements per weight, and the clock.
 class Adam final : public Optimizer {
  public:
   Adam(Device& device, std::int64_t count, AdamOptions options)
-      : options_(options),
+      : rates_{.learning_rate = options.learning_rate,
+               .beta1 = options.beta1,
+               .beta2 = options.beta2,
+               .epsilon = options.epsilon,
+               .decay = options.weight_decay},
         count_(count),
         first_moment_(allocate_state(device, count)),
-        second_moment_(allocate_state(device, count)) {}
+        second_moment_(allocate_state(device, count)),
+        clock_(allocate_state(device, AdamClock::kFloats)) {}
 
   void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
             const std::vector<Span<const float>>& gradients) override {
-    const std::vector<Stretch> stretches = stretches_of(weights, gradients, count_);
-    ++steps_;  // one step, however many pieces there are
-    for (const Stretch& stretch : stretches) {
-      const std::int64_t size = stretch.weight.size();
-      operations.enqueue(
-          stream, AdamUpdate{.gradient = stretch.gradient,
-                             .first = first_moment_->as<float>().subspan(stretch.offset, size),
-                             .second = second_moment_->as<float>().subspan(stretch.offset, size),
-                             .weight = stretch.weight,
-                             .learning_rate = options_.learning_rate,
-                             .beta1 = options_.beta1,
-                             .beta2 = options_.beta2,
-                             .epsilon = options_.epsilon,
-                             .step = steps_,
-                             .decay = options_.weight_decay});
+    check_pairs(weights, gradients, count_);
+    AdamUpdate update{.clock = clock_->as<float>(), .rates = rates_};
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < weights.size(); done += weights[i++].size()) {
+      const std::int64_t size = weights[i].size();
+      update.tensors.push_back({gradients[i], first_moment_->as<float>().subspan(done, size),
+                                second_moment_->as<float>().subspan(done, size), weights[i]});
     }
+    operations.enqueue(stream, update);
   }
 
  private:
-  const AdamOptions options_;
+  const AdamRates rates_;
   const std::int64_t count_;
   const std::unique_ptr<Buffer> first_moment_;
   const std::unique_ptr<Buffer> second_moment_;
-  std::int64_t steps_ = 0;  // steps taken so far
+  const std::unique_ptr<Buffer> clock_;
 };
 
 }  // namespace

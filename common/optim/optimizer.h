@@ -22,8 +22,7 @@ class Optimizer {
 
   // Enqueues one update of all weights. The two lists pair up segment by segment and have as many
   // elements as at construction, in the same order in every call, since state is laid out in list
-  // order. Neighbours that are adjacent in both lists become one operation, so that a flat arena
-  // costs one pass over memory for any number of parameters.
+  // order. The update is one operation.
   virtual void step(Operations& operations, Stream& stream, const std::vector<Span<float>>& weights,
                     const std::vector<Span<const float>>& gradients) = 0;
 
@@ -42,7 +41,7 @@ struct SgdOptions {
 };
 
 // torch's Adam with torch's defaults, without amsgrad; with weight decay torch's AdamW. Both
-// moments start at zero. Options in double, as in Python (see AdamUpdate).
+// moments start at zero. Options in double, as in Python (see AdamRates).
 struct AdamOptions {
   double learning_rate = 1e-3;
   double beta1 = 0.9;

@@ -15,10 +15,6 @@ void refuse_replay(bool condition, const std::string& what, const std::string& w
 
 void check_replayable(const TrainingOptions& training) {
   if (training.replay == StepReplay::kOff) return;
-  const OptimizerKind optimizer = training.optimizer.kind;
-  refuse_replay(optimizer != OptimizerKind::kSgd,
-                optimizer == OptimizerKind::kAdam ? "--optimizer=adam" : "--optimizer=adamw",
-                "its factors change from step to step and are the host's; use sgd");
   refuse_replay(training.input == InputPlace::kPageable, "--input=pageable",
                 "the host waits for copies from pageable memory; use host or device");
   refuse_replay(training.interpreter.costs.any(), "--dispatch-cost",

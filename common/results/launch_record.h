@@ -229,6 +229,11 @@ struct LaunchRecord {
   MachineFacts machine;
 };
 
+// Whether "attention", as resolved, is computed by products and softmax, not by one fused kernel.
+[[nodiscard]] inline bool is_unfused(std::string_view attention) {
+  return attention.starts_with("products and softmax");
+}
+
 // A launch record as one line of JSON, which a bench program leaves for `tandem run` and the
 // journal keeps. Throws a logic error that names the field where a number is NaN or infinite, since
 // such a figure must not pass for a missing one.

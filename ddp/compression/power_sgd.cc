@@ -129,6 +129,23 @@ void PowerSgd::set_buckets(const std::vector<HookBucket>& buckets) {
   buckets_.clear();
   for (const HookBucket& seen : buckets) buckets_.emplace_back(seen, options_);
   allocate();
+  rehearse();
+}
+
+// On GPUs, makes each product once and waits: cuBLASLt loads a kernel when a product's shape and
+// alignments first occur, and would wait there behind a collective. The memory is new and zero, and
+// stays zero.
+void PowerSgd::rehearse() {
+  if (device_.id().backend != Backend::kCuda) return;
+  const auto stream = device_.make_stream(StreamPriority::kNormal);
+  for (const Bucket& bucket : buckets_) {
+    for (const Matrix& m : bucket.matrices) {
+      multiply_p(*stream, m);
+      multiply_q(*stream, m);
+      multiply_out(*stream, m);
+    }
+  }
+  stream->synchronize();
 }
 
 void PowerSgd::allocate() {
@@ -209,12 +226,24 @@ void PowerSgd::begin_q(Stream& comm, const Bucket& bucket) {
   }
 }
 
+void PowerSgd::multiply_p(Stream& stream, const Matrix& m) {
+  operations_->enqueue(stream,
+                       LinearForward{.shape = m.shape, .x = m.q, .weight = m.error, .y = m.p});
+}
+
+void PowerSgd::multiply_q(Stream& stream, const Matrix& m) {
+  operations_->enqueue(
+      stream, LinearBackwardInput{.shape = m.shape, .dy = m.p, .weight = m.error, .dx = m.q});
+}
+
+void PowerSgd::multiply_out(Stream& stream, const Matrix& m) {
+  operations_->enqueue(
+      stream, LinearBackwardWeight{.shape = m.shape, .x = m.q, .dy = m.p, .dweight = m.gradient});
+}
+
 // P is summed, not averaged, as orthogonalising discards P's length.
 void PowerSgd::make_p(Stream& comm, const Bucket& bucket) {
-  for (const Matrix& m : bucket.matrices) {
-    operations_->enqueue(comm,
-                         LinearForward{.shape = m.shape, .x = m.q, .weight = m.error, .y = m.p});
-  }
+  for (const Matrix& m : bucket.matrices) multiply_p(comm, m);
   communicator_.all_reduce(comm, bucket.p, ReduceOp::kSum);
   for (const Matrix& m : bucket.matrices) {
     operations_->enqueue(comm, Orthogonalise{.rows = m.shape.batch, .matrix = m.p});
@@ -222,17 +251,13 @@ void PowerSgd::make_p(Stream& comm, const Bucket& bucket) {
 }
 
 void PowerSgd::make_q(Stream& comm, const Bucket& bucket) {
-  for (const Matrix& m : bucket.matrices) {
-    operations_->enqueue(
-        comm, LinearBackwardInput{.shape = m.shape, .dy = m.p, .weight = m.error, .dx = m.q});
-  }
+  for (const Matrix& m : bucket.matrices) multiply_q(comm, m);
   communicator_.all_reduce(comm, bucket.q, ReduceOp::kAverage);
 }
 
 void PowerSgd::decompress(Stream& comm, const Bucket& bucket) {
   for (const Matrix& m : bucket.matrices) {
-    operations_->enqueue(
-        comm, LinearBackwardWeight{.shape = m.shape, .x = m.q, .dy = m.p, .dweight = m.gradient});
+    multiply_out(comm, m);
     operations_->enqueue(comm, Subtract{.a = m.error, .b = m.gradient, .difference = m.error});
   }
 }

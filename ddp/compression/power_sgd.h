@@ -87,10 +87,14 @@ class PowerSgd final : public CommunicationHook {
 
   [[nodiscard]] bool compresses() const { return step_ >= options_.start_step; }
   void allocate();
+  void rehearse();
   void compress(Stream& comm, Bucket& bucket);
   void add_errors(Stream& comm, const Bucket& bucket);
   void begin_q(Stream& comm, const Bucket& bucket);
   void average_others(Stream& comm, const Bucket& bucket);
+  void multiply_p(Stream& stream, const Matrix& m);
+  void multiply_q(Stream& stream, const Matrix& m);
+  void multiply_out(Stream& stream, const Matrix& m);
   void make_p(Stream& comm, const Bucket& bucket);
   void make_q(Stream& comm, const Bucket& bucket);
   void decompress(Stream& comm, const Bucket& bucket);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -27,6 +28,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
     marks.push_back(
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
   }
+  if (has_unfused_attention(summary)) marks.emplace_back("attention not fused");
   for (const std::string& mark : {slowdown_mark(summary), transfers_mark(summary)}) {
     if (!mark.empty()) marks.push_back(mark);
   }
@@ -63,6 +65,10 @@ std::set<std::string> settled(const CellSummary& cell, const std::string& option
     if (found != launch->resolved.end()) values.insert(found->second);
   }
   return values;
+}
+
+bool has_unfused_attention(const CellSummary& cell) {
+  return std::ranges::any_of(settled(cell, "attention"), results::is_unfused);
 }
 
 std::string transfers_mark(const CellSummary& cell) {

@@ -22,9 +22,12 @@ namespace tandem::reports {
 // not say so, or not alike in all launches. Empty where neither is the case.
 [[nodiscard]] std::string transfers_mark(const CellSummary& cell);
 
-// The values that an option of dp that leaves the choice to the machine, "broadcast" or "reduce",
-// took in the cell's measured launches: "sequential", "tree", "collective". Empty where the records
-// do not tell, as before schema 1.4.0.
+// Whether a GPU computed attention by products and softmax, where PyTorch has a fused kernel.
+[[nodiscard]] bool has_unfused_attention(const CellSummary& cell);
+
+// The values that an option that leaves the choice to the machine, such as dp's "broadcast" and
+// "reduce", took in the cell's measured launches: "sequential", "tree", "collective". Empty where
+// the records do not tell, as before schema 1.4.0.
 [[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
 
 }  // namespace tandem::reports

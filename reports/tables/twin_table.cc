@@ -5,6 +5,7 @@
 
 #include "common/options/strategies.h"
 #include "common/stats/summary.h"
+#include "reports/model/marks.h"
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
 #include "reports/text/format.h"
@@ -59,9 +60,11 @@ std::string ratio_cell(const stats::Estimate& ratio) {
 
 void add_ratios(TextTable& table, const std::string& what, const std::vector<StepRatio>& ratios) {
   for (const auto& [first, second, ratio] : ratios) {
-    add_point(table, first->cell,
-              {strategy_label(first->cell) + what, duration_text(first->median_step),
-               duration_text(second->median_step), ratio_cell(ratio)});
+    const bool is_apart = !implementation_of(first->cell).empty() && has_unfused_attention(*second);
+    add_point(
+        table, first->cell,
+        {strategy_label(first->cell) + what, duration_text(first->median_step),
+         duration_text(second->median_step), ratio_cell(ratio) + (is_apart ? " (attention)" : "")});
   }
 }
 
@@ -111,6 +114,13 @@ std::string twin_note(const Summary& summary) {
     note +=
         " Nor is the transport of ddp's gradients: gloo, over TCP, for torch; Tandem's own, shared "
         "memory within a node, for Tandem. The ratio of ddp compares both along with the rest.";
+  }
+  if (std::ranges::any_of(
+          twins, [](const StepRatio& pair) { return has_unfused_attention(*pair.over); })) {
+    note +=
+        " (attention): nor are the kernels of attention, which one fused kernel computes for "
+        "torch, "
+        "and products and softmax for Tandem. The ratio holds both kernels along with the rest.";
   }
   return note;
 }

@@ -49,17 +49,17 @@ TEST(BucketPlanTest, GapsOfAlignment_DoNotCountTowardsTheLimit) {
   ASSERT_EQ(plans.size(), 2U);  // 17 + 1 elements are 72 bytes
   EXPECT_EQ(plans[0].gradient_bytes, Bytes{72});
   EXPECT_EQ(plans[0].slots[0].offset, 0);
-  EXPECT_EQ(plans[0].slots[1].offset, 32);
-  EXPECT_EQ(plans[0].count, 48);
+  EXPECT_EQ(plans[0].slots[1].offset, 64);
+  EXPECT_EQ(plans[0].count, 128);
 }
 
-TEST(BucketPlanTest, Slots_DoNotOverlapAndStartAtCacheLines) {
+TEST(BucketPlanTest, Slots_DoNotOverlapAndStartAt256Bytes) {
   const ParameterLayout layout = layout_of({5, 16, 100, 1, 31});
   for (const ddp::BucketPlan& bucket :
        ddp::plan_buckets(layout, {4, 3, 2, 1, 0}, {Bytes{64}, Bytes{128}})) {
     std::int64_t free_from = 0;
     for (const auto& slot : bucket.slots) {
-      EXPECT_EQ(slot.offset % 16, 0);
+      EXPECT_EQ(slot.offset % 64, 0);
       EXPECT_GE(slot.offset, free_from);
       EXPECT_EQ(slot.count, layout.segments()[static_cast<std::size_t>(slot.segment)].count);
       free_from = slot.offset + slot.count;

@@ -72,9 +72,7 @@ TYPED_TEST_P(CudaElementwiseParity, Optimizers_HaveTheSameBits) {
     auto second = this->random(count, Distribution::kSmallIntegers);
     auto weight = this->random(count);
     this->run_on_both([&](Side s) {
-      return SgdUpdate{.gradient = gradient.on(s),
-                       .velocity = first.on(s),
-                       .weight = weight.on(s),
+      return SgdUpdate{.tensors = {{gradient.on(s), first.on(s), weight.on(s)}},
                        .learning_rate = 0.01F,
                        .momentum = 0.9F};
     });
@@ -82,24 +80,45 @@ TYPED_TEST_P(CudaElementwiseParity, Optimizers_HaveTheSameBits) {
     expect_same(weight, "weight after sgd");
     // A second moment is never negative.
     this->run_on_both([&](Side s) { return ReluBackward{.y = second.on(s), .dy = second.on(s)}; });
-    for (const std::int64_t step : {1, 3, 1000}) {
+    auto clock = this->zeros(AdamClock::kFloats);
+    for (int step = 1; step < 4; ++step) {
       this->run_on_both([&](Side s) {
-        return AdamUpdate{.gradient = gradient.on(s),
-                          .first = first.on(s),
-                          .second = second.on(s),
-                          .weight = weight.on(s),
-                          .learning_rate = 1e-3,
-                          .beta1 = 0.9,
-                          .beta2 = 0.999,
-                          .epsilon = 1e-8,
-                          .step = step,
-                          .decay = step == 3 ? 0.01 : 0};
+        return AdamUpdate{.tensors = {{gradient.on(s), first.on(s), second.on(s), weight.on(s)}},
+                          .clock = clock.on(s),
+                          .rates = {.learning_rate = 1e-3,
+                                    .beta1 = 0.9,
+                                    .beta2 = 0.999,
+                                    .epsilon = 1e-8,
+                                    .decay = step == 3 ? 0.01 : 0}};
       });
+      expect_same(clock, "clock");
       expect_same(first, "first moment");
       expect_same(second, "second moment");
       expect_same(weight, "weight after adam");
     }
   });
+}
+
+// More tensors than one launch holds, of sizes at and beside packs and blocks, each second one at
+// an address that packs cannot have.
+TYPED_TEST_P(CudaElementwiseParity, UpdateOfManyTensors_HasTheSameBits) {
+  auto gradient = this->random(400'000);
+  auto state = this->random(400'000);
+  auto weight = this->random(400'000);
+  this->run_on_both([&](Side s) {
+    SgdUpdate update{.learning_rate = 0.01F, .momentum = 0.9F};
+    std::int64_t at = 0;
+    for (int i = 0; i < 250; ++i) {
+      const std::int64_t counts[] = {1, 3, 4, 0, 1023, 1024, 1025, 4099};
+      const std::int64_t count = counts[i % 8];
+      update.tensors.push_back({gradient.on(s).subspan(at, count), state.on(s).subspan(at, count),
+                                weight.on(s).subspan(at, count)});
+      at += 4 * (count / 4 + 1) + (i % 2 == 0 ? 1 : 3);
+    }
+    return update;
+  });
+  expect_same(state, "velocity");
+  expect_same(weight, "weight");
 }
 
 TYPED_TEST_P(CudaElementwiseParity, FillRandom_HasTheSameBits_FromAnywhereInTheSequence) {
@@ -242,13 +261,16 @@ TYPED_TEST_P(CudaElementwiseParity, OnAnotherDevicesMemory_NamesBothDevices) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(
-    CudaElementwiseParity, ReluBackward_HasTheSameBits, ReluBackward_KeepsTheGradientAtNan,
-    Scale_HasTheSameBits_AlsoInPlace, AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace,
-    Optimizers_HaveTheSameBits, FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
-    Fill_HasTheSameBits, Convert_HasTheSameBits,
-    MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits, WeightedSum_AgreesAndIsZeroOfNothing,
-    Sums_AreTheSameBitsEveryTime, Orthogonalise_AgreesWithNaive,
-    Orthogonalise_CompletesRowsThatHaveNothingLeft, OnAnotherDevicesMemory_NamesBothDevices);
+REGISTER_TYPED_TEST_SUITE_P(CudaElementwiseParity, ReluBackward_HasTheSameBits,
+                            ReluBackward_KeepsTheGradientAtNan, Scale_HasTheSameBits_AlsoInPlace,
+                            AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace,
+                            Optimizers_HaveTheSameBits, UpdateOfManyTensors_HasTheSameBits,
+                            FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
+                            Fill_HasTheSameBits, Convert_HasTheSameBits,
+                            MseLoss_AgreesToTheLastPlace_AndItsGradientHasTheSameBits,
+                            WeightedSum_AgreesAndIsZeroOfNothing, Sums_AreTheSameBitsEveryTime,
+                            Orthogonalise_AgreesWithNaive,
+                            Orthogonalise_CompletesRowsThatHaveNothingLeft,
+                            OnAnotherDevicesMemory_NamesBothDevices);
 
 }  // namespace tandem::testing

@@ -81,6 +81,36 @@ TEST_F(FusedAttentionOnStandIn, WhereItCannotBeHad_IsProducts_AndSaysWhy) {
   EXPECT_EQ(means_of<BFloat16>(kShape), otherwise + "there is none");
 }
 
+TEST_F(FusedAttentionOnStandIn, VersionsThatAreWrong_AreRefused_ForTheShapesThatTheyGetWrong) {
+  constexpr AttentionShape kWholeTiles{.batch = 1, .positions = 128, .heads = 1, .head_width = 8};
+  struct Case {
+    std::size_t version;
+    AttentionShape shape;
+    const char* reason;
+  };
+  for (const Case& one :
+       {Case{91500, kShape, "wants positions at multiples of 128, and 9.15.1 does not"},
+        Case{91500, kWholeTiles, ""}, Case{91501, kShape, ""}, Case{90000, kWholeTiles, ""},
+        Case{91001, kWholeTiles, "has a wrong backward, and 9.10.2 has not"},
+        Case{91002, kWholeTiles, ""}}) {
+    stand_in::cudnn().version = one.version;
+    ASSERT_TRUE(take(Precision::kBf16));
+    const std::string means = means_of<BFloat16>(one.shape);
+    EXPECT_EQ(means.ends_with("fused"), one.reason[0] == 0) << means;
+    EXPECT_NE(means.find(one.reason), std::string::npos) << means;
+  }
+}
+
+TEST_F(FusedAttentionOnStandIn, ThatLoadsAndCannotStart_IsDoneWithout_AndSaysWhy) {
+  stand_in::cudnn() = {.failing = "cudnnCreate"};
+  ASSERT_TRUE(take(Precision::kBf16));
+  expect_attention_agrees<BFloat16>(kShape, attention_shares(Precision::kBf16));
+  const std::string means = operations().implementations().at("attention");
+  EXPECT_TRUE(means.starts_with("products and softmax, since ")) << means;
+  EXPECT_NE(means.find("cudnnCreate"), std::string::npos) << means;
+  EXPECT_EQ(stand_in::cudnn().executions, 0);
+}
+
 TEST_F(FusedAttentionOnStandIn, EnginesThatAreNotDeterministic_AreNotTaken) {
   stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0}, {{}, 128}};
   EXPECT_EQ(means_of<BFloat16>(kShape), "cuDNN 9.19.0, fused");

@@ -23,42 +23,48 @@ TEST_P(Elementwise, ReluBackward_EqualsNaive) {
 }
 
 TEST_P(Elementwise, SgdUpdate_EqualsNaive) {
-  SgdUpdate op{.gradient = random(count()),
-               .velocity = random(count()),
-               .weight = random(count()),
-               .learning_rate = 0.01F,
-               .momentum = 0.9F};
+  SgdUpdate op{.learning_rate = 0.01F, .momentum = 0.9F};
+  for (const std::int64_t size : {count(), std::int64_t{5}}) {
+    op.tensors.push_back({random(size), random(size), random(size)});
+  }
   SgdUpdate expected = op;
-  expected.velocity = copy_of(op.velocity);
-  expected.weight = copy_of(op.weight);
+  for (SgdUpdate::Tensor& t : expected.tensors) {
+    t.velocity = copy_of(t.velocity);
+    t.weight = copy_of(t.weight);
+  }
   run(op);
   naive(expected);
-  expect_equal(op.velocity, expected.velocity);
-  expect_equal(op.weight, expected.weight);
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    expect_equal(op.tensors[i].velocity, expected.tensors[i].velocity);
+    expect_equal(op.tensors[i].weight, expected.tensors[i].weight);
+  }
 }
 
 TEST_P(Elementwise, AdamUpdate_EqualsNaive) {
-  AdamUpdate op{.gradient = random(count()),
-                .first = random(count()),
-                .second = random(count()),
-                .weight = random(count()),
-                .learning_rate = 1e-3,
-                .beta1 = 0.9,
-                .beta2 = 0.999,
-                .epsilon = 1e-8,
-                .step = 3,
-                .decay = 0.01};
-  run(Scale{.in = op.second, .out = op.second, .factor = 1e-3F});
-  for (float& second : op.second) second = std::abs(second);
+  AdamUpdate op{
+      .clock = filled({2, 0, 0, 0, 0, 0, 0, 0}),
+      .rates = {
+          .learning_rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01}};
+  for (const std::int64_t size : {count(), std::int64_t{5}}) {
+    op.tensors.push_back({random(size), random(size), random(size), random(size)});
+    for (float& second : op.tensors.back().second) second = 1e-3F * std::abs(second);
+  }
   AdamUpdate expected = op;
-  expected.first = copy_of(op.first);
-  expected.second = copy_of(op.second);
-  expected.weight = copy_of(op.weight);
+  expected.clock = copy_of(op.clock);
+  for (AdamUpdate::Tensor& t : expected.tensors) {
+    t.first = copy_of(t.first);
+    t.second = copy_of(t.second);
+    t.weight = copy_of(t.weight);
+  }
   run(op);
   naive(expected);
-  expect_equal(op.first, expected.first);
-  expect_equal(op.second, expected.second);
-  expect_equal(op.weight, expected.weight);
+  expect_equal(op.clock, expected.clock);
+  EXPECT_EQ(*op.clock.data(), 3);
+  for (std::size_t i = 0; i < op.tensors.size(); ++i) {
+    expect_equal(op.tensors[i].first, expected.tensors[i].first);
+    expect_equal(op.tensors[i].second, expected.tensors[i].second);
+    expect_equal(op.tensors[i].weight, expected.tensors[i].weight);
+  }
 }
 
 TEST_P(Elementwise, Fill_SetsAllAndNoMore) {
@@ -210,24 +216,22 @@ TEST_P(Elementwise, WeightedSum_AgreesWithNaive) {
 
 // AdamW's: a weight without gradient loses learning rate times decay of itself, and no more.
 TEST_F(OperationsFixture, AdamUpdateWithDecay_ShrinksTheWeightFirst) {
-  const AdamUpdate op{.gradient = filled({0, 1}),
-                      .first = zeros(2),
-                      .second = zeros(2),
-                      .weight = filled({8, 8}),
-                      .learning_rate = 0.5,
-                      .beta1 = 0.5,
-                      .beta2 = 0.5,
-                      .epsilon = 1e-30,
-                      .step = 1,
-                      .decay = 0.25};
+  const AdamUpdate op{
+      .tensors = {{.gradient = filled({0, 1}),
+                   .first = zeros(2),
+                   .second = zeros(2),
+                   .weight = filled({8, 8})}},
+      .clock = zeros(AdamClock::kFloats),
+      .rates = {.learning_rate = 0.5, .beta1 = 0.5, .beta2 = 0.5, .epsilon = 1e-30, .decay = 0.25}};
   AdamUpdate plain = op;
-  plain.first = zeros(2);
-  plain.second = zeros(2);
-  plain.weight = copy_of(op.weight);
+  plain.clock = zeros(AdamClock::kFloats);
+  plain.tensors[0].first = zeros(2);
+  plain.tensors[0].second = zeros(2);
+  plain.tensors[0].weight = copy_of(op.tensors[0].weight);
   run(op);
   naive(plain);
-  expect_near(op.weight, filled({7, 6.5F}), 1e-6);
-  expect_near(plain.weight, filled({7, 6.5F}), 1e-6);
+  expect_near(op.tensors[0].weight, filled({7, 6.5F}), 1e-6);
+  expect_near(plain.tensors[0].weight, filled({7, 6.5F}), 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, Elementwise,

@@ -59,10 +59,14 @@ TEST_F(HostOperations, WithAWrongSize_NamesTheOperand) {
               HasSubstr("loss_gradient"));
 }
 
-TEST_F(HostOperations, OfAdamsStepZero_AreALogicError) {
-  const AdamUpdate adam{
-      .gradient = zeros(1), .first = zeros(1), .second = zeros(1), .weight = zeros(1)};
-  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), adam); }), HasSubstr("step 0"));
+TEST_F(HostOperations, OfUpdates_AreCheckedTensorByTensor) {
+  AdamUpdate adam{.tensors = {{zeros(1), zeros(1), zeros(1), zeros(1)}}};
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), adam); }), HasSubstr("clock"));
+  adam.clock = zeros(AdamClock::kFloats);
+  adam.tensors.push_back({zeros(2), zeros(2), zeros(1), zeros(2)});
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), adam); }), HasSubstr("second"));
+  const SgdUpdate sgd{.tensors = {{zeros(1), zeros(1), zeros(1)}, {zeros(2), zeros(2), zeros(3)}}};
+  EXPECT_THAT(logic_error_of([&] { operations().enqueue(stream(), sgd); }), HasSubstr("weight"));
 }
 
 TEST_F(HostOperations, OfAnEmptyBatch_IsALogicError) {

@@ -21,27 +21,16 @@ TEST_F(Sgd, TwoSteps_AreThoseDoneByHand) {
   expect_equal(weight, filled({-1.5F, -7}));  // v = 0.5 * (4, 8) + (4, 8)
 }
 
-TEST_F(Sgd, NeighboursInBothLists_BecomeOneUpdate) {
-  RecordingOperations recorded;
-  const auto sgd = make_optimizer(device(), 10, {});
-  const Span<float> weights = zeros(10);
-  const Span<float> gradients = random(10);
-  sgd->step(recorded, stream(),
-            {weights.subspan(0, 3), weights.subspan(3, 1), weights.subspan(4, 6)},
-            {gradients.subspan(0, 3), gradients.subspan(3, 1), gradients.subspan(4, 6)});
-  ASSERT_EQ(recorded.sgd.size(), 1U);
-  EXPECT_EQ(recorded.sgd[0].weight.data(), weights.data());
-  EXPECT_EQ(recorded.sgd[0].gradient.size(), 10);
-}
-
-TEST_F(Sgd, NeighboursInOneListOnly_StayApart) {
+TEST_F(Sgd, Tensors_ShareOneUpdate) {
   RecordingOperations recorded;
   const auto sgd = make_optimizer(device(), 5, {});
   const Span<float> weights = zeros(5);
   sgd->step(recorded, stream(), {weights.subspan(0, 2), weights.subspan(2, 3)},
             {random(2), random(3)});
-  ASSERT_EQ(recorded.sgd.size(), 2U);
-  EXPECT_EQ(recorded.sgd[1].velocity.data(), recorded.sgd[0].velocity.data() + 2);
+  ASSERT_EQ(recorded.sgd.size(), 1U);
+  const auto& tensors = recorded.sgd[0].tensors;
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(tensors[1].velocity.data(), tensors[0].velocity.data() + 2);
 }
 
 TEST_F(Sgd, InSegments_EqualsInOnePiece) { expect_segments_equal_one_piece(OptimizerKind::kSgd); }

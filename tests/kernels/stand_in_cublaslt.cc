@@ -64,6 +64,8 @@ bool takes_vector(std::uint32_t epilogue) {
 
 namespace tandem::testing::stand_in {
 
+extern "C" int tandem_cublaslt_searches() { return cublaslt().searches; }
+
 CublasLt& cublaslt() {
   static CublasLt one;
   return one;

@@ -64,7 +64,7 @@ std::size_t size_of(cudnnBackendAttributeType_t type) {
   }
 }
 
-std::size_t version() { return 91900; }
+std::size_t version() { return stand_in::cudnn().version; }
 const char* error_string(cudnnStatus_t status) {
   return status == CUDNN_STATUS_EXECUTION_FAILED ? "CUDNN_STATUS_EXECUTION_FAILED"
                                                  : "CUDNN_STATUS_OTHER";

@@ -23,6 +23,7 @@ struct CudnnEngine {
 };
 
 struct Cudnn {
+  std::size_t version = 91900;
   std::string trouble{};  // where not empty: there is no library, for this reason
   // What the heuristics suggest, best first, and what they fall back on.
   std::vector<CudnnEngine> engines{{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 64},

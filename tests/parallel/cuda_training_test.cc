@@ -2,8 +2,10 @@
 //
 // Whole steps on the CUDA back end, with stand-ins for all that needs a GPU: GPUs are threads, each
 // stream a FIFO of its own, so that a missing wait shows. The numbers are the host's.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 
@@ -97,6 +99,39 @@ TEST_F(CudaTraining, FirstStep_TakesNoMemory) {
       static_cast<void>(train(*model, run));
       EXPECT_GT(before, 0);
     }
+  }
+}
+
+// What the module that this process has loaded searched for so far.
+int searches() {
+  void* const module = dlopen((build_folder() / "tests/stand_in/libtandem_cuda.so").c_str(),
+                              RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL);
+  if (module == nullptr) return 0;
+  const int made = reinterpret_cast<int (*)()>(dlsym(module, "tandem_cublaslt_searches"))();
+  dlclose(module);
+  return made;
+}
+
+// Nor does a step choose an algorithm, whose kernel would be loaded then: not where gradients have
+// moved to other buckets, and not in a hook, which rehearses when the second step makes buckets
+// anew. Biases of 52 elements leave gaps.
+TEST_F(CudaTraining, NoStep_ChoosesAlgorithms) {
+  const auto model = make_model("mlp:3x52");
+  for (const auto compression : {ddp::Compression::kNone, ddp::Compression::kPowerSgd}) {
+    Training run = exact_run(Backend::kCuda, "dp-allreduce", 2);
+    run.steps = 4;
+    run.reducer.grads = ddp::GradsMode::kViews;
+    run.reducer.buckets = {.first = kib(1), .rest = kib(12)};
+    run.reducer.compression = {.compression = compression,
+                               .power_sgd = {.rank = 3, .start_step = 2}};
+    std::atomic<int> before = 0;
+    run.before_steps = [&](Platform& /*platform*/) { before = searches(); };
+    run.after_step = [&](Platform& /*platform*/, int step) {
+      if (step == 1 && compression != ddp::Compression::kNone) before = searches();
+      EXPECT_EQ(searches(), before) << step;
+    };
+    static_cast<void>(train(*model, run));
+    EXPECT_GT(before, 0);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reports/answer/verdict.h"
+#include "reports/model/marks.h"
 #include "reports/model/subject.h"
 #include "tests/reports/synthetic.h"
 
@@ -54,6 +55,23 @@ TEST(TwinNote, NamesWhatIsNotTheSame_OfTheCellsThatAreThere) {
   for (auto& launch : synthetic.document().launches) launch.cell.backend = "cuda";
   for (auto& launch : synthetic.document().launches) launch.resolved.clear();
   EXPECT_EQ(twin_note(summarize(synthetic.document())), kTwin.hint);
+}
+
+// Against the cell of Tandem's that lacks the fused kernel, and no other.
+TEST(Twins, WhereTandemsAttentionIsNotFused_CarryAMark) {
+  Synthetic synthetic = both_twins();
+  synthetic.document().launches.front().resolved["attention"] = "cuDNN 9.19.0, fused";
+  EXPECT_EQ(to_text(twin_table(summarize(synthetic.document()))).find("(attention)"),
+            std::string::npos);
+  synthetic.document().launches.front().resolved["attention"] =
+      "products and softmax, since cuDNN's fused engines take 16-bit types only";
+  const Summary summary = summarize(synthetic.document());
+  EXPECT_NE(twin_note(summary).find("one fused kernel computes for torch"), std::string::npos);
+  const TextTable table = twin_table(summary);
+  const std::string text = to_text(table);
+  EXPECT_EQ(text.find("(attention)"), text.rfind("(attention)"));
+  EXPECT_NE(text.find("(attention)"), std::string::npos);
+  EXPECT_EQ(marks_of(summary.cells.front()), std::vector<std::string>{"attention not fused"});
 }
 
 TEST(Twins, WithoutTheirCounterpart_AreNone) {

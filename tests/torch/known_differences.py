@@ -9,7 +9,7 @@ import dataclasses
 
 from step_calls import HOST
 
-ALIGNMENT = 16  # elements: where tensors of an arena or a bucket begin (common/tensor)
+ARENA, BUCKET = 16, 64  # elements: tensors begin at multiples of these (common/model/parameter_layout.cc, ddp/bucket_plan.cc)
 FLOAT = 4
 
 
@@ -111,8 +111,8 @@ def take(counts, elements):
     return taken
 
 
-def padded(tensors, with_tail):
-    gaps = [-count % ALIGNMENT for count in tensors]
+def padded(tensors, alignment, with_tail):
+    gaps = [-count % alignment for count in tensors]
     return sum(tensors) + sum(gaps if with_tail else gaps[:-1])
 
 
@@ -124,14 +124,14 @@ def carried(module, call, waiting):
     queue = waiting.setdefault(call.kind, module.counts(call.kind))
     tensors = take(queue, call.count)
     if tensors:
-        return padded(tensors, module.is_ddp)
+        return padded(tensors, BUCKET if call.kind == "all-reduce" else ARENA, module.is_ddp)
     if call.kind == "broadcast" and waiting.pop("buffers", False) and call.count == module.float_buffers():
-        return padded([count for count, _ in module.buffers], module.is_ddp)
+        return padded([count for count, _ in module.buffers], ARENA, module.is_ddp)
     return None
 
 
 def padding(torch, ours, module):
-    """Tandem's tensors begin at multiples of 64 bytes in arenas and buckets, and the gaps travel with them; so do counters.
+    """Tandem's tensors begin at multiples of 64 bytes in arenas, of 256 in buckets, and the gaps travel with them; so do counters.
 
     A collective of Tandem's may have the gaps of the tensors in it alone, to the element.
     """

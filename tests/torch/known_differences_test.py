@@ -56,20 +56,20 @@ class Collectives(unittest.TestCase):
         self.assertTrue(left(step([all_reduce(96), all_reduce(4)]), step([all_reduce(4), all_reduce(96)]))[1])
 
     def test_padding_is_the_gaps_of_the_tensors_and_no_more(self):
-        for count, is_known in ((112, True), (111, False), (113, False), (99, False)):
+        for count, is_known in ((128, True), (112, False), (127, False), (99, False)):
             explained, lines = left(step([all_reduce(100)]), step([all_reduce(count)]))
             self.assertEqual((explained == {"padding": 1}, not lines), (is_known, is_known), count)
 
     def test_each_bucket_has_the_gaps_of_its_own_tensors_alone(self):
         module = Module([(10, 40), (10, 40), (32, 128), (7, 28)], [], order=[3, 2, 1, 0])
         torch = [all_reduce(39), all_reduce(20)]
-        self.assertEqual(left(step(torch), step([all_reduce(48), all_reduce(32)]), module), ({"padding": 2}, []))
-        for wrong in ((48 + 12, 32), (48, 32 + 9), (39 + 12 + 9, 20)):
+        self.assertEqual(left(step(torch), step([all_reduce(128), all_reduce(128)]), module), ({"padding": 2}, []))
+        for wrong in ((128 + 108, 128), (128, 128 + 89), (39 + 89 + 108, 20)):
             self.assertTrue(left(step(torch), step(map(all_reduce, wrong)), module)[1], wrong)
 
     def test_two_all_reduces_64_elements_too_long_are_told(self):
         module = Module([(1000, 4000)] * 64, [], order=range(64))
-        explained, lines = left(step([all_reduce(32000)] * 2), step([all_reduce(32 * 1008 + 64)] * 2), module)
+        explained, lines = left(step([all_reduce(32000)] * 2), step([all_reduce(32 * 1024 + 64)] * 2), module)
         self.assertEqual((explained, bool(lines)), ({}, True))
 
     def test_the_last_tensor_of_a_chunk_of_dp_has_no_gap(self):

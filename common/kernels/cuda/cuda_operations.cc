@@ -12,6 +12,7 @@
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/sums.h"
+#include "common/kernels/cuda/update_elements.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::cuda {
@@ -65,6 +66,22 @@ cudaError_t convert(cudaStream_t stream, const Convert& op) {
   return for_each(
       stream, op.in.size(),
       ConvertElements<In, Out>{as<In>(op.in.data()), as<Out>(op.out.data()), op.divisor});
+}
+
+// In as few launches as hold all tensors; `addresses` gives a tensor's.
+template <class Tensor, class Update, class Addresses>
+cudaError_t for_each_tensor(cudaStream_t stream, const std::vector<Tensor>& tensors,
+                            const Update& update, const Addresses& addresses) {
+  EachTensor<Update> listed(update);
+  for (const Tensor& tensor : tensors) {
+    if (listed.is_full()) {
+      const cudaError_t status = for_each(stream, listed.count(), listed);
+      if (status != cudaSuccess) return status;
+      listed = EachTensor<Update>(update);
+    }
+    if (!tensor.weight.empty()) listed.add(addresses(tensor), tensor.weight.size());
+  }
+  return for_each(stream, listed.count(), listed);
 }
 
 }  // namespace
@@ -157,21 +174,22 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const SgdUpdate& op) {
-  return for_each(stream, op.weight.size(),
-                  SgdElements{.gradient = op.gradient.data(),
-                              .velocity = op.velocity.data(),
-                              .weight = op.weight.data(),
-                              .learning_rate = op.learning_rate,
-                              .momentum = op.momentum});
+  return for_each_tensor(stream, op.tensors,
+                         SgdElements{.learning_rate = op.learning_rate, .momentum = op.momentum},
+                         [](const SgdUpdate::Tensor& t) -> SgdElements::Tensor {
+                           return {t.gradient.data(), t.velocity.data(), t.weight.data()};
+                         });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const AdamUpdate& op) {
-  return for_each(stream, op.weight.size(),
-                  AdamElements{.gradient = op.gradient.data(),
-                               .first = op.first.data(),
-                               .second = op.second.data(),
-                               .weight = op.weight.data(),
-                               .f = AdamFactors(op)});
+  AdamClock* const clock = &clock_of(op);
+  const cudaError_t status = for_each(stream, 1, AdamClockElement{clock, op.rates});
+  if (status != cudaSuccess) return status;
+  return for_each_tensor(
+      stream, op.tensors, AdamElements{clock},
+      [](const AdamUpdate::Tensor& t) -> AdamElements::Tensor {
+        return {t.gradient.data(), t.first.data(), t.second.data(), t.weight.data()};
+      });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const FillRandom& op) {

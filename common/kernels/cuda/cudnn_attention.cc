@@ -132,9 +132,6 @@ constexpr Bytes kMostAttentionWorkspace = mib(2048);
 constexpr std::int64_t kOperandAlignment = 16;
 constexpr std::int64_t kWorkspaceAlignment = 256;
 
-// Earlier ones want a mask of their own where positions are no multiple of 128.
-constexpr std::size_t kOldestWithAttention = 91600;
-
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kOneValue = 1;
 
@@ -157,6 +154,18 @@ std::string_view trouble_with(const AttentionShape& shape, DType type,
   return "";
 }
 
+// Versions whose engines are wrong by cudnn-frontend's account (1.23,
+// scaled_dot_product_flash_attention.h): backward of 9.10.0 and 9.10.1; up to 9.15.0 what lies
+// beyond the last whole tile of positions, unless a mask of its own hides it.
+std::string trouble_with_version(std::size_t version, const AttentionShape& shape) {
+  constexpr std::int64_t kTile = 128;
+  if (version == 91000 || version == 91001) return "has a wrong backward, and 9.10.2 has not";
+  if (version <= 91500 && shape.positions % kTile != 0) {
+    return fmt::format("wants positions at multiples of {}, and 9.15.1 does not", kTile);
+  }
+  return "";
+}
+
 Bytes row_sums_size(const AttentionShape& shape) {
   const Bytes size = bytes_of<float>(shape.rows() * shape.heads);
   return Bytes{round_up(size.value, kWorkspaceAlignment)};
@@ -175,8 +184,9 @@ CudnnAttention::CudnnAttention(CudaDevice& device, const LoadedCudnn& cudnn)
 
 CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
   const CudnnApi& api = session_.api();
-  if (api.get_version() < kOldestWithAttention) {
-    return {std::nullopt, std::nullopt, "cuDNN " + cudnn_.version + " is older than 9.16"};
+  if (const std::string trouble = trouble_with_version(api.get_version(), shape);
+      !trouble.empty()) {
+    return {.trouble = fmt::format("cuDNN {} {}", cudnn_.version, trouble)};
   }
   const DeviceGuard here(gpu_.ordinal());
   const PlanLimits limits{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, kMostAttentionWorkspace};
@@ -186,15 +196,14 @@ CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
     PlanChoice backward = choose_plan(
         api, session_.handle(), attention_backward_graph(api, session_.handle(), shape), limits);
     if (forward.plan && backward.plan) {
-      return {std::move(forward.plan), std::move(backward.plan), ""};
+      return {.forward = std::move(forward.plan), .backward = std::move(backward.plan)};
     }
     const bool no_forward = !forward.plan.has_value();
-    return {std::nullopt, std::nullopt,
-            fmt::format("cuDNN {} has no fused {} for it: {}", cudnn_.version,
-                        no_forward ? "forward" : "backward",
-                        no_forward ? forward.trouble : backward.trouble)};
+    return {.trouble = fmt::format("cuDNN {} has no fused {} for it: {}", cudnn_.version,
+                                   no_forward ? "forward" : "backward",
+                                   no_forward ? forward.trouble : backward.trouble)};
   } catch (const CudnnError& refusal) {
-    return {std::nullopt, std::nullopt, refusal.what()};
+    return {.trouble = refusal.what()};
   }
 }
 
@@ -277,7 +286,12 @@ std::string CudnnAttention::implementations() const {
 std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device) {
   const LoadedCudnn& cudnn = load_cudnn();
   if (cudnn.api == nullptr) return std::make_unique<NoFusedAttention>(cudnn.trouble);
-  return std::make_unique<CudnnAttention>(device, cudnn);
+  try {
+    return std::make_unique<CudnnAttention>(device, cudnn);
+  } catch (const Error& failure) {
+    if (failure.kind() != ErrorKind::kFailure) throw;
+    return std::make_unique<NoFusedAttention>(failure.what());
+  }
 }
 
 }  // namespace tandem::cuda

@@ -58,9 +58,9 @@ class CudnnAttention final : public FusedAttention {
 
  private:
   struct Plans {
-    std::optional<CudnnPlan> forward;
-    std::optional<CudnnPlan> backward;
-    std::string trouble;  // where they are not there
+    std::optional<CudnnPlan> forward{};
+    std::optional<CudnnPlan> backward{};
+    std::string trouble{};  // where they are not there
   };
 
   [[nodiscard]] Plans make_plans(const AttentionShape& shape);

@@ -10,7 +10,6 @@
 #include <cstdint>
 
 #include "common/base/half.h"
-#include "common/kernels/adam_factors.h"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/tensor/random.h"
@@ -142,55 +141,6 @@ struct MseBackwardElements {
     const Pack<float, width> other = load<width>(target + i);
     for (int j = 0; j < width; ++j) result[j] = factor * (result[j] - other[j]);
     store(gradient + i, result);
-  }
-};
-
-struct SgdElements {
-  const float* gradient;
-  float* velocity;
-  float* weight;
-  float learning_rate;
-  float momentum;
-
-  [[nodiscard]] bool packed() const { return are_packed(gradient, velocity, weight); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<float, width> g = load<width>(gradient + i);
-    Pack<float, width> v = load<width>(static_cast<const float*>(velocity) + i);
-    Pack<float, width> w = load<width>(static_cast<const float*>(weight) + i);
-    for (int j = 0; j < width; ++j) {
-      v[j] = momentum * v[j] + g[j];
-      w[j] -= learning_rate * v[j];
-    }
-    store(velocity + i, v);
-    store(weight + i, w);
-  }
-};
-
-struct AdamElements {
-  const float* gradient;
-  float* first;
-  float* second;
-  float* weight;
-  AdamFactors f;
-
-  [[nodiscard]] bool packed() const { return are_packed(gradient, first, second, weight); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<float, width> g = load<width>(gradient + i);
-    Pack<float, width> m = load<width>(static_cast<const float*>(first) + i);
-    Pack<float, width> v = load<width>(static_cast<const float*>(second) + i);
-    Pack<float, width> w = load<width>(static_cast<const float*>(weight) + i);
-    for (int j = 0; j < width; ++j) {
-      m[j] += f.first_gain * (g[j] - m[j]);
-      v[j] = f.second_decay * v[j] + f.second_gain * g[j] * g[j];
-      w[j] = f.kept * w[j] - f.step_size * m[j] / (std::sqrt(v[j]) / f.second_root + f.epsilon);
-    }
-    store(first + i, m);
-    store(second + i, v);
-    store(weight + i, w);
   }
 };
 

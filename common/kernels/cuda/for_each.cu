@@ -12,12 +12,14 @@ namespace tandem::cuda {
 namespace {
 
 template <int width, class Function>
-__global__ void __launch_bounds__(kThreads) visit_all(std::int64_t count, Function function) {
+__global__ void __launch_bounds__(kThreads)
+    visit_all(std::int64_t count, const __grid_constant__ Function function) {
   visit<width>(static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, count, function);
 }
 
 template <int width, class Function>
 cudaError_t launch_visits(cudaStream_t stream, std::int64_t count, const Function& function) {
+  static_assert(sizeof(count) + sizeof(Function) <= 4096, "what any GPU takes as parameters");
   return launch<visit_all<width, Function>>(stream, blocks_for(count, width), kThreads, count,
                                             function);
 }

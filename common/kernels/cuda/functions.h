@@ -9,6 +9,7 @@
 #include "common/kernels/cuda/pool_elements.h"
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/transformer_elements.h"
+#include "common/kernels/cuda/update_elements.h"
 
 // The functions that for_each() takes.
 #define TANDEM_EACH_ELEMENTWISE(X)         \
@@ -22,8 +23,9 @@
   X(AddElements)                           \
   X(SubtractElements)                      \
   X(MseBackwardElements)                   \
-  X(SgdElements)                           \
-  X(AdamElements)                          \
+  X(EachTensor<SgdElements>)               \
+  X(EachTensor<AdamElements>)              \
+  X(AdamClockElement)                      \
   X(ConvertElements<float, BFloat16>)      \
   X(ConvertElements<float, Float16>)       \
   X(ConvertElements<BFloat16, float>)      \

@@ -138,13 +138,19 @@ void run(const WeightedSum& op) {
 }
 
 void run(const SgdUpdate& op) {
-  sgd_update(op.weight.size(), op.gradient.data(), op.velocity.data(), op.weight.data(),
-             op.learning_rate, op.momentum);
+  for (const SgdUpdate::Tensor& t : op.tensors) {
+    sgd_update(t.weight.size(), t.gradient.data(), t.velocity.data(), t.weight.data(),
+               op.learning_rate, op.momentum);
+  }
 }
 
 void run(const AdamUpdate& op) {
-  adam_update(op.weight.size(), op.gradient.data(), op.first.data(), op.second.data(),
-              op.weight.data(), AdamFactors(op));
+  AdamClock& clock = clock_of(op);
+  advance(clock, op.rates);
+  for (const AdamUpdate::Tensor& t : op.tensors) {
+    adam_update(t.weight.size(), t.gradient.data(), t.first.data(), t.second.data(),
+                t.weight.data(), clock.factors);
+  }
 }
 
 void run(const FillRandom& op) {

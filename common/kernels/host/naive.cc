@@ -121,23 +121,28 @@ void naive(const WeightedSum& op) {
 }
 
 void naive(const SgdUpdate& op) {
-  for (std::int64_t i = 0; i < op.weight.size(); ++i) {
-    op.velocity.data()[i] = op.momentum * op.velocity.data()[i] + op.gradient.data()[i];
-    op.weight.data()[i] -= op.learning_rate * op.velocity.data()[i];
+  for (const SgdUpdate::Tensor& t : op.tensors) {
+    for (std::int64_t i = 0; i < t.weight.size(); ++i) {
+      t.velocity.data()[i] = op.momentum * t.velocity.data()[i] + t.gradient.data()[i];
+      t.weight.data()[i] -= op.learning_rate * t.velocity.data()[i];
+    }
   }
 }
 
 void naive(const AdamUpdate& op) {
-  const AdamFactors f(op);
-  for (std::int64_t i = 0; i < op.weight.size(); ++i) {
-    const float gradient = op.gradient.data()[i];
-    float& first = op.first.data()[i];
-    float& second = op.second.data()[i];
-    first += f.first_gain * (gradient - first);
-    second = f.second_decay * second + f.second_gain * gradient * gradient;
-    float& weight = op.weight.data()[i];
-    weight =
-        f.kept * weight - f.step_size * first / (std::sqrt(second) / f.second_root + f.epsilon);
+  advance(clock_of(op), op.rates);
+  const AdamFactors f = clock_of(op).factors;
+  for (const AdamUpdate::Tensor& t : op.tensors) {
+    for (std::int64_t i = 0; i < t.weight.size(); ++i) {
+      const float gradient = t.gradient.data()[i];
+      float& first = t.first.data()[i];
+      float& second = t.second.data()[i];
+      first += f.first_gain * (gradient - first);
+      second = f.second_decay * second + f.second_gain * gradient * gradient;
+      float& weight = t.weight.data()[i];
+      weight =
+          f.kept * weight - f.step_size * first / (std::sqrt(second) / f.second_root + f.epsilon);
+    }
   }
 }
 
