@@ -12,6 +12,7 @@
 #include "common/comm/collective_note.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_group.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
