@@ -45,7 +45,7 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
       backward_done_(replica.device().make_event()),
       timer_(replica.device(), replica.timer().options()) {
   if (options.grads == GradsMode::kCopy) own_gradients_ = make_arena(replica.device(), layout);
-  comm_ = replica.device().make_stream(StreamPriority::kHigh);
+  comm_ = replica.device().make_stream(options.priority);
   build(plan_one_bucket(layout));
 }
 

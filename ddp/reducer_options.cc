@@ -39,6 +39,7 @@ ReducerOptions reducer_options(const options::Values& values) {
   options.kind = values.pick("reducer", {ReducerKind::kBuckets, ReducerKind::kHorovod});
   options.grads = values.pick("grads", {GradsMode::kCopy, GradsMode::kViews});
   options.overlap = values.pick("overlap", {Overlap::kOn, Overlap::kOff});
+  options.priority = values.pick("comm-priority", {StreamPriority::kNormal, StreamPriority::kHigh});
   options.graph = values.pick("static-graph", {Graph::kDynamic, Graph::kStatic});
   options.join = values.pick("join", {Join::kOff, Join::kWorld, Join::kActive});
   options.micro_batches = values.count("accumulate");

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/base/units.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::options {
 class Values;
@@ -81,7 +82,8 @@ struct BucketLimits {
 struct ReducerOptions {
   ReducerKind kind = ReducerKind::kBuckets;
   GradsMode grads = GradsMode::kCopy;
-  Overlap overlap = Overlap::kOn;  // off: all collectives after backward
+  Overlap overlap = Overlap::kOn;                     // off: all collectives after backward
+  StreamPriority priority = StreamPriority::kNormal;  // of the collectives' stream; torch's default
   Graph graph = Graph::kDynamic;
   BucketLimits buckets{};
   int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once

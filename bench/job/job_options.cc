@@ -39,6 +39,8 @@ JobOptions job_options(const options::Values& values) {
   job.core_gflops = values.speed("core-gflops");
   job.transport = values.pick("comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
                                        Transport::kGloo, Transport::kNccl});
+  job.communicator.memory =
+      values.pick("comm-memory", {CommMemory::kDevice, CommMemory::kRegistered});
   if (values.is_on("check-order")) job.communicator.check_order = OrderCheck::kAlways;
   set_patience(values.duration("comm-timeout"), job.communicator);
   return job;

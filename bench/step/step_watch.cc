@@ -141,7 +141,8 @@ std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) con
 StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight)
     : flight_(flight),
       rank_(rank_of_process(options, bootstrap)),
-      deadline_(options.job.communicator.deadline) {
+      deadline_(options.job.communicator.deadline),
+      memory_(options.job.communicator.memory) {
   if (options.fault) fault_ = std::make_unique<PlantedFault>(*options.fault, rank_);
   CommunicatorOptions& communicator = options.job.communicator;
   communicator.rank_exit = flight.rank_exit(communicator.rank_exit.grace);
@@ -190,9 +191,10 @@ void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
 void StepWatch::watch_threads(Variant& variant) {
   variant.deadline = deadline_;
   variant.communicator = [this](Bootstrap& bootstrap, Device& device) {
-    auto communicator = make_communicator(
-        Transport::kAuto, bootstrap, device,
-        {.deadline = deadline_, .observer = flight_.collectives_of(bootstrap.rank())});
+    auto communicator = make_communicator(Transport::kAuto, bootstrap, device,
+                                          {.deadline = deadline_,
+                                           .observer = flight_.collectives_of(bootstrap.rank()),
+                                           .memory = memory_});
     if (fault_) fault_->meet(bootstrap.rank(), *communicator);
     return communicator;
   };

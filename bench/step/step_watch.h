@@ -104,6 +104,7 @@ class StepWatch {
   FlightLog& flight_;
   const std::optional<int> rank_;  // this process's rank; none where its devices are ranks
   const Nanoseconds deadline_;
+  const CommMemory memory_;
   ThreadPlaces threads_;
   const nvtx::Domain nvtx_;
   std::unique_ptr<NvtxObserver> ranges_;  // null where no tool watches

@@ -28,6 +28,11 @@ std::unique_ptr<Strategy> make_independent(Job& job, const Model& model,
 std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Variant& variant) {
   Platform& platform = *job.platform;
   const TrainingOptions& training = variant.training;
+  const bool is_on_cores = platform.backend() == Backend::kHost;
+  if (is_on_cores && variant.reducer.priority == StreamPriority::kHigh) {
+    fail(ErrorKind::kUsage,
+         "--comm-priority=high is of streams of GPUs, and these devices are cores: leave it out");
+  }
   switch (variant.strategy) {
     case StrategyKind::kSingle:
       return std::make_unique<Single>(platform, *job.device, model, Shard{0, training.global_batch},

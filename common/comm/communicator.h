@@ -90,10 +90,17 @@ enum class OrderCheck {
   kAlways,     // every transport compares; costs a message per collective
 };
 
+// Where Communicator::allocate() takes memory over NCCL.
+enum class CommMemory {
+  kDevice,      // as all other memory of the GPU
+  kRegistered,  // NCCL's own, which collectives may work on without a copy
+};
+
 struct CommunicatorOptions {
   Nanoseconds deadline = std::chrono::seconds(60);  // longest wait for a peer
   CollectiveObserver* observer = nullptr;  // told of all collectives; outlives the communicator
   OrderCheck check_order = OrderCheck::kWhereFree;
+  CommMemory memory = CommMemory::kDevice;
   // The whole collective that is being enqueued, where this communicator carries out parts of
   // another communicator's collectives: messages name the whole. Outlives this communicator; null
   // where this communicator is no part.
@@ -112,9 +119,9 @@ struct CommunicatorOptions {
 // of 16-bit numbers is rounded at least once; each transport says how often.
 class Communicator : public RankExchange {
  public:
-  // Allocates memory of this rank's device that collectives use without a copy. Collective: all
-  // ranks ask for the same size. Throws out-of-memory on all ranks where any rank has too little
-  // memory.
+  // Allocates memory of this rank's device that suits the transport; shared memory needs no copy
+  // there. Collective: all ranks ask for the same size. Throws out-of-memory on all ranks where any
+  // rank has too little memory.
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate(Bytes size) = 0;
 
   // Every rank's `result` becomes the reduction of all ranks' `mine`. `mine` and `result` have the

@@ -20,6 +20,14 @@ void RankExit::leave(const Error& error) const {
   if (on_end) on_end();
 }
 
+void RankExit::end_process(const Error& error, int exit_code) const {
+  report(error);
+  const std::string line = std::string(error.what()) + '\n';
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  leave(error);
+  ::_exit(exit_code);
+}
+
 ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit,
                      int exit_code) {
   const TimePoint deadline = Clock::now() + patience;
@@ -41,11 +49,7 @@ ExitGuard::~ExitGuard() {
 void ExitGuard::leave_unless_returned(const Error& error, TimePoint deadline,
                                       const RankExit& rank_exit, int exit_code) const {
   if (host::park_while(returned_, 0, host::Sharing::kThreads, deadline)) return;
-  rank_exit.report(error);
-  const std::string line = std::string(error.what()) + '\n';
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-  rank_exit.leave(error);
-  ::_exit(exit_code);
+  rank_exit.end_process(error, exit_code);
 }
 
 }  // namespace tandem

@@ -24,13 +24,15 @@ struct RankExit {
   // Called after report(): waits where other ranks may be about to report errors, then calls
   // on_end.
   void leave(const Error& error) const;
+  // All of the above, and the end of this process without any destructor: reports `error`, writes
+  // it to stderr as one line, leaves.
+  [[noreturn]] void end_process(const Error& error, int exit_code = 1) const;
 };
 
 // Ends this process where a call into a library that cannot be interrupted (MPI's start and end)
 // does not return in time: a stopped peer may hold up such a call for ever. While the guard lives,
-// a thread of the guard's own waits, parked. Past `patience` that thread reports `error` to the
-// other ranks, writes `error` to stderr as one line and leaves with `exit_code`, without any
-// destructor.
+// a thread of the guard's own waits, parked. Past `patience` that thread ends the process with
+// `error` and `exit_code`.
 class ExitGuard {
  public:
   ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit = {},

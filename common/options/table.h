@@ -215,6 +215,25 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .help = "of --reducer=horovod: the most MiB of gradients that are fused into one all-reduce "
              "(default 128); 0 fuses none",
      .example = "64"},
+    {.name = "comm-priority",
+     .of = kAllReduceOption,
+     .value = choice("normal|high", "normal"),
+     .scope = Scope::kCuda,
+     .elsewhere = "streams of cores have no priority",
+     .marks = kPartOfCell | kPaired,
+     .help = "of a GPU's stream that buckets are all-reduced on; high (torch: "
+             "is_high_priority_stream=True) lets all-reduces go before what waits of backward",
+     .example = "high"},
+    {.name = "comm-memory",
+     .of = kAllReduceOption,
+     .value = choice("device|registered", "device"),
+     .scope = Scope::kCuda,
+     .elsewhere = "only NCCL registers memory",
+     .marks = kPartOfCell,
+     .help = "where buckets lie over nccl: in the GPU's memory like all else, or in NCCL's own, "
+             "registered (torch: TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1), which may spare "
+             "it copies",
+     .example = "registered"},
     {.name = "comm",
      .of = kRanksOption,
      .value = choice("auto|shared_memory|mpi|gloo|nccl", "auto"),

@@ -156,24 +156,40 @@ void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair
   }
 }
 
-// Advises on the cell of ddp that spends the largest share of its step on copying gradients into
-// buckets and back.
-void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
-  const CellSummary* worst = nullptr;
-  double most = kWorthSaying;
-  for (const StrategyPair* pair : pairs) {
-    for (const PhaseMean& phase : pair->ddp->phases) {
-      if (phase.name != "bucket_copy" || share_of(phase, *pair->ddp) < most) continue;
-      most = share_of(phase, *pair->ddp);
-      worst = pair->ddp;
+// What ddp may try against the time of one of its phases.
+struct Remedy {
+  std::string_view phase;
+  std::string_view backend;  // empty: on any
+  std::string_view option;
+  std::string_view cost;  // "copying ... takes"
+};
+constexpr std::array kRemedies{
+    Remedy{"bucket_copy", "", "--grads=views (torch: gradient_as_bucket_view=True)",
+           "copying gradients into buckets and back"},
+    Remedy{"exposed_comm", "cuda",
+           "--comm-priority=high (torch: is_high_priority_stream=True) and "
+           "--comm-memory=registered (TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1)",
+           "waiting for gradients to be exchanged"}};
+
+// Advises on the cell of ddp that spends the largest share of its step on what a remedy is against.
+void add_remedies(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
+  for (const Remedy& remedy : kRemedies) {
+    const CellSummary* worst = nullptr;
+    double most = kWorthSaying;
+    for (const StrategyPair* pair : pairs) {
+      const CellSummary& ddp = *pair->ddp;
+      if (!remedy.backend.empty() && ddp.cell.backend != remedy.backend) continue;
+      for (const PhaseMean& phase : ddp.phases) {
+        if (phase.name != remedy.phase || share_of(phase, ddp) < most) continue;
+        most = share_of(phase, ddp);
+        worst = &ddp;
+      }
     }
+    if (worst == nullptr) continue;
+    list.push_back({fmt::format("Try {}: {} takes up to {:.0f} % of a step of ddp ({}).",
+                                remedy.option, remedy.cost, 100 * most, point_of(*worst)),
+                    kPhaseTimes});
   }
-  if (worst == nullptr) return;
-  list.push_back({fmt::format("Try --grads=views (torch: gradient_as_bucket_view=True): copying "
-                              "gradients into buckets and back takes up to {:.0f} % of a step of "
-                              "ddp ({}).",
-                              100 * most, point_of(*worst)),
-                  kPhaseTimes});
 }
 
 void add_buckets(std::vector<Advice>& list, const Summary& summary) {
@@ -229,7 +245,7 @@ std::vector<Advice> advice(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = largest(summary);
   add_choices(list, pairs);
   add_limits(list, pairs);
-  add_copies(list, pairs);
+  add_remedies(list, pairs);
   add_buckets(list, summary);
   add_idle_devices(list, summary);
   add_root_memory(list, pairs);

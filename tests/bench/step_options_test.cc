@@ -61,6 +61,8 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("loss", "replicas").variant.dp.loss, dp::LossPlace::kReplicas);
   EXPECT_EQ(with("grads", "views").variant.reducer.grads, ddp::GradsMode::kViews);
   EXPECT_EQ(with("overlap", "off").variant.reducer.overlap, ddp::Overlap::kOff);
+  EXPECT_EQ(with("comm-priority", "high").variant.reducer.priority, StreamPriority::kHigh);
+  EXPECT_EQ(with("comm-memory", "registered").job.communicator.memory, CommMemory::kRegistered);
   EXPECT_EQ(with("static-graph", "on").variant.reducer.graph, ddp::Graph::kStatic);
   EXPECT_EQ(with("join", "active").variant.reducer.join, ddp::Join::kActive);
   EXPECT_EQ(with("reducer", "horovod").variant.reducer.kind, ddp::ReducerKind::kHorovod);

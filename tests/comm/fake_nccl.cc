@@ -38,13 +38,19 @@ ncclResult_t failure_of(const std::string& function, int rank) {
 
 Inside::Inside(ncclComm* comm, const std::string& function, const std::string& note) : comm_(comm) {
   if (comm->destroyed) violate(function + " on a communicator that is gone");
-  if (comm->inside.exchange(true)) violate(function + " while another thread is inside");
+  std::thread::id who{};
+  is_first_ = comm->inside.compare_exchange_strong(who, std::this_thread::get_id());
+  if (!is_first_ && who != std::this_thread::get_id()) {
+    violate(function + " while another thread is inside");
+  }
   if (function == "ncclCommGetAsyncError") return;
   const std::lock_guard lock(global().mutex);
   global().calls[comm->rank].push_back(note.empty() ? function : function + " " + note);
 }
 
-Inside::~Inside() { comm_->inside.store(false); }
+Inside::~Inside() {
+  if (is_first_) comm_->inside.store({});
+}
 
 namespace {
 
@@ -72,82 +78,66 @@ ncclResult_t get_unique_id(ncclUniqueId* id) {
 const char* get_error_string(ncclResult_t) { return "text of the fake"; }
 const char* get_last_error(ncclComm_t) { return "last words\nof the fake"; }
 
-ncclResult_t comm_init_rank_config(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
-                                   ncclConfig_t* config) {
-  if (config->blocking != 0) violate("a communicator that blocks");
-  if (const ncclResult_t result = failure_of("ncclCommInitRankConfig", rank)) return result;
+ncclResult_t comm_init_rank(ncclComm_t* comm, int size, ncclUniqueId id, int rank) {
+  if (const ncclResult_t result = failure_of("ncclCommInitRank", rank)) return result;
   auto* const made = new ncclComm;
   made->rank = rank;
+  bool is_stuck = false;
   {
     const std::lock_guard lock(global().mutex);
     ++global().living;
     auto& world = global().worlds[id.internal];
     if (!world) world = std::make_shared<World>();
     made->world = world;
-    made->stuck = global().stuck.contains(rank);
+    is_stuck = global().stuck.contains(rank);
   }
-  const std::lock_guard lock(made->world->mutex);
-  made->world->size = size;
-  if (!made->stuck) ++made->world->joined;
+  World& world = *made->world;
+  std::unique_lock lock(world.mutex);
+  world.size = size;
+  if (!is_stuck) ++world.joined;
+  world.changed.notify_all();
+  world.changed.wait(lock, [&] { return world.joined == size; });
   *comm = made;
-  return ncclInProgress;
+  return ncclSuccess;
 }
 
 ncclResult_t get_async_error(ncclComm_t comm, ncclResult_t* result) {
   const Inside inside(comm, "ncclCommGetAsyncError");
-  {
-    const std::lock_guard lock(global().mutex);
-    const auto it = global().async_errors.find(comm->rank);
-    if (it != global().async_errors.end()) {
-      *result = it->second;
-      return ncclSuccess;
-    }
-  }
-  {
-    const std::lock_guard lock(comm->world->mutex);
-    const World& world = *comm->world;
-    const bool starting = world.joined < world.size;
-    const bool ending = comm->finalizing && world.finalized < world.size;
-    *result = starting || ending ? ncclInProgress : ncclSuccess;
-  }
-  if (*result != ncclSuccess || comm->waiting.empty()) return ncclSuccess;
-  if (comm->looks-- > 0) {
-    *result = ncclInProgress;
-  } else {
-    for (const auto& put : std::exchange(comm->waiting, {})) put();
-  }
+  const std::lock_guard lock(global().mutex);
+  const auto it = global().async_errors.find(comm->rank);
+  *result = it != global().async_errors.end() ? it->second : ncclSuccess;
   return ncclSuccess;
 }
 
 ncclResult_t comm_finalize(ncclComm_t comm) {
   const Inside inside(comm, "ncclCommFinalize");
-  const std::lock_guard lock(comm->world->mutex);
-  comm->finalizing = true;
-  ++comm->world->finalized;
-  return ncclInProgress;
+  std::unique_lock lock(comm->world->mutex);
+  comm->world->changed.wait(lock, [] { return !global().sticks_at_end; });
+  return ncclSuccess;
 }
 
 // Kept, so that a call on one that is gone is seen.
-void end(ncclComm_t comm, const char* function) {
-  const Inside inside(comm, function);
+void end(ncclComm_t comm) {
   comm->destroyed = true;
   count_living(-1);
 }
 
 ncclResult_t comm_destroy(ncclComm_t comm) {
+  const Inside inside(comm, "ncclCommDestroy");
   if (comm->graphs.use_count() > 1) violate("ncclCommDestroy before a graph of its calls");
-  end(comm, "ncclCommDestroy");
+  end(comm);
   return ncclSuccess;
 }
 
 ncclResult_t comm_abort(ncclComm_t comm) {
+  const Inside inside(comm, "ncclCommAbort");
   {
     const std::lock_guard lock(comm->world->mutex);
     comm->aborted = true;
     comm->world->changed.notify_all();
   }
   while (comm->graphs.use_count() > 1) std::this_thread::yield();  // as NCCL waits
-  end(comm, "ncclCommAbort");
+  end(comm);
   return ncclSuccess;
 }
 
@@ -194,7 +184,7 @@ nccl::Api make_api() {
   made.get_unique_id = get_unique_id;
   made.get_error_string = get_error_string;
   made.get_last_error = get_last_error;
-  made.comm_init_rank_config = comm_init_rank_config;
+  made.comm_init_rank = comm_init_rank;
   made.comm_finalize = comm_finalize;
   made.comm_destroy = comm_destroy;
   made.comm_abort = comm_abort;
@@ -237,7 +227,8 @@ void reset() {
   g.stuck.clear();
   g.calls.clear();
   g.violations.clear();
-  g.looks = 0;
+  g.connects = false;
+  g.sticks_at_end = false;
 }
 
 void fail_next(const std::string& function, ncclResult_t result, int rank) {
@@ -245,12 +236,14 @@ void fail_next(const std::string& function, ncclResult_t result, int rank) {
   global().failures[{function, rank}] = result;
 }
 
-void set_looks_in_progress(int looks) { global().looks = looks; }
+void connect_at_first_call() { global().connects = true; }
 
 void set_async_error(int rank, ncclResult_t result) {
   const std::lock_guard lock(global().mutex);
   global().async_errors[rank] = result;
 }
+
+void stick_at_end() { global().sticks_at_end = true; }
 
 void stick_at_start(int rank) {
   const std::lock_guard lock(global().mutex);

@@ -33,6 +33,7 @@ struct Grouped {
   bool is_message;
   std::function<void()> first;   // of a message: posts it; else all
   std::function<void()> second;  // of a message: takes it, or waits until it is taken
+  std::shared_ptr<const Inside> inside;
 };
 thread_local int depth = 0;
 thread_local std::vector<Grouped> group;
@@ -53,40 +54,57 @@ void on_stream(cudaStream_t stream, std::function<void()> body) {
   });
 }
 
+using GroupByComm = std::map<ncclComm*, std::vector<Grouped>>;
+
+// All of the group at once: each would else wait for the next. Messages connect two ranks alone,
+// which is left out.
+void connect(const GroupByComm& by_comm) {
+  if (!global().connects) return;
+  std::vector<ncclComm*> waiting;
+  for (const auto& [comm, calls] : by_comm) {
+    if (comm->connected || calls.front().is_message) continue;
+    waiting.push_back(comm);
+    comm->connected = true;
+    const std::lock_guard lock(comm->world->mutex);
+    ++comm->world->connected;
+    comm->world->changed.notify_all();
+  }
+  for (ncclComm* const comm : waiting) {
+    World& world = *comm->world;
+    std::unique_lock lock(world.mutex);
+    world.changed.wait(lock, [&] { return world.connected == world.size; });
+  }
+}
+
 // At the end of the outermost group: messages of one communicator go on at the same time.
 void launch_group() {
-  std::map<ncclComm*, std::vector<Grouped>> by_comm;
+  GroupByComm by_comm;
   for (Grouped& call : group) by_comm[call.comm].push_back(std::move(call));
   group.clear();
-  for (auto& [comm, calls] : by_comm) {
-    std::vector<Grouped> messages;
-    for (Grouped& call : calls) {
-      if (call.is_message) {
-        messages.push_back(call);
-      } else {
-        comm->waiting.push_back([call] { on_stream(call.stream, call.first); });
+  connect(by_comm);
+  for (const auto& [comm, calls] : by_comm) {
+    std::vector<std::pair<std::function<void()>, std::function<void()>>> messages;
+    cudaStream_t stream = nullptr;
+    for (const Grouped& call : calls) {
+      if (!call.is_message) {
+        on_stream(call.stream, call.first);
+        continue;
       }
+      stream = call.stream;
+      messages.emplace_back(call.first, call.second);
     }
-    if (!messages.empty()) {
-      comm->waiting.push_back([messages] {
-        on_stream(messages.front().stream, [messages] {
-          for (const Grouped& message : messages) message.first();
-          for (const Grouped& message : messages) message.second();
-        });
-      });
-    }
-    comm->looks = global().looks;
-    if (comm->looks > 0) continue;
-    for (const auto& put : std::exchange(comm->waiting, {})) put();
+    if (messages.empty()) continue;
+    on_stream(stream, [messages] {
+      for (const auto& [post, take] : messages) post();
+      for (const auto& [post, take] : messages) take();
+    });
   }
 }
 
 ncclResult_t add(Grouped call) {
-  const bool waits = global().looks > 0;
   group.push_back(std::move(call));
-  if (depth > 0) return ncclSuccess;
-  launch_group();
-  return waits ? ncclInProgress : ncclSuccess;
+  if (depth == 0) launch_group();
+  return ncclSuccess;
 }
 
 // ---- what runs on the streams' workers ----
@@ -133,7 +151,7 @@ Bytes sum_of(const std::vector<const std::byte*>& parts, std::int64_t first, std
 
 ncclResult_t collective(const char* function, ncclComm* comm, cudaStream_t stream, const void* send,
                         void* receive, std::size_t count, Compute compute) {
-  const Inside inside(comm, function, std::to_string(count));
+  auto inside = std::make_shared<Inside>(comm, function, std::to_string(count));
   if (const ncclResult_t result = failure_of(function, comm->rank)) return result;
   // A captured one is another in each replay, of which all ranks run the same.
   constexpr std::uint64_t kPerReplay = std::uint64_t{1} << 32U;
@@ -145,7 +163,7 @@ ncclResult_t collective(const char* function, ncclComm* comm, cudaStream_t strea
                 static_cast<void>(graph);  // held for as long as this is
                 run_collective(comm, first + kPerReplay * (*runs)++, send, receive, compute);
               },
-              nullptr});
+              nullptr, std::move(inside)});
 }
 
 // ---- the functions ----
@@ -159,14 +177,13 @@ ncclResult_t group_start() {
 
 ncclResult_t group_end() {
   --global().open_groups;
-  const bool waits = global().looks > 0 && !group.empty();
   if (--depth > 0) return ncclSuccess;
   if (const ncclResult_t result = failure_of("ncclGroupEnd", -1)) {
     group.clear();
     return result;
   }
   launch_group();
-  return waits ? ncclInProgress : ncclSuccess;
+  return ncclSuccess;
 }
 
 ncclResult_t all_reduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
@@ -215,7 +232,7 @@ ncclResult_t reduce_scatter(const void* send, void* receive, std::size_t count, 
 // Done when it was taken: a message waits for its receiver.
 ncclResult_t send(const void* data, std::size_t count, ncclDataType_t type, int peer,
                   ncclComm_t comm, cudaStream_t stream) {
-  const Inside inside(comm, "ncclSend", std::to_string(count));
+  auto inside = std::make_shared<Inside>(comm, "ncclSend", std::to_string(count));
   if (const ncclResult_t result = failure_of("ncclSend", comm->rank)) return result;
   auto message = std::make_shared<World::Message>();
   message->data = static_cast<const std::byte*>(data);
@@ -229,12 +246,13 @@ ncclResult_t send(const void* data, std::size_t count, ncclDataType_t type, int 
               [=] {
                 std::unique_lock lock(comm->world->mutex);
                 static_cast<void>(wait_in(comm, lock, [&] { return message->taken; }));
-              }});
+              },
+              std::move(inside)});
 }
 
 ncclResult_t recv(void* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                   cudaStream_t stream) {
-  const Inside inside(comm, "ncclRecv", std::to_string(count));
+  auto inside = std::make_shared<Inside>(comm, "ncclRecv", std::to_string(count));
   if (const ncclResult_t result = failure_of("ncclRecv", comm->rank)) return result;
   return add({comm, stream, true, [] {},
               [=] {
@@ -247,7 +265,8 @@ ncclResult_t recv(void* data, std::size_t count, ncclDataType_t type, int peer, 
                 std::memcpy(data, message->data, std::min(message->size, count * size_of(type)));
                 message->taken = true;
                 comm->world->changed.notify_all();
-              }});
+              },
+              std::move(inside)});
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct World {
   std::condition_variable changed;
   int size = 0;
   int joined = 0;
-  int finalized = 0;
+  int connected = 0;
   std::map<std::uint64_t, Operation> operations;
   std::map<std::pair<int, int>, std::deque<std::shared_ptr<Message>>> messages;
 };
@@ -50,7 +51,8 @@ struct Global {
   std::map<int, std::vector<std::string>> calls;
   std::vector<std::string> violations;
   std::set<void*> memory;
-  std::atomic<int> looks{0};
+  std::atomic<bool> connects{false};
+  std::atomic<bool> sticks_at_end{false};
   std::atomic<int> on_streams{0};
   std::atomic<int> open_groups{0};
   int ids = 0;
@@ -65,7 +67,7 @@ void violate(const std::string& what);
 // The failure that was planted for the next call of this function in this rank; it fails once.
 ncclResult_t failure_of(const std::string& function, int rank);
 
-// One call on a communicator, from its begin to its end.
+// One call on a communicator, from its begin to its end, or to that of its group.
 class Inside {
  public:
   Inside(ncclComm* comm, const std::string& function, const std::string& note = "");
@@ -73,6 +75,7 @@ class Inside {
 
  private:
   ncclComm* const comm_;
+  bool is_first_ = false;  // of this thread's
 };
 
 // Sets the collectives, messages and groups of `api`.
@@ -84,12 +87,9 @@ struct ncclComm {
   std::shared_ptr<tandem::test::fake_nccl::World> world;
   int rank = 0;
   std::atomic<bool> aborted{false};
-  std::atomic<bool> inside{false};
+  std::atomic<std::thread::id> inside{};
   bool destroyed = false;
-  bool stuck = false;
-  bool finalizing = false;
-  int looks = 0;                               // left before what waits is launched
-  std::vector<std::function<void()>> waiting;  // to be put on streams
+  bool connected = false;
   std::uint64_t operations = 0;
   std::shared_ptr<int> graphs = std::make_shared<int>();  // shared by what was captured
 };

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contract over the stand-ins for NCCL and CUDA: with calls that are on their streams at once,
-// with ones that NCCL is slow to put there, and with a library that has no memory of its own.
+// The contract over the stand-ins for NCCL and CUDA: with ranks that are connected from the start,
+// with ones that the first call connects, and with memory that is registered.
 #include "tests/comm/communicator_contract.h"
 #include "tests/comm/nccl_stand_in.h"
 
 namespace tandem::test {
 namespace {
 
-ContractSetting on_fake(const std::string& name, int ranks, int looks, const nccl::Api& api) {
+ContractSetting on_fake(const std::string& name, int ranks, bool connects,
+                        CommMemory memory = CommMemory::kDevice) {
   return {fmt::format("{}_{}_ranks", name, ranks),
-          [=, &api](const RankBody& body, const OptionsOfRank& options) {
+          [=](const RankBody& body, const OptionsOfRank& options) {
             testing::stand_in::reset(ranks);
             fake_nccl::reset();
-            fake_nccl::set_looks_in_progress(looks);
+            if (connects) fake_nccl::connect_at_first_call();
             {
               const auto platform = stand_in_gpus(ranks);
               run_ranks_as_threads(ranks, [&](Bootstrap& bootstrap) {
                 Device& device = platform->device(bootstrap.rank());
-                ContractRank rank(device,
-                                  make_on_fake(bootstrap, device, options(bootstrap.rank()), api));
+                CommunicatorOptions of_rank = options(bootstrap.rank());
+                of_rank.memory = memory;
+                ContractRank rank(device, make_on_fake(bootstrap, device, of_rank));
                 body(rank);
                 barrier(bootstrap);
               });
@@ -30,14 +32,12 @@ ContractSetting on_fake(const std::string& name, int ranks, int looks, const ncc
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(FakeNccl, CommunicatorContract,
-                         ::testing::Values(on_fake("at_once", 1, 0, fake_nccl::api()),
-                                           on_fake("at_once", 2, 0, fake_nccl::api()),
-                                           on_fake("at_once", 3, 0, fake_nccl::api()),
-                                           on_fake("at_once", 8, 0, fake_nccl::api()),
-                                           on_fake("in_progress", 3, 2, fake_nccl::api()),
-                                           on_fake("without_memory", 2, 0,
-                                                   fake_nccl::api_without_memory())),
-                         name_of_setting);
+INSTANTIATE_TEST_SUITE_P(
+    FakeNccl, CommunicatorContract,
+    ::testing::Values(on_fake("at_once", 1, false), on_fake("at_once", 2, false),
+                      on_fake("at_once", 3, false), on_fake("at_once", 8, false),
+                      on_fake("connects", 3, true),
+                      on_fake("registered", 2, false, CommMemory::kRegistered)),
+    name_of_setting);
 
 }  // namespace tandem::test

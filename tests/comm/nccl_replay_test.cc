@@ -44,27 +44,23 @@ class NotingObserver final : public CollectiveObserver {
   }
 };
 
-// The launch of a call that is captured may take NCCL a while, too.
 TEST_F(NcclCommunicatorTest, Replays_AreWatchedAsOneCollective_AndTheCaptureAsNone) {
-  for (const int looks : {0, 2}) {
-    fake_nccl::set_looks_in_progress(looks);
-    NotingObserver observer;
-    open(1);
-    run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-      FakeRank on(bootstrap, platform_->device(0),
-                  {.deadline = kPatient.deadline, .observer = &observer});
-      {
-        CapturedAllReduce captured(on);
-        on.stream->synchronize();
-        EXPECT_EQ(observer.notes, Names{});
-        captured.replay();
-        on.stream->synchronize();
-      }
-      on.communicator.reset();  // waits until it has seen the end
-    });
-    EXPECT_EQ(observer.notes, (Names{"enqueued replay of 16 B", "started replay of 16 B",
-                                     "finished replay of 16 B"}));
-  }
+  NotingObserver observer;
+  open(1);
+  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
+    FakeRank on(bootstrap, platform_->device(0),
+                {.deadline = kPatient.deadline, .observer = &observer});
+    {
+      CapturedAllReduce captured(on);
+      on.stream->synchronize();
+      EXPECT_EQ(observer.notes, Names{});
+      captured.replay();
+      on.stream->synchronize();
+    }
+    on.communicator.reset();  // waits until it has seen the end
+  });
+  EXPECT_EQ(observer.notes, (Names{"enqueued replay of 16 B", "started replay of 16 B",
+                                   "finished replay of 16 B"}));
 }
 
 TEST_F(NcclCommunicatorTest, Replays_SumOverRanks_EachTime) {

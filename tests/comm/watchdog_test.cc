@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/mpi/watchdog.h"
+#include "common/comm/watchdog.h"
 
 #include <gtest/gtest.h>
 

@@ -22,6 +22,38 @@ const std::vector<int> kBackward{3, 2, 1, 0};
 // Every weight fills a bucket.
 constexpr Bytes kCap{kWeight * 4};
 
+// A device that notes which streams are made.
+class NotingDevice final : public Device {
+ public:
+  explicit NotingDevice(Device& inner) : inner_(inner) {}
+
+  [[nodiscard]] DeviceId id() const override { return inner_.id(); }
+  [[nodiscard]] std::string name() const override { return inner_.name(); }
+  [[nodiscard]] std::string hardware() const override { return inner_.hardware(); }
+  [[nodiscard]] int multiprocessor_count() const override { return inner_.multiprocessor_count(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    return inner_.allocate(size);
+  }
+  [[nodiscard]] MemoryUse memory() const override { return inner_.memory(); }
+  [[nodiscard]] std::unique_ptr<Buffer> allocate_host(Bytes size) override {
+    return inner_.allocate_host(size);
+  }
+  [[nodiscard]] std::unique_ptr<Stream> make_stream(StreamPriority priority) override {
+    made.push_back(priority);
+    return inner_.make_stream(priority);
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override { return inner_.make_event(); }
+  [[nodiscard]] std::unique_ptr<TimedEvent> make_timed_event() override {
+    return inner_.make_timed_event();
+  }
+  void bind_this_thread() override { inner_.bind_this_thread(); }
+
+  std::vector<StreamPriority> made;
+
+ private:
+  Device& inner_;
+};
+
 class BucketReducerTest : public testing::Test {
  protected:
   ddp::BucketReducer& make(ddp::GradsMode grads = ddp::GradsMode::kCopy,
@@ -312,6 +344,18 @@ TEST_F(BucketReducerTest, Destruction_WaitsForComputeThatUsesTheBuckets) {
   reducer_->finish();
   reducer_.reset();
   EXPECT_FALSE(freed_in_use);
+}
+
+// torch's is of the pool of usual streams, unless its group is made with a high priority.
+TEST_F(BucketReducerTest, StreamOfCollectives_HasThePriorityThatIsAskedFor) {
+  NotingDevice device(device_);
+  Replica replica(device, model_, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
+  const auto last_made = [&](const ddp::ReducerOptions& options) {
+    const ddp::BucketReducer reducer(replica, model_.layout(), communicator_, options);
+    return device.made.back();
+  };
+  EXPECT_EQ(last_made({}), StreamPriority::kNormal);
+  EXPECT_EQ(last_made({.priority = StreamPriority::kHigh}), StreamPriority::kHigh);
 }
 
 }  // namespace

@@ -50,6 +50,16 @@ TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {
   EXPECT_THAT(list, says("--grads=views", "phases"));
 }
 
+TEST(Advice, NamesWhatTorchDoesNotDoByDefault_WhereGpusWaitForGradients) {
+  const std::string remedy = "--comm-priority=high";
+  Synthetic synthetic = with_phases();
+  EXPECT_THAT(advice(summarize(synthetic.document())), Not(says(remedy, "phases")));
+  for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
+  EXPECT_THAT(advice(summarize(synthetic.document())),
+              AllOf(says(remedy, "phases"), says("--comm-memory=registered", "phases"),
+                    says("takes up to 10 % of a step of ddp", "phases")));
+}
+
 TEST(Advice, NamesTheFaster_UnlessOneDeviceBeatsBoth) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.04, 0.0401});

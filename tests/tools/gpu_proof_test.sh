@@ -142,7 +142,7 @@ case_nccl() {
   make_stand_ins
   expect 0 proved --gpus 2 --rows $rows
   grep -q '^5 passed' result/table.txt || die "not all passed"
-  if grep 'strategy=dp' starts | grep -q -- '--comm'; then die "--comm is no option of dp and dp-allreduce"; fi
+  if grep 'strategy=dp' starts | grep -q -- '--comm='; then die "--comm is no option of dp and dp-allreduce"; fi
   rm -r result
   FAKE_PROOF=step_bench=staged expect 1 proved --gpus 2 --rows $rows
   for row in ${rows//,/ }; do is "$row" failed 'no communicator of NCCL'; done

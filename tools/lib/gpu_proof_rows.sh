@@ -48,7 +48,8 @@ declare_rows() {
     row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
 
     row nccl-dp gpus:2 60 'dp, NCCL broadcasts and reduces: numbers as single' over_nccl program step_bench $each --strategy=dp --broadcast=collective --reduce=collective --verify
-    row nccl-dp-allreduce gpus:2 60 'dp-allreduce over NCCL: numbers as single' over_nccl program step_bench $each --strategy=dp-allreduce --verify
+    row nccl-dp-allreduce gpus:2 60 'dp-allreduce over NCCL, registered memory, high priority: numbers as single' \
+      over_nccl program step_bench $each --strategy=dp-allreduce --comm-memory=registered --comm-priority=high --verify
     row nccl-replicate gpus:2 60 'ddp-replicate over NCCL: numbers as single' over_nccl ranks $all step_bench $each --strategy=ddp-replicate --comm=nccl --verify
     row trace-ddp gpus:2 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks $all step_bench $each --strategy=ddp --comm=nccl
     row corners gpus:2 400 'the four corners and their bounds, a device per GPU' sweep corners

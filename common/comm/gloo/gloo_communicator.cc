@@ -11,11 +11,9 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <netdb.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -83,10 +81,7 @@ std::atomic<const RankExit*> exit_of_process = nullptr;
                                 "same order",
                                 program_invocation_short_name));
   const RankExit* const rank_exit = exit_of_process.load();
-  if (rank_exit != nullptr) rank_exit->report(error);
-  std::fputs((std::string(error.what()) + '\n').c_str(), stderr);
-  if (rank_exit != nullptr) rank_exit->leave(error);
-  _exit(1);
+  (rank_exit != nullptr ? *rank_exit : RankExit{}).end_process(error);
 }
 
 // gloo's own thread throws where a rank is sent more than it expects, and no caller can catch the

@@ -15,7 +15,7 @@
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/collective_errors.h"
 #include "common/comm/mpi/mpi_handles.h"
-#include "common/comm/mpi/watchdog.h"
+#include "common/comm/watchdog.h"
 
 namespace tandem {
 namespace {

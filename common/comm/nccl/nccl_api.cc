@@ -48,7 +48,7 @@ std::string fill(Api& api, void* library) {
   finder.find(api.get_unique_id, "ncclGetUniqueId");
   finder.find(api.get_error_string, "ncclGetErrorString");
   finder.find(api.get_last_error, "ncclGetLastError");
-  finder.find(api.comm_init_rank_config, "ncclCommInitRankConfig");
+  finder.find(api.comm_init_rank, "ncclCommInitRank");
   finder.find(api.comm_finalize, "ncclCommFinalize");
   finder.find(api.comm_destroy, "ncclCommDestroy");
   finder.find(api.comm_abort, "ncclCommAbort");
@@ -133,8 +133,10 @@ Meaning meaning_of(ncclResult_t result) {
     case ncclRemoteError:
       return {ErrorKind::kCommunication, "ncclRemoteError",
               "another rank is lost: look at its output"};
-    case ncclSuccess:
     case ncclInProgress:
+      return {ErrorKind::kUsage, "ncclInProgress",
+              "calls are to block: unset NCCL_COMM_BLOCKING, also in nccl.conf"};
+    case ncclSuccess:
     case ncclNumResults:
       break;
   }
@@ -161,7 +163,7 @@ Error error_of(const Api& api, ncclResult_t result, const char* function) {
 }
 
 void check(const Api& api, ncclResult_t result, const char* function) {
-  if (!is_fine(result)) throw error_of(api, result, function);
+  if (result != ncclSuccess) throw error_of(api, result, function);
 }
 
 }  // namespace tandem::nccl

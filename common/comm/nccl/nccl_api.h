@@ -16,7 +16,7 @@ struct Api {
   decltype(&::ncclGetUniqueId) get_unique_id = nullptr;
   decltype(&::ncclGetErrorString) get_error_string = nullptr;
   decltype(&::ncclGetLastError) get_last_error = nullptr;
-  decltype(&::ncclCommInitRankConfig) comm_init_rank_config = nullptr;
+  decltype(&::ncclCommInitRank) comm_init_rank = nullptr;
   decltype(&::ncclCommFinalize) comm_finalize = nullptr;
   decltype(&::ncclCommDestroy) comm_destroy = nullptr;
   decltype(&::ncclCommAbort) comm_abort = nullptr;
@@ -58,12 +58,7 @@ struct LoadedApi {
 // "ncclAllReduce: unhandled cuda error (ncclUnhandledCudaError): <its last words>", and what to do.
 [[nodiscard]] Error error_of(const Api& api, ncclResult_t result, const char* function);
 
-// True for ncclSuccess and ncclInProgress.
-[[nodiscard]] constexpr bool is_fine(ncclResult_t result) {
-  return result == ncclSuccess || result == ncclInProgress;
-}
-
-// Throws where it is not.
+// Throws for all but ncclSuccess.
 void check(const Api& api, ncclResult_t result, const char* function);
 
 }  // namespace tandem::nccl

@@ -87,7 +87,8 @@ NcclCommunicator::Collective NcclCommunicator::collective_of(Stream& stream,
 
 AnySpan NcclCommunicator::on_device(AnySpan at_root) {
   if (!at_root.device().is_host_memory()) return at_root;
-  TANDEM_CHECK(!grouped_, "the host's memory in a group of calls: {} elements", at_root.size());
+  TANDEM_CHECK(!inside_group_, "the host's memory in a group of calls: {} elements",
+               at_root.size());
   const Bytes size = at_root.size_bytes();
   // What is too small stays until the end: a call in flight may use it.
   if (staging_.empty() || staging_.back()->bytes().size() < size.value) {

@@ -12,6 +12,7 @@
 #include "common/comm/collective_note.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_group.h"
+#include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
@@ -24,6 +25,9 @@ namespace {
 constexpr Nanoseconds kLook = std::chrono::milliseconds(5);
 constexpr int kLooksPerDeadline = 8;
 constexpr Nanoseconds kQuietLook = std::chrono::microseconds(50);
+
+// How long a rank that failed lets the others come out of NCCL by themselves.
+constexpr Nanoseconds kPatience = std::chrono::seconds(5);
 
 constexpr int kAnyColour = 0;
 
@@ -63,21 +67,23 @@ NcclCommunicator::NcclCommunicator(const Api& api, Scale scale, Bootstrap& boots
       order_(options.check_order == OrderCheck::kAlways ? bootstrap.split(kAnyColour) : nullptr),
       peers_(*host_),
       in_flight_(device_.gpu(), options.observer),
-      memory_(std::make_shared<Memory>(api, device_)) {
+      memory_(std::make_shared<Memory>(api, device_, options.memory)) {
   const ncclUniqueId id = agreed_id(api_, *host_);
+  // Ranks that wait inside NCCL for one which fails here cannot be told: its error ends them.
+  std::optional<ExitGuard> last_words;
   attempt_together(*host_, [&] {
-    // Ranks that wait for a rank which fails here stop soon.
     const auto error = capture_error([&] {
       handle_ = std::make_unique<Handle>(api_,
                                          Handle::Rank{.rank = host_->rank(),
                                                       .size = host_->size(),
                                                       .job_rank = job_rank(),
                                                       .gpu = device_.gpu().ordinal(),
-                                                      .deadline = options_.deadline},
-                                         id, peers_);
+                                                      .deadline = options_.deadline,
+                                                      .rank_exit = options_.rank_exit},
+                                         id);
     });
     if (!error) return;
-    peers_.raise();
+    last_words.emplace(*error, kPatience, options_.rank_exit, error->exit_code());
     throw Error(*error);
   });
   watcher_ = std::thread([this] { watch(); });
@@ -91,7 +97,7 @@ NcclCommunicator::~NcclCommunicator() {
   changed_.notify_all();
   watcher_.join();
   // What fails now fails for a rank that is done: its end is an abort.
-  if (capture_error([this] { end(); })) handle_->abort();
+  if (const auto error = capture_error([this] { end(); })) handle_->abort(*error);
   memory_->close();
 }
 
@@ -129,21 +135,13 @@ std::unique_ptr<Buffer> NcclCommunicator::allocate(Bytes size) {
   const auto error = capture_error([&] {
     attempt_together(*host_, [&] {
       memory_->free_retired(handle_.get());
-      block = memory_->make(size);
+      block = memory_->make(size, *handle_);
     });
-    register_together(block);
+    barrier();
   });
   if (!error) return memory_->as_buffer(block);
   memory_->retire(block);  // made here, but not on all
   throw Error(*error);
-}
-
-// On all ranks or on none: NCCL does not stand a mixture.
-void NcclCommunicator::register_together(Memory::Block& block) {
-  const bool mine = memory_->try_register(block, *handle_);
-  const std::vector<std::string> all = host_->all_gather(mine ? "registered" : "plain");
-  if (std::ranges::find(all, "plain") != all.end()) memory_->unregister(block, *handle_);
-  barrier();
 }
 
 // ---- collectives ----
@@ -184,26 +182,26 @@ void NcclCommunicator::fail_enqueued(const CollectiveCall& call,
                                      const std::optional<Error>& error) {
   if (!error) return;
   if (error->kind() == ErrorKind::kLogic) throw Error(*error);
-  if (!grouped_) return give_up(in_call(call, *error));
+  if (!inside_group_) return give_up(in_call(call, *error));
   // NCCL cannot abort within an open group.
-  grouped_->emplace_back(call, [reason = *error] { throw Error(reason); });
+  grouped_.emplace_back(call, [reason = *error] { throw Error(reason); });
 }
 
 void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& call,
                               const CollectiveRequest& request, const Collective& collective) {
   if (order_ && !request.is_message()) check_order(std::to_string(note_of(request).value()));
   const InFlight::Ticket ticket = in_flight_.begin(stream, call);
-  const auto error = capture_error(
-      [&] { handle_->launch([&](ncclComm_t comm) { collective.calls(comm, stream.get()); }); });
+  const auto calls = [&](ncclComm_t comm) { collective.calls(comm, stream.get()); };
+  const auto error =
+      capture_error([&] { inside_group_ ? handle_->make(calls) : handle_->run(call, calls); });
   if (error) {
     in_flight_.drop(ticket);
     throw Error(*error);
   }
-  if (grouped_) {
-    grouped_->emplace_back(call, [=, this, &stream] { finish(ticket, stream, collective); });
+  if (inside_group_) {
+    grouped_.emplace_back(call, [=, this, &stream] { finish(ticket, stream, collective); });
     return;
   }
-  handle_->settle(call);
   cuda::Capture::look_after(request.name());  // NCCL's own calls tell nobody
   finish(ticket, stream, collective);
 }
@@ -215,16 +213,14 @@ void NcclCommunicator::finish(InFlight::Ticket ticket, cuda::CudaStream& stream,
 }
 
 void NcclCommunicator::enter_group() {
-  grouped_.emplace();
-  group_lock_ = handle_->hold();
+  inside_group_.emplace(*handle_, CollectiveCall{.name = "a group of calls", .size = Bytes{0}});
 }
 
 void NcclCommunicator::leave_group(ncclResult_t result) {
-  const auto calls = std::exchange(grouped_, std::nullopt);
-  for (const auto& [call, finish_call] : *calls) {
-    const auto error = capture_error([&, &one = call, &finish_one = finish_call] {
+  inside_group_.reset();
+  for (const auto& [call, finish_call] : std::exchange(grouped_, {})) {
+    const auto error = capture_error([&, &finish_one = finish_call] {
       check(api_, result, "ncclGroupEnd");
-      handle_->settle(one);
       finish_one();
     });
     if (error) return give_up(in_call(call, *error));
@@ -258,7 +254,7 @@ void NcclCommunicator::replay_ends(Stream& stream) {
 std::optional<Error> NcclCommunicator::trouble() {
   const auto running = in_flight_.look(Clock::now());
   if (peers_.is_raised()) return told_to_end();
-  if (device_.gpu().failed()) return told_to_end();
+  if (auto failed = capture_error([this] { device_.gpu().throw_if_failed(); })) return failed;
   if (running && running->since >= options_.deadline) {
     return waited_in_vain(job_rank(), running->since, running->call);
   }
@@ -281,10 +277,13 @@ void NcclCommunicator::watch() {
 void NcclCommunicator::give_up(const Error& reason) noexcept {
   device_.gpu().give_up(reason);
   peers_.raise();
-  handle_->abort();
+  handle_->abort(reason);
   in_flight_.forget();
-  // Threads of this process that wait for this one in an exchange; processes have a deadline there.
-  if (host_->shares_address_space()) host_->abort(1);
+  if (!host_->shares_address_space()) return;
+  // Threads of this process may wait for this one in an exchange, where processes have a deadline,
+  // or inside NCCL, which they leave with the process alone.
+  host_->abort(1);
+  if (reason.peer_failure().kind != PeerFailure::Kind::kAborted) handle_->expire(kPatience, reason);
 }
 
 }  // namespace tandem::nccl

@@ -2,13 +2,14 @@
 //
 // Ranks on GPUs of their own, over NCCL.
 //
-//   caller's thread   record start | NCCL's call, asked until it is on the stream | scale | record
-//   end stream                 start ------- collective (spins for its peers) --------- scale --
-//   end watching thread   looks: begun? done? late? NCCL's own trouble? another rank's?
+//   caller's thread   record start | NCCL's call, until it is on the stream | scale | record end
+//   stream                 start ------- collective (spins for its peers) ------- scale -- end
+//   watching thread   looks: begun? done? late? NCCL's own trouble? another rank's?
 //
 // Trouble of any kind ends the same way, in this order: the GPU counts as failed, so that nobody
 // takes what the collective left for a result; the other ranks of the node are told; the
-// communicator is aborted, which lets go of the streams.
+// communicator is aborted, which lets go of the streams. Where a thread does not come out of NCCL,
+// whose calls nobody can interrupt, the process ends with the reason.
 #pragma once
 
 #include <atomic>
@@ -66,13 +67,10 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   // when its stream has come to it. NCCL's end, by an abort too, waits until the graph is gone.
   [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
 
-  // Begins a group of calls on several communicators by one thread: from here on calls neither wait
-  // nor finish the work behind them on the stream, and no other thread gets into NCCL's
-  // communicator.
+  // Begins a group of calls on several communicators by one thread: until it ends, calls are on no
+  // stream, and no other thread gets into NCCL's communicator.
   void enter_group();
-  // NCCL's own group has ended: others may.
-  void let_others_in() { group_lock_.unlock(); }
-  // Finishes the calls; the group ended with `result`.
+  // Enqueues what comes behind the calls; NCCL's own group ended with `result`.
   void leave_group(ncclResult_t result);
 
  private:
@@ -104,7 +102,6 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
                        const std::function<void(int peer, const Block& block)>& each) const;
 
   void wait_until_quiet();
-  void register_together(Memory::Block& block);
   [[nodiscard]] int job_rank() const;
   [[nodiscard]] Error told_to_end() const;
 
@@ -130,9 +127,8 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   InFlight::Ticket replay_ = 0;
   std::vector<std::unique_ptr<Buffer>> staging_;  // of host memory; the last is the largest
 
-  // Finishes the calls of a group, in their order; absent outside of one.
-  std::optional<std::vector<std::pair<CollectiveCall, std::function<void()>>>> grouped_;
-  std::unique_lock<std::recursive_mutex> group_lock_;
+  std::optional<Handle::Inside> inside_group_;                             // absent outside of one
+  std::vector<std::pair<CollectiveCall, std::function<void()>>> grouped_;  // what follows its calls
 
   std::mutex mutex_;  // guards closed_
   std::condition_variable changed_;

@@ -32,6 +32,13 @@ class NcclBuffer final : public Buffer {
 
 }  // namespace
 
+Memory::Memory(const Api& api, cuda::CudaDevice& device, CommMemory kind)
+    : api_(api), device_(device), kind_(kind) {
+  if (kind == CommMemory::kDevice || api.has_memory()) return;
+  fail(ErrorKind::kUsage,
+       "--comm-memory=registered needs NCCL 2.19 or newer, and this one is older: leave it out");
+}
+
 Error Memory::refused(Bytes size, const std::string& reason) const {
   const Bytes left = device_.gpu().free_memory();
   if (size <= left) return {ErrorKind::kFailure, reason};
@@ -44,12 +51,9 @@ Error Memory::refused(Bytes size, const std::string& reason) const {
 void Memory::take(Block& block) {
   const int gpu = device_.gpu().ordinal();
   const cuda::DeviceGuard here(gpu);
-  if (api_.has_memory()) {
+  if (kind_ == CommMemory::kRegistered) {
     const ncclResult_t result = api_.mem_alloc(&block.data, count_of(block.size));
-    if (result == ncclSuccess) {
-      block.is_nccls = true;
-      return;
-    }
+    if (result == ncclSuccess) return;
     static_cast<void>(cudaGetLastError());  // NCCL's calls may have left one
     throw refused(block.size, error_of(api_, result, "ncclMemAlloc").what());
   }
@@ -59,7 +63,7 @@ void Memory::take(Block& block) {
   throw refused(block.size, cuda::describe(status, "cudaMalloc", gpu));
 }
 
-Memory::Block Memory::make(Bytes size) {
+Memory::Block Memory::make(Bytes size, Handle& handle) {
   TANDEM_CHECK(size.value >= 0, "{} bytes asked", size.value);
   Block block{.size = size};
   device_.account().charge(size);
@@ -68,21 +72,18 @@ Memory::Block Memory::make(Bytes size) {
     device_.gpu().throw_if_failed();
     take(block);
     device_.gpu().zero_now(block.data, size);
+    if (kind_ == CommMemory::kRegistered) enlist(block, handle);
   });
   if (!error) return block;
   free(block);
   throw Error(*error);
 }
 
-bool Memory::try_register(Block& block, Handle& handle) {
-  if (!block.is_nccls) return block.data == nullptr;
-  ncclResult_t result = ncclSuccess;
-  handle.launch([&](ncclComm_t comm) {
-    result = api_.comm_register(comm, block.data, count_of(block.size), &block.registration);
+void Memory::enlist(Block& block, Handle& handle) {
+  handle.run({.sequence = 0, .name = "ncclCommRegister", .size = block.size}, [&](ncclComm_t comm) {
+    check(api_, api_.comm_register(comm, block.data, count_of(block.size), &block.registration),
+          "ncclCommRegister");
   });
-  if (is_fine(result))
-    handle.settle({.sequence = 0, .name = "ncclCommRegister", .size = block.size});
-  return is_fine(result);
 }
 
 void Memory::unregister(Block& block, Handle& handle) {
@@ -102,7 +103,7 @@ void Memory::free(const Block& block) noexcept {
   if (block.data != nullptr) {
     const int gpu = device_.gpu().ordinal();
     const cuda::DeviceGuard here(gpu, std::nothrow);
-    if (block.is_nccls) {
+    if (kind_ == CommMemory::kRegistered) {
       static_cast<void>(api_.mem_free(block.data));  // after a lost context there is nobody to tell
     } else {
       TANDEM_CUDA_NOTHROW(gpu, cudaFree(block.data));

@@ -5,14 +5,15 @@
 #include <mutex>
 #include <vector>
 
+#include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_handle.h"
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/device.h"
 
 namespace tandem::nccl {
 
-// The memory that one rank's communicator gives out: NCCL's own, registered so that collectives
-// work on it without a copy, where the library has that; else the GPU's.
+// The memory that one rank's communicator gives out: the GPU's, as torch's buckets have it, or
+// NCCL's own, registered so that collectives may work on it without a copy.
 //
 // To take or to free memory of a GPU waits for its peers' work. Between the launches of one
 // collective on two GPUs of a process that is a deadlock, so both happen only in make() and
@@ -21,7 +22,8 @@ namespace tandem::nccl {
 // which may outlive it.
 class Memory : public std::enable_shared_from_this<Memory> {
  public:
-  Memory(const Api& api, cuda::CudaDevice& device) : api_(api), device_(device) {}
+  // Throws a usage error where the library registers no memory.
+  Memory(const Api& api, cuda::CudaDevice& device, CommMemory kind);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
@@ -29,16 +31,11 @@ class Memory : public std::enable_shared_from_this<Memory> {
   struct Block {
     void* data = nullptr;
     Bytes size{};
-    bool is_nccls = false;         // from its allocator
     void* registration = nullptr;  // NCCL's handle; absent where it has none
   };
 
-  // Zero-filled. Throws out-of-memory.
-  [[nodiscard]] Block make(Bytes size);
-
-  // True where it was, or has no need to be.
-  [[nodiscard]] bool try_register(Block& block, Handle& handle);
-  void unregister(Block& block, Handle& handle);
+  // Zero-filled. Throws out-of-memory. NCCL wants it registered on all ranks, or used on none.
+  [[nodiscard]] Block make(Bytes size, Handle& handle);
 
   [[nodiscard]] std::unique_ptr<Buffer> as_buffer(const Block& block);
 
@@ -53,11 +50,14 @@ class Memory : public std::enable_shared_from_this<Memory> {
 
  private:
   void take(Block& block);
+  void enlist(Block& block, Handle& handle);
+  void unregister(Block& block, Handle& handle);
   void free(const Block& block) noexcept;
   [[nodiscard]] Error refused(Bytes size, const std::string& reason) const;
 
   const Api& api_;
   cuda::CudaDevice& device_;
+  const CommMemory kind_;
   std::mutex mutex_;  // guards all below
   std::vector<Block> retired_;
   bool closed_ = false;
