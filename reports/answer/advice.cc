@@ -55,7 +55,7 @@ std::string_view meaning_of(std::string_view phase) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
       {{"idle", "waiting for other devices"},
        {"exposed_comm", "waiting for gradients to be exchanged"},
-       {"bucket_copy", "copying gradients into buckets and back"}}};
+       {"bucket_copy", "copying gradients between their own memory and buckets"}}};
   for (const auto& [name, meaning] : kMeanings) {
     if (name == phase) return meaning;
   }
@@ -156,8 +156,7 @@ void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair
   }
 }
 
-// Advises on the cell of ddp that spends the largest share of its step on copying gradients into
-// buckets and back.
+// Advises on the cell of ddp that spends the largest share of its step on copying gradients.
 void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
   const CellSummary* worst = nullptr;
   double most = kWorthSaying;
@@ -170,8 +169,8 @@ void add_copies(std::vector<Advice>& list, const std::vector<const StrategyPair*
   }
   if (worst == nullptr) return;
   list.push_back({fmt::format("Try --grads=views (torch: gradient_as_bucket_view=True): copying "
-                              "gradients into buckets and back takes up to {:.0f} % of a step of "
-                              "ddp ({}).",
+                              "gradients between their own memory and buckets takes up to "
+                              "{:.0f} % of a step of ddp ({}).",
                               100 * most, point_of(*worst)),
                   kPhaseTimes});
 }
