@@ -247,6 +247,16 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .marks = kPartOfCell,
      .help = "off: GPUs do not reach each other's memory; copies and NCCL go through the host",
      .example = "off"},
+    {.name = "gpu-wait",
+     .of = kGpuOption,
+     .value = choice("auto|park", "auto"),
+     .scope = Scope::kCuda,
+     .elsewhere = "gpu-wait is of GPUs",
+     .marks = kPartOfCell,
+     .help = "how the host waits for a GPU: auto as CUDA and torch do, which spins while there is "
+             "a processor for each GPU of a process; park leaves the core to others, for shared "
+             "machines, and adds a wake-up to each wait",
+     .example = "park"},
     {.name = "bind",
      .of = kGpuOption,
      .value = choice("near|none", "near"),

@@ -71,6 +71,7 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
   EXPECT_EQ(with("p2p", "off").job.platform.peer_access, PeerAccess::kOff);
   EXPECT_EQ(with("bind", "none").job.platform.binding, Binding::kNone);
+  EXPECT_EQ(with("gpu-wait", "park").job.platform.gpu_wait, GpuWait::kPark);
   EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
