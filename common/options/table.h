@@ -321,9 +321,10 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .example = "50"},
     {.name = "warmup-time",
      .of = kTimingOption,
-     .value = duration("200ms"),
+     .value = duration(""),
      .marks = kVaried,
-     .help = "the least time whose steps are discarded before the first sample",
+     .help = "the least time whose steps are discarded before the first sample; default: 200ms, on "
+             "GPUs 2s and then until their clocks are steady, 10s at most",
      .example = "1s"},
     {.name = "warmup-steps",
      .of = kTimingOption,

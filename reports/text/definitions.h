@@ -201,6 +201,12 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
                 "the others tells what the root bears more.",
      .document = "docs/method/phases.md#memory-per-device",
      .sections = "memory"},
+    {.key = "energy",
+     .name = "J per step",
+     .meaning = "What the energy counters of all GPUs, each once, grew by while a launch measured, "
+                "over its steps; the mean of launches. J per sample: that over the global batch.",
+     .document = "docs/method/gpu.md#energy",
+     .sections = "energy"},
     {.key = "bucket",
      .name = "bucket cap",
      .meaning = "Value of --bucket-mb in MiB, all other options equal; the least median step is "
