@@ -106,7 +106,8 @@ TEST(StepOptions, WarmUp_IsLongerOnGpus_UntilTheyAreSteady_UnlessItsTimeIsGiven)
   EXPECT_TRUE(warmup_limits(usual, Backend::kCuda, steady).is_steady);
   EXPECT_GT(warmup_limits(usual, Backend::kCuda, steady).cap, std::chrono::seconds(2));
   EXPECT_EQ(brief_warmup(usual).time, std::chrono::milliseconds(200));
-  const StepOptions given{.warmup_time = std::chrono::seconds(1)};
+  StepOptions given;
+  given.warmup_time = std::chrono::seconds(1);
   EXPECT_EQ(warmup_limits(given, Backend::kCuda, steady).time, std::chrono::seconds(1));
   EXPECT_FALSE(warmup_limits(given, Backend::kCuda, steady).is_steady);
 }
