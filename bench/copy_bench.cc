@@ -19,8 +19,8 @@ namespace tandem::bench {
 namespace {
 
 // GB/s, GB being 10^9 bytes: the bytes that cross in the median sample, both ways added up.
-double bandwidth(const CopyCase& measured, const CopyResult& result) {
-  return static_cast<double>(measured.bytes_moved().value) / stats::median(result.seconds) * 1e-9;
+double bandwidth(const CopyCase& measured, const std::vector<double>& seconds) {
+  return static_cast<double>(measured.bytes_moved().value) / stats::median(seconds) * 1e-9;
 }
 
 class CopySweep {
@@ -75,9 +75,15 @@ class CopySweep {
     }
     check_lateness(result.lateness_seconds, stats::mean(result.seconds));
     replay_samples(state, result.seconds);
-    state.counters["GBps"] = bandwidth(measured, result);
+    const double found = bandwidth(measured, result.seconds);
+    state.counters["GBps"] = found;
+    if (!result.host_seconds.empty()) {
+      state.counters["copies"] = result.copies;
+      state.counters["host_p50_us"] = stats::median(result.host_seconds) * 1e6;
+      state.counters["host_GBps"] = bandwidth(measured, result.host_seconds);
+    }
     state.counters["errors"] = static_cast<double>(result.wrong_elements);
-    set(matrix, measured, bandwidth(measured, result));
+    set(matrix, measured, found);
   }
 
   void set(Matrix& matrix, const CopyCase& measured, std::optional<double> value) const {

@@ -138,12 +138,12 @@ void BucketReducer::add_to_bucket(int segment) {
 }
 
 // One pass copies and divides, as in torch; views are divided in place. For a hook, which divides
-// by itself, it is a plain copy, as in torch too.
+// by itself, it is a plain copy, as in torch too. It belongs to backward, in whose hooks torch does
+// it: marks around each gradient would slow ddp alone.
 void BucketReducer::bring_into_bucket(int segment) {
   const auto index = static_cast<std::size_t>(segment);
   const Span<float> gradient = gradients()[index];
   Stream& stream = replica_.stream();
-  replica_.timer().begin(stream, Phase::kBucketCopy);
   if (hook_) {
     replica_.timer().copy(stream, views_[index], gradient);
   } else {
@@ -151,7 +151,6 @@ void BucketReducer::bring_into_bucket(int segment) {
         stream,
         Scale{.in = gradient, .out = views_[index], .factor = 1.0F / static_cast<float>(divisor_)});
   }
-  replica_.timer().begin(stream, Phase::kBackward);
 }
 
 void BucketReducer::mark_filled(std::size_t index) {

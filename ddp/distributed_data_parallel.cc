@@ -9,7 +9,8 @@
 //                                                 |filled   |filled    ^ reduced, per bucket
 //   comm                                          +> all-reduce 0 -> all-reduce 1
 //
-//   --grads=copy   bucket_copy after each gradient (divided on the way in), and back after the wait
+//   --grads=copy   each gradient is divided on its way into its bucket, in backward; bucket_copy
+//                  brings the bucket's averages back after the wait
 //   --overlap=off  all-reduces start at exposed_comm
 //   --accumulate   forward, loss and backward per micro-batch; the last one's gradients are reduced
 //   --join         a number is all-reduced before forward and before backward; a rank without data

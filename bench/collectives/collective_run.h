@@ -53,6 +53,16 @@ class CollectiveRun {
   // Enqueues copies of as many bytes within this rank's memory, as many as a sample has calls.
   void enqueue_memcpy();
 
+  // Enqueues `work` between two timed events.
+  template <class Work>
+  void enqueue_timed(const Work& work) {
+    stream_->record(*begin_);
+    work();
+    stream_->record(*end_);
+  }
+  // The time between these events; synchronise first.
+  [[nodiscard]] Nanoseconds timed() const { return *end_ - *begin_; }
+
   // Where a sample has several calls on a host device, holds up the work enqueued from now on until
   // release(). Returns false elsewhere, where no work is held up.
   [[nodiscard]] bool hold();
@@ -89,6 +99,8 @@ class CollectiveRun {
   Region input_;
   Region result_;
   std::unique_ptr<Stream> stream_;
+  std::unique_ptr<TimedEvent> begin_;
+  std::unique_ptr<TimedEvent> end_;
   std::optional<StreamGate> gate_;  // destroyed before the stream, which waits for queued work
   DeviceValues values_;
 };

@@ -39,7 +39,11 @@ void check_fits(Device& device, Bytes needed) {
 class Measuring {
  public:
   Measuring(const Rank& rank, const CollectiveCase& measured, CollectiveRun& run)
-      : ranks_(rank.communicator), clocks_(rank.clocks), measured_(measured), run_(run) {}
+      : ranks_(rank.communicator),
+        clocks_(rank.clocks),
+        is_host_(rank.platform.backend() == Backend::kHost),
+        measured_(measured),
+        run_(run) {}
 
   [[nodiscard]] CollectiveResult result(int samples) {
     check_afresh();
@@ -82,40 +86,70 @@ class Measuring {
   }
 
   void take_sample(int samples) {
-    const SampleTimes times = timed_collective();
-    found_.seconds.push_back(times.whole.count() / measured_.calls);
-    found_.rank_seconds.resize(times.of_rank.size());
-    for (std::size_t rank = 0; rank < times.of_rank.size(); ++rank) {
-      found_.rank_seconds[rank] += times.of_rank[rank].count() / measured_.calls / samples;
+    const Timed call = timed_collective();
+    found_.seconds.push_back(call.seconds);
+    if (!is_host_) found_.host_seconds.push_back(call.host_seconds);
+    found_.rank_seconds.resize(call.of_rank.size());
+    for (std::size_t rank = 0; rank < call.of_rank.size(); ++rank) {
+      found_.rank_seconds[rank] += call.of_rank[rank] / samples;
     }
-    if (ranks_.size() > 1) {
-      found_.copy_seconds.push_back(timed_copy().whole.count() / measured_.calls);
-    }
+    if (ranks_.size() > 1) found_.copy_seconds.push_back(timed_copy().seconds);
   }
 
-  [[nodiscard]] SampleTimes timed_collective() {
-    return timed([this] { run_.enqueue(); });
+  // The times of one call.
+  struct Timed {
+    double seconds = 0;
+    double host_seconds = 0;
+    std::vector<double> of_rank{};
+  };
+
+  [[nodiscard]] Timed timed_collective() {
+    if (is_host_) return timed_by_host([this] { run_.enqueue(); });
+    return timed_by_devices([this] { run_.call(); }, [this] { run_.enqueue(); });
   }
 
   // Times a copy on all ranks at once, each rank within its own memory.
-  [[nodiscard]] SampleTimes timed_copy() {
-    return timed([this] { run_.enqueue_memcpy(); });
+  [[nodiscard]] Timed timed_copy() {
+    const auto copies = [this] { run_.enqueue_memcpy(); };
+    return is_host_ ? timed_by_host(copies) : timed_by_devices([] {}, copies);
+  }
+
+  [[nodiscard]] Timed per_call(const SampleTimes& times, int calls) const {
+    Timed timed{.seconds = times.whole.count() / calls};
+    for (const Seconds own : times.of_rank) timed.of_rank.push_back(own.count() / calls);
+    return timed;
   }
 
   // Work behind a gate is queued before the clock starts.
   template <class Enqueue>
-  [[nodiscard]] SampleTimes timed(const Enqueue& enqueue) {
+  [[nodiscard]] Timed timed_by_host(const Enqueue& enqueue) {
     const bool held = run_.hold();
     if (held) enqueue();
     const auto work = [&] {
       held ? run_.release() : enqueue();
       run_.synchronize();
     };
-    return times_over_ranks(ranks_, work, clocks_);
+    return per_call(times_over_ranks(ranks_, work, clocks_), measured_.calls);
+  }
+
+  // `meet` is enqueued before the first event, `enqueue` between both.
+  template <class Meet, class Enqueue>
+  [[nodiscard]] Timed timed_by_devices(const Meet& meet, const Enqueue& enqueue) {
+    const auto work = [&] {
+      meet();
+      run_.enqueue_timed(enqueue);
+      run_.synchronize();
+    };
+    Timed timed = per_call(times_over_ranks(ranks_, work, clocks_), measured_.calls + 1);
+    timed.host_seconds = timed.seconds;
+    timed.of_rank = ranks_.all_gather(Seconds(run_.timed()).count() / measured_.calls);
+    timed.seconds = stats::maximum(timed.of_rank);
+    return timed;
   }
 
   Communicator& ranks_;
   const Clocks clocks_;
+  const bool is_host_;
   const CollectiveCase& measured_;
   CollectiveRun& run_;
   CollectiveResult found_;
@@ -128,6 +162,10 @@ void set_bandwidths(benchmark::State& state, const CollectiveCase& measured,
   if (!found) return;
   state.counters["algbw_GBps"] = found->algorithm;
   state.counters["busbw_GBps"] = found->bus;
+  if (!result.host_seconds.empty()) {
+    const auto by_host = bandwidth(measured, ranks, stats::median(result.host_seconds));
+    state.counters["host_busbw_GBps"] = by_host->bus;
+  }
   state.counters["memcpy_GBps"] =
       static_cast<double>(measured.size().value) / stats::median(result.copy_seconds) * 1e-9;
   // The speed of the collective over that of a memcpy of as many bytes.
@@ -138,6 +176,9 @@ void set_bandwidths(benchmark::State& state, const CollectiveCase& measured,
 void set_rank_times(benchmark::State& state, const CollectiveResult& result) {
   state.counters["rank_min_us"] = stats::minimum(result.rank_seconds) * 1e6;
   state.counters["rank_avg_us"] = stats::mean(result.rank_seconds) * 1e6;
+  if (!result.host_seconds.empty()) {
+    state.counters["host_p50_us"] = stats::median(result.host_seconds) * 1e6;
+  }
   state.counters["rank_max_us"] = stats::maximum(result.rank_seconds) * 1e6;
 }
 

@@ -28,12 +28,17 @@ struct Rank {
 
 // The findings of one case, the same on every rank. Times are in seconds and per call.
 struct CollectiveResult {
-  std::string skipped;               // why the case was not measured; empty: measured
-  std::string wrong;                 // the first wrong element of any rank, in words; empty: none
-  std::int64_t wrong_elements = 0;   // wrong elements of all ranks
-  std::vector<double> seconds;       // by sample: from the last rank's start to the last one's end
+  std::string skipped;              // why the case was not measured; empty: measured
+  std::string wrong;                // the first wrong element of any rank, in words; empty: none
+  std::int64_t wrong_elements = 0;  // wrong elements of all ranks
+  // By sample. On the host: from the last rank's start to the last one's end. On GPUs: the longest
+  // of all ranks' times between events around the calls, which follow an untimed call in which the
+  // ranks' streams have met.
+  std::vector<double> seconds;
+  // By sample, of GPUs: by the host's clock as on the host, over all calls.
+  std::vector<double> host_seconds;
   std::vector<double> copy_seconds;  // by sample: the memcpy after it; empty in a world of one
-  std::vector<double> rank_seconds;  // by rank: mean of the rank's own durations
+  std::vector<double> rank_seconds;  // by rank: mean of the rank's own durations, by the same clock
 };
 
 // Loads, calls once and checks; then warms up, and takes samples, each followed by a sample of the

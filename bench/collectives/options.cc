@@ -31,7 +31,7 @@ struct Flags {
   std::string in_place = "on";
   std::string type = "fp32";
   std::string op = "average";
-  int free_running = 1;
+  std::optional<int> free_running{};
   int samples = 50;
   std::string wait = "park";
 };
@@ -70,9 +70,8 @@ void declare_samples(CLI::App& app, Flags& flags) {
   app.add_option(
          "--free-running", flags.free_running,
          "calls per sample, back to back, between one barrier and one wait; on the host all are "
-         "queued before the clock starts")
-      ->type_name("COUNT")
-      ->capture_default_str();
+         "queued before the clock starts; default: 1, on GPUs 20 as in nccl-tests")
+      ->type_name("COUNT");
   app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
       ->type_name("COUNT")
       ->capture_default_str();
@@ -115,8 +114,8 @@ std::vector<BufferUse> forms_of(const std::string& text) {
 // Throws usage errors for options that are wrong whatever the sizes are.
 void check(const CollectiveOptions& options) {
   check_samples(options.samples);
-  if (options.calls < 1 || options.calls > 100'000) {
-    fail(ErrorKind::kUsage, "--free-running={}: use 1 to 100000 calls", options.calls);
+  if (options.calls && (*options.calls < 1 || *options.calls > 100'000)) {
+    fail(ErrorKind::kUsage, "--free-running={}: use 1 to 100000 calls", *options.calls);
   }
   const Transport transport = options.job.transport;
   if (transport == Transport::kMpi && options.job.launch == Launch::kThreads) {
@@ -166,7 +165,7 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   declare_samples(app, flags);
   const OptionLines lines(
       app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
-            "oversubscribe", "gpus", "p2p", "bind", "comm-timeout", "flight-dir"});
+            "oversubscribe", "gpus", "p2p", "gpu-wait", "bind", "comm-timeout", "flight-dir"});
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
@@ -188,6 +187,13 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   check(options);
   // Given sizes are judged before ranks are started; a model's sizes are known later.
   if (options.sizes_of.empty()) static_cast<void>(cases_of(options, sizes_given(options)));
+  return options;
+}
+
+// On GPUs a lone call's time is mostly the host's: its launch and the wait.
+CollectiveOptions with_usual_calls(CollectiveOptions options, Backend backend) {
+  constexpr int kOnGpus = 20;  // nccl-tests' -n
+  if (!options.calls) options.calls = backend == Backend::kCuda ? kOnGpus : 1;
   return options;
 }
 
@@ -228,7 +234,7 @@ std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
                            .count = size.count,
                            .type = options.type,
                            .op = options.op,
-                           .calls = options.calls,
+                           .calls = options.calls.value_or(1),
                            .buckets = size.buckets};
       if (is_in_blocks(collective)) added.count -= size.count % ranks;
       if (added.count == 0) {

@@ -22,7 +22,7 @@ struct CollectiveOptions {
   std::vector<BufferUse> forms{};  // forms of collectives that have two forms
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;
-  int calls = 1;  // calls per sample
+  std::optional<int> calls{};  // calls per sample; unset: by the back end
   int samples = 50;
   host::PeerWaits wait = host::PeerWaits::kPark;
   std::string flight_dir{};  // empty: no flight recorder
@@ -32,6 +32,9 @@ struct CollectiveOptions {
 // Throws usage errors; with --help, prints the help and returns nothing.
 [[nodiscard]] std::optional<CollectiveOptions> parse_collective_options(int argc,
                                                                         const char* const* argv);
+
+// The options with the calls per sample that `backend` has by default, where none were given.
+[[nodiscard]] CollectiveOptions with_usual_calls(CollectiveOptions options, Backend backend);
 
 // A size in elements of the larger buffer, and how many of a model's buckets have that size.
 struct SizeToMeasure {

@@ -69,11 +69,11 @@ std::vector<int> recorded_order(Device& device, const Model& model) {
 CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
                                  const std::vector<int>& cores)
     : rank_(rank),
-      options_(options),
+      options_(with_usual_calls(options, rank.platform.backend())),
       has_ping_pong_(are_two(cores)),
       ping_pongs_(has_ping_pong_ ? measured_ping_pongs(rank.communicator, cores, options.benchmark)
                                  : std::vector<std::vector<double>>{}),
-      cases_(cases_of(options, sizes_of(rank, options))) {}
+      cases_(cases_of(options_, sizes_of(rank, options))) {}
 
 // Ends the run through an exception, also inside Google Benchmark, which then runs no more
 // benchmarks.

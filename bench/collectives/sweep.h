@@ -34,7 +34,7 @@ class CollectiveSweep {
   void run_reporting(GoogleBenchmark& driver);
 
   const Rank& rank_;
-  const CollectiveOptions& options_;
+  const CollectiveOptions options_;
   const bool has_ping_pong_;
   // Nanoseconds one way between the first two cores, by repetition; empty where there is one core
   // only.

@@ -37,6 +37,11 @@ class OneWayCopy {
   void enqueue();
   void synchronize() { stream_->synchronize(); }
 
+  // Enqueues `copies` between two timed events, none of which starts before `time`.
+  void enqueue_timed(int copies, TimePoint time);
+  // The time between these events; synchronise first.
+  [[nodiscard]] Nanoseconds timed() const { return *end_ - *begin_; }
+
   // Checks every element of the target. Blocks.
   [[nodiscard]] WrongElements check();
 
@@ -47,6 +52,8 @@ class OneWayCopy {
   EndpointMemory target_;
   std::unique_ptr<Stream> stream_;         // the stream that copies
   std::unique_ptr<Stream> source_stream_;  // writes the source; else the copy's stream
+  std::unique_ptr<TimedEvent> begin_;
+  std::unique_ptr<TimedEvent> end_;
   DeviceValues source_values_;
   DeviceValues target_values_;
 };
@@ -56,9 +63,18 @@ struct CopyResult {
   std::string skipped;  // why the case was not measured; empty: measured
   std::string wrong;    // the first wrong element, in words; empty: none
   std::int64_t wrong_elements = 0;
-  std::vector<double> seconds;  // by sample, from the call of the copy to the end of the wait
+  // By sample: on GPUs the time between events around a row of queued copies, over their number; on
+  // the host as host_seconds.
+  std::vector<double> seconds;
+  int copies = 1;  // in a row
+  // By sample, of GPUs: a copy by the host's clock, from its call to the end of the wait.
+  std::vector<double> host_seconds;
   double lateness_seconds = 0;  // behind a modelled link, mean per sample
 };
+
+// How many copies are queued in a row: as many as nvbandwidth queues, fewer where one takes long
+// enough that the row's ends do not matter. One where pageable memory makes the host wait for each.
+[[nodiscard]] int copies_in_a_row(const CopyCase& measured, Seconds of_one);
 
 // Checks a copy, warms up, takes samples, and checks the last sample's target. Binds the calling
 // thread to the device that copies.

@@ -112,7 +112,7 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
   Flags flags;
   declare(app, flags);
   const OptionLines lines(app, {"devices", "backend", "link", "core-gflops", "device-memory",
-                                "oversubscribe", "gpus", "p2p", "bind"});
+                                "oversubscribe", "gpus", "p2p", "gpu-wait", "bind"});
   CopyOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;

@@ -51,16 +51,19 @@ Seconds Sampler::time_of(int steps) {
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }
 
-Warmup Sampler::warm_up(int steps, Nanoseconds time) {
+Warmup Sampler::warm_up(const WarmupLimits& limits) {
   Warmup warmup;
   warmup.first_step = time_of(1);
   warmup.steps = 1;
   warmup.time = warmup.first_step;
   std::vector<Seconds> samples;
-  while (samples.empty() || warmup.steps < steps || warmup.time < Seconds(time)) {
+  bool is_steady = true;
+  while (samples.empty() || warmup.steps < limits.steps || warmup.time < Seconds(limits.time) ||
+         (!is_steady && warmup.time < Seconds(limits.cap))) {
     samples.push_back(sample());
     warmup.steps += steps_per_sample_;
     warmup.time += samples.back() * steps_per_sample_;
+    if (limits.is_steady) is_steady = limits.is_steady();
   }
   const std::size_t later = samples.size() - samples.size() / 2;
   Seconds sum{0};

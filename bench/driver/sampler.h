@@ -31,6 +31,16 @@ struct Warmup {
   Seconds per_sample{0};  // mean of the later half: the expected time of a sample
 };
 
+// How long a warm-up goes on: for these steps and this time at least, and then until the machine is
+// steady, but no longer than the cap.
+struct WarmupLimits {
+  int steps = 0;
+  Nanoseconds time{0};
+  // Asked after each sample; gives the same answer on every rank. Absent: nothing has to be steady.
+  std::function<bool()> is_steady{};
+  Nanoseconds cap{0};
+};
+
 // Ranks of one node read one monotonic clock; ranks of several nodes have no clock in common.
 enum class Clocks { kCommon, kApart };
 
@@ -68,8 +78,8 @@ class Sampler {
   // Runs the steps, then waits for all own streams; returns the time per step.
   [[nodiscard]] Seconds sample();
 
-  // Runs and discards steps until both limits are reached.
-  [[nodiscard]] Warmup warm_up(int steps, Nanoseconds time);
+  // Runs and discards steps until the limits are reached.
+  [[nodiscard]] Warmup warm_up(const WarmupLimits& limits);
 
  private:
   [[nodiscard]] Seconds time_of(int steps);

@@ -34,6 +34,7 @@ JobOptions job_options(const options::Values& values) {
   job.platform.device_memory = values.sizes("device-memory");
   job.platform.gpus = values.devices("gpus");
   job.platform.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
+  job.platform.gpu_wait = values.pick("gpu-wait", {GpuWait::kAuto, GpuWait::kPark});
   job.platform.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
   if (values.is_given("link")) job.link = parse_link(values.text("link"));
   job.core_gflops = values.speed("core-gflops");

@@ -41,7 +41,9 @@ GpuRecord record_of(const WatchedDevice& device, const nvml::GpuFacts& facts) {
           .before = {},
           .after = {},
           .watched_ms = {},
-          .held_down_ms = {}};
+          .held_down_ms = {},
+          .joules = {},
+          .clock_drift = {}};
 }
 
 std::vector<WatchedDevice> devices_of(const Job& job) {
@@ -74,6 +76,9 @@ std::vector<WatchedDevice> neighbours_of(Bootstrap& bootstrap, const NodeLayout&
   }
   return all;
 }
+
+constexpr Nanoseconds kClockPeriod = std::chrono::milliseconds(100);
+constexpr std::size_t kClockReadings = 6;  // half a second
 
 double milliseconds(Nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
@@ -108,6 +113,39 @@ std::vector<GpuPeer> GpuWatch::peers_of(const WatchedDevice& device) const {
   return peers;
 }
 
+void GpuWatch::read_clocks() {
+  clocks_read_ = Clock::now();
+  if (!nvml_) return;
+  for (const WatchedDevice& device : devices_) {
+    const auto mhz = nvml_->sm_clock(pci_address_of(device.hardware));
+    if (!mhz) continue;
+    std::vector<int>& readings = clocks_[device.device];
+    if (readings.size() == kClockReadings) readings.erase(readings.begin());
+    readings.push_back(*mhz);
+  }
+}
+
+std::optional<double> GpuWatch::drift_of(const WatchedDevice& device) const {
+  const auto found = clocks_.find(device.device);
+  if (found == clocks_.end() || found->second.size() < kClockReadings) return std::nullopt;
+  const auto [lowest, highest] = std::ranges::minmax(found->second);
+  if (lowest <= 0) return std::nullopt;
+  return static_cast<double>(highest) / lowest - 1;
+}
+
+bool GpuWatch::are_clocks_steady() const {
+  return std::ranges::all_of(devices_, [this](const WatchedDevice& device) {
+    const bool is_told = clocks_.contains(device.device);
+    return !is_told || drift_of(device).value_or(1) <= results::kSteadyClock;
+  });
+}
+
+bool GpuWatch::is_steady(Communicator& ranks) {
+  if (Clock::now() - clocks_read_ >= kClockPeriod) read_clocks();
+  const std::vector<double> all = ranks.all_gather(are_clocks_steady() ? 1.0 : 0.0);
+  return std::ranges::all_of(all, [](double steady) { return steady > 0; });
+}
+
 void GpuWatch::before_samples() {
   if (!nvml_) return;
   for (const WatchedDevice& device : devices_) {
@@ -118,9 +156,13 @@ void GpuWatch::before_samples() {
     records_.push_back(record_of(device, *facts));
     records_.back().peers = peers_of(device);
     records_.back().before = reading_of(*state);
+    records_.back().clock_drift = drift_of(device);
   }
   // The counters are read last, close to the samples.
-  for (const GpuRecord& record : records_) counters_.push_back(nvml_->held_down(record.pci));
+  for (const GpuRecord& record : records_) {
+    counters_.push_back(nvml_->held_down(record.pci));
+    energy_.push_back(nvml_->energy(record.pci));
+  }
   begin_ = Clock::now();
 }
 
@@ -128,6 +170,10 @@ void GpuWatch::after_samples() {
   const Nanoseconds watched = Clock::now() - begin_;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     GpuRecord& record = records_[i];
+    const auto energy = nvml_->energy(record.pci);
+    if (energy && energy_[i] && *energy >= *energy_[i] && !record.mig.value_or(false)) {
+      record.joules = static_cast<double>(*energy - *energy_[i]) * 1e-3;
+    }
     const nvml::HeldDown counters = nvml_->held_down(record.pci);
     for (const auto& [cause, time] : nvml::between(counters_[i], counters)) {
       record.held_down_ms[cause] = milliseconds(time);
@@ -149,6 +195,18 @@ std::vector<GpuRecord> GpuWatch::gather(Bootstrap& bootstrap) const {
   }
   std::ranges::sort(all, {}, &GpuRecord::device);
   return all;
+}
+
+std::optional<double> joules_per_step(const std::vector<GpuRecord>& gpus, std::int64_t steps) {
+  if (gpus.empty() || steps == 0) return std::nullopt;
+  std::map<std::string, double> by_gpu;  // devices may share one
+  for (const GpuRecord& gpu : gpus) {
+    if (!gpu.joules) return std::nullopt;
+    by_gpu[gpu.hardware] = *gpu.joules;
+  }
+  double sum = 0;
+  for (const auto& [hardware, joules] : by_gpu) sum += joules;
+  return sum / static_cast<double>(steps);
 }
 
 std::vector<std::string> slowdown_warnings(const std::vector<GpuRecord>& gpus) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "bench/job/job.h"
 #include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
 #include "common/results/launch_record.h"
 #include "common/runtime/nvml/nvml.h"
 
@@ -18,9 +22,9 @@ struct WatchedDevice {
   std::string hardware;
 };
 
-// Reads clocks, power and the reasons that hold GPUs' clocks down, before and after a launch's
-// samples; how long clocks were held down in between; and the links between GPUs. Without NVML, or
-// on the host, the watch has no records.
+// Says during a warm-up when clocks are steady. Reads clocks, power and the reasons that hold GPUs'
+// clocks down, before and after a launch's samples; energy, and how long clocks were held down, in
+// between; and the links between GPUs. Without NVML, or on the host, the watch has no records.
 class GpuWatch {
  public:
   // `neighbours` are all devices of the job on this node, its own among them. `nvml` may be absent.
@@ -29,6 +33,15 @@ class GpuWatch {
 
   // Uses the driver's own NVML, for the GPUs that this rank speaks for. Collective.
   GpuWatch(Bootstrap& bootstrap, const Job& job);
+
+  // Reads the SM clocks; to be called during the warm-up, while the GPUs are at work.
+  void read_clocks();
+  // Whether the latest readings of each GPU's clock lie close together: so close that the clock is
+  // steady, and over long enough a time. True where no clock can be read.
+  [[nodiscard]] bool are_clocks_steady() const;
+  // Both, with a reading a tenth of a second after the last one at the earliest; true where it is
+  // so on all ranks. Collective.
+  [[nodiscard]] bool is_steady(Communicator& ranks);
 
   void before_samples();
   void after_samples();
@@ -39,6 +52,8 @@ class GpuWatch {
   [[nodiscard]] std::vector<results::GpuRecord> gather(Bootstrap& bootstrap) const;
 
  private:
+  // By the latest readings; absent where there are too few.
+  [[nodiscard]] std::optional<double> drift_of(const WatchedDevice& device) const;
   [[nodiscard]] std::vector<results::GpuPeer> peers_of(const WatchedDevice& device) const;
 
   const std::vector<WatchedDevice> devices_;
@@ -47,8 +62,15 @@ class GpuWatch {
   // The devices that NVML knows, with their counters before the samples.
   std::vector<results::GpuRecord> records_;
   std::vector<nvml::HeldDown> counters_;
+  std::vector<std::optional<std::uint64_t>> energy_;  // as counters_
+  std::map<int, std::vector<int>> clocks_;            // the readings in MHz, by device
+  TimePoint clocks_read_{};
   TimePoint begin_{};
 };
+
+// The energy of all GPUs, each once, over `steps`; absent where the driver does not tell it of one.
+[[nodiscard]] std::optional<double> joules_per_step(const std::vector<results::GpuRecord>& gpus,
+                                                    std::int64_t steps);
 
 // A line for each watched GPU whose clocks were held down in between.
 [[nodiscard]] std::vector<std::string> slowdown_warnings(

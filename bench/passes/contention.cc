@@ -176,7 +176,7 @@ class MeasuredBlocks {
       : strategy_(strategy),
         sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job)),
         is_on_(is_on) {
-    static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
+    static_cast<void>(sampler_.warm_up(brief_warmup(options)));
   }
 
   // The first sample after the switch is dropped: the other setting left its caches and weights.

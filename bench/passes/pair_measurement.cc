@@ -29,13 +29,13 @@ struct PairRun {
 // Both sides, built and warmed up in the order in which they start a pair.
 class SidesOfSet {
  public:
-  SidesOfSet(const PairRun& run, bool b_first) : b_first_(b_first) {
+  SidesOfSet(const PairRun& run, bool b_first, const WarmupLimits& warmup) : b_first_(b_first) {
     const Variant& a = run.options.variant;
     const Variant& b = *run.options.ab_variant;
     first_.emplace(run.job, run.options, run.model, b_first ? b : a);
     second_.emplace(run.job, run.options, run.model, b_first ? a : b);
-    first_->warm_up(run.options);
-    second_->warm_up(run.options);
+    first_->warm_up(warmup);
+    second_->warm_up(warmup);
   }
 
   // Takes steps in the order first, second, second, first.
@@ -86,7 +86,10 @@ class PairSampler {
   [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
 
   void begin_set() {
-    sides_.emplace(run_, set().b_first);
+    const bool is_first = sets_.empty();  // later sets find the devices warm
+    sides_.emplace(run_, set().b_first,
+                   is_first ? warmup_limits(run_.options, run_.job.platform->backend())
+                            : brief_warmup(run_.options));
     link_.leave_out();  // the warm-up's delays belong to no sample
   }
 
@@ -168,10 +171,6 @@ InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Mod
                                  const Variant& variant)
     : strategy_(make_strategy(job, model, variant)),
       sampler_(*strategy_, *job.communicator, options.steps_per_sample(), clocks_of(job)) {}
-
-void InterleavedSide::warm_up(const StepOptions& options) {
-  static_cast<void>(sampler_.warm_up(options.warmup_steps, options.warmup_time));
-}
 
 void InterleavedSide::end_round() {
   seconds_.push_back(current_ / 2);

@@ -34,7 +34,7 @@ class InterleavedSide {
   // `job` outlives this side.
   InterleavedSide(Job& job, const StepOptions& options, const Model& model, const Variant& variant);
 
-  void warm_up(const StepOptions& options);
+  void warm_up(const WarmupLimits& limits) { static_cast<void>(sampler_.warm_up(limits)); }
 
   // Takes a sample.
   void take() { current_ += sampler_.sample().count(); }

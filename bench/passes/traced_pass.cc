@@ -77,7 +77,7 @@ timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& s
   // The GPUs are watched before the warm-up, which is slowed down by the watching too.
   if (job.platform->backend() == Backend::kCuda) recorder.watch_gpus();
   Sampler sampler(strategy, ranks, options.steps_per_sample(), clocks_of(job));
-  static_cast<void>(sampler.warm_up(options.warmup_steps, options.warmup_time));
+  static_cast<void>(sampler.warm_up(brief_warmup(options)));
   const bool is_apart = clocks_of(job) == Clocks::kApart;
   HarnessTrack harness;
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};

@@ -264,6 +264,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Job& job, cons
     record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
   }
   record.gpus = measurement.gpus;
+  record.joules_per_step = measurement.joules_per_step;
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
   // The cell names the workload file and its checksum, so the model's own name is recorded here.

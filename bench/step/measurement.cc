@@ -71,7 +71,8 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
 class StepBenchmark {
  public:
   // Collective.
-  StepBenchmark(Job& job, const StepOptions& options, const Model& model, Strategy& strategy)
+  StepBenchmark(Job& job, const StepOptions& options, const Model& model, Strategy& strategy,
+                GpuWatch& gpus)
       : job_(job),
         options_(options),
         model_(model),
@@ -81,8 +82,9 @@ class StepBenchmark {
                   options.profiled_samples),
         link_(*job.platform) {
     Communicator& ranks = *job.communicator;
-    profiled_.warm_up(
-        [&] { found_.warmup = sampler_.warm_up(options.warmup_steps, options.warmup_time); });
+    const WarmupLimits limits =
+        warmup_limits(options, job.platform->backend(), [&] { return gpus.is_steady(ranks); });
+    profiled_.warm_up([&] { found_.warmup = sampler_.warm_up(limits); });
     found_.warnings = strategy.warnings();
     const auto of_precision =
         precision_warning(job.platform->backend(), options.variant.training.precision);
@@ -101,10 +103,12 @@ class StepBenchmark {
     samples_ = sample_count(options_, found_.warmup);
     const std::string name = benchmark_name(options_, job_.platform->backend());
     driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
-      if (steps > 0) static_cast<void>(sampler_.warm_up(steps, Nanoseconds{0}));
+      if (steps > 0) static_cast<void>(sampler_.warm_up({.steps = steps}));
       measure(state);
     });
   }
+
+  [[nodiscard]] std::int64_t steps_taken() const { return steps_taken_; }
 
   // The measurement of the driver's run. Collective.
   [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
@@ -128,6 +132,7 @@ class StepBenchmark {
       times_.add_sample(strategy_);
     }
     const double steps = static_cast<double>(samples_) * options_.steps_per_sample();
+    steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
     found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
     found_.lateness_seconds = link_.mean_lateness(ranks, steps);
@@ -146,19 +151,21 @@ class StepBenchmark {
   RankTimes times_;
   Measurement found_;
   int samples_ = 0;
+  std::int64_t steps_taken_ = 0;  // in all repetitions, the warm-up left out
 };
 
 Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const StepOptions& options, const Model& model, Strategy& strategy) {
-  StepBenchmark benchmark(job, options, model, strategy);
+  GpuWatch gpus(bootstrap, job);
+  StepBenchmark benchmark(job, options, model, strategy, gpus);
   add_context(job, options);
   benchmark.add_to(driver, 0);
-  GpuWatch gpus(bootstrap, job);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
   Measurement measured = benchmark.gathered(bootstrap);
   measured.gpus = gpus.gather(bootstrap);
+  measured.joules_per_step = joules_per_step(measured.gpus, benchmark.steps_taken());
   if (job.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
   return measured;
 }
@@ -178,11 +185,11 @@ Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job&
 }
 
 void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOptions>& all,
-                 const Model& model, const Strategies& strategies) {
+                 const Model& model, const Strategies& strategies, GpuWatch& gpus) {
   std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!strategies[i]) continue;
-    benchmarks.push_back(std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i]));
+    benchmarks.push_back(std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i], gpus));
     benchmarks.back()->add_to(driver, kLeastWarmupSteps);
   }
   add_context(job, all.front());
@@ -201,7 +208,8 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const std::vector<StepOptions>& all, const Model& model) {
   const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  aborting_on_error(job, [&] { measure_all(driver, job, all, model, strategies); });
+  GpuWatch gpus(bootstrap, job);
+  aborting_on_error(job, [&] { measure_all(driver, job, all, model, strategies, gpus); });
 }
 
 }  // namespace tandem::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Measurement {
   std::vector<Bytes> bucket_sizes;
   std::vector<MemoryUse> memory;                // all ranks' devices, by device
   std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device
+  std::optional<double> joules_per_step;        // of all GPUs together
   std::vector<results::ThreadPlace> threads;    // the threads of all ranks
   std::map<std::string, std::string> resolved;  // Strategy::resolved_options()
   std::vector<std::string> warnings;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
@@ -38,7 +39,8 @@ int samples_with(int steps, const StepOptions& options) {
 void set_timing(const Values& values, StepOptions& options) {
   options.free_running = values.count("free-running");
   options.min_time = values.duration("min-time");
-  options.warmup_time = values.duration("warmup-time");
+  const Nanoseconds warmup_time = values.duration("warmup-time");
+  if (values.is_given("warmup-time")) options.warmup_time = warmup_time;
   options.warmup_steps = values.count("warmup-steps");
   options.peak = {.is_measured = values.text("peak-gflops") == "measured",
                   .gflops = values.speed("peak-gflops")};
@@ -98,6 +100,21 @@ StepOptions step_options(const Values& values) {
   set_debugging(values, options);
   set_pair(values, options);
   return options;
+}
+
+WarmupLimits brief_warmup(const StepOptions& options) {
+  constexpr Nanoseconds kUsual = std::chrono::milliseconds(200);
+  return {.steps = options.warmup_steps, .time = options.warmup_time.value_or(kUsual)};
+}
+
+WarmupLimits warmup_limits(const StepOptions& options, Backend backend,
+                           std::function<bool()> is_steady) {
+  WarmupLimits limits = brief_warmup(options);
+  if (backend != Backend::kCuda || options.warmup_time) return limits;
+  limits.time = std::chrono::seconds(2);
+  limits.is_steady = std::move(is_steady);
+  limits.cap = std::chrono::seconds(10);
+  return limits;
 }
 
 std::vector<Shard> shards_of(const StepOptions& options) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/driver/benchmark_flags.h"
+#include "bench/driver/sampler.h"
 #include "bench/job/fault.h"
 #include "bench/job/job.h"
 #include "common/options/values.h"
@@ -54,7 +56,7 @@ struct StepOptions {
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   Nanoseconds min_time = std::chrono::milliseconds(500);
   int min_samples = 10;
-  Nanoseconds warmup_time = std::chrono::milliseconds(200);
+  std::optional<Nanoseconds> warmup_time{};  // unset: warmup_limits() decides
   int warmup_steps = 5;
 
   PeakRequest peak{};
@@ -86,6 +88,14 @@ struct StepOptions {
 // The options of a command line that options::check() takes, and the settings that follow from
 // them. Throws usage errors for what only an option's owner can judge.
 [[nodiscard]] StepOptions step_options(const options::Values& values);
+
+// The limits of a process's first warm-up, during which clocks and caches of devices settle. On
+// GPUs, unless a time is given, `is_steady` decides the end as well.
+[[nodiscard]] WarmupLimits warmup_limits(const StepOptions& options, Backend backend,
+                                         std::function<bool()> is_steady = {});
+
+// The limits where the process's devices have been at work before.
+[[nodiscard]] WarmupLimits brief_warmup(const StepOptions& options);
 
 // The shards that the options' global batch is cut into, in order of samples: a shard for each
 // device that the strategy gives one, and within a device's shard a shard for each micro-batch.

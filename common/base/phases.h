@@ -50,7 +50,7 @@ inline constexpr auto kPhases = std::to_array<PhaseTraits>({
     {Phase::kLoss, "loss", "#a9c4da"},
     {Phase::kScatterGrad, "scatter_grad", "#b8860b"},  // dp sends gradients of outputs to devices
     {Phase::kBackward, "backward", "#4f7ea8"},
-    {Phase::kBucketCopy, "bucket_copy", "#8e6bbf"},    // ddp copies gradients to buckets and back
+    {Phase::kBucketCopy, "bucket_copy", "#8e6bbf"},    // ddp copies gradients out of buckets
     {Phase::kReduce, "reduce", "#b03a2e"},             // dp sums gradients on device 0
     {Phase::kExposedComm, "exposed_comm", "#c2418c"},  // ddp waits for what backward did not hide
     {Phase::kUpdate, "update", "#8b93a1"},

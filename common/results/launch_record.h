@@ -112,7 +112,15 @@ struct GpuRecord {
   // down: "power cap", "thermal slowdown", ...; a cause that the driver does not count is absent.
   std::optional<double> watched_ms;
   std::map<std::string, double> held_down_ms;
+  // The energy that the whole GPU took between both readings. Absent also on an instance (MIG), as
+  // the counter is of the whole GPU.
+  std::optional<double> joules;
+  // How far apart the SM clocks of the warm-up's last readings lay: the highest over the lowest,
+  // less 1. Above kSteadyClock the warm-up ended at its cap, before the clocks were steady.
+  std::optional<double> clock_drift;
 };
+
+inline constexpr double kSteadyClock = 0.02;
 
 // The place, as the operating system saw it, of the thread that enqueued some phases of a device's
 // step.
@@ -219,7 +227,10 @@ struct LaunchRecord {
   std::vector<CollectiveRecord> collectives;  // collectives in launch order; empty
                                               // and where the steps' collectives differ
   std::vector<DeviceMemory> memory;
-  std::vector<GpuRecord> gpus;       // GPUs by device; empty on the host and without NVML
+  std::vector<GpuRecord> gpus;  // GPUs by device; empty on the host and without NVML
+  // The energy of all GPUs together, each once, per step of the time between their readings; absent
+  // where a GPU has none.
+  std::optional<double> joules_per_step;
   std::vector<ThreadPlace> threads;  // places by device, each once; empty: not known
   // Options whose value depends on the machine, with the resulting value: "broadcast" of dp is
   // "collective" or "sequential"; "attention" on GPUs names its implementation.

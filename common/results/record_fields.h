@@ -100,7 +100,8 @@ constexpr auto json_fields(const GpuRecord*) {
       field("mig", &GpuRecord::mig), field("nvlinks", &GpuRecord::nvlinks),
       field("processes", &GpuRecord::processes), field("peers", &GpuRecord::peers),
       field("before", &GpuRecord::before), field("after", &GpuRecord::after),
-      field("watched_ms", &GpuRecord::watched_ms), field("held_down_ms", &GpuRecord::held_down_ms));
+      field("watched_ms", &GpuRecord::watched_ms), field("held_down_ms", &GpuRecord::held_down_ms),
+      field("joules", &GpuRecord::joules), field("clock_drift", &GpuRecord::clock_drift));
 }
 
 constexpr auto json_fields(const ThreadPlace*) {
@@ -153,7 +154,8 @@ constexpr auto json_fields(const LaunchRecord*) {
       field("least_exposed_seconds", &R::least_exposed_seconds, kTime),
       field("least_compute_seconds", &R::least_compute_seconds, kTime),
       field("host_work", &R::host_work), field("collectives", &R::collectives),
-      field("memory", &R::memory), field("gpus", &R::gpus), field("threads", &R::threads),
+      field("memory", &R::memory), field("gpus", &R::gpus),
+      field("joules_per_step", &R::joules_per_step), field("threads", &R::threads),
       field("resolved", &R::resolved), field("bucket_bytes", &R::bucket_bytes),
       field("model", &R::model), field("machine", &R::machine));
 }

@@ -38,6 +38,11 @@ struct HostDebug {
 // host's memory.
 enum class PeerAccess { kOn, kOff };
 
+// How the host waits for a GPU: as CUDA does unless it is told otherwise, which spins while the
+// machine has a processor for each context of the process; or parked, which leaves the core to
+// others and adds an interrupt's wake-up to each wait.
+enum class GpuWait { kAuto, kPark };
+
 // Whether threads and host memory of a device keep to the part of the machine near the device. Host
 // devices are cores, and their threads are bound to these cores in any case.
 enum class Binding { kNear, kNone };
@@ -60,6 +65,7 @@ struct PlatformOptions {
   // CUDA: how many processes share the GPU of own_device, and its memory.
   int processes_on_gpu = 1;
   PeerAccess peer_access = PeerAccess::kOn;  // between the GPUs of this process
+  GpuWait gpu_wait = GpuWait::kAuto;
   Binding binding = Binding::kNear;
   // CUDA: the near hosts of this process's devices, in device order; empty: nothing is bound.
   std::vector<NearHost> near_hosts{};

@@ -132,7 +132,8 @@ class Stream {
   // slowness.
   virtual void delay(Nanoseconds duration) = 0;
 
-  // Blocks (parked, not spinning) until all work is done; throws the stream's error if it failed.
+  // Blocks until all work is done, on the host parked, on GPUs as the platform's options say;
+  // throws the stream's error if it failed.
   virtual void synchronize() = 0;
 
   // True when nothing is queued or running. Throws like synchronize() once the stream failed.

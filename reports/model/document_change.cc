@@ -53,6 +53,13 @@ void add_marks(CellChange& cell, const DocumentNames& names) {
   }
 }
 
+// The ratio of energies is told beside the verdict, which is of times alone.
+void add_energy(CellChange& cell) {
+  if (!cell.before->joules_per_step || !cell.after->joules_per_step) return;
+  cell.energy_ratio = stats::ratio_of_medians(cell.after->joules, cell.before->joules);
+  cell.remarks.push_back("energy per step " + change_ratio_text(*cell.energy_ratio));
+}
+
 void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
   cell.time_ratio =
       stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence, rule.between_runs);
@@ -403,6 +410,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     } else {
       leave_unsure(cell);
     }
+    add_energy(cell);
     add_marks(cell, names);
   }
   result.notes = change_notes(before, after, names);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,7 @@ struct CellChange {
   const CellSummary* after = nullptr;
   stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
   stats::Change change = stats::Change::kUnsure;
+  std::optional<stats::Estimate> energy_ratio;  // joules per step, after / before; where both tell
   // The ratio by ranks, which single wild launches do not move; its interval holds for this ratio
   // alone, at 95 %.
   stats::Estimate rank_ratio;

@@ -242,6 +242,15 @@ std::string slowdown_mark(const CellSummary& cell) {
   return fmt::format("throttled: {} when it was looked at", fmt::join(seen, ", "));
 }
 
+std::string clock_mark(const CellSummary& cell) {
+  double most = 0;
+  for (const LaunchRecord* launch : cell.measured) {
+    for (const GpuRecord& gpu : launch->gpus) most = std::max(most, gpu.clock_drift.value_or(0));
+  }
+  if (most <= results::kSteadyClock) return "";
+  return fmt::format("GPU clocks still drifted by {:.0f} % after the warm-up", 100 * most);
+}
+
 std::vector<std::string> gpu_notes(const results::Document& document) {
   std::set<std::string> reasons;
   for (const LaunchRecord& launch : document.launches) {

@@ -24,4 +24,8 @@ namespace tandem::reports {
 // before and after. Empty where no cause is known.
 [[nodiscard]] std::string slowdown_mark(const CellSummary& cell);
 
+// The mark beside a figure whose GPUs' clocks still drifted when the warm-up ended at its cap: by
+// how much at most. Empty where they were steady or cannot be read.
+[[nodiscard]] std::string clock_mark(const CellSummary& cell);
+
 }  // namespace tandem::reports

@@ -29,7 +29,8 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
   }
   if (has_unfused_attention(summary)) marks.emplace_back("attention not fused");
-  for (const std::string& mark : {slowdown_mark(summary), transfers_mark(summary)}) {
+  for (const std::string& mark :
+       {slowdown_mark(summary), clock_mark(summary), transfers_mark(summary)}) {
     if (!mark.empty()) marks.push_back(mark);
   }
   for (std::string& mark : unsteady_marks(summary.unsteadiness)) marks.push_back(std::move(mark));

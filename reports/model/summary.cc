@@ -57,6 +57,7 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     summary.medians.push_back(stats::median(record->step_seconds));
     means.push_back(stats::mean(record->step_seconds));
     remainders.push_back(record->remainder_seconds);
+    if (record->joules_per_step) summary.joules.push_back(*record->joules_per_step);
     summary.samples += static_cast<long long>(record->step_seconds.size());
     summary.oversubscribed |= record->oversubscribed;
     const bool is_fewer = summary.devices_used == 0 || record->devices_used < summary.devices_used;
@@ -72,6 +73,7 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
   summary.mean_step = stats::center_of_means(means);
   summary.throughput =
       stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);
+  if (!summary.joules.empty()) summary.joules_per_step = stats::center_of_means(summary.joules);
   summary.phases = mean_phases(measured);
   if (!summary.phases.empty()) summary.remainder_seconds = stats::mean(remainders);
 }

@@ -46,9 +46,11 @@ struct CellSummary {
   std::vector<std::string> warnings;  // warnings of the cell's launches, each once
   std::vector<double> medians;        // median step of each launch, seconds
   Unsteadiness unsteadiness;
-  stats::Estimate median_step;             // seconds
-  stats::Estimate mean_step;               // seconds
-  stats::Estimate throughput;              // samples per second: batch / mean step
+  stats::Estimate median_step;                     // seconds
+  stats::Estimate mean_step;                       // seconds
+  stats::Estimate throughput;                      // samples per second: batch / mean step
+  std::vector<double> joules;                      // of a step, of each launch whose GPUs tell it
+  std::optional<stats::Estimate> joules_per_step;  // of all GPUs together; absent: not told
   std::optional<stats::Estimate> speedup;  // median of `single` / own median, same model and batch
   // The efficiency of weak scaling: the median of `single` on one device's share of the batch
   // (batch / devices) over the own median. Absent for single, where devices do not divide the

@@ -55,6 +55,7 @@ Json cell_json(const CellChange& cell, double threshold) {
               {"verdict", to_string(cell.change)},
               {"beyond_threshold", stats::is_beyond(cell.time_ratio, threshold)},
               {"time_ratio", estimate_json(cell.time_ratio)},
+              {"energy_ratio", cell.energy_ratio ? estimate_json(*cell.energy_ratio) : Json()},
               {"median_step_s",
                {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
               {"launches", {cell.before->launches, cell.after->launches}},

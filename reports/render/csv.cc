@@ -94,7 +94,9 @@ constexpr std::string_view kFigureColumns =
 std::string header() {
   std::string text = fmt::format("{},{}", kCellColumns, kFigureColumns);
   for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
-  return text + ",phases_of_other_names_s\n";
+  return text +
+         ",phases_of_other_names_s,joules_per_step,joules_per_step_low,joules_per_step_high,"
+         "joules_per_sample\n";
 }
 
 // Adds a figure and the ends of its interval; an end below `least`, or unbounded, is empty.
@@ -178,6 +180,13 @@ void add_phases(std::vector<std::string>& fields, const CellSummary& summary) {
   fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_seconds));
   fields.insert(fields.end(), times.begin(), times.end());
   fields.push_back(others == 0 ? "" : csv_figure(others));
+}
+
+void add_energy(std::vector<std::string>& fields, const CellSummary& summary) {
+  const auto& energy = summary.joules_per_step;
+  add_estimate(fields, energy ? &*energy : nullptr);
+  const auto batch = static_cast<double>(summary.cell.global_batch);
+  fields.push_back(energy ? csv_figure(energy->center / batch) : "");
 }
 
 template <class Found, class IsOf>
@@ -291,6 +300,7 @@ std::string to_csv(const Summary& summary, const std::vector<results::DroppedCel
     add_estimate(fields, cell.weak_efficiency ? &*cell.weak_efficiency : nullptr);
     add_memory(fields, cell);
     add_phases(fields, cell);
+    add_energy(fields, cell);
     text += csv_row(fields);
   }
   for (const results::DroppedCells& group : dropped) {

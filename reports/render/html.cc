@@ -161,6 +161,7 @@ std::string detail_section(const Report& report, const PageData& data) {
   const Summary& summary = report.summary;
   return section_html(
       kDetails, with_table(memory_chart, memory_table(summary), "Peak memory per device") +
+                    block_html(kEnergy, table_html(energy_table(summary), kEnergy.title)) +
                     with_table(bucket_chart, bucket_curve_table(summary), kBucketSizes.title) +
                     collectives_block(summary) + sample_chart(data) +
                     block_html(kModes, table_html(mode_table(summary), kModes.title)));

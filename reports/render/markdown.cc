@@ -177,6 +177,7 @@ std::string map_part(const Summary& summary) {
 std::string details_part(const Summary& summary) {
   return headed_markdown(kSection, kDetails,
                          block(kMemory, table_markdown(memory_table(summary))) +
+                             block(kEnergy, table_markdown(energy_table(summary))) +
                              block(kBucketSizes, table_markdown(bucket_curve_table(summary))) +
                              block(kCollectives, table_markdown(collective_table(summary)) +
                                                      table_markdown(bucket_table(summary))) +

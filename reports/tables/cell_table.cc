@@ -46,6 +46,13 @@ std::string flops_text(const CellSummary& summary) {
   return share ? fmt::format("{} ({:.0f} %)", text, 100 * *share) : text;
 }
 
+// With three digits that count: a step may take a millijoule or a megajoule.
+std::string energy_text(const stats::Estimate& joules) {
+  const std::string center = fmt::format("{:.3g}", joules.center);
+  if (!joules.interval) return center;
+  return fmt::format("{} [{:.3g} .. {:.3g}]", center, joules.interval->low, joules.interval->high);
+}
+
 std::string status_text(const CellSummary& summary) {
   return fmt::format("{}: {}", to_string(summary.status), summary.reason);
 }
@@ -196,6 +203,20 @@ TextTable mode_table(const Summary& summary) {
     add_point(table, cell.cell,
               {strategy_label(cell.cell), duration_text(waiting), duration_text(cell.mean_step),
                fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
+  }
+  return table;
+}
+
+TextTable energy_table(const Summary& summary) {
+  TextTable table =
+      table_of_points({"strategy", ">launches", ">J per step [95 %]", ">J per sample [95 %]"});
+  for (const CellSummary& cell : summary.cells) {
+    if (!cell.joules_per_step) continue;
+    const stats::Estimate& energy = *cell.joules_per_step;
+    const auto batch = static_cast<double>(cell.cell.global_batch);
+    add_point(table, cell.cell,
+              {strategy_label(cell.cell), std::to_string(cell.joules.size()), energy_text(energy),
+               energy_text(stats::divided(energy, batch))});
   }
   return table;
 }

@@ -40,6 +40,10 @@ namespace tandem::reports {
 // the others. Absent for one device, and where the other devices have no peaks.
 [[nodiscard]] std::optional<double> root_burden(const std::vector<std::int64_t>& peaks);
 
+// A row per cell whose GPUs told their energy: that of a step and of a sample, of all GPUs
+// together.
+[[nodiscard]] TextTable energy_table(const Summary& summary);
+
 // A row per measured cell of several devices.
 [[nodiscard]] TextTable memory_table(const Summary& summary);
 

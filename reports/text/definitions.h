@@ -165,12 +165,12 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
     {.key = "contention",
      .name = "contention",
      .meaning = "The least forward and backward of all ranks in ddp minus the same in the bound: "
-                "computing slowed by communication.",
+                "computing slowed by communication, and the copying of gradients into buckets.",
      .document = "docs/method/explain.md#what-ddp-costs",
      .sections = "costs ladder"},
     {.key = "rest",
      .name = "bucket copies and rest",
-     .meaning = "Copying gradients into buckets and back, and what is left of the missing time.",
+     .meaning = "Copying gradients out of buckets, and what is left of the missing time.",
      .document = "docs/method/explain.md#what-ddp-costs",
      .sections = "costs ladder"},
     {.key = "corners",
@@ -201,6 +201,12 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
                 "the others tells what the root bears more.",
      .document = "docs/method/phases.md#memory-per-device",
      .sections = "memory"},
+    {.key = "energy",
+     .name = "J per step",
+     .meaning = "What the energy counters of all GPUs, each once, grew by while a launch measured, "
+                "over its steps; the mean of launches. J per sample: that over the global batch.",
+     .document = "docs/method/gpu.md#energy",
+     .sections = "energy"},
     {.key = "bucket",
      .name = "bucket cap",
      .meaning = "Value of --bucket-mb in MiB, all other options equal; the least median step is "

@@ -56,6 +56,9 @@ inline constexpr Heading kComparisons{"comparisons", "ddp against dp"};
 
 inline constexpr Heading kDetails{"details", "Behind the steps"};
 inline constexpr Heading kMemory{"memory", "Memory per device"};
+inline constexpr Heading kEnergy{
+    "energy", "Energy",
+    "By the GPUs' own counters; the processors' and the machine's energy is not in it."};
 inline constexpr Heading kBucketSizes{"buckets", "Bucket size"};
 inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",

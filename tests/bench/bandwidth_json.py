@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what collective_bench and copy_bench write: names, counters, and how figures hang together.
 
-    bandwidth_json.py MPIRUN COLLECTIVE_BENCH COPY_BENCH FOLDER
+    bandwidth_json.py MPIRUN COLLECTIVE_BENCH COPY_BENCH FOLDER [cuda]
+
+With cuda: what they write of two stand-in GPUs.
 """
 import json
 import math
@@ -34,6 +36,7 @@ def factor(name, ranks):
 
 def check_times(entry):
     assert "error_occurred" not in entry and entry["errors"] == 0, entry
+    assert ("host_p50_us" in entry) == (sys.argv[5:] == ["cuda"]), entry
     assert entry["real_time"] > 0 and 0 < entry["p50_us"] <= entry["p95_us"], entry
 
 
@@ -121,9 +124,29 @@ def check_modelled_copies(bench, path):
     assert entry["p50_us"] >= 100004, entry  # the model's: 100 ms and 4096 B at 1 GB/s
 
 
+# By events of the devices, with the host's clock beside: each of its samples has the launch and the wait in it.
+def check_gpus(collective_bench, copy_bench, path):
+    _, found = entries([collective_bench, "--launch=threads", "--devices=2", "--backend=cuda", "--sizes=4KiB",
+                        "--samples=3"], path)
+    entry = found["all_reduce/ranks:2/bytes:4096/fp32/in_place/free-running:20/threads"]
+    check_collective(entry, "all_reduce", 2)
+    assert 0 < entry["host_busbw_GBps"] and 0 < entry["host_p50_us"], entry
+    _, found = entries([copy_bench, "--devices=2", "--backend=cuda", "--sizes=4KiB", "--samples=3"], path)
+    assert len(found) == 4 + 8 + 3, sorted(found)
+    for name, entry in found.items():
+        check_times(entry)
+        moved = 8192 if "both_ways" in name else 4096
+        assert math.isclose(entry["GBps"], moved / entry["p50_us"] / 1000, rel_tol=1e-9), entry
+        assert math.isclose(entry["host_GBps"], moved / entry["host_p50_us"] / 1000, rel_tol=1e-9), entry
+        assert entry["copies"] == 1 if "pageable" in name else 1 <= entry["copies"] <= 16, entry
+
+
 def main():
-    mpirun, collective_bench, copy_bench, folder = sys.argv[1:]
+    mpirun, collective_bench, copy_bench, folder = sys.argv[1:5]
     path = f"{folder}/bandwidth.json"
+    if sys.argv[5:] == ["cuda"]:
+        check_gpus(collective_bench, copy_bench, f"{folder}/bandwidth_of_gpus.json")
+        return
     two_ranks = [mpirun, "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self"]
     check_processes(two_ranks, collective_bench, path)
     check_mpi(two_ranks, collective_bench, path)

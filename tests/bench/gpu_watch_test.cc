@@ -62,6 +62,61 @@ TEST_F(GpuWatchTest, TimeHeldDown_IsWhatTheCountersAdded) {
       << lines.front();
 }
 
+TEST_F(GpuWatchTest, Clocks_AreSteadyOnceTheLatestReadingsLieTogether) {
+  GpuWatch watch = watch_of(0, hardware_);
+  EXPECT_TRUE(watch.are_clocks_steady());  // nothing is known of them
+  for (const unsigned mhz : {345U, 1200U, 1980U, 1970U, 1980U, 1965U, 1980U}) {
+    fake.sm_mhz = mhz;
+    watch.read_clocks();
+    EXPECT_FALSE(watch.are_clocks_steady()) << mhz;
+  }
+  watch.read_clocks();  // the climb lies behind the latest six
+  EXPECT_TRUE(watch.are_clocks_steady());
+  watch.before_samples();
+  EXPECT_NEAR(watch.records().front().clock_drift.value(), 1980.0 / 1965 - 1, 1e-9);
+}
+
+TEST_F(GpuWatchTest, ClocksThatCannotBeRead_KeepNothingWaiting_AndHaveNoDrift) {
+  fake.clock_result = nvml::testing::kNotSupported;
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.read_clocks();
+  EXPECT_TRUE(watch.are_clocks_steady());
+  watch.before_samples();
+  EXPECT_FALSE(watch.records().front().clock_drift);
+}
+
+TEST_F(GpuWatchTest, Energy_IsWhatTheCounterAdded) {
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.before_samples();
+  fake.millijoules += 250'500;
+  watch.after_samples();
+  EXPECT_DOUBLE_EQ(watch.records().front().joules.value(), 250.5);
+  EXPECT_DOUBLE_EQ(joules_per_step(watch.records(), 100).value(), 2.505);
+}
+
+TEST_F(GpuWatchTest, EnergyOfAnInstance_OrOfACounterThatStartedAnew_IsAbsent) {
+  for (const bool divided : {true, false}) {
+    fake.mig = divided ? 1 : 0;
+    GpuWatch watch = watch_of(0, hardware_);
+    watch.before_samples();
+    fake.millijoules = divided ? fake.millijoules + 1000 : 3;
+    watch.after_samples();
+    EXPECT_FALSE(watch.records().front().joules);
+    EXPECT_FALSE(joules_per_step(watch.records(), 100));
+  }
+}
+
+TEST(JoulesPerStep, CountsAGpuOfSeveralDevicesOnce_AndNeedsThemAll) {
+  std::vector<results::GpuRecord> gpus(3);
+  gpus[0].hardware = gpus[1].hardware = "a";
+  gpus[2].hardware = "b";
+  gpus[0].joules = gpus[1].joules = 30;
+  EXPECT_FALSE(joules_per_step(gpus, 10));
+  gpus[2].joules = 50;
+  EXPECT_DOUBLE_EQ(joules_per_step(gpus, 10).value(), 8);
+  EXPECT_FALSE(joules_per_step({}, 10));
+}
+
 TEST_F(GpuWatchTest, CountersThatTheDriverLacks_AreAbsentAndNotZero) {
   fake.held_down.clear();
   GpuWatch watch = watch_of(0, hardware_);

@@ -48,6 +48,7 @@ def cpus(record, device, phase):
 def check_blind(record, stderr):
     told = [warning for warning in record["warnings"] if warning.startswith(BLIND)]
     assert len(told) == 1, record["warnings"]
+    assert "joules_per_step" not in record, record["joules_per_step"]
     assert stderr.count(f"warning: {BLIND}") == 1, stderr
 
 
@@ -63,7 +64,10 @@ def check(record, stderr, case, allowed):
         kind = record["machine"]["libraries"]["device"]
         assert kind and "(GPU" not in kind, kind
         assert gpu["peers"] == [{"device": 1 - device, "path": "NUMA node", "peer_access": True}], gpu
+        assert gpu["joules"] > 0, gpu
         assert list(gpu["held_down_ms"]) == ["power cap"] and gpu["held_down_ms"]["power cap"] > 0, gpu
+    joules = sum(gpu["joules"] for gpu in record["gpus"])
+    assert abs(record["joules_per_step"] * len(record["step_seconds"]) - joules) < 1e-6 * joules, record["joules_per_step"]
     assert "power cap held its clocks down for" in stderr, stderr
     assert ("bind" in record["cell"]["options"]) == case.endswith("unbound"), record["cell"]
     if case == "dp":  # one caller drives the transfers of all

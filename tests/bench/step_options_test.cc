@@ -73,6 +73,7 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
   EXPECT_EQ(with("p2p", "off").job.platform.peer_access, PeerAccess::kOff);
   EXPECT_EQ(with("bind", "none").job.platform.binding, Binding::kNone);
+  EXPECT_EQ(with("gpu-wait", "park").job.platform.gpu_wait, GpuWait::kPark);
   EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
@@ -94,6 +95,23 @@ TEST(StepOptions, DefaultsOfTheStructs_AreThoseOfTheTable) {
   EXPECT_EQ(table.job.transport, built.job.transport);
   EXPECT_EQ(table.job.platform.peer_access, built.job.platform.peer_access);
   EXPECT_EQ(table.job.platform.binding, built.job.platform.binding);
+  EXPECT_EQ(table.job.platform.gpu_wait, built.job.platform.gpu_wait);
+}
+
+// GPUs' clocks climb for a second or two; a time that was asked for is all that is waited for.
+TEST(StepOptions, WarmUp_IsLongerOnGpus_UntilTheyAreSteady_UnlessItsTimeIsGiven) {
+  const auto steady = [] { return true; };
+  const StepOptions usual;
+  EXPECT_EQ(warmup_limits(usual, Backend::kHost, steady).time, std::chrono::milliseconds(200));
+  EXPECT_FALSE(warmup_limits(usual, Backend::kHost, steady).is_steady);
+  EXPECT_EQ(warmup_limits(usual, Backend::kCuda, steady).time, std::chrono::seconds(2));
+  EXPECT_TRUE(warmup_limits(usual, Backend::kCuda, steady).is_steady);
+  EXPECT_GT(warmup_limits(usual, Backend::kCuda, steady).cap, std::chrono::seconds(2));
+  EXPECT_EQ(brief_warmup(usual).time, std::chrono::milliseconds(200));
+  StepOptions given;
+  given.warmup_time = std::chrono::seconds(1);
+  EXPECT_EQ(warmup_limits(given, Backend::kCuda, steady).time, std::chrono::seconds(1));
+  EXPECT_FALSE(warmup_limits(given, Backend::kCuda, steady).is_steady);
 }
 
 TEST(StepOptions, DefaultsOfAVariant_AreThoseOfTheTable) {

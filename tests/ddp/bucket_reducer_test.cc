@@ -331,6 +331,33 @@ TEST_F(BucketReducerTest, Collectives_AreTimedByBucket_OnceRebuilt) {
   }
 }
 
+class CountedPhases final : public StepObserver {
+ public:
+  void phase_begins(Device&, Stream&, Phase) override { ++count; }
+  void step_ends(Device&, Stream&) override {}
+  int count = 0;
+};
+
+// Marks per gradient would slow down ddp alone: 300 in a step of GPT-2, against 6 of single.
+TEST_F(BucketReducerTest, Copies_AreMarkedByBucketAndNotByGradient) {
+  CountedPhases phases;
+  Replica replica(device_, model_, 1, {.phases = {.observers = {&phases}}});
+  ddp::BucketReducer reducer(replica, model_.layout(), communicator_,
+                             {.buckets = {.first = kCap, .rest = kCap}});
+  int marks = 0;
+  for (int i = 0; i < 2; ++i) {  // on one bucket, then on two
+    phases.count = 0;
+    reducer.begin_step();
+    for (const int segment : kBackward) reducer.gradient_ready(segment);
+    EXPECT_EQ(phases.count, 0);
+    reducer.finish();
+    marks = phases.count;
+  }
+  replica.stream().synchronize();
+  reducer.synchronize();
+  EXPECT_EQ(marks, 1 + 2 * 2);  // exposed_comm, and of each bucket bucket_copy and exposed_comm
+}
+
 TEST_F(BucketReducerTest, Destruction_WaitsForComputeThatUsesTheBuckets) {
   bool freed_in_use = false;
   make(ddp::GradsMode::kCopy);

@@ -265,5 +265,23 @@ TEST(ChangeText, JsonHasTheSame_AndNoIntervalIsNull) {
   EXPECT_EQ(json["cells"][1]["launches"][0], 6);
 }
 
+// Energy stands beside the verdict, which is of times.
+TEST(ChangeText, EnergyPerStep_IsARatioWhereBothTellIt) {
+  results::Document before = document(1);
+  results::Document after = document(1);
+  EXPECT_TRUE(Compared(before, after).changes.cells.front().remarks.empty());
+  for (auto& launch : before.launches) launch.joules_per_step = 2;
+  for (auto& launch : after.launches) launch.joules_per_step = 3;
+  const Compared compared(before, after);
+  EXPECT_EQ(compared.changes.cells.front().change, stats::Change::kSame);
+  EXPECT_THAT(compared.changes.cells.front().remarks.front(),
+              testing::StartsWith("energy per step 1.500x"));
+  const auto json = nlohmann::json::parse(to_json(compared.changes));
+  EXPECT_NEAR(json["cells"][0]["energy_ratio"]["center"].get<double>(), 1.5, 1e-9);
+  EXPECT_TRUE(nlohmann::json::parse(
+                  to_json(Compared(document(1), after).changes))["cells"][0]["energy_ratio"]
+                  .is_null());
+}
+
 }  // namespace
 }  // namespace tandem::reports

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reports/tables/cell_table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"
@@ -130,6 +131,23 @@ TEST(ComparisonsCsv, OfOneLaunch_HasNoEnds) {
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0].at("ddp_speed"), "1.2");
   EXPECT_EQ(rows[0].at("ddp_speed_high"), "");
+}
+
+TEST(CellsCsv, HasEnergy_WhereGpusToldIt) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.05}).add("ddp", 2, {0.05, 0.05});
+  synthetic.document().launches[1].joules_per_step = 31;
+  synthetic.document().launches[2].joules_per_step = 33;
+  const Summary summary = summarize(synthetic.document());
+  const std::vector<CsvRow> rows = csv_rows(to_csv(summary));
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].at("joules_per_step"), "");
+  EXPECT_EQ(rows[1].at("joules_per_step"), "32");
+  EXPECT_LT(std::stod(rows[1].at("joules_per_step_low")), 31);
+  EXPECT_EQ(rows[1].at("joules_per_sample"), "0.5");
+  const TextTable table = energy_table(summary);
+  ASSERT_THAT(table.rows, SizeIs(1));
+  EXPECT_TRUE(table.rows[0].back().starts_with("0.5 [")) << table.rows[0].back();
 }
 
 TEST(CellsCsv, HasWeakScaling_WhereItsBaselineWasMeasured) {

@@ -89,9 +89,10 @@ TEST(Definitions, HaveAKeyEach_AndAreShownSomewhere) {
 TEST(Definitions, NameSectionsThatThereAre) {
   std::set<std::string_view> ids;
   for (const Heading& heading :
-       {kAdvice,  kScaling, kCells,  kWeak,        kLadderOfCauses, kPhaseTimes,  kCorners,
-        kCosts,   kTwin,    kMap,    kComparisons, kMemory,         kBucketSizes, kCollectives,
-        kSamples, kModes,   kNormal, kTrust,       kOthers,         kLinks,       kSide}) {
+       {kAdvice,  kScaling,     kCells,       kWeak,    kLadderOfCauses, kPhaseTimes,
+        kCorners, kCosts,       kTwin,        kMap,     kComparisons,    kMemory,
+        kEnergy,  kBucketSizes, kCollectives, kSamples, kModes,          kNormal,
+        kTrust,   kOthers,      kLinks,       kSide}) {
     ids.insert(heading.id);
   }
   for (const FigureDefinition& definition : kDefinitions) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "reports/model/marks.h"
 #include "tests/reports/synthetic.h"
 
@@ -74,6 +76,17 @@ TEST(GpuNotes, CountersThatStoodStill_OrAreNotTold_NeedNoMark) {
   EXPECT_TRUE(marks_of(summarize(still).cells.front()).empty());
   const results::Document untold = two_launches([](auto&) {});
   EXPECT_EQ(slowdown_mark(summarize(untold).cells.front()), "");
+}
+
+TEST(GpuNotes, ClocksThatStillDrifted_AreMarkedBesideTheFigure) {
+  const auto marks_with = [](std::optional<double> drift) {
+    const results::Document document = two_launches(
+        [drift](results::LaunchRecord& launch) { launch.gpus[0].clock_drift = drift; });
+    return marks_of(summarize(document).cells.front());
+  };
+  EXPECT_THAT(marks_with(std::nullopt), IsEmpty());
+  EXPECT_THAT(marks_with(results::kSteadyClock), IsEmpty());
+  EXPECT_THAT(marks_with(0.12), ElementsAre("GPU clocks still drifted by 12 % after the warm-up"));
 }
 
 TEST(GpuNotes, AThreadOnAnotherNode_IsToldOf) {

@@ -68,6 +68,9 @@ TEST(LaunchRecord, GpusAndThreads_AreKept) {
   EXPECT_EQ(gpu.peers.front().path, "PCIe switch");
   EXPECT_EQ(gpu.watched_ms, 512.5);
   EXPECT_EQ(gpu.held_down_ms, full_record().gpus.front().held_down_ms);
+  EXPECT_EQ(gpu.joules, 350.5);
+  EXPECT_EQ(gpu.clock_drift, 0.125);
+  EXPECT_EQ(read.joules_per_step, 3.5);
   ASSERT_EQ(read.threads.size(), 1U);
   EXPECT_EQ(read.threads.front().device, 1);
   EXPECT_EQ(read.threads.front().phases, (std::vector<std::string>{"forward", "backward"}));
@@ -89,6 +92,7 @@ TEST(LaunchRecord, WhatIsNotToldOfAGpu_IsAbsent) {
   EXPECT_FALSE(older.watched_ms);
   EXPECT_TRUE(older.peers.empty());
   EXPECT_TRUE(older.held_down_ms.empty());
+  EXPECT_FALSE(older.joules || older.clock_drift);  // absent and not zero
 }
 
 TEST(LaunchRecord, OlderRecord_HasNothingBesideItsTimes) {

@@ -29,7 +29,9 @@ inline decltype(LaunchRecord::gpus) full_gpus() {
                      .celsius = 71,
                      .slowed_by = {"power cap"}},
            .watched_ms = 512.5,
-           .held_down_ms = {{"power cap", 100.25}, {"thermal slowdown", 0}}}};
+           .held_down_ms = {{"power cap", 100.25}, {"thermal slowdown", 0}},
+           .joules = 350.5,
+           .clock_drift = 0.125}};
 }
 
 inline decltype(LaunchRecord::machine) full_machine() {
@@ -100,6 +102,7 @@ inline LaunchRecord full_record() {
   record.remainder_seconds = 0.0001;
   record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
   record.gpus = full_gpus();
+  record.joules_per_step = 3.5;
   record.threads = {
       {.device = 1, .phases = {"forward", "backward"}, .cpus = {4, 5, 6, 7}, .numa_nodes = {1}}};
   record.resolved = {{"broadcast", "collective"}};

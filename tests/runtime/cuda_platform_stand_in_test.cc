@@ -90,6 +90,20 @@ TEST(CudaPlatform, WithoutPeerAccessByRequest_EnablesNone) {
   EXPECT_EQ(stand_in::calls("cudaDeviceEnablePeerAccess"), 0);
 }
 
+// As torch, which leaves CUDA's default: a parked wait would put an interrupt into every sample.
+TEST(CudaPlatform, LetsCudaChooseItsWaits_UnlessTheyAreToPark) {
+  stand_in::reset(2);
+  PlatformOptions options = devices(2);
+  EXPECT_EQ(cuda::probe(options).state, CudaState::kUsable);
+  EXPECT_EQ(stand_in::schedule_of(1), unsigned{cudaDeviceScheduleAuto});
+  options.gpu_wait = GpuWait::kPark;
+  EXPECT_EQ(cuda::probe(options).state, CudaState::kUsable);
+  EXPECT_EQ(stand_in::schedule_of(1), unsigned{cudaDeviceScheduleBlockingSync});
+  stand_in::reset(2);
+  const auto platform = cuda::make_cuda_platform(options);
+  EXPECT_EQ(stand_in::schedule_of(0), unsigned{cudaDeviceScheduleBlockingSync});
+}
+
 TEST(CudaPlatform, SharesEachGpusMemoryEvenly) {
   stand_in::reset(2);
   PlatformOptions options = devices(3);

@@ -70,6 +70,16 @@ TEST_F(NvmlTest, WhatTheDriverLacks_IsAbsentAndNotZero) {
   EXPECT_TRUE(nvml->held_down(kAddress).empty());
 }
 
+TEST_F(NvmlTest, EnergyAndClock_AreReadAlone_OrAbsent) {
+  const auto nvml = Nvml::open(api_);
+  EXPECT_EQ(nvml->energy(kAddress), 7'000'000U);
+  EXPECT_EQ(nvml->sm_clock(kAddress), 1980);
+  EXPECT_FALSE(nvml->energy("00000000:01:00.0"));
+  Api old = api_;
+  old.energy = nullptr;
+  EXPECT_FALSE(Nvml::open(old)->energy(kAddress));
+}
+
 TEST_F(NvmlTest, WhatTheGpuRefuses_IsAbsent) {
   Api refusing = api_;
   refusing.power = [](DeviceRef, unsigned*) { return kNotSupported; };

@@ -130,6 +130,7 @@ void reset(int gpus) {
   m.peers = true;
   m.capability = 90;
   m.compute_mode = cudaComputeModeDefault;
+  m.schedules.clear();
   m.enabled.clear();
   m.failures.clear();
   m.looks.clear();
@@ -143,6 +144,7 @@ void set_driver_version(int version) { machine().driver = version; }
 void set_peer_access(bool possible) { machine().peers = possible; }
 void set_compute_capability(int capability) { machine().capability = capability; }
 
+unsigned schedule_of(int gpu) { return machine().schedules.at(gpu); }
 void set_compute_mode(cudaComputeMode mode) { machine().compute_mode = mode; }
 
 void fail_next(const std::string& function, cudaError_t status) {
@@ -232,7 +234,13 @@ cudaError_t cudaSetDevice(int gpu) {
 }
 cudaError_t cudaProfilerStart() { return enter("cudaProfilerStart"); }
 cudaError_t cudaProfilerStop() { return enter("cudaProfilerStop"); }
-cudaError_t cudaInitDevice(int gpu, unsigned, unsigned) { return enter("cudaInitDevice", gpu); }
+cudaError_t cudaInitDevice(int gpu, unsigned schedule, unsigned) {
+  {
+    const std::lock_guard lock(machine().mutex);
+    machine().schedules[gpu] = schedule;
+  }
+  return enter("cudaInitDevice", gpu);
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int gpu) {
   std::strcpy(properties->name, "Stand-in");
   properties->multiProcessorCount = 132;

@@ -54,6 +54,7 @@ struct Machine {
   bool peers = true;
   int capability = 90;
   cudaComputeMode compute_mode = cudaComputeModeDefault;
+  std::map<int, unsigned> schedules;  // of cudaInitDevice, by GPU
   std::set<std::pair<int, int>> enabled;
   std::map<int, std::size_t> used;                            // by GPU
   std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned

@@ -16,8 +16,10 @@ namespace tandem::nvml::testing {
 struct FakeGpu {
   unsigned sm_mhz = 1980;
   unsigned long long memory_bytes = 150'754'820'096;
+  Result clock_result = kSuccess;
   unsigned memory_mhz = 2619;
   unsigned milliwatts = 412500;
+  unsigned long long millijoules = 7'000'000;
   unsigned celsius = 61;
   unsigned long long limits = 0;
   unsigned mig = 0;
@@ -57,10 +59,14 @@ inline FakeGpu& gpu_at(DeviceRef gpu) { return *static_cast<FakeGpu*>(gpu); }
 inline void set_states(Api& api) {
   api.clock = [](DeviceRef gpu, unsigned type, unsigned* mhz) {
     *mhz = type == kClockSm ? gpu_at(gpu).sm_mhz : gpu_at(gpu).memory_mhz;
-    return kSuccess;
+    return gpu_at(gpu).clock_result;
   };
   api.power = [](DeviceRef gpu, unsigned* milliwatts) {
     *milliwatts = gpu_at(gpu).milliwatts;
+    return kSuccess;
+  };
+  api.energy = [](DeviceRef gpu, unsigned long long* millijoules) {
+    *millijoules = gpu_at(gpu).millijoules;
     return kSuccess;
   };
   api.temperature = [](DeviceRef gpu, unsigned, unsigned* celsius) {

@@ -21,7 +21,7 @@ TEST(ExpectedTime, GrowsWithWorkPerDevice_ButNotBelowWhatIsAskedFor) {
   // A second a step: five of warm-up, ten samples.
   EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, true), 16);
   EXPECT_DOUBLE_EQ(seconds(50e9, 2, 1, true), 31);
-  EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, false), 1.7);
+  EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, false), 3.5);
 }
 
 TEST(ExpectedTime, HoldsTheMakingOfTheModel) {

@@ -62,6 +62,8 @@ case_one_gpu() {
   is racecheck passed '0 hazards'
   is wrapper-tax passed '1.0010 .*95 % interval 0.9990 to 1.0030.; at least 0.9950 is asked for'
   is wrapper-tax-copy passed '1.0010'
+  is wrapper-tax-unmarked passed '1.0010'
+  is marks passed 'phases=off .*; at least 0.9901 is asked for'
   is trace passed '2 kernels$'
   is steps passed '[0-9]+ launches measured'
   for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp nccl-collectives graph graph-ddp; do
@@ -290,7 +292,7 @@ case_rehearsal() {
   expect 0 "$proof" --programs "$build" --out result --rehearse
   grep -q '^A rehearsal on the CPU' out || die "not marked"
   is wrapper-tax passed 'step time with strategy=single .*not judged: a rehearsal'
-  for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy steps; do is $row passed; done
+  for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy wrapper-tax-unmarked marks steps; do is $row passed; done
   is memcheck 'not run' 'a rehearsal on the CPU'
   grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
 }

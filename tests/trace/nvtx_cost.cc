@@ -57,7 +57,7 @@ std::array<std::vector<double>, kSides> take_set(Job& job, const StepOptions& op
   for (const std::size_t side : order) {
     sides[side] = std::make_unique<InterleavedSide>(job, options, model, variants[side]);
   }
-  for (const std::size_t side : order) sides[side]->warm_up(options);
+  for (const std::size_t side : order) sides[side]->warm_up(brief_warmup(options));
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < kSides; ++i) sides[order[i]]->take();
     for (std::size_t i = kSides; i > 0; --i) sides[order[i - 1]]->take();

@@ -45,6 +45,10 @@ declare_rows() {
     row wrapper-tax device 90 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
       at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --grads=views
     row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=50
+    row wrapper-tax-unmarked device 60 'the same without marks between phases' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=50 --phases=off
+    # 1 / 1.01, the bar of what observing costs.
+    row marks device 90 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
+      at_least 0.9901 'step time with phases=off over step time without' figures ranks 1 step_bench $on --model=$model --batch=512 --strategy=ddp --ab=phases=off
     row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
 
     row nccl-dp gpus:2 60 'dp, NCCL broadcasts and reduces: numbers as single' over_nccl program step_bench $each --strategy=dp --broadcast=collective --reduce=collective --verify

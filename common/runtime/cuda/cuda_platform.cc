@@ -164,8 +164,7 @@ CudaProbe probe(const PlatformOptions& options) {
   CudaProbe usable{CudaState::kUsable, ""};
   for (const int gpu : gpus_to_open(options, gpus)) {
     if (compute_mode(gpu) == cudaComputeModeProhibited) return busy(gpu);
-    const cudaError_t status =
-        cudaInitDevice(gpu, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid);
+    const cudaError_t status = init_device(gpu, options.gpu_wait);
     if (status != cudaSuccess) return from_status(status, "cudaInitDevice", gpu, driver);
     usable.gpus.push_back(identity_of(gpu));
   }
@@ -194,10 +193,13 @@ void enable_peer_access(int from, int to) {
 }
 
 // Where peer access is not enabled, CUDA takes copies between GPUs through the host's memory.
-std::vector<std::unique_ptr<Gpu>> open_gpus(const std::vector<int>& ordinals, PeerAccess access) {
+std::vector<std::unique_ptr<Gpu>> open_gpus(const std::vector<int>& ordinals,
+                                            const PlatformOptions& options) {
   std::vector<std::unique_ptr<Gpu>> gpus;
-  for (const int ordinal : ordinals) gpus.push_back(std::make_unique<Gpu>(ordinal));
-  if (access == PeerAccess::kOff) return gpus;
+  for (const int ordinal : ordinals) {
+    gpus.push_back(std::make_unique<Gpu>(ordinal, options.gpu_wait));
+  }
+  if (options.peer_access == PeerAccess::kOff) return gpus;
   for (const int from : ordinals) {
     for (const int to : ordinals) {
       if (from != to) enable_peer_access(from, to);
@@ -251,7 +253,7 @@ class CudaPlatform final : public Platform {
   CudaPlatform(const PlatformOptions& options, const std::vector<int>& ordinals)
       : has_own_device_(options.own_device.has_value()),
         processes_on_gpu_(options.processes_on_gpu),
-        map_(open_gpus(ordinals, options.peer_access), options.devices, options.own_device) {
+        map_(open_gpus(ordinals, options), options.devices, options.own_device) {
     devices_.resize(static_cast<std::size_t>(options.devices));
     if (options.own_device) {
       add(*options.own_device, own_capacity(map_, options), near_host(options, 0));

@@ -9,10 +9,8 @@
 namespace tandem::cuda {
 namespace {
 
-// Makes the context. Waiting host threads park: a spinning one takes the core from others.
-int initialised(int ordinal) {
-  TANDEM_CUDA(ordinal,
-              cudaInitDevice(ordinal, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid));
+int initialised(int ordinal, GpuWait wait) {
+  check(init_device(ordinal, wait), "cudaInitDevice", ordinal);
   return ordinal;
 }
 
@@ -29,8 +27,14 @@ std::string identity_of(int ordinal) {
                      properties.pciDeviceID, uuid);
 }
 
-Gpu::Gpu(int ordinal)
-    : ordinal_(initialised(ordinal)),
+cudaError_t init_device(int ordinal, GpuWait wait) {
+  const unsigned flag =
+      wait == GpuWait::kPark ? cudaDeviceScheduleBlockingSync : cudaDeviceScheduleAuto;
+  return cudaInitDevice(ordinal, flag, cudaInitDeviceFlagsAreValid);
+}
+
+Gpu::Gpu(int ordinal, GpuWait wait)
+    : ordinal_(initialised(ordinal, wait)),
       facts_(facts_of(ordinal)),
       setup_(ordinal, StreamPriority::kNormal) {
   const DeviceGuard here(ordinal_);

@@ -9,18 +9,23 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/runtime/cuda/handles.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::cuda {
 
 // "00000000:3B:00.0 GPU-5f0e...": the same in every process, whatever it numbers its GPUs.
 [[nodiscard]] std::string identity_of(int ordinal);
 
+// Makes the GPU's context, whose waits are of this kind unless the context was there before.
+[[nodiscard]] cudaError_t init_device(int ordinal, GpuWait wait);
+
 // One physical GPU and this process's context on it. Several logical devices may share it. Knows
 // whether the context is lost: such an error is for good and for all streams of the GPU. Work
 // enqueued after it is dropped, and each wait throws the first error again. Thread-safe.
 class Gpu {
  public:
-  explicit Gpu(int ordinal);  // makes the context, and loads all kernels of the module's own
+  // Makes the context, and loads all kernels of the module's own.
+  Gpu(int ordinal, GpuWait wait);
 
   [[nodiscard]] int ordinal() const { return ordinal_; }
   [[nodiscard]] const std::string& name() const { return facts_.name; }  // "NVIDIA H200"

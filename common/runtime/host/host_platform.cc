@@ -31,10 +31,13 @@ void refuse_options_of_gpus(const PlatformOptions& options) {
          "--bind=none is of GPUs: these devices are cores, and their threads keep to them; leave "
          "it out");
   }
-  const bool has_gpus = !options.gpus.empty();
-  if (!has_gpus && options.peer_access == PeerAccess::kOn) return;
-  fail(ErrorKind::kUsage, "{} is of GPUs, and these devices are cores: leave it out",
-       has_gpus ? "--gpus" : "--p2p=off");
+  const auto refuse = [](bool is_given, const char* option) {
+    if (!is_given) return;
+    fail(ErrorKind::kUsage, "{} is of GPUs, and these devices are cores: leave it out", option);
+  };
+  refuse(!options.gpus.empty(), "--gpus");
+  refuse(options.peer_access == PeerAccess::kOff, "--p2p=off");
+  refuse(options.gpu_wait == GpuWait::kPark, "--gpu-wait=park");
 }
 
 class HostPlatform final : public Platform {

@@ -179,6 +179,16 @@ std::optional<GpuState> Nvml::state(const std::string& pci_address) const {
   return state;
 }
 
+std::optional<int> Nvml::sm_clock(const std::string& pci_address) const {
+  const auto gpu = find(pci_address);
+  return gpu ? as_int(told<unsigned>(api_.clock, *gpu, kClockSm)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Nvml::energy(const std::string& pci_address) const {
+  const auto gpu = find(pci_address);
+  return gpu ? told<unsigned long long>(api_.energy, *gpu) : std::nullopt;
+}
+
 HeldDown Nvml::held_down(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
   return gpu ? nvml::held_down(api_, *gpu) : HeldDown{};

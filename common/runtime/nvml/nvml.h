@@ -73,6 +73,10 @@ class Nvml {
   // as CUDA prints addresses). Absent where NVML knows no such GPU.
   [[nodiscard]] std::optional<GpuFacts> facts(const std::string& pci_address) const;
   [[nodiscard]] std::optional<GpuState> state(const std::string& pci_address) const;
+  // The SM clock alone, in MHz.
+  [[nodiscard]] std::optional<int> sm_clock(const std::string& pci_address) const;
+  // Millijoules since the driver was loaded; the counter moves in steps of up to 100 ms.
+  [[nodiscard]] std::optional<std::uint64_t> energy(const std::string& pci_address) const;
   [[nodiscard]] HeldDown held_down(const std::string& pci_address) const;  // empty: no such GPU
   // The facts of two GPUs; absent also where both addresses are one GPU's (MIG instances).
   [[nodiscard]] std::optional<PairFacts> pair(const std::string& pci_address,

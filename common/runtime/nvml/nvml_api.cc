@@ -26,6 +26,7 @@ std::unique_ptr<const Api> load_api() {
   find(library, "nvmlDeviceGetMemoryInfo", api->memory);
   find(library, "nvmlDeviceGetClockInfo", api->clock);
   find(library, "nvmlDeviceGetPowerUsage", api->power);
+  find(library, "nvmlDeviceGetTotalEnergyConsumption", api->energy);
   find(library, "nvmlDeviceGetTemperature", api->temperature);
   find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", api->clock_limits);
   find(library, "nvmlDeviceGetMigMode", api->mig_mode);

@@ -74,6 +74,8 @@ struct Api {
   Result (*memory)(DeviceRef, Memory*) = nullptr;                       // ...GetMemoryInfo
   Result (*clock)(DeviceRef, unsigned type, unsigned* mhz) = nullptr;   // ...GetClockInfo
   Result (*power)(DeviceRef, unsigned* milliwatts) = nullptr;           // ...GetPowerUsage
+  // ...GetTotalEnergyConsumption: since the driver was loaded; from Volta on
+  Result (*energy)(DeviceRef, unsigned long long* millijoules) = nullptr;
   Result (*temperature)(DeviceRef, unsigned sensor, unsigned* celsius) = nullptr;
   // ...GetCurrentClocksThrottleReasons, which newer drivers keep beside ...EventReasons
   Result (*clock_limits)(DeviceRef, unsigned long long* reasons) = nullptr;

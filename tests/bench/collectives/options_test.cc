@@ -30,6 +30,14 @@ TEST(CollectiveOptions, Defaults_AreDdpsOwnCall) {
   EXPECT_EQ(found.back(), "all_reduce/ranks:2/bytes:67108864/fp32/in_place");
 }
 
+TEST(CollectiveOptions, CallsPerSample_AreNcclTestsOnGpus_UnlessTheyAreGiven) {
+  EXPECT_EQ(with_usual_calls(parsed({"--devices=2"}), Backend::kHost).calls, 1);
+  const CollectiveOptions on_gpus = with_usual_calls(parsed({"--devices=2"}), Backend::kCuda);
+  EXPECT_EQ(names(on_gpus).front(), "all_reduce/ranks:2/bytes:1024/fp32/in_place/free-running:20");
+  const CollectiveOptions given = parsed({"--devices=2", "--free-running=3"});
+  EXPECT_EQ(with_usual_calls(given, Backend::kCuda).calls, 3);
+}
+
 TEST(CollectiveOptions, SizesSharedInBlocks_AreCutToAMultipleOfTheRanks) {
   const CollectiveOptions options = parsed(
       {"--devices=3", "--collective=all_reduce,all_gather", "--sizes=1KiB,1020B", "--in-place=on"});

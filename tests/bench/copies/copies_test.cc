@@ -41,6 +41,15 @@ TEST(CopyCases, BothWays_MoveTwiceTheSize) {
   EXPECT_EQ((CopyCase{.ways = Ways::kOne, .size = kib(1)}).bytes_moved(), kib(1));
 }
 
+TEST(CopyCases, Rows_AreAsLongAsNvbandwidths_AndShorterOfLongCopies) {
+  const CopyCase copy{.from = {}, .to = {Endpoint::Kind::kPinned}, .size = kib(1)};
+  EXPECT_EQ(copies_in_a_row(copy, Seconds(1e-5)), 16);
+  EXPECT_EQ(copies_in_a_row(copy, Seconds(1e-3)), 5);
+  EXPECT_EQ(copies_in_a_row(copy, Seconds(1)), 1);
+  const CopyCase pageable{.from = {Endpoint::Kind::kPageable}, .to = {}, .size = kib(1)};
+  EXPECT_EQ(copies_in_a_row(pageable, Seconds(1e-5)), 1);
+}
+
 TEST(CopyRun, EveryPair_LeavesNoWrongElement) {
   const auto platform = test::host_devices(2);
   for (const Ways ways : {Ways::kOne, Ways::kBoth}) {
@@ -48,6 +57,7 @@ TEST(CopyRun, EveryPair_LeavesNoWrongElement) {
       const CopyResult result = measure_copy(*platform, copy, 2);
       EXPECT_EQ(result.wrong, "") << name_of(copy, Backend::kHost, "");
       EXPECT_EQ(result.seconds.size(), 2U);
+      EXPECT_TRUE(result.host_seconds.empty());  // of cores there is but the host's clock
       EXPECT_EQ(result.lateness_seconds, 0);
     }
   }
@@ -65,6 +75,22 @@ TEST(CopyRun, TargetThatWasNotCopiedTo_IsFound) {
   EXPECT_EQ(before.first.value().got, -1);
   copy.enqueue();
   copy.synchronize();
+  EXPECT_EQ(copy.check().wrong, 0);
+}
+
+TEST(CopyRun, ARow_IsTimedFromItsStartToItsEnd_WithoutTheTimeItWasHeldBack) {
+  const auto platform = test::host_devices(2);
+  const Endpoint first{Endpoint::Kind::kDevice, 0};
+  const Endpoint second{Endpoint::Kind::kDevice, 1};
+  OneWayCopy copy(*platform, first, second, kib(4), 0);
+  copy.load();
+  const TimePoint start = Clock::now();
+  copy.enqueue_timed(3, start + std::chrono::milliseconds(20));
+  copy.synchronize();
+  const Nanoseconds took = Clock::now() - start;
+  EXPECT_GE(took, std::chrono::milliseconds(20));
+  EXPECT_GT(copy.timed().count(), 0);
+  EXPECT_LE(copy.timed(), took - std::chrono::milliseconds(20));
   EXPECT_EQ(copy.check().wrong, 0);
 }
 

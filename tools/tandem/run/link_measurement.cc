@@ -100,7 +100,7 @@ std::vector<CopySpeed> parse_copies(const std::string& text) {
     CopySpeed speed = ends_of(value_or(entry, "name", std::string()));
     if (speed.from.empty()) continue;
     speed.gigabytes_per_second = bandwidth->number();
-    speed.median_us = value_or(entry, "p50_us", 0.0);
+    speed.median_us = value_or(entry, "host_p50_us", value_or(entry, "p50_us", 0.0));
     speeds.push_back(speed);
   }
   return speeds;

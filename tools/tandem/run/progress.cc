@@ -17,6 +17,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
+constexpr Seconds kWarmUpOfGpus{2};
 constexpr int kWarmUpSteps = 5;
 
 // The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
@@ -64,7 +65,7 @@ Seconds expected_time(const results::Cell& cell, const ModelWork& size,
   const double flops = size.flops_per_sample * static_cast<double>(cell.global_batch);
   const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : kFlopsOfGpu)};
   return start_and_end(cell) + Seconds{size.parameters / kParametersPerSecond} +
-         std::max(kWarmUp, kWarmUpSteps * step) +
+         std::max(is_host ? kWarmUp : kWarmUpOfGpus, kWarmUpSteps * step) +
          std::max(Seconds{parse_duration(settings.min_time, "min_time")},
                   settings.min_samples * step);
 }
