@@ -23,6 +23,7 @@ enum class CudaState {
   kDriverMissing,    // no libcuda.so.1 found
   kDriverTooOld,     // older than the module's toolkit needs
   kNoDeviceVisible,  // CUDA lists no device: hidden, or not passed into the container
+  kNoCode,           // the module has no kernels that this GPU can run
   kBusy,             // held by another process in exclusive mode, or compute is prohibited
   kNotPermitted,     // the operating system denies access
   kOtherTrouble,
@@ -37,7 +38,7 @@ struct CudaProbe {
 // Raise this number with every change to CudaModule or to a type that crosses the seam (the
 // runtime's interfaces, PlatformOptions, Error): both sides are built together, and a left-over
 // module must not load.
-inline constexpr int kCudaModuleAbi = 8;
+inline constexpr int kCudaModuleAbi = 9;
 
 // The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaModule {
