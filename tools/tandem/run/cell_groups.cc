@@ -52,10 +52,10 @@ using Curve = std::vector<WorkloadKey>;
 
 // The rank of each workload: its place in the spread of its curve, then that of its model in the
 // sweep.
-using Rank = std::pair<std::size_t, std::size_t>;
+using WorkloadRank = std::pair<std::size_t, std::size_t>;
 
 // `single` is on one device whatever the batch, so its batches are in the curves of others.
-std::map<WorkloadKey, Rank> ranks_of_workloads(const std::vector<results::Cell>& cells) {
+std::map<WorkloadKey, WorkloadRank> ranks_of_workloads(const std::vector<results::Cell>& cells) {
   std::map<std::string, std::size_t> models;
   std::map<std::tuple<std::string, std::string, int>, Curve> curves;
   for (const bool of_single : {false, true}) {
@@ -71,11 +71,11 @@ std::map<WorkloadKey, Rank> ranks_of_workloads(const std::vector<results::Cell>&
       }
     }
   }
-  std::map<WorkloadKey, Rank> ranks;
+  std::map<WorkloadKey, WorkloadRank> ranks;
   for (const auto& [place, curve] : curves) {
     const std::vector<std::size_t> spread = ranks_of_spread(curve.size());
     for (std::size_t i = 0; i < curve.size(); ++i) {
-      const Rank rank{spread[i], models.at(std::get<0>(place))};
+      const WorkloadRank rank{spread[i], models.at(std::get<0>(place))};
       const auto [known, is_new] = ranks.try_emplace(curve[i], rank);
       if (!is_new) known->second = std::min(known->second, rank);
     }
@@ -120,12 +120,12 @@ std::vector<CellGroup> most_informative_first(const std::vector<results::Cell>& 
     count = std::max(count, cell.devices);
   }
   const std::map<WorkloadKey, int> of_single = distances(cells, most);
-  const std::map<WorkloadKey, Rank> workloads = ranks_of_workloads(cells);
+  const std::map<WorkloadKey, WorkloadRank> workloads = ranks_of_workloads(cells);
   const bool has_torch_pair = std::ranges::any_of(cells, [](const results::Cell& cell) {
     return is_of_torch(cell) && cell.strategy == name_of(kDp);
   });
   // The key is the distance from the most devices, the kind of the cell, and the workload's rank.
-  std::map<std::tuple<int, int, Rank>, CellGroup> groups;
+  std::map<std::tuple<int, int, WorkloadRank>, CellGroup> groups;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const results::Cell& cell = cells[i];
     int fewer = most.at(cell.model) - cell.devices;
