@@ -14,11 +14,16 @@ else()
   unset(CMAKE_CUDA_COMPILER CACHE)  # looked for again next time
 endif()
 
-# What a GPU node of the last years has; newer ones compile the last one's PTX when first used.
+# What a GPU node of the last years has; newer ones compile the last one's PTX when first used. V100s (7.0) ended with
+# CUDA 12, whose last compilers warn of that.
+set(tandem_architectures 75-real 80-real)
+if(CUDAToolkit_VERSION VERSION_LESS 13)
+  list(PREPEND tandem_architectures 70-real)
+endif()
 if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.8)
-  set(tandem_architectures 75-real 80-real 90-real 100)
+  list(APPEND tandem_architectures 90-real 100)
 else()
-  set(tandem_architectures 75-real 80-real 90)
+  list(APPEND tandem_architectures 90)
 endif()
 set(TANDEM_CUDA_ARCHITECTURES "${tandem_architectures}" CACHE STRING
   "GPU architectures to build kernels for, as CMake's CUDA_ARCHITECTURES has them.")
@@ -31,7 +36,7 @@ function(tandem_add_kernels name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(${name} PRIVATE -std=c++20 --expt-relaxed-constexpr -fmad=false
-    -Xcompiler=-Wall,-Wextra,-Wshadow)
+    -Wno-deprecated-gpu-targets -Xcompiler=-Wall,-Wextra,-Wshadow)
   if(TANDEM_WERROR)
     target_compile_options(${name} PRIVATE -Werror=all-warnings -Xcompiler=-Werror)
   endif()

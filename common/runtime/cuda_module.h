@@ -23,6 +23,7 @@ enum class CudaState {
   kDriverMissing,    // no libcuda.so.1 found
   kDriverTooOld,     // older than the module's toolkit needs
   kNoDeviceVisible,  // CUDA lists no device: hidden, or not passed into the container
+  kNoCode,           // the module has no kernels that this GPU can run
   kBusy,             // held by another process in exclusive mode, or compute is prohibited
   kNotPermitted,     // the operating system denies access
   kOtherTrouble,

@@ -54,6 +54,7 @@ std::string reason(const BackendFacts& facts) {
     case CudaState::kDriverMissing:
     case CudaState::kDriverTooOld:
     case CudaState::kNoDeviceVisible:
+    case CudaState::kNoCode:
     case CudaState::kBusy:
     case CudaState::kNotPermitted:
     case CudaState::kOtherTrouble:

@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "common/trace/cupti_session.h"
 
@@ -13,6 +15,20 @@ namespace {
 
 // The library of the toolkit's major version, since another version's records look different.
 std::string soname() { return fmt::format("libcupti.so.{}", CUDA_VERSION / 1000); }
+
+// The folder of the cuBLASLt that this process has loaded; empty where it has loaded none.
+std::string folder_of_cublas() {
+  std::string folder;
+  const auto look = [](dl_phdr_info* library, std::size_t /*size*/, void* found) {
+    const std::string_view path = library->dlpi_name;
+    const std::size_t place = path.find("/libcublasLt.so");
+    if (place == std::string_view::npos) return 0;
+    *static_cast<std::string*>(found) = path.substr(0, place);
+    return 1;
+  };
+  dl_iterate_phdr(look, &folder);
+  return folder;
+}
 
 // Puts the functions in their places; returns the first that is not there.
 std::string fill(Api& api, void* library) {
@@ -39,6 +55,10 @@ std::string fill(Api& api, void* library) {
 
 std::vector<std::string> usual_libraries() {
   std::vector<std::string> files{soname()};
+  if (const std::string folder = folder_of_cublas(); !folder.empty()) {
+    files.push_back(fmt::format("{}/{}", folder, soname()));
+    files.push_back(fmt::format("{}/../../cuda_cupti/lib/{}", folder, soname()));
+  }
   const auto add_toolkit = [&](const std::string& home) {
     for (const char* folder : {"lib64", "lib", "extras/CUPTI/lib64"}) {
       files.push_back(fmt::format("{}/{}/{}", home, folder, soname()));

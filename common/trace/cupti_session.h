@@ -37,8 +37,10 @@ struct Harvest {
   std::string failure;            // of reading them; empty: none
 };
 
-// Where CUPTI may lie, in the order in which they are tried: by the loader's own rules, then in the
-// toolkits that CUDA_HOME and CUDA_PATH name, and in CUDA's usual places.
+// Where CUPTI may lie, in the order in which they are tried: by the loader's own rules, beside the
+// cuBLASLt that this process has loaded (in a toolkit's folder, or among pip's wheels, those of
+// CUDA 13 in one folder and those of CUDA 12 in a folder each), then in the toolkits that CUDA_HOME
+// and CUDA_PATH name, and in CUDA's usual places.
 [[nodiscard]] std::vector<std::string> usual_libraries();
 
 // CUPTI's records of this process's GPUs, as long as it lives. One at a time in a process; what is

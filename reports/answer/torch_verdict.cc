@@ -27,8 +27,7 @@ struct Point {
 };
 
 // "PyTorch 2.15.0" of "torch-2.15.0".
-std::string spoken_implementation(const Summary& summary) {
-  const std::string name = sole_implementation(summary);
+std::string spoken_implementation(const std::string& name) {
   return "PyTorch " + name.substr(name.find('-') + 1);
 }
 
@@ -105,8 +104,9 @@ bool is_plain_ddp(const CellSummary& cell, const Summary& summary) {
   });
 }
 
-bool is_several_of_ddp(const CellSummary& cell) {
-  return cell.cell.strategy == name_of(kDdp) && cell.launches > 0 && cell.cell.devices > 1;
+bool is_several_of_ddp(const CellSummary& cell, const std::string& implementation) {
+  return cell.cell.strategy == name_of(kDdp) && cell.launches > 0 && cell.cell.devices > 1 &&
+         implementation_of(cell.cell) == implementation;
 }
 
 Point point_of(const CellSummary& ddp, const Summary& summary) {
@@ -124,16 +124,16 @@ Point point_of(const CellSummary& ddp, const Summary& summary) {
 
 // The workloads at their largest device count. A batch per device makes a batch for each count, so
 // that a workload is known by its share there.
-std::vector<Point> points_of(const Summary& summary) {
+std::vector<Point> points_of(const Summary& summary, const std::string& implementation) {
   using Key = std::tuple<std::string, std::string, std::string, std::int64_t>;
   std::map<Key, Point> by_workload;
   int most = 0;
   for (const CellSummary& cell : summary.cells) {
-    if (is_several_of_ddp(cell)) most = std::max(most, cell.cell.devices);
+    if (is_several_of_ddp(cell, implementation)) most = std::max(most, cell.cell.devices);
   }
   for (const CellSummary& cell : summary.cells) {
-    if (!is_several_of_ddp(cell) || cell.cell.devices != most || !is_plain_ddp(cell, summary))
-      continue;
+    if (!is_several_of_ddp(cell, implementation) || cell.cell.devices != most) continue;
+    if (!is_plain_ddp(cell, summary)) continue;
     by_workload.try_emplace(
         {cell.cell.model, cell.mode, spoken_options(cell.cell) + precision_suffix(cell.cell),
          cell.cell.global_batch},
@@ -259,9 +259,17 @@ std::string overall_of_one(const Point& point) {
 
 }  // namespace
 
-std::string torch_overall(const Summary& summary) {
-  const std::vector<Point> points = points_of(summary);
-  const std::string begins = spoken_implementation(summary) + ": ";
+std::string answering_implementation(const Summary& summary) {
+  for (const StrategyPair& pair : summary.comparisons) {
+    const std::string implementation = implementation_of(pair.dp->cell);
+    if (!implementation.empty() && pair.dp->cell.devices > 1) return implementation;
+  }
+  return "";
+}
+
+std::string torch_overall(const Summary& summary, const std::string& implementation) {
+  const std::vector<Point> points = points_of(summary, implementation);
+  const std::string begins = spoken_implementation(implementation) + ": ";
   if (points.empty()) {
     return begins +
            "DistributedDataParallel was not measured on several devices: nothing to compare.";
@@ -272,9 +280,11 @@ std::string torch_overall(const Summary& summary) {
   return begins + (any_pair ? overall_of_pairs(points) : overall_of_speedups(points));
 }
 
-std::vector<std::string> torch_sentences(const Summary& summary) {
+std::vector<std::string> torch_sentences(const Summary& summary,
+                                         const std::string& implementation) {
   std::vector<std::string> sentences;
-  for (const Point& point : points_of(summary)) sentences.push_back(spoken_sentence(point));
+  for (const Point& point : points_of(summary, implementation))
+    sentences.push_back(spoken_sentence(point));
   return sentences;
 }
 

@@ -153,35 +153,15 @@ std::vector<std::string> breaks_of(const Summary& summary) {
   return breaks;
 }
 
-}  // namespace
-
-std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
-  constexpr std::size_t kMost = 12;
-  if (sentences.size() <= kMost) return sentences;
-  const std::string further =
-      fmt::format("{} further workloads stand in the break-even map.", sentences.size() - kMost);
-  sentences.resize(kMost);
-  sentences.push_back(further);
-  return sentences;
-}
-
-VerdictText verdict(const results::Document& document, const Summary& summary) {
-  VerdictText text;
-  if (!sole_implementation(summary).empty()) {
-    text.subject = subject(document, summary);
-    text.overall = torch_overall(summary);
-    text.workloads = torch_sentences(summary);
-    text.tested = tested_text(summary);
-    text.breaks = breaks_of(summary);
-    text.notes = notes(document, summary);
-    return text;
-  }
-  text.subject = subject(document, summary);
+// Tandem's own answer, without the sentences of another implementation that speaks for itself.
+void add_own(VerdictText& text, const Summary& summary) {
   Tally total;
+  const std::string speaks_first = answering_implementation(summary);
   const bool any_measured = has_measured_pair(summary);
   for (const CellSummary* cell : workloads_of(summary)) {
     const std::vector<const StrategyPair*> pairs = at_most_devices(summary, *cell);
     for (const StrategyPair* pair : pairs) {
+      if (!speaks_first.empty() && implementation_of(pair->dp->cell) == speaks_first) continue;
       text.workloads.push_back(sentence(*pair));
       // A modelled comparison never decides beside measured ones, nor does another
       // implementation's.
@@ -198,8 +178,41 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
-  text.overall = overall_text(total, !summary.comparisons.empty());
+  const bool any_own = std::ranges::any_of(summary.comparisons, [&](const StrategyPair& pair) {
+    return implementation_of(pair.dp->cell) != speaks_first || speaks_first.empty();
+  });
+  text.overall = overall_text(total, any_own);
   if (!any_measured && !summary.comparisons.empty()) text.overall = "Modelled: " + text.overall;
+}
+
+}  // namespace
+
+std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
+  constexpr std::size_t kMost = 12;
+  if (sentences.size() <= kMost) return sentences;
+  const std::string further =
+      fmt::format("{} further workloads stand in the break-even map.", sentences.size() - kMost);
+  sentences.resize(kMost);
+  sentences.push_back(further);
+  return sentences;
+}
+
+VerdictText verdict(const results::Document& document, const Summary& summary) {
+  VerdictText text;
+  text.subject = subject(document, summary);
+  if (const std::string sole = sole_implementation(summary); !sole.empty()) {
+    text.overall = torch_overall(summary, sole);
+    text.workloads = torch_sentences(summary, sole);
+  } else {
+    add_own(text, summary);
+    // What users run comes first; what explains it, behind.
+    if (const std::string torch = answering_implementation(summary); !torch.empty()) {
+      text.overall =
+          fmt::format("{} Tandem's own: {}", torch_overall(summary, torch), text.overall);
+      const std::vector<std::string> sentences = torch_sentences(summary, torch);
+      text.workloads.insert(text.workloads.begin(), sentences.begin(), sentences.end());
+    }
+  }
   text.tested = tested_text(summary);
   text.breaks = breaks_of(summary);
   text.notes = notes(document, summary);

@@ -10,8 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = sys.argv.pop()
 
 
-def choose(pattern):
-    return subprocess.run([sys.executable, "-B", ROOT / "tools/lib/chosen_tests.py", BUILD, pattern],
+def choose(*choice):
+    return subprocess.run([sys.executable, "-B", ROOT / "tools/lib/chosen_tests.py", BUILD, *choice],
                           capture_output=True, text=True, timeout=60)
 
 
@@ -32,6 +32,17 @@ class ChosenTests(unittest.TestCase):
     def test_script_builds_what_it_is_given(self):
         result = choose(r"^nodes\.same_weights")
         self.assertEqual(result.stdout.splitlines()[0], "tests/bin/rank_of_nodes", result.stderr)
+
+    def test_brief_run_builds_few_programs_and_no_pretended_library(self):
+        targets, tests = choose("--label", "system").stdout.splitlines()
+        self.assertIn("tests/bin/kernels_test", targets)
+        self.assertIn("kernels_test|", tests)
+        for others in ("programs", "pretend", "reports_test", "cuda"):
+            self.assertNotIn(others, targets)
+
+    def test_label_of_no_test_gets_one_line(self):
+        result = choose("--label", "no-such-label")
+        self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
 
     def test_bad_patterns_get_one_line(self):
         for pattern, words in (("no_such_test", "no test's name"), ("(", "is no regular expression")):

@@ -138,7 +138,30 @@ TEST(TorchReport, OnPretendedGpus_HasNoRatesAndNoSpeedUps) {
   EXPECT_EQ(text.find("no baseline"), std::string::npos) << text;
 }
 
-TEST(TorchVerdict, BesideTandem_IsTandems) {
+TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereBothOfItsStrategiesMeasured) {
+  Synthetic synthetic;
+  synthetic.add("dp", 4, {0.18, 0.18}).add("ddp", 4, {0.1, 0.1});
+  as_torch(synthetic);
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    record.cell.model = "mlp-small";
+  }
+  synthetic.add("dp", 4, {0.1, 0.1}).add("ddp", 4, {0.2, 0.2});
+  const VerdictText text = verdict_of(synthetic);
+  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel is 1.80 times as fast as "
+                              "DataParallel on mlp-small on 4 devices ("),
+            0U)
+      << text.overall;
+  EXPECT_NE(text.overall.find(". Tandem's own: dp is faster than ddp in the one comparison"),
+            std::string::npos)
+      << text.overall;
+  ASSERT_EQ(text.workloads.size(), 2U);
+  EXPECT_NE(text.workloads[0].find("DistributedDataParallel takes"), std::string::npos)
+      << text.workloads[0];
+  EXPECT_NE(text.workloads[1].find("dp is 2.00 times as fast as ddp"), std::string::npos)
+      << text.workloads[1];
+}
+
+TEST(TorchVerdict, BesideTandem_IsTandems_WhereOneOfItsStrategiesLacks) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.4, 0.4}).add("ddp", 2, {0.1, 0.1});
   as_torch(synthetic);

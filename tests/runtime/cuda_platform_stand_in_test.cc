@@ -223,6 +223,26 @@ TEST(CudaProbe, OfAnExclusiveGpuThatIsTaken_SaysSoAndWhatToDo) {
             "mode (nvidia-smi -i 00000000:10:00.0 -c 0)");
 }
 
+TEST(CudaProbe, OfAGpuThatTheModuleHasNoKernelsFor_NamesTheOptionThatAddsThem) {
+  static const int kernel = 0;
+  ASSERT_TRUE(cuda::add_own_kernel(&kernel));
+  for (const auto status : {cudaErrorNoKernelImageForDevice, cudaErrorInvalidDeviceFunction}) {
+    stand_in::reset(2);
+    stand_in::set_compute_capability(70);
+    stand_in::fail_next("cudaFuncGetAttributes", status);
+    const CudaProbe found = cuda::probe(devices(2));
+    EXPECT_EQ(found.state, CudaState::kNoCode);
+    EXPECT_EQ(found.detail.find("this build has no kernels for GPU 0 (Stand-in, compute capability "
+                                "7.0), only for "),
+              0U)
+        << found.detail;
+    EXPECT_NE(found.detail.find("build it with -DTANDEM_CUDA_ARCHITECTURES=70, by CUDA 12"),
+              std::string::npos)
+        << found.detail;
+    EXPECT_EQ(stand_in::last_error(), cudaSuccess);
+  }
+}
+
 TEST(CudaProbe, OfAProhibitedGpu_MakesNoContext) {
   stand_in::reset(1);
   stand_in::set_compute_mode(cudaComputeModeProhibited);

@@ -74,7 +74,7 @@ TEST(DecideBackend, Auto_WithUsableGpu_TakesCuda) {
 TEST(DecideBackend, PresentButUnusable_StopsWithTheReason) {
   for (const CudaState state :
        {CudaState::kModuleMissing, CudaState::kModuleBroken, CudaState::kDriverMissing,
-        CudaState::kDriverTooOld, CudaState::kNoDeviceVisible, CudaState::kBusy,
+        CudaState::kDriverTooOld, CudaState::kNoDeviceVisible, CudaState::kNoCode, CudaState::kBusy,
         CudaState::kNotPermitted, CudaState::kOtherTrouble}) {
     const BackendFacts facts = gpu_with({state, "the very reason"});
     for (const BackendChoice choice : {BackendChoice::kAuto, BackendChoice::kCuda}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tools/tandem/sweep/plan.h"
 
@@ -36,6 +37,45 @@ TEST(Information, DpAndDdpOnAllDevicesComeFirst_TheRangesEndsBeforeItsMiddle) {
   EXPECT_EQ(first_of(groups[3], cells), "single/threads/m/devices:1/batch:8");
   EXPECT_EQ(first_of(groups[6], cells), "ddp/processes/m/devices:2/batch:8/grads:views");
   EXPECT_EQ(first_of(groups[9], cells), "dp/threads/m/devices:1/batch:8");
+}
+
+std::vector<std::string> firsts(const std::vector<results::Cell>& cells) {
+  std::vector<std::string> names;
+  for (const CellGroup& group : most_informative_first(cells)) {
+    names.push_back(first_of(group, cells));
+  }
+  return names;
+}
+
+TEST(Information, EachModelsFirstBatch_ComesBeforeTheOtherBatchesOfAny) {
+  Sweep sweep;
+  for (const auto& [model, batch] :
+       {std::pair{"a", 8}, std::pair{"b", 64}, std::pair{"a", 48}, std::pair{"b", 640}}) {
+    sweep.workloads.push_back({.model = model, .batch = batch, .is_per_device = true});
+  }
+  sweep.devices = {1, 2};
+  sweep.strategies = {{.strategy = "single", .launch = "threads", .options = {}},
+                      {.strategy = "dp", .launch = "threads", .options = {}},
+                      {.strategy = "ddp", .launch = "processes", .options = {}}};
+  const std::vector<std::string> names = firsts(plan_cells(sweep, "host").cells);
+  EXPECT_EQ((std::vector<std::string>{names.begin(), names.begin() + 4}),
+            (std::vector<std::string>{
+                "dp/threads/a/devices:2/batch:16", "dp/threads/b/devices:2/batch:128",
+                "dp/threads/a/devices:2/batch:96", "dp/threads/b/devices:2/batch:1280"}));
+}
+
+TEST(Information, TorchsOwnPair_ComesBeforeTandems_WhereItHasBoth) {
+  std::vector<results::Cell> cells = three_batches();
+  const std::size_t own = cells.size();
+  for (std::size_t i = 0; i < own; ++i) {
+    if (cells[i].strategy == "single" || cells[i].options.contains("grads")) continue;
+    cells.push_back(cells[i]);
+    cells.back().options["implementation"] = "torch-2.15.0";
+  }
+  const std::vector<std::string> names = firsts(cells);
+  EXPECT_EQ(names[0], "dp/threads/m/devices:2/batch:8/implementation:torch-2.15.0");
+  EXPECT_EQ(names[2], "dp/threads/m/devices:2/batch:64/implementation:torch-2.15.0");
+  EXPECT_EQ(names[3], "dp/threads/m/devices:2/batch:8");
 }
 
 TEST(Information, EveryCellIsInOneGroup) {

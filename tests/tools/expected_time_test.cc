@@ -21,7 +21,20 @@ TEST(ExpectedTime, GrowsWithWorkPerDevice_ButNotBelowWhatIsAskedFor) {
   // A second a step: five of warm-up, ten samples.
   EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, true), 16);
   EXPECT_DOUBLE_EQ(seconds(50e9, 2, 1, true), 31);
-  EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, false), 3.5);
+  EXPECT_DOUBLE_EQ(seconds(50e9, 2, 2, false), 7.5);
+}
+
+TEST(ExpectedTime, OnGpus_IsThatOfThePrecision) {
+  const auto seconds = [](const std::string& precision) {
+    results::Cell cell;
+    cell.global_batch = 10;
+    cell.options["precision"] = precision;
+    return expected_time(cell, {.flops_per_sample = 1e12}, {.min_time = "1s", .min_samples = 10},
+                         false)
+        .count();
+  };
+  EXPECT_DOUBLE_EQ(seconds("fp32"), 5 + 15);
+  EXPECT_DOUBLE_EQ(seconds("bf16"), 5 + 2 + 1);
 }
 
 TEST(ExpectedTime, HoldsTheMakingOfTheModel) {

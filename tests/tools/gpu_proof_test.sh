@@ -88,6 +88,18 @@ case_one_gpu() {
   one_line 'holds an earlier proof'
 }
 
+case_one_file_to_send() {
+  make_stand_ins
+  expect 0 proved --gpus 1 --rows=device,steps
+  local file=result/results-to-send.json
+  grep -q '"name": *"device/passed"' $file || die "what was proved is not in $file"
+  if grep -qF "$PWD" $file; then die "$file tells a folder"; fi
+  grep -q '"tandem_removed": *"[^"]*[0-9] folder' $file || die "$file does not say what was removed"
+  grep -q "^to send, for everyone's table: .*/results-to-send.json" result/table.txt || die "the table does not name $file"
+  expect 0 "$tandem" report $file --out=reported
+  [ ! -e reported/results-to-send.json ] || die "what was sent is written to be sent again"
+}
+
 case_four_gpus() {
   make_stand_ins
   expect 0 proved --gpus 4 --rows device,nccl-collectives,corners

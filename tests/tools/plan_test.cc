@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "tests/support/build_folder.h"
+#include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
@@ -124,11 +125,32 @@ TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
   }
 }
 
-TEST(Plan, NodeSweep_AsksWithAndWithoutPeerAccess_OnOneAndAllDevices) {
+TEST(Plan, NodeSweep_IsOfGpus_InTenMinutes_BothModesOnDoublingCounts) {
+  const Sweep sweep = shipped("node");
+  EXPECT_EQ(sweep.backend, "cuda");
+  EXPECT_EQ(sweep.budget, "10m");
+  const std::vector<results::Cell> cells = plan_cells(sweep, "cuda").cells;
+  EXPECT_EQ(values_of(cells, "free-running"), (std::set<std::string>{"", "10"}));
+  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 2, 4, 8}));
+  for (const results::Cell& cell : cells) {
+    const bool is_mlp = cell.model == "mlp-100m";
+    EXPECT_EQ(cell.option("precision"), is_mlp ? "" : "bf16") << cell.name();
+  }
+}
+
+// The whole order is docs/sweeps.md's; here what ten minutes on eight GPUs have to hold.
+TEST(Plan, NodeSweep_BeginsWithEachModelOnAllDevices) {
   const std::vector<results::Cell> cells = plan_cells(shipped("node"), "cuda").cells;
-  EXPECT_EQ(values_of(cells, "p2p"), (std::set<std::string>{"", "off"}));
-  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 8}));
-  EXPECT_EQ(cells.size(), 40U);
+  const std::vector<CellGroup> groups = most_informative_first(cells);
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const results::Cell& cell = cells[groups[i].front()];
+    EXPECT_EQ(cell.devices, 8);
+    EXPECT_EQ(groups[i].size(), 2U);  // dp and ddp
+    first.push_back(cell.model + " " + std::to_string(cell.global_batch / cell.devices));
+  }
+  EXPECT_EQ(first, (std::vector<std::string>{"gpt2-124m:1024 8", "resnet50 64", "mlp-100m 256",
+                                             "gpt2-124m:1024 48", "resnet50 640"}));
 }
 
 TEST(Plan, BatchPerDevice_HasItsBaselineOnOneDeviceAtEachWholeBatch) {

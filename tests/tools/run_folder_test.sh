@@ -19,7 +19,7 @@ die() {
 chosen() {
   local got
   got=$(run_folder "$folder/out" "$2") || die "no folder"
-  [ "$got" = "$folder/out/quick-$1" ] || die "$got instead of quick-$1"
+  [ "$got" = "$folder/out/run-$1" ] || die "$got instead of quick-$1"
 }
 
 # measure FOLDER OPTION...
@@ -37,18 +37,18 @@ JSON
 chosen 1 first
 chosen 1 first # stopped before tandem had begun
 
-FAKE_HANG=single measure "$folder/out/quick-1" &
+FAKE_HANG=single measure "$folder/out/run-1" &
 pid=$!
 tries=0
-while [ -z "$(find "$folder/out/quick-1" -name '*.started')" ]; do
+while [ -z "$(find "$folder/out/run-1" -name '*.started')" ]; do
   tries=$((tries + 1))
   [ $tries -lt 300 ] || die "the launch that hangs did not start"
   sleep 0.1
 done
 kill -INT "$(pgrep -P $pid -x tandem || echo $pid)"
 wait $pid
-[ -e "$folder/out/quick-1/results.json" ] || die "no results after the interrupt"
+[ -e "$folder/out/run-1/results.json" ] || die "no results after the interrupt"
 chosen 1 first # stopped by Ctrl-C
-measure "$folder/out/quick-1" || die "the resumed run failed: $(cat "$folder/said")"
+measure "$folder/out/run-1" || die "the resumed run failed: $(cat "$folder/said")"
 chosen 2 first # complete
 chosen 3 second # the unfinished one belongs to other options

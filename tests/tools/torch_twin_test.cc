@@ -44,20 +44,31 @@ TEST(HasTorchCounterpart, NotOfWhatOnlyTandemHas) {
 
 TEST(AddTorchCells, StandBehindTandemsOwn_AndNameTheirImplementation) {
   PlannedCells planned{.cells = {cell_of("single"), cell_of("ddp")}, .dropped = {}};
-  add_torch_cells(planned, "torch-2.15.0", true);
+  add_torch_cells(planned, "torch-2.15.0", true, TorchCells::kAll);
   ASSERT_EQ(planned.cells.size(), 4U);
   EXPECT_EQ(planned.cells[3].name(),
             "ddp/processes/mlp-small/devices:2/batch:64/implementation:torch-2.15.0");
   EXPECT_EQ(reports::own_cell(planned.cells[3]), planned.cells[1]);
 }
 
+TEST(AddTorchCells, OfPairs_AreThoseOfDpAndDdp_AndNothingIsSaidOfOthers) {
+  PlannedCells planned{
+      .cells = {cell_of("single"), cell_of("dp"), cell_of("ddp"), cell_of("ddp", {{"link", "x"}})},
+      .dropped = {}};
+  add_torch_cells(planned, "torch-2.15.0", false, TorchCells::kPairs);
+  ASSERT_EQ(planned.cells.size(), 6U);
+  EXPECT_EQ(reports::own_cell(planned.cells[4]), planned.cells[1]);
+  EXPECT_EQ(reports::own_cell(planned.cells[5]), planned.cells[2]);
+  EXPECT_TRUE(planned.dropped.empty());
+}
+
 TEST(AddTorchCells, DataParallelIsDroppedOnTheHost_AndMeasuredOnGpus) {
   PlannedCells host{.cells = {cell_of("dp")}, .dropped = {}};
-  add_torch_cells(host, "torch-2.15.0", true);
+  add_torch_cells(host, "torch-2.15.0", true, TorchCells::kAll);
   ASSERT_EQ(host.dropped.size(), 1U);
   EXPECT_NE(host.dropped[0].reason.find("between GPUs"), std::string::npos);
   PlannedCells gpus{.cells = {cell_of("dp")}, .dropped = {}};
-  add_torch_cells(gpus, "torch-2.15.0", false);
+  add_torch_cells(gpus, "torch-2.15.0", false, TorchCells::kAll);
   EXPECT_EQ(gpus.cells.size(), 2U);
 }
 

@@ -9,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <thread>
 
+#include "tests/support/scratch_folder.h"
 #include "tests/trace/stand_in_cupti.h"
 
 namespace tandem::cupti {
@@ -85,6 +87,26 @@ TEST_F(CuptiSessionTest, WhatRan_IsToldBehindItsMark_OnTheHostsClock) {
   EXPECT_EQ(told.records[1].kind, SliceKind::kMemory);
   EXPECT_EQ(told.dropped + told.without_time, 0);
   EXPECT_EQ(told.failure, "");
+}
+
+// Pip's wheels of CUDA 12 have a folder each; those of CUDA 13, as toolkits, one for all.
+TEST(CuptiLibraries, AreLookedForBesideTheCublasThatIsLoaded) {
+  namespace fs = std::filesystem;
+  const std::vector<std::string> before = usual_libraries();
+  const test::ScratchFolder wheels;
+  const fs::path folder = wheels / "nvidia/cublas/lib";
+  fs::create_directories(folder);
+  fs::create_directories(wheels / "nvidia/cuda_cupti/lib");
+  fs::copy_file(TANDEM_STAND_IN_CUPTI, folder / "libcublasLt.so.12");
+  void* const cublas = dlopen((folder / "libcublasLt.so.12").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(cublas, nullptr) << dlerror();
+  std::vector<fs::path> found;
+  for (const std::string& file : usual_libraries()) {
+    if (std::ranges::find(before, file) != before.end()) continue;
+    found.push_back(fs::path(file).lexically_normal().parent_path());
+  }
+  dlclose(cublas);
+  EXPECT_EQ(found, (std::vector<fs::path>{folder, wheels / "nvidia/cuda_cupti/lib"}));
 }
 
 TEST_F(CuptiSessionTest, AThread_HasMarksOfItsOwn) {

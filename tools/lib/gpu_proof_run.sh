@@ -179,6 +179,7 @@ summary() {
   if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
   if [ -e "$out/report.html" ]; then
     printf 'report: %s\n' "$out/report.html"
+    printf 'to send, for everyone'"'"'s table: %s (no host names, folders, serials)\n' "$out/results-to-send.json"
   elif [ -n "$(measured_figures)" ]; then
     printf 'no report of steps; the figures of other rows lie in %s\n' "$out/figures"
   else
@@ -194,6 +195,21 @@ measured_figures() {
   done
 }
 
+# The rows as entries of Google Benchmark's output, by which results tell what was proved: NAME/STATE, the seconds, and why
+# a row did not pass.
+write_rows() {
+  local index detail separator=
+  printf '{"context":{},"benchmarks":['
+  for index in "${!row_names[@]}"; do
+    detail=${details[index]//\\/\\\\}
+    printf '%s\n{"name":"%s/%s","run_type":"iteration","iterations":1,"real_time":%s,"cpu_time":0,"time_unit":"s"' "$separator" "${row_names[index]}" "${states[index]}" "${seconds[index]}"
+    if [ "${states[index]}" != passed ]; then printf ',"error_occurred":true,"error_message":"%s"' "$(tr -d '\000-\037' <<<"${detail//\"/\\\"}")"; fi
+    printf '}'
+    separator=,
+  done
+  printf ']}\n'
+}
+
 # One document of all sweeps and figures. Its failure is a row of its own: measured steps without it would be lost to sight.
 write_report() {
   local folder file verb=merge sources=() files=()
@@ -201,7 +217,8 @@ write_report() {
     if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
   done
   if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
-  while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
+  write_rows >"$out/figures/proof.json"
+  while read -r file; do files+=("--figures=$file"); done < <(measured_figures; printf '%s\n' "$out/figures/proof.json")
   if [ "${#sources[@]}" = 1 ]; then verb=report; fi
   if "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   row report device 0 'one document and report of all that was measured' true

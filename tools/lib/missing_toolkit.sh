@@ -5,12 +5,8 @@
 
 # toolkit_compiler [ROOT]: the nvcc that CMake would find; nothing where there is none. ROOT is usually empty.
 toolkit_compiler() {
-  local root=${1:-} file toolkit
-  if toolkit=$(cuda_from_pip); then printf '%s\n' "$toolkit/bin/nvcc"; return 0; fi
-  for file in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDAToolkit_ROOT:-}/bin/nvcc" "$root"/usr/local/cuda/bin/nvcc "$root"/usr/local/cuda-*/bin/nvcc "$root"/opt/cuda/bin/nvcc; do
-    if [ -x "$file" ]; then printf '%s\n' "$file"; return 0; fi
-  done
-  return 1
+  local file
+  read -r file < <(toolkit_compilers "${1:-}") && printf '%s\n' "$file"
 }
 
 # lacks_toolkit [ROOT]: whether there is a GPU, and nothing to build for it with.
@@ -23,7 +19,7 @@ say_ways_to_gpu() {
   say "there is an NVIDIA GPU here, but $1: what is built here cannot measure the GPU. Ways that can:"
   say "  the wheel, where PyTorch was installed by pip:  pip install tandem_bench-*.whl && tandem run node   (docs/python.md)"
   say "  the archive of another machine's tools/bundle:  unpack it, then ./tandem run node"
-  say "  a compiler from the package index (driver 580 or newer):  tools/cuda-from-pip, then this command again"
+  say "  a compiler from the package index:  tools/cuda-from-pip (driver 580 or newer) or tools/cuda-from-pip --cuda=12, then this command again"
   say "  a CUDA toolkit 12 or newer of the system, then this command again"
 }
 

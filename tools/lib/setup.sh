@@ -44,18 +44,48 @@ step() {
   return 1
 }
 
-# cuda_from_pip: the toolkit that tools/cuda-from-pip has made; nothing where it has not.
+# cuda_environment MAJOR: where tools/cuda-from-pip puts the wheels of that CUDA.
+cuda_environment() {
+  local folder=${top:?}/build/cuda-from-pip
+  if [ "$1" = 12 ]; then folder=$top/build/cuda-12-from-pip; fi
+  printf '%s\n' "$folder"
+}
+
+# cuda_from_pip [MAJOR]: the toolkit that tools/cuda-from-pip has made, of that CUDA or of the newest; nothing where it
+# has not.
 cuda_from_pip() {
-  local compiler
-  for compiler in "${top:?}"/build/cuda-from-pip/lib/python3*/site-packages/nvidia/cu*/bin/nvcc; do
-    if [ -x "$compiler" ]; then printf '%s\n' "${compiler%/bin/nvcc}"; return 0; fi
+  local major compiler
+  for major in ${1:-13 12}; do
+    for compiler in "$(cuda_environment "$major")"/{cu12,lib/python3*/site-packages/nvidia/cu13}/bin/nvcc; do
+      if [ -x "$compiler" ]; then printf '%s\n' "${compiler%/bin/nvcc}"; return 0; fi
+    done
   done
   return 1
 }
 
-# configure PRESET [-DNAME=VALUE...]: makes build/PRESET, or brings it up to date.
+# toolkit_compilers [ROOT]: every nvcc that there may be, a line each, what CMake would take first. ROOT is usually empty.
+toolkit_compilers() {
+  local root=${1:-} file toolkit
+  if toolkit=$(cuda_from_pip); then printf '%s\n' "$toolkit/bin/nvcc"; fi
+  for file in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDAToolkit_ROOT:-}/bin/nvcc" "$root"/usr/local/cuda/bin/nvcc "$root"/usr/local/cuda-*/bin/nvcc "$root"/opt/cuda/bin/nvcc; do
+    if [ -x "$file" ]; then printf '%s\n' "$file"; fi
+  done
+}
+
+# toolkit_of MAJOR [ROOT]: the folder of a CUDA toolkit of that major version; nothing where there is none.
+toolkit_of() {
+  local file
+  if cuda_from_pip "$1"; then return 0; fi
+  while read -r file; do
+    if [[ "$("$file" --version 2>/dev/null)" == *" release $1."* ]]; then printf '%s\n' "${file%/bin/nvcc}"; return 0; fi
+  done < <(toolkit_compilers "${2:-}")
+  return 1
+}
+
+# configure PRESET [-DNAME=VALUE...]: makes build/PRESET, or brings it up to date. PRESET-cuda12 is a second folder of that
+# preset, for another toolkit: CMake knows one compiler a folder.
 configure() {
-  local preset=$1 build=${top:?}/build/$1 arguments toolkit
+  local preset=${1%-cuda*} build=${top:?}/build/$1 arguments toolkit
   shift
   if [ -z "${CUDACXX:-}" ] && toolkit=$(cuda_from_pip); then export CUDACXX=$toolkit/bin/nvcc CUDAToolkit_ROOT=$toolkit; fi
   command -v cmake >/dev/null || die "cmake is missing: tools/install-deps --print lists what is needed"
@@ -63,12 +93,12 @@ configure() {
     # Not through the preset: it would undo what was chosen in this folder, and rebuild everything.
     arguments=("$build")
   else
-    arguments=(--fresh --preset "$preset" -S "$top")
+    arguments=(--fresh --preset "$preset" -S "$top" -B "$build")
     # Warnings of a compiler that nobody has tried are no reason to stop a newcomer; in CI they are.
     if [ -n "${CI:-}" ] && [ "$preset" = release ]; then arguments+=(-DTANDEM_WERROR=ON); fi
   fi
   # Not in a subshell, which step could not end the script from.
-  step "configure $preset" "$build/configure.log" cmake "${arguments[@]}" "$@" ||
+  step "configure ${build##*/}" "$build/configure.log" cmake "${arguments[@]}" "$@" ||
     die "CMake could not configure $build (3.25 or newer is needed, this is $(cmake --version | head -n1))"
 }
 

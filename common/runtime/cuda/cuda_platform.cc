@@ -16,6 +16,7 @@
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/gpu.h"
+#include "common/runtime/cuda/own_kernels.h"
 #include "common/runtime/device.h"
 #include "common/runtime/memory_account.h"
 #include "common/runtime/timer.h"
@@ -127,8 +128,32 @@ CudaProbe busy(int gpu) {
                       gpu, address)};
 }
 
+// CUDA compiles code for newer GPUs from what the module has of the newest one that it is built
+// for, if the driver is as new as the toolkit. For older GPUs there is nothing to compile.
+CudaProbe without_code(int gpu, cudaError_t status) {
+  cudaDeviceProp properties{};
+  TANDEM_CUDA(gpu, cudaGetDeviceProperties(&properties, gpu));
+  const bool is_volta_or_older = properties.major * 10 + properties.minor < 75;
+  return {
+      CudaState::kNoCode,
+      fmt::format("this build has no kernels for GPU {} ({}, compute capability {}.{}), only "
+                  "for {} ({}): build it with -DTANDEM_CUDA_ARCHITECTURES={}{}{}",
+                  gpu, properties.name, properties.major, properties.minor,
+                  TANDEM_CUDA_ARCHITECTURES, cudaGetErrorName(status), properties.major,
+                  properties.minor, is_volta_or_older ? ", by CUDA 12, the last that can" : "")};
+}
+
+// Asks about one kernel: the others are built for the same GPUs.
+cudaError_t look_for_code(int gpu) {
+  if (own_kernels().empty()) return cudaSuccess;
+  const DeviceGuard here(gpu);
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, own_kernels().front());
+}
+
 CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver) {
   static_cast<void>(cudaGetLastError());
+  if (is_without_code(status)) return without_code(gpu, status);
   switch (status) {
     case cudaErrorInsufficientDriver:
       return too_old(driver);
@@ -166,6 +191,9 @@ CudaProbe probe(const PlatformOptions& options) {
     if (compute_mode(gpu) == cudaComputeModeProhibited) return busy(gpu);
     const cudaError_t status = init_device(gpu, options.gpu_wait);
     if (status != cudaSuccess) return from_status(status, "cudaInitDevice", gpu, driver);
+    if (const cudaError_t found = look_for_code(gpu); found != cudaSuccess) {
+      return from_status(found, "cudaFuncGetAttributes", gpu, driver);
+    }
     usable.gpus.push_back(identity_of(gpu));
   }
   return usable;

@@ -163,13 +163,13 @@ std::string measured_dispatch_cost(const ExplainTask& task) {
 }
 
 // The python that --with-torch names; for a module torch is needed.
-std::optional<TorchTwin> torch_of(const ExplainOptions& options) {
+std::optional<TorchTwin> torch_of(const ExplainOptions& options, const std::string& backend) {
   if (!options.module.empty()) {
     return needed_torch_twin(options.torch.empty() ? "python3" : options.torch,
-                             checked_site(options.site));
+                             checked_site(options.site), backend);
   }
-  if (options.torch.empty()) return std::nullopt;
-  return find_torch_twin(options.torch, checked_site(options.site));
+  if (options.torch.empty() || options.torch == kNoTorch) return std::nullopt;
+  return find_torch_twin(options.torch, checked_site(options.site), backend);
 }
 
 // What the two sides train: the user's module, and its export.
@@ -192,7 +192,7 @@ void add_module(ExplainTask& task, const ExplainOptions& options) {
 }
 
 void add_torch(ExplainTask& task, const ExplainOptions& options) {
-  task.torch = torch_of(options);
+  task.torch = torch_of(options, task.settings.backend);
   if (task.torch) {
     task.question.implementation = task.torch->name;
     task.question.implementation_has_dp = !is_on_host(task.settings.backend);

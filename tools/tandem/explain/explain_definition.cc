@@ -101,7 +101,8 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
   // Journals older than names in results hold the folder of a model's file.
   for (SweepWorkload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
-  if (!torch.empty()) add_torch_cells(cells, torch, is_on_host(planned.settings.backend));
+  if (!torch.empty())
+    add_torch_cells(cells, torch, is_on_host(planned.settings.backend), TorchCells::kAll);
   for (const results::Cell& cell : cells.cells) planned.cells.insert(cell.name());
   return planned;
 }

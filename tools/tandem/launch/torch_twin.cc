@@ -20,6 +20,7 @@
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/torch_options.h"
 
@@ -52,9 +53,10 @@ std::string answer_of(const TorchTwin& twin, const std::string& question) {
 
 // Asks the python for its torch. Returns why there is none to be measured; "" where `twin` is
 // whole.
-std::string why_without(TorchTwin& twin, const LaunchSite& site) {
+std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::string& backend) {
   if (site.is_elsewhere()) return "its side runs on this machine alone";
-  twin.name = answer_of(twin, "--name");
+  const bool is_of_gpus = backend == "cuda" || (backend == "auto" && has_nvidia_device());
+  twin.name = answer_of(twin, is_of_gpus ? "--name=cuda" : "--name");
   if (twin.name.starts_with("torch-")) return "";
   if (twin.name.starts_with(kUnfit)) return twin.name.substr(kUnfit.size());
   const bool is_there = twin.python.find('/') == std::string::npos ? is_in_path(twin.python)
@@ -94,17 +96,19 @@ void check_measured(const std::string& costs) {
 
 }  // namespace
 
-std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site) {
+std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site,
+                                         const std::string& backend) {
   TorchTwin twin{.python = python, .script = find_script(), .name = {}};
-  const std::string why = why_without(twin, site);
+  const std::string why = why_without(twin, site, backend);
   if (why.empty()) return twin;
   fmt::print(stderr, "without torch: {}; the sweep goes on\n", why);
   return std::nullopt;
 }
 
-TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site) {
+TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site,
+                            const std::string& backend) {
   TorchTwin twin{.python = python, .script = find_script(), .name = {}};
-  const std::string why = why_without(twin, site);
+  const std::string why = why_without(twin, site, backend);
   if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);
   return twin;
 }
@@ -164,12 +168,16 @@ std::string why_not_of_torch(const results::Cell& cell, bool is_host) {
   return precision == "tf32" ? "tf32 is a GPU's" : "";
 }
 
-void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host) {
+void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host,
+                     TorchCells which) {
   const std::vector<results::Cell> own = planned.cells;
   for (const results::Cell& cell : own) {
     results::Cell twin = cell;
     twin.options[reports::kImplementation] = name;
-    if (!has_torch_counterpart(cell)) {
+    if (which == TorchCells::kPairs) {
+      const bool is_pair = cell.strategy == name_of(kDp) || cell.strategy == name_of(kDdp);
+      if (is_pair && has_torch_counterpart(cell)) planned.cells.push_back(std::move(twin));
+    } else if (!has_torch_counterpart(cell)) {
       planned.dropped.push_back(
           {.cell = std::move(twin), .reason = "torch has no such strategy, option or model"});
     } else if (std::string why = why_not_of_torch(cell, is_host); !why.empty()) {

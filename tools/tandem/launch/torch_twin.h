@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/tandem/launch/launch_site.h"
@@ -22,15 +23,20 @@ struct TorchTwin {
   std::vector<std::string> environment{};
 };
 
+// The value of --with-torch that leaves torch out.
+inline constexpr std::string_view kNoTorch = "off";
+
 // `python` is the value of --with-torch, not empty. Returns nothing, with one line on stderr that
-// says why, where that python has no torch that is fit to be measured or launches would run on
-// another machine: the sweep goes on without torch. Throws a usage error where there is no such
-// program, except for the usual "python3".
+// says why, where that python has no torch that is fit to be measured on that back end or launches
+// would run on another machine: the sweep goes on without torch. Throws a usage error where there
+// is no such program, except for the usual "python3".
 [[nodiscard]] std::optional<TorchTwin> find_torch_twin(const std::string& python,
-                                                       const LaunchSite& site);
+                                                       const LaunchSite& site,
+                                                       const std::string& backend);
 
 // The same where torch is what is measured: throws a usage error in place of going on without.
-[[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site);
+[[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site,
+                                          const std::string& backend);
 
 // A question to torch's side, which may take minutes.
 struct TwinQuestion {
@@ -57,8 +63,12 @@ struct TwinQuestion {
 // Why torch does not measure the cell on the host; empty on GPUs, and where torch does.
 [[nodiscard]] std::string why_not_of_torch(const results::Cell& cell, bool is_host);
 
-// Adds the twin of every cell that torch can measure, in the order of the cells; cells that torch
-// cannot measure are dropped with a reason.
-void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host);
+// Which cells get twins: all, or those of dp and ddp alone.
+enum class TorchCells { kAll, kPairs };
+
+// Adds the twin of every such cell that torch can measure, in the order of the cells; cells that
+// torch cannot measure are dropped with a reason where all were to have one.
+void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host,
+                     TorchCells which);
 
 }  // namespace tandem::cli

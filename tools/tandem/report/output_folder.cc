@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/report/output_folder.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <future>
 #include <string>
 #include <system_error>
@@ -12,6 +16,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/html.h"
 #include "reports/render/markdown.h"
+#include "tools/tandem/report/redaction.h"
 
 namespace tandem::cli {
 namespace {
@@ -26,6 +31,16 @@ bool is_there(const std::filesystem::path& path) {
 std::filesystem::path absolute_folder(const std::filesystem::path& path) {
   if (path.empty()) fail(ErrorKind::kUsage, "--out is empty; name a folder");
   return std::filesystem::absolute(path);
+}
+
+// Whether others have asked for such results: those of GPUs, and the rows of tools/gpu_proof.
+bool is_asked_for(const results::Document& document) {
+  if (document.sweep.context.custom.contains(kRemovedFact)) return false;
+  const bool of_gpus = std::ranges::any_of(document.launches, [](const auto& record) {
+    return record.status == results::Status::kOk && record.cell.backend == "cuda";
+  });
+  return of_gpus || std::ranges::any_of(document.others,
+                                        [](const auto& entry) { return entry.source == "proof"; });
 }
 
 }  // namespace
@@ -50,7 +65,7 @@ void OutputPaths::check_apart(std::string_view option,
                               const std::vector<std::filesystem::path>& inputs,
                               ResultsFile results) const {
   for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
-                           "samples.csv", "explain.md", "unfinished"}) {
+                           "samples.csv", "explain.md", "unfinished", "results-to-send.json"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
   }
   if (results == ResultsFile::kWritten) {
@@ -139,6 +154,16 @@ void OutputFolder::write(const reports::Report& report, ResultsFile results) con
   results::replace_file(page(), reports::to_html(report));
   document.get();
   samples.get();
+}
+
+void OutputFolder::write_to_send(const results::Document& document) const {
+  if (!is_asked_for(document)) return;
+  const Redacted sent = redacted(document);
+  results::replace_file(to_send(), sent.text);
+  fmt::print(
+      "to send, for everyone's table: {} (without names of hosts, folders, addresses and "
+      "serials; removed: {})\n",
+      to_send().string(), words_of(sent.removed));
 }
 
 void OutputFolder::write(const reports::SideBySide& side) const {

@@ -32,6 +32,7 @@ class OutputPaths {
   [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.json"; }
   [[nodiscard]] std::filesystem::path page() const { return folder_ / "report.html"; }
   [[nodiscard]] std::filesystem::path explanation() const { return folder_ / "explain.md"; }
+  [[nodiscard]] std::filesystem::path to_send() const { return folder_ / "results-to-send.json"; }
 
   // Throws a usage error that names `option` where an output would overwrite one of `inputs`; with
   // `results` kept, results.json may be an input.
@@ -71,6 +72,9 @@ class OutputFolder : public OutputPaths {
 
   // Writes results.json, report.html, report.md, cells.csv, comparisons.csv and samples.csv.
   void write(const reports::Report& report, ResultsFile results = ResultsFile::kWritten) const;
+  // Of GPUs, and of tools/gpu_proof: writes results-to-send.json, the results without what tells
+  // whose they are, and says so. What was sent by others is not written again.
+  void write_to_send(const results::Document& document) const;
   // Writes report.html and report.md; each document's own folder has its other files.
   void write(const reports::SideBySide& side) const;
 

@@ -191,6 +191,7 @@ int write_as_one(const ReportOptions& options, const fs::path& out) {
   const OutputFolder folder(out);
   const reports::Report report = reports::make_report(std::move(document));
   folder.write(report, results);
+  folder.write_to_send(report.document);
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -46,19 +47,68 @@ std::vector<std::size_t> ranks_of_spread(std::size_t count) {
   return ranks;
 }
 
-// The place of each workload in that spread, with workloads in the order of the sweep.
-std::map<WorkloadKey, std::size_t> spread(const std::vector<results::Cell>& cells) {
-  std::map<WorkloadKey, std::size_t> places;
-  for (const results::Cell& cell : cells) places.try_emplace(workload_of(cell), places.size());
-  const std::vector<std::size_t> ranks = ranks_of_spread(places.size());
-  for (auto& [workload, place] : places) place = ranks[place];
-  return places;
+// The batches of a model on one count of devices, in the order of the sweep.
+using Curve = std::vector<WorkloadKey>;
+
+// The rank of each workload: its place in the spread of its curve, then that of its model in the
+// sweep.
+using WorkloadRank = std::pair<std::size_t, std::size_t>;
+
+// `single` is on one device whatever the batch, so its batches are in the curves of others.
+std::map<WorkloadKey, WorkloadRank> ranks_of_workloads(const std::vector<results::Cell>& cells) {
+  std::map<std::string, std::size_t> models;
+  std::map<std::tuple<std::string, std::string, int>, Curve> curves;
+  for (const bool of_single : {false, true}) {
+    std::set<WorkloadKey> of_others;
+    for (const auto& [place, curve] : curves) of_others.insert(curve.begin(), curve.end());
+    for (const results::Cell& cell : cells) {
+      models.try_emplace(cell.model, models.size());
+      if ((cell.strategy == name_of(kSingle)) != of_single) continue;
+      if (of_others.contains(workload_of(cell))) continue;
+      Curve& curve = curves[{cell.model, cell.option("precision"), cell.devices}];
+      if (std::ranges::find(curve, workload_of(cell)) == curve.end()) {
+        curve.push_back(workload_of(cell));
+      }
+    }
+  }
+  std::map<WorkloadKey, WorkloadRank> ranks;
+  for (const auto& [place, curve] : curves) {
+    const std::vector<std::size_t> spread = ranks_of_spread(curve.size());
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      const WorkloadRank rank{spread[i], models.at(std::get<0>(place))};
+      const auto [known, is_new] = ranks.try_emplace(curve[i], rank);
+      if (!is_new) known->second = std::min(known->second, rank);
+    }
+  }
+  return ranks;
 }
 
-int kind_of(const results::Cell& cell) {
-  if (!reports::is_plain(cell)) return 3;
-  if (cell.strategy == name_of(kDp) || cell.strategy == name_of(kDdp)) return 0;
-  return cell.strategy == name_of(kSingle) || cell.strategy == name_of(kIndependent) ? 1 : 2;
+bool is_pair(const results::Cell& cell) {
+  return cell.strategy == name_of(kDp) || cell.strategy == name_of(kDdp);
+}
+
+bool is_of_torch(const results::Cell& cell) { return !reports::implementation_of(cell).empty(); }
+
+// How far each workload is from its model's most devices, by the nearest cell of another strategy
+// than `single`, which is on one device whatever it is the baseline of.
+std::map<WorkloadKey, int> distances(const std::vector<results::Cell>& cells,
+                                     const std::map<std::string, int>& most) {
+  std::map<WorkloadKey, int> least;
+  for (const results::Cell& cell : cells) {
+    if (cell.strategy == name_of(kSingle)) continue;
+    const int fewer = most.at(cell.model) - cell.devices;
+    const auto [known, is_new] = least.try_emplace(workload_of(cell), fewer);
+    known->second = std::min(known->second, fewer);
+  }
+  return least;
+}
+
+int kind_of(const results::Cell& cell, bool has_torch_pair) {
+  const bool is_own = !is_of_torch(cell);
+  if (!reports::is_plain(is_own ? cell : reports::own_cell(cell))) return 4;
+  if (is_pair(cell) && (is_own || has_torch_pair)) return is_own ? 1 : 0;
+  if (!is_own) return 4;
+  return cell.strategy == name_of(kSingle) || cell.strategy == name_of(kIndependent) ? 2 : 3;
 }
 
 }  // namespace
@@ -69,13 +119,21 @@ std::vector<CellGroup> most_informative_first(const std::vector<results::Cell>& 
     int& count = most[cell.model];
     count = std::max(count, cell.devices);
   }
-  const std::map<WorkloadKey, std::size_t> workloads = spread(cells);
-  // The key is the distance from the most devices, the kind of the cell, and the workload's place.
-  std::map<std::tuple<int, int, std::size_t>, CellGroup> groups;
+  const std::map<WorkloadKey, int> of_single = distances(cells, most);
+  const std::map<WorkloadKey, WorkloadRank> workloads = ranks_of_workloads(cells);
+  const bool has_torch_pair = std::ranges::any_of(cells, [](const results::Cell& cell) {
+    return is_of_torch(cell) && cell.strategy == name_of(kDp);
+  });
+  // The key is the distance from the most devices, the kind of the cell, and the workload's rank.
+  std::map<std::tuple<int, int, WorkloadRank>, CellGroup> groups;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const results::Cell& cell = cells[i];
-    const int fewer = cell.strategy == name_of(kSingle) ? 0 : most.at(cell.model) - cell.devices;
-    groups[{fewer, kind_of(cell), workloads.at(workload_of(cell))}].push_back(i);
+    int fewer = most.at(cell.model) - cell.devices;
+    if (cell.strategy == name_of(kSingle)) {
+      const auto found = of_single.find(workload_of(cell));
+      fewer = found == of_single.end() ? 0 : found->second;
+    }
+    groups[{fewer, kind_of(cell, has_torch_pair), workloads.at(workload_of(cell))}].push_back(i);
   }
   std::vector<CellGroup> order;
   for (auto& [key, group] : groups) order.push_back(std::move(group));

@@ -10,36 +10,44 @@
 #include <map>
 #include <numeric>
 
+#include "reports/model/subject.h"
 #include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
 
 namespace {
 
-constexpr Seconds kWarmUp{0.2};  // step_bench's defaults
-constexpr Seconds kWarmUpOfGpus{2};
-constexpr int kWarmUpSteps = 5;
+constexpr int kWarmUpSteps = 5;  // step_bench's default
 
 // The assumed speeds before any measurement: rounded down from the speeds of models with 1 to 100
-// million parameters on a core with AVX2 and on a data-centre GPU, in fp32. The first launch
-// corrects the estimate.
+// million parameters on a core with AVX2 and on a data-centre GPU. The first launch corrects the
+// estimate.
 constexpr double kFlopsOfCore = 50e9;
-constexpr double kFlopsOfGpu = 10e12;
 // The speed of seeding weights and of the first touch of weights, gradients and state.
 constexpr double kParametersPerSecond = 100e6;
 
-// The time to start and end processes under mpirun on an idle machine; a cell of torch takes a few
-// seconds more, for the import.
-Seconds start_and_end(const results::Cell& cell) {
-  return Seconds{cell.options.contains("implementation") ? 4.0 : 1.0};
+double flops_of_gpu(const results::Cell& cell) {
+  const std::string precision = reports::precision_of(cell);
+  if (precision == "fp32") return 10e12;
+  return precision == "tf32" ? 40e12 : 100e12;
 }
+
+// The time to start and end processes under mpirun on an idle machine; GPUs' contexts, libraries
+// and communicators take seconds more, and so does torch, for the import.
+Seconds start_and_end(const results::Cell& cell, bool is_host) {
+  return Seconds{(cell.options.contains("implementation") ? 4.0 : 1.0) + (is_host ? 0 : 4)};
+}
+
+// The time of the steps before the first sample at least: GPUs' clocks take longer to settle.
+Seconds warm_up(bool is_host) { return Seconds{is_host ? 0.2 : 2.0}; }
 
 }  // namespace
 
 Seconds time_of(const results::LaunchRecord& record) {
   const std::vector<double>& samples = record.step_seconds;
-  return start_and_end(record.cell) + Seconds{record.first_step_seconds + record.warmup_seconds +
-                                              std::accumulate(samples.begin(), samples.end(), 0.0)};
+  return start_and_end(record.cell, record.cell.backend == "host") +
+         Seconds{record.first_step_seconds + record.warmup_seconds +
+                 std::accumulate(samples.begin(), samples.end(), 0.0)};
 }
 
 void LaunchTimes::add(std::size_t cell, Seconds time) {
@@ -63,9 +71,9 @@ Seconds LaunchTimes::total(const std::vector<int>& launches) const {
 Seconds expected_time(const results::Cell& cell, const ModelWork& size,
                       const LaunchSettings& settings, bool is_host) {
   const double flops = size.flops_per_sample * static_cast<double>(cell.global_batch);
-  const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : kFlopsOfGpu)};
-  return start_and_end(cell) + Seconds{size.parameters / kParametersPerSecond} +
-         std::max(is_host ? kWarmUp : kWarmUpOfGpus, kWarmUpSteps * step) +
+  const Seconds step{flops / cell.devices / (is_host ? kFlopsOfCore : flops_of_gpu(cell))};
+  return start_and_end(cell, is_host) + Seconds{size.parameters / kParametersPerSecond} +
+         std::max(warm_up(is_host), kWarmUpSteps * step) +
          std::max(Seconds{parse_duration(settings.min_time, "min_time")},
                   settings.min_samples * step);
 }

@@ -115,20 +115,25 @@ std::filesystem::path folder_of_modules(const RunOptions& options) {
   return std::filesystem::path(sweep_of(options)).parent_path();
 }
 
-// Plans Tandem's cells, and those of torch beside them where torch is asked for.
+// Plans Tandem's cells, and those of torch beside them: all that torch has where it is asked for,
+// and between GPUs what users run, dp and ddp, unless it is to be left out.
 void plan_models(Task& task, const RunOptions& options) {
   const bool is_host = is_on_host(task.backend);
   task.planned = plan_cells(task.sweep, task.backend);
   drop_for_backend(task.planned, is_host);
-  const std::string usual_torch = task.sweep.with_torch ? "python3" : "";
-  const std::string torch = options.torch.empty() ? usual_torch : options.torch;
-  if (!torch.empty()) task.torch = find_torch_twin(torch, task.site);
-  if (task.torch) add_torch_cells(task.planned, task.torch->name, is_host);
+  const bool is_asked = !options.torch.empty() || task.sweep.with_torch;
+  if (options.torch == kNoTorch || (!is_asked && is_host)) return;
+  const std::string python = options.torch.empty() ? "python3" : options.torch;
+  task.torch = find_torch_twin(python, task.site, task.backend);
+  if (!task.torch) return;
+  add_torch_cells(task.planned, task.torch->name, is_host,
+                  is_asked ? TorchCells::kAll : TorchCells::kPairs);
 }
 
 // Plans torch's cells of users' modules, after a step of each module.
 void plan_modules(Task& task, const RunOptions& options) {
-  task.torch = needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site);
+  task.torch =
+      needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site, task.backend);
   if (is_pretended(options)) {
     PretendOptions pretend = options.pretended;
     pretend.python = task.torch->python;
@@ -145,13 +150,24 @@ void plan_modules(Task& task, const RunOptions& options) {
   make_torch_cells(task.planned, task.torch->name, is_on_host(task.backend), modules);
 }
 
+// Reads the sweep. A sweep of GPUs is planned for them where there are none, too; only its launches
+// need them.
+void read_sweep(Task& task, const RunOptions& options) {
+  const int asked = is_pretended(options) ? options.pretended.gpus : options.devices;
+  const auto read = [&] {
+    task.sweep = asked_sweep(options, all_devices(asked, task.backend, task.site));
+  };
+  task.backend = backend_of(options);
+  read();
+  if (task.backend != "auto" || task.sweep.backend.empty()) return;
+  task.backend = task.sweep.backend;
+  read();
+}
+
 Task task_of(const RunOptions& options) {
   Task task;
-  const std::string backend = backend_of(options);
-  task.backend = backend;
   task.site = checked_site(options.site);
-  const int asked = is_pretended(options) ? options.pretended.gpus : options.devices;
-  task.sweep = asked_sweep(options, all_devices(asked, backend, task.site));
+  read_sweep(task, options);
   if (options.launches > 0) task.sweep.launches = options.launches;
   if (is_pretended(options) && !task.sweep.is_of_modules) {
     fail(ErrorKind::kUsage,
@@ -167,7 +183,7 @@ Task task_of(const RunOptions& options) {
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
                .limit = {.site = task.site,
-                         .cores = core_limit(backend, options.oversubscribe),
+                         .cores = core_limit(task.backend, options.oversubscribe),
                          .oversubscribe = options.oversubscribe},
                .stop_at = std::nullopt,
                .model_series = task.sweep.model_series};
@@ -186,12 +202,14 @@ std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dro
   return groups;
 }
 
-// The time that --budget gives. Throws a usage error where there is none to spend.
-Nanoseconds budget_of(const RunOptions& options) {
-  const Nanoseconds budget = parse_duration(options.budget, "--budget");
+// The time that --budget gives, or the sweep where the option is absent; nothing: any. Throws a
+// usage error where there is none to spend.
+std::optional<Nanoseconds> budget_of(const RunOptions& options, const Sweep& sweep) {
+  const std::string& text = options.budget.empty() ? sweep.budget : options.budget;
+  if (text.empty()) return std::nullopt;
+  const Nanoseconds budget = parse_duration(text, "--budget");
   if (budget > Nanoseconds{0}) return budget;
-  fail(ErrorKind::kUsage, "--budget={}: no launch ends in no time; give a time such as 30m",
-       options.budget);
+  fail(ErrorKind::kUsage, "--budget={}: no launch ends in no time; give a time such as 30m", text);
 }
 
 results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
@@ -219,6 +237,14 @@ std::string some_of(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
+// How a run goes on whose budget is spent: one that the sweep has is spent again by the same
+// command, at once.
+std::string to_go_on_after(const RunOptions& options, const OutputFolder& folder) {
+  if (!options.budget.empty()) return how_to_go_on(folder.folder(), !options.out.empty());
+  return fmt::format("--budget=1h --out={} goes on, for an hour",
+                     shell_word(std::filesystem::relative(folder.folder()).string()));
+}
+
 void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder,
              const std::vector<std::string>& left_out) {
   switch (end) {
@@ -226,10 +252,10 @@ void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder
       return;
     case SweepEnd::kBudgetSpent:
       fmt::print(stderr,
-                 "the budget of {} is spent: no further launch is started; {}. Left out, wholly "
-                 "or in part, {}: {}\n",
-                 options.budget, how_to_go_on(folder.folder(), !options.out.empty()),
-                 count_text(std::ssize(left_out), "cell"), some_of(left_out));
+                 "the budget is spent: no further launch is started; {}. Left out, wholly or in "
+                 "part, {}: {}\n",
+                 to_go_on_after(options, folder), count_text(std::ssize(left_out), "cell"),
+                 some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
       fmt::print(stderr, "interrupted: what is done is kept; {}\n",
@@ -257,6 +283,7 @@ int finish(const OutputFolder& folder, results::JournalContents journal, SweepEn
   const reports::Report report = reports::make_report(
       {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)});
   folder.write(report);
+  folder.write_to_send(report.document);
   if (end == SweepEnd::kComplete) folder.mark_finished();
   fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
   if (end == SweepEnd::kInterrupted) return kInterruptedExit;
@@ -414,16 +441,15 @@ int dry_run(const RunOptions& options) {
     if (!refusal.empty()) run.left_out.push_back("this machine would refuse it: " + refusal);
   }
   take_over(run, task, options);
-  fmt::print("{}", options.budget.empty() ? to_text(run) : to_text(run, budget_of(options)));
+  const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
+  fmt::print("{}", budget ? to_text(run, *budget) : to_text(run));
   return 0;
 }
 
 int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
   Task task = task_of(options);
-  if (!options.budget.empty()) {
-    task.plan.stop_at = start + budget_of(options);
-  }
+  if (const auto budget = budget_of(options, task.sweep)) task.plan.stop_at = start + *budget;
   check_fits(task.plan);
   const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
   const LaunchSettings settings = settings_of(task, options);

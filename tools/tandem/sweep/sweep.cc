@@ -23,6 +23,7 @@ constexpr JsonRange kLaunches{1, 1000};    // launches per cell, as in --launche
 constexpr JsonRange kSamples{1, 100'000};  // samples per launch; the record keeps every sample
 constexpr Seconds kLongestLaunch{3600};    // six times the usual time-out of a launch
 constexpr std::size_t kMostWorkloads = 10'000;
+constexpr std::array<std::string_view, 2> kBackends{"host", "cuda"};  // those that can be planned
 
 std::vector<std::string> precisions_of(const JsonValue& workload) {
   const auto given = workload.find("precision");
@@ -284,7 +285,7 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
   const JsonDocument json(JsonAuthor::kPerson, text, where);
   const JsonValue file = json.root();
   file.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
-              "launches", "min_time", "min_samples", "with_torch"});
+              "launches", "min_time", "min_samples", "with_torch", "backend", "budget"});
   Sweep sweep;
   sweep.name = text_of(file.at("name"));
   if (const auto description = file.find("description")) {
@@ -305,6 +306,13 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
   if (const auto count = file.find("min_samples")) read_json(*count, sweep.min_samples, kSamples);
   if (const auto time = file.find("min_time")) sweep.min_time = text_of(*time);
   if (const auto torch = file.find("with_torch")) sweep.with_torch = torch->boolean();
+  if (const auto backend = file.find("backend")) {
+    sweep.backend = kBackends[backend->one_of(kBackends)];
+  }
+  if (const auto budget = file.find("budget")) {
+    sweep.budget = text_of(*budget);
+    (void)parse_duration(sweep.budget, where + ", key 'budget'");
+  }
   if (parse_duration(sweep.min_time, where + ", key 'min_time'") > kLongestLaunch) {
     file.complain("key 'min_time' is above 3600s");
   }

@@ -60,6 +60,9 @@ struct Sweep {
   std::string min_time = "500ms";  // the samples' time per launch, after warm-up
   int min_samples = 10;
   bool with_torch = false;  // PyTorch's own strategies are measured, too, unless it is not there
+  // Of a run that names neither: its back end, and the time that it takes at most; empty: none.
+  std::string backend{};
+  std::string budget{};
 };
 
 // The counts of devices that a sweep is read for.

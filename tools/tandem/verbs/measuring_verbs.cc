@@ -95,15 +95,18 @@ void add_run(CLI::App& app, Verbs& verbs) {
       ->check(whole_number(1, kMostLaunches));
   run.add_option("--budget", options->budget,
                  "take the most informative cells that fit into this time, such as 30m, and start "
-                 "no launch after it")
+                 "no launch after it; default: the sweep's, node has 10m")
       ->type_name("TIME");
   run.add_flag("--dry-run", options->dry_run,
                "list the cells with a guess of their time, what is not measured and why, and end");
   run.add_flag("--no-links", options->no_links,
                "do not find out, once per --out and in seconds, how fast devices copy");
   add_backend(run, options->backend);
-  add_measuring(run, *options,
-                "PyTorch's own single, independent, ddp and, between GPUs, dp as well");
+  add_measuring(
+      run, *options,
+      "PyTorch's own single, independent, ddp and, between GPUs, dp as well; between GPUs "
+      "its dp and ddp are measured unasked where python3 has torch, and off leaves them "
+      "out");
   verbs.push_back({&run, [options](const Call& call) {
                      options->command = call.command;
                      return run_sweep(*options);
