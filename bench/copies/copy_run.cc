@@ -155,7 +155,9 @@ void OneWayCopy::enqueue() {
 }
 
 void OneWayCopy::enqueue_timed(int copies, TimePoint time) {
-  stream_->start_after(time);
+  // A single copy is not held: it is long, or of pageable memory, which the driver may stage on the
+  // host before the stream goes on.
+  if (copies > 1) stream_->start_after(time);
   stream_->record(*begin_);
   for (int i = 0; i < copies; ++i) enqueue();
   stream_->record(*end_);

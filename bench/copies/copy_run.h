@@ -37,7 +37,7 @@ class OneWayCopy {
   void enqueue();
   void synchronize() { stream_->synchronize(); }
 
-  // Enqueues `copies` between two timed events, none of which starts before `time`.
+  // Enqueues `copies` between two timed events; none of several starts before `time`.
   void enqueue_timed(int copies, TimePoint time);
   // The time between these events; synchronise first.
   [[nodiscard]] Nanoseconds timed() const { return *end_ - *begin_; }

@@ -197,8 +197,9 @@ std::vector<GpuRecord> GpuWatch::gather(Bootstrap& bootstrap) const {
   return all;
 }
 
-std::optional<double> joules_per_step(const std::vector<GpuRecord>& gpus, std::int64_t steps) {
-  if (gpus.empty() || steps == 0) return std::nullopt;
+std::optional<double> joules_per_step(const std::vector<GpuRecord>& gpus, int devices,
+                                      std::int64_t steps) {
+  if (gpus.empty() || std::ssize(gpus) != devices || steps == 0) return std::nullopt;
   std::map<std::string, double> by_gpu;  // devices may share one
   for (const GpuRecord& gpu : gpus) {
     if (!gpu.joules) return std::nullopt;

@@ -68,9 +68,10 @@ class GpuWatch {
   TimePoint begin_{};
 };
 
-// The energy of all GPUs, each once, over `steps`; absent where the driver does not tell it of one.
+// The energy of all GPUs, each once, over `steps`; absent where the driver does not tell it of one,
+// or where one of the job's devices has no record.
 [[nodiscard]] std::optional<double> joules_per_step(const std::vector<results::GpuRecord>& gpus,
-                                                    std::int64_t steps);
+                                                    int devices, std::int64_t steps);
 
 // A line for each watched GPU whose clocks were held down in between.
 [[nodiscard]] std::vector<std::string> slowdown_warnings(

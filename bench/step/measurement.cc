@@ -165,7 +165,8 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
   gpus.after_samples();
   Measurement measured = benchmark.gathered(bootstrap);
   measured.gpus = gpus.gather(bootstrap);
-  measured.joules_per_step = joules_per_step(measured.gpus, benchmark.steps_taken());
+  measured.joules_per_step =
+      joules_per_step(measured.gpus, options.job.devices, benchmark.steps_taken());
   if (job.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
   return measured;
 }

@@ -194,7 +194,8 @@ void StepWatch::watch_threads(Variant& variant) {
     auto communicator = make_communicator(Transport::kAuto, bootstrap, device,
                                           {.deadline = deadline_,
                                            .observer = flight_.collectives_of(bootstrap.rank()),
-                                           .memory = memory_});
+                                           .memory = memory_,
+                                           .rank_exit = flight_.rank_exit(Nanoseconds{0})});
     if (fault_) fault_->meet(bootstrap.rank(), *communicator);
     return communicator;
   };

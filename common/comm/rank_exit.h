@@ -29,10 +29,10 @@ struct RankExit {
   [[noreturn]] void end_process(const Error& error, int exit_code = 1) const;
 };
 
-// Ends this process where a call into a library that cannot be interrupted (MPI's start and end)
-// does not return in time: a stopped peer may hold up such a call for ever. While the guard lives,
-// a thread of the guard's own waits, parked. Past `patience` that thread ends the process with
-// `error` and `exit_code`.
+// Ends this process where a call into a library that cannot be interrupted (MPI's start and end,
+// NCCL's start and abort) does not return in time: a stopped peer may hold up such a call for ever.
+// While the guard lives, a thread of the guard's own waits, parked. Past `patience` that thread
+// ends the process with `error` and `exit_code`.
 class ExitGuard {
  public:
   ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit = {},

@@ -55,7 +55,7 @@ std::string_view meaning_of(std::string_view phase) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
       {{"idle", "waiting for other devices"},
        {"exposed_comm", "waiting for gradients to be exchanged"},
-       {"bucket_copy", "copying gradients between their own memory and buckets"}}};
+       {"bucket_copy", "copying gradients out of buckets"}}};
   for (const auto& [name, meaning] : kMeanings) {
     if (name == phase) return meaning;
   }
@@ -165,11 +165,21 @@ struct Remedy {
 };
 constexpr std::array kRemedies{
     Remedy{"bucket_copy", "", "--grads=views (torch: gradient_as_bucket_view=True)",
-           "copying gradients between their own memory and buckets"},
+           "copying gradients out of buckets, besides the way in, which is part of backward,"},
     Remedy{"exposed_comm", "cuda",
            "--comm-priority=high (torch: is_high_priority_stream=True) and "
            "--comm-memory=registered (TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1)",
            "waiting for gradients to be exchanged"}};
+
+// Whether the cell's collectives are NCCL's, and neither one of its options names them already nor
+// takes another way.
+bool can_take(const Remedy& remedy, const results::Cell& cell) {
+  if (remedy.backend.empty()) return true;
+  constexpr std::array kElse{"comm", "comm-priority", "comm-memory", "reducer"};
+  return cell.backend == remedy.backend && std::ranges::none_of(kElse, [&](const char* option) {
+           return cell.options.contains(option);
+         });
+}
 
 // Advises on the cell of ddp that spends the largest share of its step on what a remedy is against.
 void add_remedies(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
@@ -178,7 +188,7 @@ void add_remedies(std::vector<Advice>& list, const std::vector<const StrategyPai
     double most = kWorthSaying;
     for (const StrategyPair* pair : pairs) {
       const CellSummary& ddp = *pair->ddp;
-      if (!remedy.backend.empty() && ddp.cell.backend != remedy.backend) continue;
+      if (!can_take(remedy, ddp.cell)) continue;
       for (const PhaseMean& phase : ddp.phases) {
         if (phase.name != remedy.phase || share_of(phase, ddp) < most) continue;
         most = share_of(phase, ddp);

@@ -91,7 +91,7 @@ TEST_F(GpuWatchTest, Energy_IsWhatTheCounterAdded) {
   fake.millijoules += 250'500;
   watch.after_samples();
   EXPECT_DOUBLE_EQ(watch.records().front().joules.value(), 250.5);
-  EXPECT_DOUBLE_EQ(joules_per_step(watch.records(), 100).value(), 2.505);
+  EXPECT_DOUBLE_EQ(joules_per_step(watch.records(), 1, 100).value(), 2.505);
 }
 
 TEST_F(GpuWatchTest, EnergyOfAnInstance_OrOfACounterThatStartedAnew_IsAbsent) {
@@ -102,7 +102,7 @@ TEST_F(GpuWatchTest, EnergyOfAnInstance_OrOfACounterThatStartedAnew_IsAbsent) {
     fake.millijoules = divided ? fake.millijoules + 1000 : 3;
     watch.after_samples();
     EXPECT_FALSE(watch.records().front().joules);
-    EXPECT_FALSE(joules_per_step(watch.records(), 100));
+    EXPECT_FALSE(joules_per_step(watch.records(), 1, 100));
   }
 }
 
@@ -111,10 +111,11 @@ TEST(JoulesPerStep, CountsAGpuOfSeveralDevicesOnce_AndNeedsThemAll) {
   gpus[0].hardware = gpus[1].hardware = "a";
   gpus[2].hardware = "b";
   gpus[0].joules = gpus[1].joules = 30;
-  EXPECT_FALSE(joules_per_step(gpus, 10));
+  EXPECT_FALSE(joules_per_step(gpus, 3, 10));
   gpus[2].joules = 50;
-  EXPECT_DOUBLE_EQ(joules_per_step(gpus, 10).value(), 8);
-  EXPECT_FALSE(joules_per_step({}, 10));
+  EXPECT_DOUBLE_EQ(joules_per_step(gpus, 3, 10).value(), 8);
+  EXPECT_FALSE(joules_per_step(gpus, 4, 10));  // of one device nothing is known
+  EXPECT_FALSE(joules_per_step({}, 0, 10));
 }
 
 TEST_F(GpuWatchTest, CountersThatTheDriverLacks_AreAbsentAndNotZero) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kFile = "libnccl.so.2";
 
-// Non-blocking communicators; before them a call cannot be given a deadline.
+// The first that has ncclCommFinalize.
 constexpr int kOldest = NCCL_VERSION(2, 14, 0);
 
 std::string version_text(int version) {  // 22809 is 2.28.9

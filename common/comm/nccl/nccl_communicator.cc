@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_communicator.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -216,8 +214,9 @@ void NcclCommunicator::enter_group() {
   inside_group_.emplace(*handle_, CollectiveCall{.name = "a group of calls", .size = Bytes{0}});
 }
 
+void NcclCommunicator::let_others_in() { inside_group_.reset(); }
+
 void NcclCommunicator::leave_group(ncclResult_t result) {
-  inside_group_.reset();
   for (const auto& [call, finish_call] : std::exchange(grouped_, {})) {
     const auto error = capture_error([&, &finish_one = finish_call] {
       check(api_, result, "ncclGroupEnd");

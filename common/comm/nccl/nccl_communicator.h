@@ -70,6 +70,9 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   // Begins a group of calls on several communicators by one thread: until it ends, calls are on no
   // stream, and no other thread gets into NCCL's communicator.
   void enter_group();
+  // Lets other threads in again. All members do so before any one leaves: a member that gives up
+  // waits for its watcher, and watchers of the others wait to get in.
+  void let_others_in();
   // Enqueues what comes behind the calls; NCCL's own group ended with `result`.
   void leave_group(ncclResult_t result);
 

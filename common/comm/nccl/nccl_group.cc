@@ -14,6 +14,7 @@ void call_together(const Api& api, const std::vector<Communicator*>& ranks,
   for (NcclCommunicator* const member : members) member->enter_group();
   const auto error = capture_error(calls);
   const ncclResult_t result = group.end();
+  for (NcclCommunicator* const member : members) member->let_others_in();
   for (NcclCommunicator* const member : members) member->leave_group(result);
   if (error) throw Error(*error);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_memory.h"
 
+#include <fmt/format.h>
+
 #include <new>
 #include <utility>
 

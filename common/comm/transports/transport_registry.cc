@@ -193,7 +193,10 @@ TransportChoice choose_transport(Transport asked, Bootstrap& bootstrap, Device& 
 std::unique_ptr<Communicator> make_communicator(const TransportChoice& choice, Bootstrap& bootstrap,
                                                 Device& device,
                                                 const CommunicatorOptions& options) {
-  if (options.memory == CommMemory::kRegistered && choice.transport != Transport::kNccl) {
+  // A process of several devices has one rank here; their threads' communicators are made apart.
+  const bool is_solo = choice.route == Route::kSolo;
+  if (options.memory == CommMemory::kRegistered && choice.transport != Transport::kNccl &&
+      !is_solo) {
     fail(ErrorKind::kUsage,
          "--comm-memory=registered is memory of NCCL's, and collectives go another way here{}: "
          "leave it out",
