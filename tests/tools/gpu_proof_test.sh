@@ -98,6 +98,15 @@ case_one_file_to_send() {
   grep -q "^to send, for everyone's table: .*/results-to-send.json" result/table.txt || die "the table does not name $file"
   expect 0 "$tandem" report $file --out=reported
   [ ! -e reported/results-to-send.json ] || die "what was sent is written to be sent again"
+  mkdir received
+  cp $file received/
+  expect 0 "$tandem" report received/results-to-send.json
+  cmp -s $file received/results-to-send.json || die "the source was written over"
+  expect 0 "$tandem" report received/results-to-send.json
+  cp result/results.json before
+  expect 2 "$tandem" report $file
+  one_line 'holds another run'
+  cmp -s before result/results.json || die "results were written over by those without facts"
 }
 
 case_four_gpus() {

@@ -179,7 +179,7 @@ summary() {
   if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
   if [ -e "$out/report.html" ]; then
     printf 'report: %s\n' "$out/report.html"
-    printf 'to send, for everyone'"'"'s table: %s (no host names, folders, serials)\n' "$out/results-to-send.json"
+    printf 'to send, for everyone'"'"'s table: %s (names of hosts, folders and serials taken out: docs/results.md)\n' "$out/results-to-send.json"
   elif [ -n "$(measured_figures)" ]; then
     printf 'no report of steps; the figures of other rows lie in %s\n' "$out/figures"
   else

@@ -35,7 +35,7 @@ std::filesystem::path absolute_folder(const std::filesystem::path& path) {
 
 // Whether others have asked for such results: those of GPUs, and the rows of tools/gpu_proof.
 bool is_asked_for(const results::Document& document) {
-  if (document.sweep.context.custom.contains(kRemovedFact)) return false;
+  if (is_redacted(document)) return false;
   const bool of_gpus = std::ranges::any_of(document.launches, [](const auto& record) {
     return record.status == results::Status::kOk && record.cell.backend == "cuda";
   });
@@ -62,12 +62,13 @@ std::string how_to_go_on(const std::filesystem::path& folder, bool was_named) {
 OutputPaths::OutputPaths(const std::filesystem::path& folder) : folder_(absolute_folder(folder)) {}
 
 void OutputPaths::check_apart(std::string_view option,
-                              const std::vector<std::filesystem::path>& inputs,
-                              ResultsFile results) const {
+                              const std::vector<std::filesystem::path>& inputs, ResultsFile results,
+                              ResultsFile sent) const {
   for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
-                           "samples.csv", "explain.md", "unfinished", "results-to-send.json"}) {
+                           "samples.csv", "explain.md", "unfinished"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
   }
+  if (sent == ResultsFile::kWritten) results::check_is_no_input(to_send(), option, inputs);
   if (results == ResultsFile::kWritten) {
     results::check_is_no_input(this->results(), option, inputs);
   }
@@ -108,7 +109,8 @@ std::filesystem::path OutputFolder::logs() const {
 bool OutputFolder::is_unfinished() const { return is_there(mark()); }
 
 void OutputFolder::mark_unfinished() const {
-  results::replace_file(mark(), "launches are missing; the same command goes on\n");
+  results::replace_file(
+      mark(), "launches are missing; the same command, with this folder as --out, goes on\n");
 }
 
 void OutputFolder::mark_finished() const { std::filesystem::remove(mark()); }
@@ -161,8 +163,7 @@ void OutputFolder::write_to_send(const results::Document& document) const {
   const Redacted sent = redacted(document);
   results::replace_file(to_send(), sent.text);
   fmt::print(
-      "to send, for everyone's table: {} (without names of hosts, folders, addresses and "
-      "serials; removed: {})\n",
+      "to send, for everyone's table: {} (taken out of it: {}; docs/results.md says what stays)\n",
       to_send().string(), words_of(sent.removed));
 }
 

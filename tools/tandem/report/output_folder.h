@@ -18,7 +18,7 @@ namespace tandem::cli {
 // --out.
 [[nodiscard]] std::string how_to_go_on(const std::filesystem::path& folder, bool was_named);
 
-// Whether results.json is written, or is an input and must stay as it is.
+// Whether a file of results is written, or stays as it is, since it is an input.
 enum class ResultsFile { kWritten, kKept };
 
 // The paths of the files in the folder that --out names. Makes no folder.
@@ -35,9 +35,10 @@ class OutputPaths {
   [[nodiscard]] std::filesystem::path to_send() const { return folder_ / "results-to-send.json"; }
 
   // Throws a usage error that names `option` where an output would overwrite one of `inputs`; with
-  // `results` kept, results.json may be an input.
+  // `results` kept, results.json may be an input, with `sent` kept results-to-send.json.
   void check_apart(std::string_view option, const std::vector<std::filesystem::path>& inputs,
-                   ResultsFile results = ResultsFile::kWritten) const;
+                   ResultsFile results = ResultsFile::kWritten,
+                   ResultsFile sent = ResultsFile::kWritten) const;
 
   // Throws a usage error where the folder has a results.json and no journal to continue: the file
   // is all that is left of another run.

@@ -18,6 +18,7 @@
 #include "reports/render/markdown.h"
 #include "reports/render/terminal.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/redaction.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {
@@ -73,7 +74,9 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
   const bool has_journal = fs::exists(names.journal(), unknown);
   if (!has_journal && !fs::exists(names.results(), unknown)) return;
   if (!has_journal && document != nullptr) {
-    if (holds_all(*document, load_document(names.results()))) return;
+    const Document there = load_document(names.results());
+    const bool loses_facts = is_redacted(*document) && !is_redacted(there);
+    if (!loses_facts && holds_all(*document, there)) return;
   }
   fail(ErrorKind::kUsage,
        "--out: {} holds another run, whose report would be overwritten: choose another folder",
@@ -185,7 +188,8 @@ int write_as_one(const ReportOptions& options, const fs::path& out) {
   const OutputPaths names(out);
   const ResultsFile results =
       is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
-  names.check_apart("--out", inputs_of(options), results);
+  const ResultsFile sent = is_redacted(document) ? ResultsFile::kKept : ResultsFile::kWritten;
+  names.check_apart("--out", inputs_of(options), results, sent);
   check_keeps_others(out, options, &document);
   add_figures(document, options.figures);
   const OutputFolder folder(out);
