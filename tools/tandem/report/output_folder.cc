@@ -161,7 +161,7 @@ void OutputFolder::write_to_send(const results::Document& document) const {
   const Redacted sent = redacted(document);
   results::replace_file(to_send(), sent.text);
   fmt::print(
-      "to send, for everyone's table: {} (without names of hosts, folders, addresses and "
+      "to send, for reports/samples: {} (without names of hosts, folders, addresses and "
       "serials; removed: {})\n",
       to_send().string(), words_of(sent.removed));
 }
