@@ -218,6 +218,42 @@ class Commands(unittest.TestCase):
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
 
+class CudaFromPip(unittest.TestCase):
+    """The script for CUDA 12 in a folder of its own, with stand-ins that download nothing."""
+
+    def setUp(self):
+        self.root = tempfile.TemporaryDirectory()
+        self.addCleanup(self.root.cleanup)
+        self.folder = pathlib.Path(self.root.name)
+        for name in ("cuda-from-pip", "lib/setup.sh"):
+            (self.folder / "tools" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / "tools" / name, self.folder / "tools" / name)
+        (self.folder / "bin").mkdir()
+
+    def put(self, name, text):
+        (self.folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.folder / "bin" / name).chmod(0o755)
+
+    def make(self):
+        return run("env", f"PATH={self.folder / 'bin'}:{os.environ['PATH']}", self.folder / "tools/cuda-from-pip", "--cuda=12")
+
+    def test_another_processor_is_refused(self):
+        self.put("uname", "echo aarch64")
+        self.put("python3", "exit 9")
+        made = self.make()
+        self.assertEqual((made.returncode, len(made.stderr.splitlines())), (1, 1), made.stderr)
+        self.assertIn("its compiler runs on x86-64, and this is aarch64", made.stderr)
+
+    def test_a_compiler_of_another_checksum_is_not_unpacked(self):
+        self.put("uname", "echo x86_64")
+        self.put("python3", 'case $1 in -m) mkdir -p "$3/bin"; ln -s /bin/true "$3/bin/pip";; *) echo other >"$3";; esac')
+        self.put("ar", f"touch {self.folder}/unpacked")
+        made = self.make()
+        self.assertEqual(made.returncode, 1, made.stderr)
+        self.assertIn("the compiler of CUDA 12 could not be had", made.stderr)
+        self.assertFalse((self.folder / "unpacked").exists())
+
+
 class Readme(unittest.TestCase):
     def test_its_commands_exist(self):
         commands = set(readme_commands())

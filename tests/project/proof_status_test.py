@@ -45,11 +45,13 @@ class ProofStatus(unittest.TestCase):
         self.add("a", 1, [entry("device", "passed"), entry("graph", "failed")])
         self.add("b", 2, [entry("device", "passed"), entry("nccl-dp", "not run")])
         self.add("of-a-cpu", 0, [])
+        self.add("only-rehearsed", 0, [entry("device", "passed")])
         self.assertEqual(write(self.checkout).stderr, "")
         text = self.page.read_text()
         self.assertIn("[1x NVIDIA V100](../reports/samples/a), 2026-11-25 | [2x NVIDIA V100](../reports/samples/b), 2026-11-25 |\n", text)
         self.assertIn("| device | passed | passed |\n| graph | failed | - |\n| nccl-dp | - | not run |\n", text)
         self.assertNotIn("of-a-cpu", text)
+        self.assertNotIn("only-rehearsed", text)
 
     def test_a_page_without_its_marks_is_left_as_it_is(self):
         self.page.write_text("nothing\n")

@@ -32,10 +32,10 @@ one_line() {
   grep -q -- "$1" err || die "stderr does not say '$1'"
 }
 
-# interrupt PID: sends Ctrl-C to a run once the launch that hangs has started; it must say how to go on
+# interrupt PID [FOLDER [HOW]]: sends Ctrl-C to a run once the launch that hangs has started; it must say how to go on
 interrupt() {
-  local pid=$1 tries=0
-  while [ -z "$(find result -name '*.started' 2>/dev/null)" ]; do
+  local pid=$1 folder=${2:-result} how=${3:-run the same command again} tries=0
+  while [ -z "$(find "$folder" -name '*.started' 2>/dev/null)" ]; do
     tries=$((tries + 1))
     [ $tries -lt 300 ] || die "the launch that hangs did not start"
     sleep 0.1
@@ -44,7 +44,7 @@ interrupt() {
   wait "$pid"
   local code=$?
   [ $code = 130 ] || die "ended with $code instead of 130"
-  grep -q 'run the same command again' err || die "does not say how to resume"
+  grep -q -- "what is done is kept; $how" err || die "does not say how to resume"
 }
 
 # sweep BATCHES: dp and ddp on one and two devices, in threads, so that the test is quick

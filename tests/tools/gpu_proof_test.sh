@@ -316,6 +316,8 @@ case_rehearsal() {
   for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy wrapper-tax-unmarked marks steps; do is $row passed; done
   is memcheck 'not run' 'a rehearsal on the CPU'
   grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
+  if grep -q '"tandem_source": *"proof"' result/results.json; then die "a rehearsal counts as a proof"; fi
+  if [ -e result/results-to-send.json ] || grep -q '^to send' result/table.txt; then die "a rehearsal is to be sent"; fi
 }
 
 "case_$3" || exit 1

@@ -19,7 +19,7 @@ die() {
 chosen() {
   local got
   got=$(run_folder "$folder/out" "$2") || die "no folder"
-  [ "$got" = "$folder/out/run-$1" ] || die "$got instead of quick-$1"
+  [ "$got" = "$folder/out/run-$1" ] || die "$got instead of run-$1"
 }
 
 # measure FOLDER OPTION...

@@ -222,6 +222,9 @@ case_budget() {
   expect 2 run --budget 1ms
   one_line 'not even the first 2 cells fit into it'
   [ ! -e result ] || die "something was written"
+  sed -i 's/"launches"/"budget": "0s", "launches"/' sweep.json
+  expect 2 run
+  one_line "the sweep's key 'budget': 0s is no time to end a launch in"
   # Time for dp and ddp on two devices by what is expected of a launch, 1.2 s; it takes far less, and more follow.
   sweep 64
   expect 0 "$tandem" run ./sweep.json --out first --step-bench "$fake" --oversubscribe --budget 8s

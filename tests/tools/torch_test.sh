@@ -90,6 +90,8 @@ case_module() {
   printf '#!/bin/sh\ncase $3 in --name) echo "unfit: torch multiplies with 2.5 GFLOP/s";; esac\n' >python
   expect 2 module
   one_line 'a module needs torch: torch multiplies with 2.5 GFLOP/s'
+  expect 2 "$tandem" run --module=own.py:build --batch-per-device=32 --out result --with-torch=off
+  one_line '--with-torch=off: a module needs torch; leave the option out'
   printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9;; *) echo "step_twin: in forward of layer head: no" >&2; exit 1;; esac\n' >python
   expect 1 module
   one_line '^tandem: in forward of layer head: no'

@@ -179,7 +179,9 @@ summary() {
   if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
   if [ -e "$out/report.html" ]; then
     printf 'report: %s\n' "$out/report.html"
-    printf 'to send, for everyone'"'"'s table: %s (names of hosts, folders and serials taken out: docs/results.md)\n' "$out/results-to-send.json"
+    if [ -e "$out/results-to-send.json" ]; then
+      printf 'to send, for everyone'"'"'s table: %s (names of hosts, folders and serials taken out: docs/results.md)\n' "$out/results-to-send.json"
+    fi
   elif [ -n "$(measured_figures)" ]; then
     printf 'no report of steps; the figures of other rows lie in %s\n' "$out/figures"
   else
@@ -217,8 +219,11 @@ write_report() {
     if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
   done
   if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
-  write_rows >"$out/figures/proof.json"
-  while read -r file; do files+=("--figures=$file"); done < <(measured_figures; printf '%s\n' "$out/figures/proof.json")
+  while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
+  if [ "$backend" != host ]; then  # a rehearsal proves nothing
+    write_rows >"$out/figures/proof.json"
+    files+=("--figures=$out/figures/proof.json")
+  fi
   if [ "${#sources[@]}" = 1 ]; then verb=report; fi
   if "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   row report device 0 'one document and report of all that was measured' true

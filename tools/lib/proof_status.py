@@ -22,16 +22,16 @@ def rows_of(document):
 
 
 def gpus_of(document):
-    """"8x NVIDIA H100 80GB HBM3"; the most that a launch used."""
+    """"8x NVIDIA H100 80GB HBM3"; the most that a launch used; empty without any."""
     most = max((launch.get("gpus", []) for launch in document["tandem"]["launches"]), key=len, default=[])
-    return f"{len(most)}x {most[0]['name']}" if most else "no GPU named"
+    return f"{len(most)}x {most[0]['name']}" if most else ""
 
 
 def proofs_in(samples):
-    """(folder, document, {row: state}) of each sample with rows."""
+    """(folder, document, {row: state}) of each sample with rows and GPUs: a rehearsal on a CPU proves nothing."""
     for file in sorted(samples.glob("*/*.json")):
         document = json.loads(file.read_text(encoding="utf-8"))
-        if rows_of(document):
+        if rows_of(document) and gpus_of(document):
             yield file.parent.name, document, rows_of(document)
 
 

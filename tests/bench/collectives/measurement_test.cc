@@ -142,9 +142,9 @@ TEST(ModelBuckets, AreThoseOfBackwardsOrder) {
     const ddp::BucketLimits limits{.first = kib(1), .rest = mib(100)};
     const auto counts = model_buckets(rank, "mlp-tiny", limits);
     ASSERT_EQ(counts.size(), 2U);
-    // The last layer's gradients come first: 256 x 10 weights fill the small bucket.
-    EXPECT_GE(counts[0], 10 * 256);
-    EXPECT_LT(counts[0], 10 * 256 + 64);
+    // The last layer's gradients come first: 10 biases, whose slot is of 256 bytes, and 256 x 10
+    // weights fill the small bucket.
+    EXPECT_EQ(counts[0], 64 + 10 * 256);
     EXPECT_GT(counts[1], 128 * 256 + 256 * 256);
   });
 }

@@ -107,7 +107,9 @@ class Packing(Folder):
         self.assertEqual(list((self.folder / "out").glob("*")), [])
 
     def test_what_cannot_be_packed_is_refused_in_one_line(self):
-        self.refuse(2, "--built and --without-cuda belong to what is made", "--from", self.tree, "--without-cuda")
+        self.refuse(2, "--built, --cuda and --without-cuda belong to what is made", "--from", self.tree, "--without-cuda")
+        self.refuse(2, "belong to what is made", "--from", self.tree, "--cuda=12")
+        self.refuse(2, "--cuda and --without-cuda: give one of them", "--cuda=12", "--without-cuda")
         for flag in ("--built", "--from", "--out"):
             self.refuse(2, f"{flag} needs a folder", f"{flag}=")
         self.refuse(2, "it has no tandem; give a folder of tools/bundle", "--from", self.folder)

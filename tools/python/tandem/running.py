@@ -139,7 +139,8 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
     launches: launches (fresh groups of processes, the unit of statistics) per cell instead of the sweep's.
     budget: the most informative cells that fit into this time, such as "30m" or "90s".
     backend: "auto", "host" or "cuda".
-    with_torch: PyTorch's own strategies beside, by this python (True) or by another one (its path).
+    with_torch: PyTorch's own strategies beside, by this python (True) or by another one (its path). "off": not even dp
+        and ddp, which are measured between GPUs unasked where the python3 in PATH has torch.
     oversubscribe: more devices than cores; results carry the mark.
     links: find out once per `out`, in seconds, how fast copies between devices are.
     hosts, hostfile, launcher: nodes, such as "node1:8,node2:8"; "mpirun" or, within Slurm, "srun".

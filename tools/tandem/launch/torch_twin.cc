@@ -107,6 +107,12 @@ std::optional<TorchTwin> find_torch_twin(const std::string& python, const Launch
 
 TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site,
                             const std::string& backend) {
+  if (python == kNoTorch) {
+    fail(
+        ErrorKind::kUsage,
+        "--with-torch={}: a module needs torch; leave the option out, or name a python that has it",
+        kNoTorch);
+  }
   TorchTwin twin{.python = python, .script = find_script(), .name = {}};
   const std::string why = why_without(twin, site, backend);
   if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);

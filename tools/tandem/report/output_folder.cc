@@ -163,7 +163,7 @@ void OutputFolder::write_to_send(const results::Document& document) const {
   const Redacted sent = redacted(document);
   results::replace_file(to_send(), sent.text);
   fmt::print(
-      "to send, for everyone's table: {} (taken out of it: {}; docs/results.md says what stays)\n",
+      "to send, for reports/samples: {} (taken out of it: {}; docs/results.md says what stays)\n",
       to_send().string(), words_of(sent.removed));
 }
 

@@ -205,11 +205,13 @@ std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dro
 // The time that --budget gives, or the sweep where the option is absent; nothing: any. Throws a
 // usage error where there is none to spend.
 std::optional<Nanoseconds> budget_of(const RunOptions& options, const Sweep& sweep) {
-  const std::string& text = options.budget.empty() ? sweep.budget : options.budget;
+  const bool is_asked = !options.budget.empty();
+  const std::string& text = is_asked ? options.budget : sweep.budget;
   if (text.empty()) return std::nullopt;
   const Nanoseconds budget = parse_duration(text, "--budget");
   if (budget > Nanoseconds{0}) return budget;
-  fail(ErrorKind::kUsage, "--budget={}: no launch ends in no time; give a time such as 30m", text);
+  fail(ErrorKind::kUsage, "{}: {} is no time to end a launch in; give a time such as 30m",
+       is_asked ? "--budget" : "the sweep's key 'budget'", text);
 }
 
 results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
@@ -237,11 +239,12 @@ std::string some_of(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
-// How a run goes on whose budget is spent: one that the sweep has is spent again by the same
-// command, at once.
+// How a run goes on whose budget is spent. Without --budget the sweep's own budget holds again,
+// which a second run of the same command has spent before its first launch.
 std::string to_go_on_after(const RunOptions& options, const OutputFolder& folder) {
   if (!options.budget.empty()) return how_to_go_on(folder.folder(), !options.out.empty());
-  return fmt::format("--budget=1h --out={} goes on, for an hour",
+  if (!options.out.empty()) return "the same command with --budget=1h goes on";
+  return fmt::format("the same command with --budget=1h --out={} goes on",
                      shell_word(std::filesystem::relative(folder.folder()).string()));
 }
 

@@ -13,10 +13,11 @@ using command_line::whole_number;
 
 constexpr int kMostLaunches = 1000;
 
-void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch) {
+void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch,
+                   const std::string& of_none) {
   command
       .add_flag("--with-torch{python3}", options.torch,
-                of_torch + ", by the python3 in PATH or another one")
+                of_torch + ", by the python3 in PATH or another one; off: none, " + of_none)
       ->type_name("PYTHON");
   add_oversubscribe(command, options.oversubscribe);
   add_site(command, options.site);
@@ -103,10 +104,8 @@ void add_run(CLI::App& app, Verbs& verbs) {
                "do not find out, once per --out and in seconds, how fast devices copy");
   add_backend(run, options->backend);
   add_measuring(
-      run, *options,
-      "PyTorch's own single, independent, ddp and, between GPUs, dp as well; between GPUs "
-      "its dp and ddp are measured unasked where python3 has torch, and off leaves them "
-      "out");
+      run, *options, "PyTorch's own single, independent, ddp and, between GPUs, dp as well",
+      "not even the dp and ddp that are measured unasked between GPUs where python3 has torch");
   verbs.push_back({&run, [options](const Call& call) {
                      options->command = call.command;
                      return run_sweep(*options);
@@ -182,7 +181,8 @@ void add_explain(CLI::App& app, Verbs& verbs) {
       .add_option("--min-time", options->min_time,
                   "measure a launch at least this long; default: as FOLDER was, else 500ms")
       ->type_name("TIME");
-  add_measuring(explain, *options, "two steps more, from PyTorch's own ddp to ours");
+  add_measuring(explain, *options, "two steps more, from PyTorch's own ddp to ours",
+                "as without the option");
   verbs.push_back({&explain, [options](const Call& call) {
                      options->command = call.command;
                      return explain_gap(*options);
