@@ -52,19 +52,19 @@ TEST(Redaction, OfSerials_TakesUuids_AndKeepsPciAddresses) {
 
 results::Document document_of_a_node() {
   results::LaunchRecord record;
-  record.cell = {.strategy = "ddp",
-                 .launch = "processes",
-                 .model = "mlp-small",
-                 .backend = "cuda",
-                 .devices = 2,
-                 .global_batch = 64};
+  record.cell.strategy = "ddp";
+  record.cell.launch = "processes";
+  record.cell.model = "mlp-small";
+  record.cell.backend = "cuda";
+  record.cell.devices = 2;
+  record.cell.global_batch = 64;
   record.step_seconds = {0.1, 0.1};
   record.machine.host_name = "gpu-7";
   record.machine.hosts = {"gpu-7", "gpu-8"};
   record.machine.slurm_job = "4711, step 0, partition gpu, 2 nodes";
   record.machine.libraries["cuBLAS"] = "13.1.0.3";
   record.warnings = {"gpu-8 is late; gpu-80 is not known", "no answer of 10.0.0.12"};
-  record.gpus.push_back({.device = 0, .hardware = "00000000:10:00.0 GPU-0123456789abcdef"});
+  record.gpus.emplace_back().hardware = "00000000:10:00.0 GPU-0123456789abcdef";
   results::Document document;
   document.sweep.name = "node";
   document.sweep.definition = "{}";
