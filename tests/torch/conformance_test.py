@@ -147,6 +147,14 @@ class Case_torch_alone(WithOptions):
     def test_what_an_option_changes_that_tandem_lacks(self):
         self.check(OPTIONS["torch_alone"])
 
+    def test_a_search_of_unused_parameters_sums_a_map_of_them_and_keeps_the_first_buckets(self):
+        comparison = self.compared("mlp-small", "ddp", torch_alone=["find-unused-parameters=on"])
+        (first, _), (later, ours) = comparison.step(0), comparison.step(conformance.STEPS - 1)
+        self.assertEqual(later.collectives, first.collectives)
+        *buckets, used = later.collectives
+        self.assertEqual((used.type, used.count), ("i32", 6))  # three layers of weights and biases
+        self.assertNotEqual(buckets, ours.collectives)
+
 
 def why_not():
     if not pathlib.Path(MODULE).is_file():
