@@ -55,7 +55,7 @@ std::string_view meaning_of(std::string_view phase) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
       {{"idle", "waiting for other devices"},
        {"exposed_comm", "waiting for gradients to be exchanged"},
-       {"bucket_copy", "copying gradients out of buckets"}}};
+       {"bucket_copy", "copying gradients between their own memory and buckets"}}};
   for (const auto& [name, meaning] : kMeanings) {
     if (name == phase) return meaning;
   }
@@ -165,7 +165,7 @@ struct Remedy {
 };
 constexpr std::array kRemedies{
     Remedy{"bucket_copy", "", "--grads=views (torch: gradient_as_bucket_view=True)",
-           "copying gradients out of buckets, besides the way in, which is part of backward,"},
+           "copying gradients between their own memory and buckets"},
     Remedy{"exposed_comm", "cuda",
            "--comm-priority=high (torch: is_high_priority_stream=True) and "
            "--comm-memory=registered (TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1)",

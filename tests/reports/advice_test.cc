@@ -45,7 +45,7 @@ TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {
   EXPECT_THAT(
       list,
       says("dp is limited by reduce, 30 % of its step; ddp is limited by bucket_copy: copying "
-           "gradients out of buckets, 20 % of its step",
+           "gradients between their own memory and buckets, 20 % of its step",
            "phases"));
   EXPECT_THAT(list, says("--grads=views", "phases"));
 }
