@@ -86,7 +86,7 @@ class Measuring {
     return Seconds(Clock::now() - start).count();
   }
 
-  // Of both ways the longer time: they start together, and their devices' clocks are apart.
+  // The longer time of both ways, which start together: the clocks of their devices are apart.
   [[nodiscard]] double timed_on_devices() {
     const TimePoint start = Clock::now() + kQueueing;
     for (const auto& way : ways_) way->enqueue_timed(found_.copies, start);

@@ -181,7 +181,7 @@ struct WeightedSum {
   Span<float> sum;  // one element
 };
 
-// Of each tensor, in one operation as torch's foreach and fused optimizers have it:
+// Updates each tensor, all in one operation as torch's foreach and fused optimizers do:
 // velocity = momentum * velocity + gradient; weight -= learning_rate * velocity  (as torch's SGD)
 struct SgdUpdate {
   struct Tensor {

@@ -153,15 +153,17 @@ std::vector<std::string> breaks_of(const Summary& summary) {
   return breaks;
 }
 
-// Tandem's own answer, without the sentences of another implementation that speaks for itself.
-void add_own(VerdictText& text, const Summary& summary) {
+// Tandem's own answer, without the pairs of the implementation that speaks for itself; empty: none.
+void add_own(VerdictText& text, const Summary& summary, const std::string& speaks_first) {
+  const auto is_own = [&](const StrategyPair& pair) {
+    return speaks_first.empty() || implementation_of(pair.dp->cell) != speaks_first;
+  };
   Tally total;
-  const std::string speaks_first = answering_implementation(summary);
   const bool any_measured = has_measured_pair(summary);
   for (const CellSummary* cell : workloads_of(summary)) {
     const std::vector<const StrategyPair*> pairs = at_most_devices(summary, *cell);
     for (const StrategyPair* pair : pairs) {
-      if (!speaks_first.empty() && implementation_of(pair->dp->cell) == speaks_first) continue;
+      if (!is_own(*pair)) continue;
       text.workloads.push_back(sentence(*pair));
       // A modelled comparison never decides beside measured ones, nor does another
       // implementation's.
@@ -178,10 +180,7 @@ void add_own(VerdictText& text, const Summary& summary) {
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
-  const bool any_own = std::ranges::any_of(summary.comparisons, [&](const StrategyPair& pair) {
-    return implementation_of(pair.dp->cell) != speaks_first || speaks_first.empty();
-  });
-  text.overall = overall_text(total, any_own);
+  text.overall = overall_text(total, std::ranges::any_of(summary.comparisons, is_own));
   if (!any_measured && !summary.comparisons.empty()) text.overall = "Modelled: " + text.overall;
 }
 
@@ -204,9 +203,10 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     text.overall = torch_overall(summary, sole);
     text.workloads = torch_sentences(summary, sole);
   } else {
-    add_own(text, summary);
+    const std::string torch = answering_implementation(summary);
+    add_own(text, summary, torch);
     // What users run comes first; what explains it, behind.
-    if (const std::string torch = answering_implementation(summary); !torch.empty()) {
+    if (!torch.empty()) {
       text.overall =
           fmt::format("{} Tandem's own: {}", torch_overall(summary, torch), text.overall);
       const std::vector<std::string> sentences = torch_sentences(summary, torch);

@@ -114,7 +114,7 @@ TEST(JoulesPerStep, CountsAGpuOfSeveralDevicesOnce_AndNeedsThemAll) {
   EXPECT_FALSE(joules_per_step(gpus, 3, 10));
   gpus[2].joules = 50;
   EXPECT_DOUBLE_EQ(joules_per_step(gpus, 3, 10).value(), 8);
-  EXPECT_FALSE(joules_per_step(gpus, 4, 10));  // of one device nothing is known
+  EXPECT_FALSE(joules_per_step(gpus, 4, 10));  // nothing is known of one device
   EXPECT_FALSE(joules_per_step({}, 0, 10));
 }
 

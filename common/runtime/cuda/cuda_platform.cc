@@ -153,8 +153,11 @@ cudaError_t look_for_code(int gpu) {
 
 CudaProbe from_status(cudaError_t status, const char* call, int gpu, int driver) {
   static_cast<void>(cudaGetLastError());
-  if (is_without_code(status)) return without_code(gpu, status);
   switch (status) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+      return without_code(gpu, status);
     case cudaErrorInsufficientDriver:
       return too_old(driver);
     case cudaErrorNoDevice:

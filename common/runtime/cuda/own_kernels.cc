@@ -26,9 +26,4 @@ cudaError_t load_own_kernels() {
   return cudaSuccess;
 }
 
-bool is_without_code(cudaError_t status) {
-  return status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
-         status == cudaErrorUnsupportedPtxVersion;
-}
-
 }  // namespace tandem::cuda

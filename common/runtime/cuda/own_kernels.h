@@ -18,10 +18,6 @@ namespace tandem::cuda {
 // Loads all of them onto the current GPU; the first error.
 [[nodiscard]] cudaError_t load_own_kernels();
 
-// Whether a call failed since the module has no code for the GPU: CUDA answers so where a kernel
-// is asked about, not before.
-[[nodiscard]] bool is_without_code(cudaError_t status);
-
 // Adds one; always true. For initialisers of variables alone, which run when the module is loaded.
 bool add_own_kernel(const void* kernel);
 

@@ -57,7 +57,7 @@ TEST(CopyRun, EveryPair_LeavesNoWrongElement) {
       const CopyResult result = measure_copy(*platform, copy, 2);
       EXPECT_EQ(result.wrong, "") << name_of(copy, Backend::kHost, "");
       EXPECT_EQ(result.seconds.size(), 2U);
-      EXPECT_TRUE(result.host_seconds.empty());  // of cores there is but the host's clock
+      EXPECT_TRUE(result.host_seconds.empty());  // cores have the clock of the host alone
       EXPECT_EQ(result.lateness_seconds, 0);
     }
   }

@@ -73,8 +73,8 @@ class OutputFolder : public OutputPaths {
 
   // Writes results.json, report.html, report.md, cells.csv, comparisons.csv and samples.csv.
   void write(const reports::Report& report, ResultsFile results = ResultsFile::kWritten) const;
-  // Of GPUs, and of tools/gpu_proof: writes results-to-send.json, the results without what tells
-  // whose they are, and says so. What was sent by others is not written again.
+  // Writes results-to-send.json, where the results are of GPUs or of tools/gpu_proof: the results
+  // without what tells whose they are. Says so. What was sent by others is not written again.
   void write_to_send(const results::Document& document) const;
   // Writes report.html and report.md; each document's own folder has its other files.
   void write(const reports::SideBySide& side) const;

@@ -239,17 +239,10 @@ std::string some_of(const std::vector<std::string>& names) {
   return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
 }
 
-// How a run goes on whose budget is spent. Without --budget the sweep's own budget holds again,
-// which a second run of the same command has spent before its first launch.
-std::string to_go_on_after(const RunOptions& options, const OutputFolder& folder) {
-  if (!options.budget.empty()) return how_to_go_on(folder.folder(), !options.out.empty());
-  if (!options.out.empty()) return "the same command with --budget=1h goes on";
-  return fmt::format("the same command with --budget=1h --out={} goes on",
-                     shell_word(std::filesystem::relative(folder.folder()).string()));
-}
-
 void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder,
              const std::vector<std::string>& left_out) {
+  // Each start has a budget of its own.
+  const std::string how = how_to_go_on(folder.folder(), !options.out.empty());
   switch (end) {
     case SweepEnd::kComplete:
       return;
@@ -257,12 +250,10 @@ void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder
       fmt::print(stderr,
                  "the budget is spent: no further launch is started; {}. Left out, wholly or in "
                  "part, {}: {}\n",
-                 to_go_on_after(options, folder), count_text(std::ssize(left_out), "cell"),
-                 some_of(left_out));
+                 how, count_text(std::ssize(left_out), "cell"), some_of(left_out));
       return;
     case SweepEnd::kInterrupted:
-      fmt::print(stderr, "interrupted: what is done is kept; {}\n",
-                 how_to_go_on(folder.folder(), !options.out.empty()));
+      fmt::print(stderr, "interrupted: what is done is kept; {}\n", how);
       return;
   }
 }

@@ -60,7 +60,7 @@ struct Sweep {
   std::string min_time = "500ms";  // the samples' time per launch, after warm-up
   int min_samples = 10;
   bool with_torch = false;  // PyTorch's own strategies are measured, too, unless it is not there
-  // Of a run that names neither: its back end, and the time that it takes at most; empty: none.
+  // The back end of a run that names none, and the time that it takes at most; empty: none.
   std::string backend{};
   std::string budget{};
 };
