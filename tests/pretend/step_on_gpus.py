@@ -90,3 +90,7 @@ def main():
 
 if __name__ == "__main__":
     main()
+    # A thread of autograd's that asks for the interpreter's lock while the interpreter ends brings the process down
+    # ("terminate called without an active exception"), with GPUs as without: the steps are done, and nothing is left to end.
+    sys.stdout.flush()
+    os._exit(0)
