@@ -26,18 +26,9 @@ endif()
 set(CMAKE_UNITY_BUILD ${TANDEM_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 # g++ takes classes of a file that another one includes for a header's, which two units might disagree about.
-set(tandem_unit_options $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 if(TANDEM_UNITY)
-  target_compile_options(tandem_build INTERFACE ${tandem_unit_options})
+  target_compile_options(tandem_build INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
-
-# tandem_compile_as_units(TARGET ...): as with TANDEM_UNITY, whatever that says.
-function(tandem_compile_as_units)
-  foreach(target IN LISTS ARGN)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
-    target_compile_options(${target} PRIVATE ${tandem_unit_options})
-  endforeach()
-endfunction()
 
 # tandem_compile_alone(a.cc ...): files that stay out of the units of TANDEM_UNITY.
 function(tandem_compile_alone)
