@@ -12,6 +12,7 @@
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
 #include "reports/model/gpu_notes.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "common/base/system_files.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/machine_facts.h"
 
