@@ -23,10 +23,7 @@ std::vector<std::string> lines_of(Nanoseconds most, std::vector<OtherWork> found
   std::vector<std::string> lines;
   std::size_t next = 0;
   wait_for_other_work(
-      most,
-      [&] {
-        return next < found.size() ? found[next++] : found.back();
-      },
+      most, [&] { return next < found.size() ? found[next++] : found.back(); },
       [&] { return is_interrupted; }, [&](const std::string& line) { lines.push_back(line); });
   return lines;
 }

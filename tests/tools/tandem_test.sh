@@ -29,7 +29,7 @@ case_disturbed() {
   [ "$(launches)" = 17 ] || die "not one launch more for each of the two cells of dp"
   grep -q 'disturbed: others took more than 2 % of the time from 2 launches (the last one: other programs had a core for 10.0 % of the time)' out ||
     die "the launches are not told"
-  grep -q 'ddp is 2.00 times as fast as dp' out || die "disturbed launches are in the figures"
+  grep -q 'ddp, threads is 2.00 times as fast as dp' out || die "disturbed launches are in the figures"
   grep -q ',2,.*,1$' result/cells.csv || die "the table has no count of them"
   if grep -q unfinished: out; then die "a launch is missing"; fi
   sed -i '$d' result/journal.jsonl
@@ -39,7 +39,7 @@ case_disturbed() {
   FAKE_DISTURBED=9 expect 0 run
   [ "$(launches)" = 21 ] || die "not as many again at most"
   grep -q 'disturbed: 6 of 6 launches' out || die "no mark"
-  grep -q 'ddp is 4.00 times as fast as dp' out || die "the figures are not of what there is"
+  grep -q 'ddp, threads is 4.00 times as fast as dp' out || die "the figures are not of what there is"
 }
 
 case_one_link() {
