@@ -265,6 +265,7 @@ results::LaunchRecord record_of(const StepOptions& options, const Job& job, cons
   }
   record.gpus = measurement.gpus;
   record.joules_per_step = measurement.joules_per_step;
+  record.taken = measurement.taken;
   record.threads = measurement.threads;
   record.resolved = measurement.resolved;
   // The cell names the workload file and its checksum, so the model's own name is recorded here.

@@ -13,6 +13,7 @@
 #include "bench/job/link_account.h"
 #include "bench/observe/gpu_watch.h"
 #include "bench/observe/profiled_samples.h"
+#include "bench/observe/taken_time.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/strategy_factory.h"
@@ -116,6 +117,7 @@ class StepBenchmark {
     found_.collectives = times_.gather_collectives(bootstrap);
     found_.bucket_sizes = strategy_.bucket_sizes();
     found_.memory = gather_memory(bootstrap, job_);
+    found_.taken = taken_.gather(bootstrap, job_.nodes);
     return found_;
   }
 
@@ -125,12 +127,14 @@ class StepBenchmark {
     const std::int64_t calls_before = strategy_.dispatches();
     found_.step_seconds.clear();  // from the repetition before
     link_.leave_out();
+    taken_.begin();
     for ([[maybe_unused]] auto iteration : state) {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
       link_.add_sample();
       times_.add_sample(strategy_);
     }
+    taken_.end();
     const double steps = static_cast<double>(samples_) * options_.steps_per_sample();
     steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
@@ -148,6 +152,7 @@ class StepBenchmark {
   Sampler sampler_;
   ProfiledSamples profiled_;
   LinkAccount link_;
+  TakenTimeWatch taken_;
   RankTimes times_;
   Measurement found_;
   int samples_ = 0;

@@ -171,6 +171,20 @@ struct HostThreads {
   double run_delay_seconds = 0;
 };
 
+// What others took of a launch while its samples ran: what the thread, core or process lost that
+// lost most, of all ranks. Absent: the system does not tell.
+struct TakenTime {
+  double window_seconds = 0;  // from before the first sample to after the last one
+  // A thread could run, and another program had its core. What threads of the launch take from each
+  // other is not part of that.
+  std::optional<double> run_delay_seconds;
+  std::optional<double> steal_seconds;      // the hypervisor gave a core to others
+  std::optional<double> throttled_seconds;  // a control group's quota was used up
+  std::int64_t involuntary_switches = 0;    // of all ranks' threads
+  std::int64_t major_faults = 0;            // of all ranks: pages that came from a disk
+  std::optional<double> cpu_mhz;            // the slowest core's clock after the last sample
+};
+
 // Where the host's time goes in rank 0's process, from steps of their own behind the samples.
 struct HostWork {
   int steps = 0;
@@ -223,6 +237,7 @@ struct LaunchRecord {
   // The critical device's excess over these means is skew.
   double least_exposed_seconds = 0;
   double least_compute_seconds = 0;
+  std::optional<TakenTime> taken;             // absent: the launch did not watch
   std::optional<HostWork> host_work;          // of PyTorch's cells on pretended GPUs
   std::vector<CollectiveRecord> collectives;  // collectives in launch order; empty
                                               // and where the steps' collectives differ

@@ -110,6 +110,16 @@ constexpr auto json_fields(const ThreadPlace*) {
                     field("numa_nodes", &ThreadPlace::numa_nodes));
 }
 
+constexpr auto json_fields(const TakenTime*) {
+  using T = TakenTime;
+  return std::tuple(field("window_seconds", &T::window_seconds, kTime),
+                    field("run_delay_seconds", &T::run_delay_seconds, kTime),
+                    field("steal_seconds", &T::steal_seconds, kTime),
+                    field("throttled_seconds", &T::throttled_seconds, kTime),
+                    field("involuntary_switches", &T::involuntary_switches),
+                    field("major_faults", &T::major_faults), field("cpu_mhz", &T::cpu_mhz));
+}
+
 constexpr auto json_fields(const ModelFacts*) {
   return std::tuple(field("parameters", &ModelFacts::parameters),
                     field("parameter_bytes", &ModelFacts::parameter_bytes),
@@ -152,7 +162,7 @@ constexpr auto json_fields(const LaunchRecord*) {
       field("step_seconds", &R::step_seconds), field("phases", &R::phases),
       field("critical", &R::critical), field("remainder_seconds", &R::remainder_seconds, kTime),
       field("least_exposed_seconds", &R::least_exposed_seconds, kTime),
-      field("least_compute_seconds", &R::least_compute_seconds, kTime),
+      field("least_compute_seconds", &R::least_compute_seconds, kTime), field("taken", &R::taken),
       field("host_work", &R::host_work), field("collectives", &R::collectives),
       field("memory", &R::memory), field("gpus", &R::gpus),
       field("joules_per_step", &R::joules_per_step), field("threads", &R::threads),

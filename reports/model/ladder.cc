@@ -5,6 +5,7 @@
 
 #include "common/options/strategies.h"
 #include "common/options/values.h"
+#include "common/results/disturbance.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "reports/text/strategy_name.h"
@@ -136,6 +137,7 @@ MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Docume
       launches.failed += record.status == Status::kFailed ? 1 : 0;
     }
   }
+  launches.measured = results::counted(launches.measured).launches;
   return launches;
 }
 

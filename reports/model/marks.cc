@@ -34,6 +34,10 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
     if (!mark.empty()) marks.push_back(mark);
   }
   for (std::string& mark : unsteady_marks(summary.unsteadiness)) marks.push_back(std::move(mark));
+  if (summary.holds_disturbed) {
+    marks.push_back(fmt::format("disturbed: {} of {}", summary.disturbed_launches,
+                                count_text(summary.launches, "launch")));
+  }
   if (summary.launches > 0 && summary.failed_launches > 0) {
     marks.push_back(fmt::format("{} failed", count_text(summary.failed_launches, "launch")));
   }

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/options/strategies.h"
+#include "common/results/disturbance.h"
 #include "reports/model/gpu_notes.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
@@ -93,6 +96,24 @@ void add_load(std::vector<std::string>& lines, const results::SweepInfo& sweep) 
       "busy: the load average at the start{} was {:.1f} on {}; unless that was work that had just "
       "ended, such as a build, it took time from what was measured",
       is_merged ? " of the busiest part" : "", load, count_text(context.num_cpus, "CPU")));
+}
+
+// Adds a line of the launches that others disturbed, with the causes of the last one.
+void add_disturbed(std::vector<std::string>& lines, const results::Document& document) {
+  int launches = 0;
+  std::vector<std::string> causes;
+  for (const LaunchRecord& record : document.launches) {
+    if (record.status != Status::kOk) continue;
+    std::vector<std::string> found = results::disturbances(record);
+    if (found.empty()) continue;
+    ++launches;
+    causes = std::move(found);
+  }
+  if (launches == 0) return;
+  lines.push_back(fmt::format(
+      "disturbed: others took more than {:.0f} % of the time from {} (the last one: {}); figures "
+      "are of the undisturbed launches, or of all, with the mark, where fewer than half are",
+      100 * results::kDisturbedShare, count_text(launches, "launch"), join(causes, "; ")));
 }
 
 // Warns that samples of several nodes are too long by about the barrier's skew.
@@ -237,7 +258,7 @@ int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
       added.erase(place);
     }
     if (cell.status != Status::kOk) continue;
-    missing += std::max(0, planned - cell.launches - cell.failed_launches);
+    missing += std::max(0, planned - cell.all_measured() - cell.failed_launches);
   }
   for (const auto& [name, launches] : added) missing += launches;
   return missing + std::max(0, unseen) * sweep.launches_per_cell;
@@ -253,6 +274,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
                     missing, launches_planned(document.sweep)));
   }
   add_load(lines, document.sweep);
+  add_disturbed(lines, document);
   if (document.sweep.links && !document.sweep.links->reason.empty()) {
     lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);
   }

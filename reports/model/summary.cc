@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/options/strategies.h"
+#include "common/results/disturbance.h"
 #include "common/stats/summary.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -93,11 +94,14 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
     summary.reason = record->reason;
     if (record->status == Status::kFailed) ++summary.failed_launches;
   }
-  summary.launches = static_cast<int>(measured.size());
+  const results::CountedLaunches counted = results::counted(measured);
+  summary.launches = static_cast<int>(counted.launches.size());
+  summary.disturbed_launches = counted.disturbed;
+  summary.holds_disturbed = counted.holds_disturbed;
   if (measured.empty()) return summary;
   summary.status = Status::kOk;
-  summary.measured = measured;
-  fill_figures(summary, measured);
+  summary.measured = counted.launches;
+  fill_figures(summary, counted.launches);
   return summary;
 }
 
@@ -197,6 +201,10 @@ bool is_same_step(const results::Cell& a, const results::Cell& b) {
 
 bool Unsteadiness::steps_in_modes() const {
   return launches_in_modes > 0 && 2 * launches_in_modes >= launches_with_enough_steps;
+}
+
+int CellSummary::all_measured() const {
+  return holds_disturbed ? launches : launches + disturbed_launches;
 }
 
 std::optional<stats::Estimate> CellSummary::efficiency() const {

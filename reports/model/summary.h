@@ -35,9 +35,11 @@ struct CellSummary {
   std::string mode;
   results::Status status = results::Status::kOk;  // ok where at least one launch measured
   std::string reason;                             // reason of the last launch that did not measure
-  int launches = 0;                               // launches that measured
+  int launches = 0;                               // launches that the figures are of
+  int disturbed_launches = 0;                     // launches that others disturbed
+  bool holds_disturbed = false;  // the figures are of disturbed launches too, for lack of others
   int failed_launches = 0;
-  std::vector<const results::LaunchRecord*> measured;  // the measured launches, in the document
+  std::vector<const results::LaunchRecord*> measured;  // the launches of the figures
   long long samples = 0;
   bool oversubscribed = false;
   int devices_used = 0;               // the fewest devices of a launch; 0: not told
@@ -64,6 +66,8 @@ struct CellSummary {
 
   // The speed-up per device against `single`; absent where `single` was not measured.
   [[nodiscard]] std::optional<stats::Estimate> efficiency() const;
+  // The launches that measured, those left out among them.
+  [[nodiscard]] int all_measured() const;
   // Whether the whole interval of the efficiency is above 100 %, so that scatter alone does not
   // explain the efficiency; false without an interval.
   [[nodiscard]] bool efficiency_above_one() const;

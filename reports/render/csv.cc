@@ -96,7 +96,7 @@ std::string header() {
   for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
   return text +
          ",phases_of_other_names_s,joules_per_step,joules_per_step_low,joules_per_step_high,"
-         "joules_per_sample\n";
+         "joules_per_sample,disturbed_launches\n";
 }
 
 // Adds a figure and the ends of its interval; an end below `least`, or unbounded, is empty.
@@ -301,6 +301,7 @@ std::string to_csv(const Summary& summary, const std::vector<results::DroppedCel
     add_memory(fields, cell);
     add_phases(fields, cell);
     add_energy(fields, cell);
+    fields.push_back(std::to_string(cell.disturbed_launches));
     text += csv_row(fields);
   }
   for (const results::DroppedCells& group : dropped) {

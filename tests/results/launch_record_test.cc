@@ -71,6 +71,14 @@ TEST(LaunchRecord, GpusAndThreads_AreKept) {
   EXPECT_EQ(gpu.joules, 350.5);
   EXPECT_EQ(gpu.clock_drift, 0.125);
   EXPECT_EQ(read.joules_per_step, 3.5);
+  ASSERT_TRUE(read.taken.has_value());
+  EXPECT_EQ(read.taken->window_seconds, 1.5);
+  EXPECT_EQ(read.taken->run_delay_seconds, 0.01);
+  EXPECT_EQ(read.taken->steal_seconds, 0.02);
+  EXPECT_EQ(read.taken->throttled_seconds, 0);
+  EXPECT_EQ(read.taken->involuntary_switches, 3);
+  EXPECT_EQ(read.taken->major_faults, 1);
+  EXPECT_EQ(read.taken->cpu_mhz, 2450);
   ASSERT_EQ(read.threads.size(), 1U);
   EXPECT_EQ(read.threads.front().device, 1);
   EXPECT_EQ(read.threads.front().phases, (std::vector<std::string>{"forward", "backward"}));

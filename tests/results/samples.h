@@ -53,6 +53,16 @@ inline decltype(LaunchRecord::machine) full_machine() {
 }
 
 // A record with every field set to something that is not its default.
+inline TakenTime full_taken_time() {
+  return {.window_seconds = 1.5,
+          .run_delay_seconds = 0.01,
+          .steal_seconds = 0.02,
+          .throttled_seconds = 0,
+          .involuntary_switches = 3,
+          .major_faults = 1,
+          .cpu_mhz = 2450};
+}
+
 inline LaunchRecord full_record() {
   LaunchRecord record;
   record.cell = {.strategy = "ddp",
@@ -103,6 +113,7 @@ inline LaunchRecord full_record() {
   record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
   record.gpus = full_gpus();
   record.joules_per_step = 3.5;
+  record.taken = full_taken_time();
   record.threads = {
       {.device = 1, .phases = {"forward", "backward"}, .cpus = {4, 5, 6, 7}, .numa_nodes = {1}}};
   record.resolved = {{"broadcast", "collective"}};

@@ -22,6 +22,26 @@ case_happy() {
   [ -f result/logs/ddp_processes_mlp-tiny_devices_2_batch_64.2.log ] || die "no log"
 }
 
+# Launches that others disturbed are measured again, and are left out as long as half are undisturbed.
+case_disturbed() {
+  sweep 64
+  FAKE_DISTURBED=1 expect 0 run
+  [ "$(launches)" = 17 ] || die "not one launch more for each of the two cells of dp"
+  grep -q 'disturbed: others took more than 2 % of the time from 2 launches (the last one: other programs had a core for 10.0 % of the time)' out ||
+    die "the launches are not told"
+  grep -q 'ddp, threads is 2.00 times as fast as dp' out || die "disturbed launches are in the figures"
+  grep -q ',2,.*,1$' result/cells.csv || die "the table has no count of them"
+  if grep -q unfinished: out; then die "a launch is missing"; fi
+  sed -i '$d' result/journal.jsonl
+  FAKE_DISTURBED=1 expect 0 run
+  [ "$(launches)" = 17 ] || die "resuming did not measure the one that was lost"
+  rm -rf result
+  FAKE_DISTURBED=9 expect 0 run
+  [ "$(launches)" = 21 ] || die "not as many again at most"
+  grep -q 'disturbed: 6 of 6 launches' out || die "no mark"
+  grep -q 'ddp, threads is 4.00 times as fast as dp' out || die "the figures are not of what there is"
+}
+
 case_one_link() {
   cat >sweep.json <<JSON
 {"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [2],

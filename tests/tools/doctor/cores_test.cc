@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/doctor/cores.h"
 
+#include "tests/support/fake_root.h"
 #include "tests/tools/doctor/expect_finding.h"
-#include "tests/tools/doctor/fake_root.h"
 
 namespace tandem::doctor {
 namespace {
+
+using test::FakeRoot;
 
 CoreFacts whole_node() {
   return {.model = "A CPU", .online = 4, .allowed = {0, 1, 2, 3}, .cores = 2, .quota = {}};

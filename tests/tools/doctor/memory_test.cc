@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_root.h"
 #include "tests/tools/doctor/expect_finding.h"
-#include "tests/tools/doctor/fake_root.h"
 #include "tools/tandem/doctor/limits.h"
 
 namespace tandem::doctor {
 namespace {
+
+using test::FakeRoot;
 
 constexpr double kGiB = 1 << 30;
 

@@ -4,11 +4,13 @@
 #include <sched.h>
 
 #include "common/results/machine_facts.h"
+#include "tests/support/fake_root.h"
 #include "tests/tools/doctor/expect_finding.h"
-#include "tests/tools/doctor/fake_root.h"
 
 namespace tandem::doctor {
 namespace {
+
+using test::FakeRoot;
 
 NeighbourFacts facts_of(double lost, double longest, std::optional<double> stolen) {
   return {.cores = {{.cpu = 0}, {.cpu = 5, .lost = lost, .longest = longest}},
@@ -45,16 +47,6 @@ TEST(DoctorNeighbours, StolenTime_IsToldApart) {
 
 TEST(DoctorNeighbours, WithoutACore_AreNotChecked) {
   EXPECT_TRUE(finds(judge_neighbours({}), Level::kNotChecked, "neighbours", "no core"));
-}
-
-TEST(DoctorNeighbours, TimesOfAllProcessors_HoldTheStolenOnes) {
-  FakeRoot node;
-  node.write("stat", "cpu  10 1 5 80 2 1 1 4 3 0\ncpu0 1 1 1 1 1 1 1 1 1 1");
-  const auto times = processor_times(node.root() / "stat");
-  ASSERT_TRUE(times.has_value());
-  EXPECT_EQ(times->total, 104);
-  EXPECT_EQ(times->stolen, 4);
-  EXPECT_FALSE(processor_times(node.root() / "absent").has_value());
 }
 
 TEST(DoctorNeighbours, OneThreadOfEachCoreIsWatched) {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "common/base/system_files.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/machine_facts.h"
-#include "tools/tandem/doctor/system_files.h"
 
 namespace tandem::doctor {
 
@@ -18,17 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 // How many numbers a list such as "0-3,8" holds.
-int count_of(const std::string& list) {
-  int count = 0;
-  for (const std::string_view part : split(list, ',')) {
-    const std::vector<std::string_view> ends = split(part, '-');
-    const auto first = parse_number<int>(ends.front());
-    const auto last = parse_number<int>(ends.back());
-    if (first && last) count += std::max(0, *last - *first + 1);
-  }
-  return count;
-}
-
 // cpu.max of version 2 holds "150000 100000", version 1 has a file for each of the two numbers;
 // "max" and -1 mean no quota.
 std::optional<double> quota_of(const fs::path& group) {
@@ -90,7 +79,7 @@ CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
   CoreFacts facts;
   facts.model = results::cpuinfo_value("model name");
   if (facts.model.empty()) facts.model = "a CPU that does not name itself";
-  facts.online = count_of(results::first_line(system / "online"));
+  facts.online = static_cast<int>(cpus_of(results::first_line(system / "online")).size());
   facts.cores = results::physical_cores(allowed, system);
   facts.allowed = std::move(allowed);
   for (const fs::path& group : control_groups(root, "cpu")) {

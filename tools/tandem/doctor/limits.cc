@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "common/base/system_files.h"
 #include "common/base/units.h"
-#include "tools/tandem/doctor/system_files.h"
 
 namespace tandem::doctor {
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/system_files.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/machine_facts.h"
@@ -79,22 +80,6 @@ Finding judge_stolen(const NeighbourFacts& facts) {
 
 }  // namespace
 
-std::optional<ProcessorTimes> processor_times(const fs::path& stat) {
-  std::istringstream line(results::first_line(stat));
-  std::string name;
-  ProcessorTimes times;
-  line >> name;
-  // The columns are user nice system idle iowait irq softirq steal; user and nice include guest
-  // times.
-  double tick = 0;
-  int column = 0;
-  for (; column < 8 && line >> tick; ++column) {
-    times.total += tick;
-    if (column == 7) times.stolen = tick;
-  }
-  return name == "cpu" && column == 8 ? std::optional(times) : std::nullopt;
-}
-
 std::vector<int> one_thread_per_core(const fs::path& root, const std::vector<int>& allowed) {
   std::set<std::string> seen;
   std::vector<int> cpus;
@@ -110,14 +95,14 @@ NeighbourFacts watch_neighbours(const std::vector<int>& cpus, std::chrono::milli
   NeighbourFacts facts;
   facts.seconds = Seconds(time).count();
   std::vector<CoreNoise> found(cpus.size());
-  const auto before = processor_times("/proc/stat");
+  const auto before = processor_times("/proc/stat", "cpu");
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       threads.emplace_back([&, i] { found[i] = watch(cpus[i], time); });
     }
   }
-  const auto after = processor_times("/proc/stat");
+  const auto after = processor_times("/proc/stat", "cpu");
   for (const CoreNoise& core : found) {
     if (core.lost >= 0) facts.cores.push_back(core);
   }

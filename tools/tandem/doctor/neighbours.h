@@ -19,12 +19,6 @@ struct CoreNoise {
   double longest = 0;  // longest gap, seconds
 };
 
-// The times of all hardware threads since the system's start, in the system's ticks.
-struct ProcessorTimes {
-  double total = 0;
-  double stolen = 0;  // taken by other virtual machines
-};
-
 struct NeighbourFacts {
   std::vector<CoreNoise> cores{};  // empty: not measured
   double seconds = 0;              // duration of the watch
@@ -39,9 +33,6 @@ struct NeighbourFacts {
 // One hardware thread of each core of `allowed`; the system's files below `root` tell the cores.
 [[nodiscard]] std::vector<int> one_thread_per_core(const std::filesystem::path& root,
                                                    const std::vector<int>& allowed);
-
-// The times in the first line of `stat`, /proc/stat; absent where the file cannot be read.
-[[nodiscard]] std::optional<ProcessorTimes> processor_times(const std::filesystem::path& stat);
 
 // Judges the noisiest core: 1 % of its time lost is a warning (steps are compared to within 1 to 2
 // %), 10 % a problem (another program computes there). A gap of 5 ms or more is a warning, since

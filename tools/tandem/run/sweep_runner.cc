@@ -10,10 +10,12 @@
 
 #include "common/base/error.h"
 #include "common/base/text.h"
+#include "common/results/disturbance.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/option_check.h"
+#include "tools/tandem/run/other_work.h"
 
 namespace tandem::cli {
 namespace {
@@ -62,9 +64,20 @@ void SweepRunner::take_over(const std::vector<LaunchRecord>& journaled) {
 void SweepRunner::adopt(std::size_t cell, const LaunchRecord& record) {
   CellState& state = states_[cell];
   if (record.status == Status::kSkipped) state.settled = true;
-  if (record.status != Status::kOk || !state.done.insert(record.launch_index).second) return;
-  state.medians.push_back(stats::median(record.step_seconds));
+  if (record.status != Status::kOk || state.done.contains(record.launch_index)) return;
+  add_measured(cell, record);
   times_.add(cell, time_of(record));
+}
+
+void SweepRunner::add_measured(std::size_t cell, const LaunchRecord& record) {
+  CellState& state = states_[cell];
+  state.done.insert(record.launch_index);
+  state.medians.push_back(stats::median(record.step_seconds));
+  if (!results::disturbances(record).empty()) ++state.disturbed;
+}
+
+int SweepRunner::wanted(const CellState& state) const {
+  return plan_.launches + std::min(plan_.launches, state.disturbed);
 }
 
 void SweepRunner::adopt_speeds(const LaunchRecord& record) {
@@ -97,6 +110,7 @@ SweepEnd SweepRunner::run() {
   if (finished_ > 0) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
+  wait_until_quiet();
   SweepEnd end = SweepEnd::kComplete;
   if (plan_.stop_at) {
     end = run_within_budget();
@@ -105,6 +119,20 @@ SweepEnd SweepRunner::run() {
   }
   progress_.end();
   return interrupts_.requested() ? SweepEnd::kInterrupted : end;
+}
+
+void SweepRunner::wait_until_quiet() {
+  constexpr Seconds kLongest{30};
+  constexpr Seconds kPeriod{0.5};
+  Seconds ahead = times_.total(remaining());
+  if (plan_.stop_at) ahead = std::min(ahead, Seconds{*plan_.stop_at - Clock::now()});
+  if (plan_.limit.site.is_elsewhere() || ahead < std::chrono::minutes(1)) return;
+  const auto period = std::chrono::duration_cast<Nanoseconds>(kPeriod);
+  wait_for_other_work(
+      std::chrono::duration_cast<Nanoseconds>(std::min(kLongest, ahead / 10)),
+      [period] { return watch_other_work("/", period); },
+      [this] { return interrupts_.requested(); },
+      [this](const std::string& line) { progress_.say(line); });
 }
 
 // The times of the first cells tell how many further cells fit.
@@ -136,7 +164,8 @@ void SweepRunner::refuse_budget(const CellGroup& group) const {
 }
 
 bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
-  for (const PlannedLaunch& planned : interleaved(plan_.cells.size(), plan_.launches)) {
+  // The second half takes the place of launches that others disturbed.
+  for (const PlannedLaunch& planned : interleaved(plan_.cells.size(), 2 * plan_.launches)) {
     if (!chosen[planned.cell] || !is_due(planned)) continue;
     if (interrupts_.requested() || is_over_time()) return false;
     launch(planned);
@@ -187,7 +216,7 @@ void SweepRunner::skip(std::size_t cell, const std::string& reason) {
 
 bool SweepRunner::is_due(const PlannedLaunch& planned) const {
   const CellState& state = states_[planned.cell];
-  return !state.settled && !state.done.contains(planned.launch);
+  return !state.settled && planned.launch < wanted(state) && !state.done.contains(planned.launch);
 }
 
 // The launches still to run. A failed launch counts as run, so that it is not repeated at once.
@@ -196,7 +225,7 @@ std::vector<int> SweepRunner::remaining() const {
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const CellState& state = states_[cell];
     if (state.settled) continue;
-    counts[cell] = plan_.launches - static_cast<int>(state.done.size()) - state.failures;
+    counts[cell] = wanted(state) - static_cast<int>(state.done.size()) - state.failures;
   }
   return counts;
 }
@@ -252,8 +281,7 @@ void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
   const LaunchRecord& record = outcome.record;
   switch (record.status) {
     case Status::kOk:
-      state.done.insert(record.launch_index);
-      state.medians.push_back(stats::median(record.step_seconds));
+      add_measured(cell, record);
       return;
     case Status::kSkipped:
       state.settled = true;

@@ -50,6 +50,7 @@ class SweepRunner {
   struct CellState {
     std::string name;
     std::set<int> done;           // indices of the launches that measured
+    int disturbed = 0;            // how many of them others disturbed
     std::vector<double> medians;  // median steps of these launches, seconds
     int failures = 0;             // failed launches of this run
     bool settled = false;         // no further launch of the cell is started
@@ -58,6 +59,9 @@ class SweepRunner {
   void take_over(const std::vector<results::LaunchRecord>& journaled);
   void skip_what_does_not_fit();
   void check_cells() const;
+  // Waits for work that others do on this machine, such as what a build leaves behind: 30 s at
+  // most, and a tenth of the sweep. Sweeps under a minute do not wait.
+  void wait_until_quiet();
   // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.
   [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
   [[nodiscard]] SweepEnd run_within_budget();
@@ -73,6 +77,10 @@ class SweepRunner {
   void stop_if_unreachable(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void adopt(std::size_t cell, const results::LaunchRecord& record);
+  // The launches that the cell is to have: those of the plan, and one in place of each disturbed
+  // one, as many again at most.
+  [[nodiscard]] int wanted(const CellState& state) const;
+  void add_measured(std::size_t cell, const results::LaunchRecord& record);
   void skip_what_is_larger(std::size_t cell);
   [[nodiscard]] bool is_due(const PlannedLaunch& planned) const;
   [[nodiscard]] bool is_over_time() const;

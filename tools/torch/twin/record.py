@@ -107,7 +107,8 @@ def measured(options, found):
     return {"cell": cell(options), "status": "ok", "mode": "synchronous", "precision": options.precision,
             "oversubscribed": found.place.is_oversubscribed, "devices_used": options.devices,
             "warnings": found.warnings, "first_step_seconds": first, "warmup_steps": steps, "warmup_seconds": seconds,
-            "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "resolved": found.resolved,
+            "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "taken": found.taken,
+            "resolved": found.resolved,
             "model": {"parameters": sum(parameter.numel() for parameter in found.parameters),
                       "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in found.parameters)},
             "machine": found.machine, **({"host_work": found.host_work} if found.host_work else {})}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/system_files.h"
+#include "common/base/system_files.h"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "common/base/text.h"
+#include "common/base/units.h"
 
-namespace tandem::doctor {
+namespace tandem {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +66,42 @@ std::optional<double> number_of(const fs::path& path, const std::string& key) {
   return std::nullopt;
 }
 
-}  // namespace tandem::doctor
+std::vector<int> cpus_of(std::string_view list) {
+  std::vector<int> cpus;
+  for (const std::string_view part : split(list, ',')) {
+    const std::vector<std::string_view> ends = split(part, '-');
+    const auto first = parse_number<int>(ends.front());
+    const auto last = parse_number<int>(ends.back());
+    if (!first || !last) continue;
+    for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::optional<ProcessorTimes> processor_times(const fs::path& stat, const std::string& wanted) {
+  std::ifstream file(stat);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!(words >> name) || name != wanted) continue;
+    // user nice system idle iowait irq softirq steal; user and nice include guests' times.
+    constexpr int kIdle = 3;
+    constexpr int kIoWait = 4;
+    constexpr int kSteal = 7;
+    ProcessorTimes times;
+    double ticks = 0;
+    int column = 0;
+    for (; column <= kSteal && words >> ticks; ++column) {
+      times.total += ticks;
+      if (column == kSteal) {
+        times.stolen = ticks;
+      } else if (column != kIdle && column != kIoWait) {
+        times.busy += ticks;
+      }
+    }
+    if (column > kSteal) return times;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tandem

@@ -7,7 +7,7 @@
 
 #include "tests/support/scratch_folder.h"
 
-namespace tandem::doctor {
+namespace tandem::test {
 
 // A file system of its own that stands in for a node's.
 class FakeRoot {
@@ -20,7 +20,7 @@ class FakeRoot {
   [[nodiscard]] std::filesystem::path root() const { return folder_ / "root"; }
 
  private:
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
-}  // namespace tandem::doctor
+}  // namespace tandem::test

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers in files of /proc and /sys, and the control groups of this process.
+// Numbers in files of /proc and /sys, and the control groups of this process. `root` is the folder
+// below which both lie: "/", or a test's.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace tandem::doctor {
+namespace tandem {
 
 // The folders below `root` that limit this process's use of the resource of `controller` ("cpu",
 // "memory"): the folders of the process's control group and of all its parents, in version 1 and in
@@ -23,4 +25,17 @@ namespace tandem::doctor {
 [[nodiscard]] std::optional<double> number_of(const std::filesystem::path& file,
                                               const std::string& key);
 
-}  // namespace tandem::doctor
+// The CPUs of a list such as "0-3,8", ascending.
+[[nodiscard]] std::vector<int> cpus_of(std::string_view list);
+
+// Ticks since the start, of one CPU ("cpu0") or of all ("cpu"), as a line of /proc/stat has them.
+struct ProcessorTimes {
+  double busy = 0;    // of programs and the kernel
+  double stolen = 0;  // given to other virtual machines
+  double total = 0;   // idle ticks among them
+};
+// Absent where the file has no such line.
+[[nodiscard]] std::optional<ProcessorTimes> processor_times(const std::filesystem::path& stat,
+                                                            const std::string& name);
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which launches others disturbed. A launch is judged by what was taken from it, never by its
+// times, so that leaving it out of figures does not bias them. Thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+
+namespace tandem::results {
+
+// A launch that lost more than this share of its measured window is disturbed.
+inline constexpr double kDisturbedShare = 0.02;
+
+// What took more than kDisturbedShare of the launch's measured window, a phrase each: "other
+// programs had a core for 17.1 % of the time". Empty: the launch was not disturbed, or the system
+// tells nothing.
+[[nodiscard]] std::vector<std::string> disturbances(const LaunchRecord& record);
+
+// A cell's launches, those that figures are of, and how many were disturbed.
+struct CountedLaunches {
+  std::vector<const LaunchRecord*> launches;
+  int disturbed = 0;
+  // Whether disturbed launches are among `launches`: the undisturbed ones are fewer than half.
+  bool holds_disturbed = false;
+};
+
+// Of the measured launches of one cell the undisturbed ones; all, where fewer than half are
+// undisturbed.
+[[nodiscard]] CountedLaunches counted(const std::vector<const LaunchRecord*>& measured);
+
+}  // namespace tandem::results

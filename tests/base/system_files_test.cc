@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/base/system_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_root.h"
+
+namespace tandem {
+namespace {
+
+using test::FakeRoot;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(CpusOf, AListOfRanges) {
+  EXPECT_THAT(cpus_of("0-2,8"), ElementsAre(0, 1, 2, 8));
+  EXPECT_THAT(cpus_of(""), IsEmpty());
+  EXPECT_THAT(cpus_of("none"), IsEmpty());
+}
+
+TEST(ProcessorTimes, AreThoseOfTheNamedLine) {
+  FakeRoot node;
+  node.write("stat", "cpu  10 1 5 80 2 1 1 4 3 0\ncpu0 1 1 1 1 1 1 1 1 1 1\ncpu1 1 2 3");
+  const auto all = processor_times(node.root() / "stat", "cpu");
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(all->total, 104);
+  EXPECT_EQ(all->busy, 18);
+  EXPECT_EQ(all->stolen, 4);
+  EXPECT_EQ(processor_times(node.root() / "stat", "cpu0")->total, 8);
+  EXPECT_FALSE(processor_times(node.root() / "stat", "cpu1").has_value());  // too few columns
+  EXPECT_FALSE(processor_times(node.root() / "stat", "cpu2").has_value());
+  EXPECT_FALSE(processor_times(node.root() / "absent", "cpu").has_value());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others take from a launch while its samples run, as step_bench records it: bench/observe/taken_time.h.
+
+A process counts as one: all its threads may use the CPUs of its main thread.
+"""
+import os
+import pathlib
+import resource
+import time
+
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+CPUS = os.cpu_count() or 1
+
+
+def run_delays():
+    """Seconds that each thread of this process could run, while others had its CPUs."""
+    delays = {}
+    for task in pathlib.Path("/proc/self/task").glob("*/schedstat"):
+        try:
+            delays[task.parent.name] = int(task.read_text(encoding="ascii").split()[1]) * 1e-9
+        except (OSError, IndexError):
+            continue  # the thread has just ended, or the kernel does not tell
+    return delays
+
+
+def cpu_times():
+    """(busy, stolen) seconds of each CPU; none where the system does not tell."""
+    found = [(0.0, 0.0)] * CPUS
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            lines = [line.split() for line in file]
+    except OSError:
+        return found
+    for name, *ticks in lines:
+        number = name.removeprefix("cpu")
+        if not name.startswith("cpu") or not number.isdigit() or int(number) >= CPUS or len(ticks) < 8:
+            continue
+        user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, ticks[:8])
+        found[int(number)] = ((user + nice + system + irq + softirq) * TICK, stolen * TICK)
+    return found
+
+
+class Reading:
+    def __init__(self):
+        self.delays, self.cpus = run_delays(), cpu_times()
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        self.switches, self.faults = usage.ru_nivcsw, usage.ru_majflt
+        self.ran, self.at = time.process_time(), time.monotonic()
+
+
+def numbers_between(before, after):
+    """This process's: window, longest delay (-1: not told), CPU time, switches, faults; then by CPU: whether it may use
+    that one, and how long that one was busy, and stolen."""
+    delays = [delay - before.delays.get(thread, 0.0) for thread, delay in after.delays.items()]
+    allowed = os.sched_getaffinity(0)
+    return [after.at - before.at, max(delays, default=-1.0), after.ran - before.ran, after.switches - before.switches,
+            after.faults - before.faults,
+            *(float(cpu in allowed) for cpu in range(CPUS)),
+            *(then[0] - now[0] for now, then in zip(before.cpus, after.cpus)),
+            *(then[1] - now[1] for now, then in zip(before.cpus, after.cpus))]
+
+
+class Share:
+    def __init__(self, numbers):
+        self.window, self.delay, self.ran, self.switches, self.faults = numbers[:5]
+        rest = numbers[5:]
+        self.allowed = {cpu for cpu in range(CPUS) if rest[cpu]}
+        self.busy, self.stolen = rest[CPUS:2 * CPUS], rest[2 * CPUS:]
+
+
+def taken(shares):
+    """The record of all processes, which are on one node: others had a process's CPUs no longer than these were busy beyond
+    the launch's own work."""
+    lost, stolen = [], []
+    for share in shares:
+        busy = sum(max(other.busy[cpu] for other in shares) for cpu in share.allowed)
+        own = sum(other.ran for other in shares if other.allowed & share.allowed)
+        if share.delay >= 0:
+            lost.append(min(share.delay, max(0.0, busy - own)))
+        stolen.append(sum(max(0.0, share.stolen[cpu]) for cpu in share.allowed) / len(share.allowed))
+    record = {"window_seconds": max(share.window for share in shares), "steal_seconds": max(stolen),
+              "involuntary_switches": int(sum(share.switches for share in shares)),
+              "major_faults": int(sum(share.faults for share in shares))}
+    if lost:
+        record["run_delay_seconds"] = max(lost)
+    return record
+
+
+def watch(ranks, work):
+    """What `work` returns, and the record of what others took meanwhile. All ranks together."""
+    before = Reading()
+    done = work()
+    numbers = numbers_between(before, Reading())
+    return done, taken([Share(theirs) for theirs in ranks.gather(numbers)])
