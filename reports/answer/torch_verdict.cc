@@ -252,9 +252,10 @@ std::string overall_of_one(const Point& point) {
                        with_options("DistributedDataParallel", cell), where,
                        duration_text(point.ddp->median_step), against);
   }
-  return fmt::format("{} {} {}. DataParallel was not measured.",
-                     with_options("DistributedDataParallel", cell), where,
-                     against.empty() ? "measured" : "has " + against.substr(2));
+  return fmt::format(
+      "{} {} {}. DataParallel was not measured.", with_options("DistributedDataParallel", cell),
+      where,
+      against.empty() ? "was measured, and nothing to compare with" : "has " + against.substr(2));
 }
 
 }  // namespace

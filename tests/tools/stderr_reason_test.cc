@@ -25,6 +25,23 @@ TEST(StderrReason, MpirunsRemarks_ArePassedOver) {
             "step_bench: no such model");
 }
 
+TEST(StderrReason, OfTorchsRanks_IsTheOneThatFailedByItself) {
+  const std::string cause = "step_twin: rank 1: RuntimeError: rank 1 is bad";
+  const std::string effect = "step_twin: rank 0: it lost another rank: Connection reset by peer";
+  EXPECT_EQ(reason_in(cause + "\n" + effect + "\n" + kMpirunEnd), cause);
+  EXPECT_EQ(reason_in(effect + "\n" + cause + "\nTraceback of the other rank\n"), cause);
+  EXPECT_EQ(reason_in(effect + "\n" + kMpirunEnd), effect);
+}
+
+TEST(StderrReason, PretendedGpusNotice_IsPassedOver) {
+  EXPECT_EQ(reason_in("step_twin: no room\npretended GPUs: 4 values were read back\n"),
+            "step_twin: no room");
+}
+
+TEST(StderrReason, ControlCharacters_AreShown) {
+  EXPECT_EQ(reason_in(std::string("a \x1b[31m red \0 end", 17)), "a ?[31m red ? end");
+}
+
 TEST(StderrReason, SrunsLines_ArePassedOver_UnlessThereIsNothingElse) {
   const std::string end =
       "slurmstepd: error: *** STEP 3.0 ON node CANCELLED ***\n"

@@ -27,6 +27,8 @@ ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 EXAMPLES = {"vision": "torchvision", "language": "transformers", "recurrent": "torch"}
 
 OWN = """
+import os
+
 import torch
 from torch import nn
 
@@ -114,6 +116,31 @@ class Half(nn.Module):
 
 def half():
     return Half(), SAMPLES
+
+
+def compiled():
+    return torch.compile(nn.Sequential(layer(), nn.ReLU()), backend="eager"), SAMPLES
+
+
+def compiled_inside():
+    inner = nn.Sequential(layer(), nn.ReLU())
+    inner.compile(backend="eager")
+    return nn.Sequential(inner, nn.Linear(2, 2)), SAMPLES
+
+
+class BadRank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = layer()
+
+    def forward(self, values):
+        if os.environ.get("OMPI_COMM_WORLD_RANK") == "1":
+            raise KeyError("rank 1 is bad")
+        return self.inner(values)
+
+
+def bad_rank():
+    return BadRank(), SAMPLES
 
 
 class Hungry(nn.Module):
@@ -315,6 +342,12 @@ class Case_steps(Scratch):
                 self.assertIn(word[2:].partition("=")[0], record["cell"]["options"])
 
 
+    def test_compiled_modules_are_tried_as_one_layer(self):
+        for function, parameters in (("compiled", 8), ("compiled_inside", 14)):
+            facts = self.about(self.folder / f"own.py:{function}")
+            self.assertEqual((facts["parameters"], facts["unused"]), (parameters, ""))
+
+
 class Case_refusals(Scratch):
     def refuse(self, function, status, says):
         done = self.twin("--about", f"--module={self.folder}/own.py:{function}", "--batch=2", "--backend=host")
@@ -333,6 +366,14 @@ class Case_refusals(Scratch):
                                    ("import sys\nsys.exit(0)", 2, "ends the program")):
             (self.folder / "own.py").write_text(text)
             self.refuse("build", status, says)
+
+    def test_a_rank_that_fails_says_which_one_it_is(self):
+        source = f"{self.folder}/own.py:bad_rank"
+        done = self.twin(f"--module={source}", f"--model={self.about(source)['module']}", "--backend=host", "--oversubscribe",
+                         "--strategy=ddp", "--devices=2", "--batch=8", f"--record={self.folder}/record.json", ranks=2)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("step_twin: rank 1: KeyError: 'rank 1 is bad'\n", done.stderr)
+        self.assertNotRegex(done.stderr, "step_twin: rank 0: (?!it lost another rank: )")
 
     def test_a_parameter_without_gradient_is_named(self):
         self.assertEqual(self.about(self.folder / "own.py:half")["unused"], "head.weight")

@@ -32,7 +32,7 @@ constexpr const char* kExamples =
     "  tandem compare out/before out/after               # did it become slower?\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the answer is bad (compare, doctor, verify), "
-    "130 interrupted.";
+    "130 interrupted (143: by SIGTERM).";
 
 // The words of a document's command that can be repeated: --out is chosen anew.
 std::vector<std::string> without_out(const std::vector<std::string>& words) {
@@ -123,7 +123,7 @@ int run_with_errors(int count, char** arguments) {
     return run({arguments + 1, arguments + count}, count, arguments);
   } catch (const Interrupted& interrupted) {
     say(interrupted.what());
-    return kInterruptedExit;
+    return interrupted_exit();
   } catch (const Error& error) {
     say(error.what());
     return error.exit_code();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -38,6 +39,13 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or ["without a word"])[0]
 
 
+def advice_for(error: BaseException, usual: str) -> str:
+    """`usual`, unless the error itself tells better what to do."""
+    if re.search(r"cuFFT|cuSPARSE|cuSOLVER|CUFFT_|CUSPARSE_|CUSOLVER_", str(error)):
+        return "pretended GPUs have no cuFFT, cuSPARSE and cuSOLVER: measure the module without what calls them, or on GPUs"
+    return usual
+
+
 @contextlib.contextmanager
 def trying(what: str, advice: str) -> Iterator[None]:
     """Whatever a user's own code throws."""
@@ -48,4 +56,4 @@ def trying(what: str, advice: str) -> Iterator[None]:
     except SystemExit as end:
         raise TandemError(f"{what}: it ends the program by sys.exit({end.code!r}); {advice}") from end
     except Exception as error:
-        raise TandemError(f"{what}: {type(error).__name__}: {first_line(error)}; {advice}") from error
+        raise TandemError(f"{what}: {type(error).__name__}: {first_line(error)}; {advice_for(error, advice)}") from error

@@ -120,6 +120,7 @@ def short_name(module: str) -> str:
 
 def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[StrPath] = None, *,
         module: Optional[str] = None, batch_per_device: Numbers = None, batch: Numbers = None, cells: Sequence[str] = (),
+        pretend: Optional[int] = None, like: Optional[str] = None, beside_gpu: bool = False,
         devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
         backend: Optional[str] = None, with_torch: Union[bool, StrPath] = False, oversubscribe: bool = False,
         links: bool = True, hosts: Optional[str] = None, hostfile: Optional[StrPath] = None,
@@ -134,6 +135,8 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
         "package.part:build"; this python measures it unless with_torch names another one.
     batch_per_device, batch: of a module: samples per step and device, or over all devices; a number or several.
     cells: of a module: strategies with options to compare as well, such as ["ddp grads=views"].
+    pretend, like, beside_gpu: of a module: so many pretended GPUs, on which the host's work is measured and nothing
+        computed; which card they are like, such as "h100"; also on a machine with a real GPU.
     out: folder for journal, results, report and logs; default: a new one, out/NAME-1, out/NAME-2, ...
     devices: what "all" devices means in the sweep; default: the cores or GPUs found here.
     launches: launches (fresh groups of processes, the unit of statistics) per cell instead of the sweep's.
@@ -154,9 +157,12 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
         return run_module(module, sweep, out, module_options(module, batch, batch_per_device, cells), progress, {
             "devices": devices, "launches": launches, "budget": budget, "backend": backend,
             "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
-            "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+            "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
+            "pretend": pretend, "like": like, "beside_gpu": beside_gpu})
     if batch is not None or batch_per_device is not None or cells:
         raise UsageError("run: batch, batch_per_device and cells are of a module; a sweep has keys of its own for them")
+    if pretend is not None or like is not None or beside_gpu:
+        raise UsageError("run: pretend, like and beside_gpu are of a module; give one")
     if isinstance(sweep, Mapping):
         name = pathlib.Path(str(sweep.get("name", ""))).name
     else:

@@ -90,7 +90,7 @@ int run_doctor(const DoctorOptions& options) {
     append(all, has_gpu ? look_at_gpus(programs, options.root, variables) : without_gpus());
   }
   fmt::print("{}", options.json ? to_json(all) : to_text(all));
-  return interrupts.requested() ? kInterruptedExit : exit_code(all);
+  return interrupts.requested() ? interrupted_exit() : exit_code(all);
 }
 
 }  // namespace tandem::cli

@@ -179,7 +179,8 @@ void add_module(ExplainTask& task, const ExplainOptions& options) {
                                     .backend = task.settings.backend,
                                     .folder = task.source.folder,
                                     .is_resumed = task.source.document.has_value(),
-                                    .step_bench = find_step_bench(options.step_bench)},
+                                    .step_bench = find_step_bench(options.step_bench),
+                                    .patience = checked_launch_timeout(options.launch_timeout)},
                                    *task.torch);
   const bool is_fresh = !task.module->fresh.empty();
   const std::string made =
@@ -406,7 +407,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
 }
 
 int exit_code(const ExplainTask& task, const results::Document& document, SweepEnd end) {
-  if (end == SweepEnd::kInterrupted) return kInterruptedExit;
+  if (end == SweepEnd::kInterrupted) return interrupted_exit();
   std::vector<LaunchRecord> own;
   for (const LaunchRecord& record : document.launches) {
     if (is_rung(record, task)) own.push_back(record);

@@ -77,9 +77,12 @@ ModuleFacts export_module(ModuleWorkload& workload, const ModuleQuestion& questi
   const bool is_timed = is_on_host(question.backend);
   const std::filesystem::path raw =
       is_timed ? workload.scratch->path() / "raw.json" : workload.fresh;
-  ModuleFacts facts = facts_of_module(
-      torch, workload.source,
-      {.batch = question.share, .backend = question.backend, .export_to = raw}, interrupts);
+  ModuleFacts facts = facts_of_module(torch, workload.source,
+                                      {.batch = question.share,
+                                       .backend = question.backend,
+                                       .export_to = raw,
+                                       .patience = question.patience},
+                                      interrupts);
   check_trained(facts);
   const std::string nearness = is_timed ? calibrate(raw, workload.fresh, question, interrupts) : "";
   fmt::print(stderr, "{}: Tandem's rungs train it in place of {}{}\n",
@@ -103,7 +106,9 @@ ModuleWorkload workload_of_module(const ModuleQuestion& question, const TorchTwi
     return workload;
   }
   workload.facts = facts_of_module(
-      torch, workload.source, {.batch = question.share, .backend = question.backend}, interrupts);
+      torch, workload.source,
+      {.batch = question.share, .backend = question.backend, .patience = question.patience},
+      interrupts);
   check_trained(workload.facts);
   return workload;
 }

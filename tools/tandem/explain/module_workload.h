@@ -24,6 +24,7 @@ struct ModuleQuestion {
   std::filesystem::path folder;  // the output folder
   bool is_resumed = false;       // the folder has a journal, and so the export
   std::filesystem::path step_bench;
+  std::chrono::seconds patience{};  // a step before the first launch that takes longer fails
 };
 
 // The module with its export.

@@ -284,6 +284,7 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
     flights.keep_as_text();
   }
   outcome.record.launch_index = launch;
+  outcome.log = base.string() + ".log";
   return outcome;
 }
 

@@ -22,6 +22,7 @@ struct LaunchOutcome {
   bool usage_error = false;
   // A node cannot be reached, so no rank was started.
   bool unreachable = false;
+  std::filesystem::path log{};  // what the launch printed
 };
 
 // A model's floating-point operations per sample, forward and backward, and its trained parameters.

@@ -2,6 +2,7 @@
 #include "tools/tandem/launch/torch_module.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <optional>
@@ -16,7 +17,6 @@
 namespace tandem::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{600};
 constexpr std::string_view kTwinSays = "step_twin: ";  // begins its errors
 
 // What step_twin prints is the last line that is an object of its own; a user's code may print,
@@ -52,13 +52,18 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   const TwinQuestion question{.words = about_words(source, step),
                               .what = "trying " + source,
                               .log = folder.path() / "about.log",
-                              .patience = kPatience};
+                              .patience = step.patience};
+  // Torch alone takes seconds to load; where nobody waits at a terminal, an error is one line.
+  if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "{}: a step on one device\n", question.what);
   const ChildResult child = ask_torch(twin, question, interrupts);
   const std::optional<ModuleFacts> facts =
       child.has_exited(0) ? facts_in(question.log) : std::nullopt;
   if (facts) return *facts;
   const bool is_usage = child.has_exited(kUsageExit);
-  std::string reason = reason_of(child, question.what, kPatience);
+  std::string reason = reason_of(child, question.what, step.patience);
+  if (child.end == ChildResult::End::kTimedOut) {
+    reason += ": see where its code waits, or give more by --launch-timeout";
+  }
   if (reason.starts_with(kTwinSays)) reason.erase(0, kTwinSays.size());
   fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -25,6 +26,7 @@ struct ModuleStep {
   // Where the module is written as a workload file, with seconds of its layers where devices are
   // cores; empty: nowhere.
   std::filesystem::path export_to{};
+  std::chrono::seconds patience{};  // a step that takes longer fails
 };
 
 // Makes the module and takes one step of it on one device. `source` is FILE.py:FUNCTION or

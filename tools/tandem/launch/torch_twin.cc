@@ -65,7 +65,16 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::stri
     fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
          twin.python);
   }
-  return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
+  const std::string error =
+      output_of(fmt::format("{} -c 'import torch' 2>&1 | tail -n 1", shell_word(twin.python)));
+  const std::string_view line = trimmed(error);
+  if (line.empty() || line.find("No module named 'torch'") != line.npos || !is_there) {
+    return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
+  }
+  return fmt::format(
+      "that of {} cannot be used: {}; mend it, or name another python by "
+      "--with-torch=PYTHON",
+      twin.python, line);
 }
 
 // The line of costs; "" where there is none. Other lines tell their intervals, and go to stderr.

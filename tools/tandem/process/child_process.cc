@@ -287,7 +287,7 @@ int run_relayed(const std::vector<std::string>& arguments,
   if (result.end == End::kNotStarted) {
     fail(ErrorKind::kFailure, "starting {}: is it installed and in PATH?", arguments.front());
   }
-  if (interrupts.requested()) return kInterruptedExit;
+  if (interrupts.requested()) return interrupted_exit();
   if (child.is_unheard()) return 0;
   return result.end == End::kExited ? result.code : 1;
 }

@@ -51,7 +51,8 @@ bool is_mpirun_remark(std::string_view line) {
 // program's about the hardware.
 bool is_no_reason(std::string_view line) {
   return line.starts_with("Primary job ") || line.starts_with("backend host: ") ||
-         line.starts_with("backend cuda: ") || line.starts_with("MPI_ABORT was invoked on");
+         line.starts_with("pretended GPUs: ") || line.starts_with("backend cuda: ") ||
+         line.starts_with("MPI_ABORT was invoked on");
 }
 
 // Completes the line "It appears as if there is not enough space for /dev/shm/... (the
@@ -114,6 +115,21 @@ std::optional<RankEnd> signal_by_srun(std::string_view line) {
   return std::nullopt;
 }
 
+constexpr std::string_view kRankOfTorch = "step_twin: rank ";  // begins what one says of its end
+
+// Whether a rank of torch's says that another one is gone, which tells no cause.
+bool is_of_another_rank(std::string_view line) {
+  return line.starts_with(kRankOfTorch) && line.find(": it lost another rank: ") != line.npos;
+}
+
+// Control characters would move the terminal's cursor, or end the line early.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; },
+      '?');
+  return text;
+}
+
 }  // namespace
 
 std::string signal_name(int signal) {
@@ -163,6 +179,7 @@ bool says_no_daemon(std::string_view stderr_text) {
 
 std::string reason_in(std::string_view stderr_text) {
   std::string_view own;
+  std::string_view of_another;
   std::string_view in_ruler;
   std::string_view of_slurm;
   bool inside = false;
@@ -177,12 +194,16 @@ std::string reason_in(std::string_view stderr_text) {
       at_start = false;
     } else if (is_slurm_line(line)) {
       if (of_slurm.empty()) of_slurm = line;
-    } else if (!is_mpirun_remark(line) && !is_no_reason(line)) {
+    } else if (is_of_another_rank(line)) {
+      if (of_another.empty()) of_another = line;
+    } else if (!is_mpirun_remark(line) && !is_no_reason(line) && !own.starts_with(kRankOfTorch)) {
       own = line;
     }
   }
-  if (own.empty()) own = in_ruler;
-  return completed(own.empty() ? of_slurm : own);
+  for (const std::string_view other : {of_another, in_ruler, of_slurm}) {
+    if (own.empty()) own = other;
+  }
+  return printable(completed(own));
 }
 
 std::string tail_of(std::string_view stderr_text) {

@@ -18,9 +18,9 @@ namespace {
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t wake_descriptor = -1;
 
-void on_signal(int) {
+void on_signal(int signal) {
   const int kept = errno;
-  signal_seen = 1;
+  if (signal_seen == 0) signal_seen = signal;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wake_descriptor, &one, sizeof(one));
   errno = kept;
@@ -45,6 +45,8 @@ Interrupts::~Interrupts() {
   handle(SIG_DFL);
   ::close(descriptor_);
 }
+
+int interrupted_exit() { return 128 + (signal_seen == 0 ? SIGINT : signal_seen); }
 
 bool Interrupts::requested() const { return signal_seen != 0; }
 

@@ -12,8 +12,9 @@ namespace tandem::cli {
 // The signals that ask for an orderly end.
 inline constexpr std::array kInterruptSignals{SIGINT, SIGTERM, SIGHUP};
 
-// The exit status of a command that a signal asked to end, as shells give it for SIGINT: 128 + 2.
-inline constexpr int kInterruptedExit = 130;
+// The exit status of a command that a signal asked to end, as shells give it: 128 and the signal's
+// number, 130 for SIGINT, 143 for SIGTERM.
+[[nodiscard]] int interrupted_exit();
 
 // What was asked for did not happen, since a signal asked to end.
 class Interrupted : public Error {

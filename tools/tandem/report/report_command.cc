@@ -112,6 +112,22 @@ void merge(Document& into, Document next) {
   into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
 
+bool is_pretended(const Document& document) {
+  return std::ranges::any_of(document.launches,
+                             [](const auto& record) { return record.cell.is_pretended(); });
+}
+
+// Throws a usage error where some documents are of pretended GPUs, whose host work is no step.
+void check_alike(const std::vector<std::string>& sources, const std::vector<Document>& documents) {
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    if (is_pretended(documents[i]) == is_pretended(documents[0])) continue;
+    fail(ErrorKind::kUsage,
+         "{} and {}: one is of pretended GPUs and the other is not, so that their figures are of "
+         "different things; keep them apart",
+         sources[0], sources[i]);
+  }
+}
+
 std::vector<Document> load_each(const std::vector<std::string>& sources) {
   std::vector<Document> documents;
   for (const std::string& source : sources) documents.push_back(load_document(source));
@@ -122,6 +138,7 @@ std::vector<Document> load_each(const std::vector<std::string>& sources) {
 // The sources as one document.
 Document load_merged(const std::vector<std::string>& sources) {
   std::vector<Document> documents = load_each(sources);
+  check_alike(sources, documents);
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_machine(documents.front(), documents[i], sources[i]);
     merge(documents.front(), std::move(documents[i]));

@@ -141,7 +141,10 @@ void plan_modules(Task& task, const RunOptions& options) {
   }
   const Interrupts interrupts;
   const auto ask = [&](const std::string& source, std::int64_t share) {
-    return facts_of_module(*task.torch, source, {.batch = share, .backend = task.backend},
+    return facts_of_module(*task.torch, source,
+                           {.batch = share,
+                            .backend = task.backend,
+                            .patience = checked_launch_timeout(options.launch_timeout)},
                            interrupts);
   };
   const std::vector<ModuleFacts> modules =
@@ -276,11 +279,12 @@ void check_fits(const SweepPlan& plan) {
 int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
   const reports::Report report = reports::make_report(
       {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)});
+  fmt::print("{}\n", reports::to_terminal(report));  // what was measured is told on a full disk too
   folder.write(report);
   folder.write_to_send(report.document);
   if (end == SweepEnd::kComplete) folder.mark_finished();
-  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
-  if (end == SweepEnd::kInterrupted) return kInterruptedExit;
+  fmt::print("{}\n", folder.page().string());
+  if (end == SweepEnd::kInterrupted) return interrupted_exit();
   const bool is_void =
       end == SweepEnd::kComplete && !any_with(results::Status::kOk, report.document.launches);
   return is_void || any_with(results::Status::kFailed, report.document.launches) ? 1 : 0;

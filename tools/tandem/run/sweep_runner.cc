@@ -292,7 +292,10 @@ void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
       state.settled = outcome.hopeless || state.failures >= kMostFailures;
       break;
   }
-  progress_.say(fmt::format("{}: {}: {}", to_string(record.status), state.name, record.reason));
+  const std::string log =
+      record.status == Status::kFailed ? "; the log is " + outcome.log.string() : "";
+  progress_.say(
+      fmt::format("{}: {}: {}{}", to_string(record.status), state.name, record.reason, log));
 }
 
 // A cell that was out of memory rules out cells with more samples or a larger model, unless such a

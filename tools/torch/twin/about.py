@@ -5,7 +5,7 @@ from tandem.errors import trying
 from tandem.workload import listening
 from twin import optimizers, own_module, strategies, trees
 
-ADVICE = "give a module and a batch that fit each other"
+ADVICE = "mend the module, or give a batch that fits it"
 
 
 class Silent:

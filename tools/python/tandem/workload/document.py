@@ -78,7 +78,7 @@ def check_timed(torch: Any, example: Example) -> None:
 
 
 def listen(torch: Any, example: Example, batches: Sequence[int]) -> tuple[listening.Watch, Any]:
-    advice = "give a module and a batch that fit each other"
+    advice = "mend the module, or give a batch that fits it"
     with trying(f"a step of {example.source} with a batch of {shapes_of(example.inputs)}", advice):
         watch = listening.Watch(example.module)
         with watch.naming_the_layer(advice):

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..errors import TandemError, first_line
+from ..errors import TandemError, advice_for, first_line
 
 WARM_UP = 3  # steps
 LEAST_SAMPLES = 7
@@ -55,6 +55,19 @@ class Layer:
         self.saved = 0  # bytes
 
 
+def is_compiled(module: Any) -> bool:
+    """By torch.compile: its code is traced, hooks inside it among the code."""
+    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
+
+
+def open_parts(module: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The modules inside, itself first, with their names; a compiled one is a part without parts."""
+    yield name, module
+    if not is_compiled(module):
+        for own, child in module.named_children():
+            yield from open_parts(child, f"{name}.{own}" if name else own)
+
+
 class Watch:
     """Which layer a step is in: forward's hooks begin layers, gradients end those of backward."""
 
@@ -67,17 +80,18 @@ class Watch:
         self.phase = "forward"
         self.on_boundary: Callable[[int], None] = lambda layer: None
         self.inside: list[Any] = []  # modules whose forward runs, the innermost last
-        parts = dict(module.named_modules())
-        self.names = names = {part: name for name, part in parts.items()}
+        parts = dict(open_parts(module))
+        self.names = {part: name for name, part in reversed(parts.items())}  # of several names the first
         self.around: dict[Any, list[Any]] = {}  # modules by parameter, its own first
         for name, parameter in module.named_parameters():
             levels = name.split(".")[:-1]
-            self.around[parameter] = [parts[".".join(levels[:depth])] for depth in range(len(levels), -1, -1)]
-        for part in module.modules():
+            around = [".".join(levels[:depth]) for depth in range(len(levels), -1, -1)]
+            self.around[parameter] = [parts[outer] for outer in around if outer in parts]
+        for part, name in self.names.items():
             part.register_forward_pre_hook(lambda part, _: self.inside.append(part))
             part.register_forward_hook(lambda part, *_: self.leave(part))
-            if next(part.parameters(recurse=False), None) is not None:
-                part.register_forward_pre_hook(lambda part, _: self.enter(part, names[part] or "root"))
+            if next(part.parameters(recurse=is_compiled(part)), None) is not None:
+                part.register_forward_pre_hook(lambda part, _, name=name or "root": self.enter(part, name))
         for parameter in module.parameters():
             if parameter.requires_grad:
                 parameter.register_hook(lambda gradient, parameter=parameter: self.is_ready(parameter))
@@ -92,7 +106,7 @@ class Watch:
         if part not in self.indices:
             self.indices[part] = len(self.layers)
             self.layers.append(Layer(name))
-            for parameter in part.parameters(recurse=False):
+            for parameter in part.parameters(recurse=is_compiled(part)):
                 self.owners.setdefault(parameter, self.indices[part])
         index = self.indices[part]
         if index > self.current:  # used again, an earlier one's work belongs to the layer that it follows
@@ -119,7 +133,7 @@ class Watch:
         except Exception as error:
             layer = self.failing_layer()
             where = f"in {self.phase} of layer {layer}: " if layer else ""
-            raise TandemError(f"{where}{type(error).__name__}: {first_line(error)}; {advice}") from error
+            raise TandemError(f"{where}{type(error).__name__}: {first_line(error)}; {advice_for(error, advice)}") from error
 
     def owner_of(self, parameter: Any) -> int:
         """Where its module is not called itself, as the projection in torch's attention, the next one around that is."""
