@@ -238,13 +238,11 @@ bool any_resolved(const Summary& summary) { return resolved_points(summary) > 0;
 
 std::string deciding_sweep(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = counted(summary);
-  const bool is_measured =
-      std::ranges::any_of(summary.cells, [](const CellSummary& cell) { return cell.launches > 0; });
-  if (!is_measured) return "";  // a note says how to go on
   if (pairs.empty() && !sole_implementation(summary).empty())
     return "";  // torch has no dp on a CPU
   if (pairs.empty()) {
-    return "Nothing here compares dp and ddp on several devices: `tandem run quick` does.";
+    return "Nothing here compares dp and ddp on several devices: finish a run that was cut short; "
+           "else `tandem run quick` compares them.";
   }
   const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
   if (open == 0) return "";
