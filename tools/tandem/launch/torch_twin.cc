@@ -51,6 +51,14 @@ std::string answer_of(const TorchTwin& twin, const std::string& question) {
   return answer;
 }
 
+// Why a torch that is there does not load, as where one of its libraries is missing; else "".
+std::string import_error_of(const std::string& python) {
+  std::string line =
+      output_of(fmt::format("{} -c 'import torch' 2>&1 | tail -n 1", shell_word(python)));
+  while (line.ends_with('\n')) line.pop_back();
+  return line.starts_with("ImportError: ") || line.starts_with("OSError: ") ? line : "";
+}
+
 // Asks the python for its torch. Returns why there is none to be measured; "" where `twin` is
 // whole.
 std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::string& backend) {
@@ -65,16 +73,13 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::stri
     fail(ErrorKind::kUsage, "--with-torch: there is no program '{}'; name a python that has torch",
          twin.python);
   }
-  const std::string error =
-      output_of(fmt::format("{} -c 'import torch' 2>&1 | tail -n 1", shell_word(twin.python)));
-  const std::string_view line = trimmed(error);
-  if (line.empty() || line.find("No module named 'torch'") != line.npos || !is_there) {
+  const std::string error = import_error_of(twin.python);
+  if (error.empty()) {
     return fmt::format("{} has none; --with-torch=PYTHON names another", twin.python);
   }
   return fmt::format(
-      "that of {} cannot be used: {}; mend it, or name another python by "
-      "--with-torch=PYTHON",
-      twin.python, line);
+      "that of {} does not load: {}; mend it, or name another python by --with-torch=PYTHON",
+      twin.python, error);
 }
 
 // The line of costs; "" where there is none. Other lines tell their intervals, and go to stderr.
