@@ -63,6 +63,23 @@ inline TakenTime full_taken_time() {
           .cpu_mhz = 2450};
 }
 
+inline HostWork full_host_work() {
+  return {.steps = 20,
+          .parts = {{.part = "replicate",
+                     .thread = "main",
+                     .per_step = 1,
+                     .wall_seconds = 0.004,
+                     .cpu_seconds = 0.003,
+                     .run_delay_seconds = 0.0005}},
+          .threads = {{.kind = "autograd",
+                       .threads = 2,
+                       .cpu_seconds = 0.001,
+                       .run_delay_seconds = 0.0002}},
+          .modules = 12,
+          .parameters = 7,
+          .buffers = 3};
+}
+
 inline LaunchRecord full_record() {
   LaunchRecord record;
   record.cell = {.strategy = "ddp",
@@ -87,20 +104,7 @@ inline LaunchRecord full_record() {
   record.barrier_skew_uncertainty_seconds = 0.00001;
   record.core_gflops = 88.25;
   record.peak_gflops = 140.5;
-  record.host_work = HostWork{.steps = 20,
-                              .parts = {{.part = "replicate",
-                                         .thread = "main",
-                                         .per_step = 1,
-                                         .wall_seconds = 0.004,
-                                         .cpu_seconds = 0.003,
-                                         .run_delay_seconds = 0.0005}},
-                              .threads = {{.kind = "autograd",
-                                           .threads = 2,
-                                           .cpu_seconds = 0.001,
-                                           .run_delay_seconds = 0.0002}},
-                              .modules = 12,
-                              .parameters = 7,
-                              .buffers = 3};
+  record.host_work = full_host_work();
   record.first_step_seconds = 0.5;
   record.warmup_steps = 4;
   record.warmup_seconds = 0.7;
