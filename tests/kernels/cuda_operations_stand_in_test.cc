@@ -76,7 +76,6 @@ class CudaOperationsOnStandIn : public CudaProductParity<StandIn> {
   static void expect_mentions(const Error& error, std::string_view text) {
     EXPECT_NE(std::string_view(error.what()).find(text), std::string_view::npos) << error.what();
   }
-
 };
 
 TEST_F(CudaOperationsOnStandIn, SteadyStep_SearchesAllocatesAndWaitsForNothing) {
