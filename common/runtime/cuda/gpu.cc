@@ -74,7 +74,7 @@ void Gpu::after_enqueue(cudaError_t status, const char* call) {
 
 void Gpu::after_wait(cudaError_t status, const char* call) {
   after_enqueue(status, call);
-  if (status != cudaSuccess) throw_if_failed();
+  throw_if_failed();  // also where a communicator gave up meanwhile
 }
 
 void Gpu::after_library(const Error& error) {
