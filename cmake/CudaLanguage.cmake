@@ -31,11 +31,10 @@ set(TANDEM_CUDA_ARCHITECTURES "${tandem_architectures}" CACHE STRING
 # tandem_add_kernels(NAME a.cu b.cu ...): an object library of device code. CMake 3.25 does not know
 # that nvcc has C++20, so that the standard is passed by hand.
 #   --expt-relaxed-constexpr  constexpr functions, such as the random numbers', run in kernels too
-#   -fmad=false               the same bits as the host: see kernels/cuda/elementwise.h
 function(tandem_add_kernels name)
   add_library(${name} OBJECT ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_options(${name} PRIVATE -std=c++20 --expt-relaxed-constexpr -fmad=false
+  target_compile_options(${name} PRIVATE -std=c++20 --expt-relaxed-constexpr
     -Wno-deprecated-gpu-targets -Xcompiler=-Wall,-Wextra,-Wshadow)
   if(TANDEM_WERROR)
     target_compile_options(${name} PRIVATE -Werror=all-warnings -Xcompiler=-Werror)

@@ -14,12 +14,12 @@ using MakeHostCommunicator =
     std::function<std::unique_ptr<Communicator>(Device& host, const CommunicatorOptions& options)>;
 
 // Collectives among devices of any kind through the host: values are copied into pinned memory,
-// moved there by a host communicator, and copied back. For GPUs without NCCL, or GPUs that several
-// ranks share.
+// moved there by a host communicator, and copied back. For ranks that share a GPU, which NCCL
+// refuses.
 //
-// The caller waits in each call until the values are back in pinned memory, so a collective
-// overlaps with no later work of the caller, and its errors are thrown by the call. The wait is on
-// purpose: a stream that waited for the host instead would hold up other ranks on the same GPU.
+// The caller waits in each call until the result is on its device, so a collective overlaps with no
+// work of the caller, and its errors are thrown by the call. The wait is on purpose: a stream that
+// waited for the host instead would hold up other ranks on the same GPU.
 //
 // Collective; `bootstrap` and `device` outlive the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> make_staged_communicator(

@@ -110,6 +110,10 @@ std::vector<Rule> training_rules() {
       {{set("comm-priority"), set("comm-memory")},
        {is("backend", "host")},
        "{option} is of GPUs, and the back end is host: leave it out"},
+      {{is("comm", "shared_memory|mpi|gloo")},
+       {is("backend", "cuda"), is("oversubscribe", "off")},
+       "{option}: shared_memory, mpi and gloo move the host's memory, and collectives between GPUs "
+       "are NCCL's: leave it out; ranks that share a GPU go through the host by themselves"},
       {{set("comm-memory")},
        {is("comm", "shared_memory|mpi|gloo")},
        "{option}=registered is memory of NCCL's: leave it out, or --comm"},

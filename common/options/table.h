@@ -239,7 +239,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .value = choice("auto|shared_memory|mpi|gloo|nccl", "auto"),
      .marks = kPartOfCell,
      .help = "the transport of collectives; auto: on the host shared_memory on one node; on GPUs "
-             "nccl where each rank has its own",
+             "nccl, and through the host where ranks share one; shared_memory, mpi and gloo are "
+             "the host's, on GPUs only where ranks share one",
      .example = "mpi"},
     {.name = "check-order",
      .of = kRanksOption,

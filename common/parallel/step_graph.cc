@@ -39,7 +39,7 @@ void StepGraph::check() const {
   }
   refuse_replay(std::ranges::find(observers_, nullptr) != observers_.end(),
                 "collectives that go through the host",
-                "its part would be left out; use --comm=nccl");
+                "its part would be left out; give each rank a GPU of its own");
 }
 
 // Waits, since a replay may be in flight.

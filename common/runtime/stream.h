@@ -106,8 +106,9 @@ enum class StreamPriority { kNormal, kHigh };
 // A FIFO of work on one device. Nothing runs on the caller's thread. Enqueuing is thread-safe only
 // if callers order themselves; different streams may be used from different threads.
 //
-// An error in queued work surfaces at the next synchronize(); the stream stays failed, later work
-// on it is dropped, and a stream that waits for one of its events fails with the same error.
+// An error in queued work surfaces at the next synchronize(); the stream stays failed, and later
+// work on it is dropped. On the host, a stream that waits for one of its events fails with the same
+// error; on GPUs an error that loses the context fails all streams of its GPU, and no others.
 // Destruction waits for queued work.
 class Stream {
  public:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/trace/cupti_api.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
 
 #include <cstdlib>
 #include <string_view>
 
+#include "common/base/library.h"
 #include "common/trace/cupti_session.h"
 
 namespace tandem::cupti {
@@ -28,27 +28,6 @@ std::string folder_of_cublas() {
   };
   dl_iterate_phdr(look, &folder);
   return folder;
-}
-
-// Puts the functions in their places; returns the first that is not there.
-std::string fill(Api& api, void* library) {
-  std::string missing;
-  const auto find = [&]<class Function>(Function& place, const char* name) {
-    place = reinterpret_cast<Function>(dlsym(library, name));
-    if (place == nullptr && missing.empty()) missing = name;
-  };
-  find(api.register_callbacks, "cuptiActivityRegisterCallbacks");
-  find(api.enable, "cuptiActivityEnable");
-  find(api.disable, "cuptiActivityDisable");
-  find(api.flush_all, "cuptiActivityFlushAll");
-  find(api.next_record, "cuptiActivityGetNextRecord");
-  find(api.dropped_records, "cuptiActivityGetNumDroppedRecords");
-  find(api.push_id, "cuptiActivityPushExternalCorrelationId");
-  find(api.pop_id, "cuptiActivityPopExternalCorrelationId");
-  find(api.timestamp, "cuptiGetTimestamp");
-  find(api.stream_id, "cuptiGetStreamIdEx");
-  find(api.result_string, "cuptiGetResultString");
-  return missing;
 }
 
 }  // namespace
@@ -75,18 +54,15 @@ std::vector<std::string> usual_libraries() {
 std::string load_api(const std::vector<std::string>& files, Api& api) {
   std::string first;
   for (const std::string& file : files) {
-    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) {
-      const std::string missing = fill(api, library);
-      return missing.empty() ? "" : fmt::format("{} has no {}: install a newer one", file, missing);
-    }
-    const char* const reason = dlerror();
-    if (first.empty()) first = reason != nullptr ? reason : "no reason known";
+    Library library(file);
+    if (first.empty()) first = library.trouble();
+    if (!library.is_loaded()) continue;
+#define TANDEM_FIND(place, name) library.find(api.place, #name);
+    TANDEM_EACH_CUPTI_CALL(TANDEM_FIND)
+#undef TANDEM_FIND
+    return library.trouble().empty() ? "" : library.trouble() + ": install a newer one";
   }
-  return fmt::format(
-      "{} does not load ({}): install the CUDA toolkit's CUPTI, or add its folder to "
-      "LD_LIBRARY_PATH",
-      soname(), first);
+  return first + ": install the CUDA toolkit's CUPTI, or add its folder to LD_LIBRARY_PATH";
 }
 
 std::string refusal(const Api& api, const char* call, CUptiResult result) {

@@ -10,18 +10,24 @@
 
 namespace tandem::cupti {
 
+// The functions that are called: X(place, name).
+#define TANDEM_EACH_CUPTI_CALL(X)                       \
+  X(register_callbacks, cuptiActivityRegisterCallbacks) \
+  X(enable, cuptiActivityEnable)                        \
+  X(disable, cuptiActivityDisable)                      \
+  X(flush_all, cuptiActivityFlushAll)                   \
+  X(next_record, cuptiActivityGetNextRecord)            \
+  X(dropped_records, cuptiActivityGetNumDroppedRecords) \
+  X(push_id, cuptiActivityPushExternalCorrelationId)    \
+  X(pop_id, cuptiActivityPopExternalCorrelationId)      \
+  X(timestamp, cuptiGetTimestamp)                       \
+  X(stream_id, cuptiGetStreamIdEx)                      \
+  X(result_string, cuptiGetResultString)
+
 struct Api {
-  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
-  decltype(&cuptiActivityPushExternalCorrelationId) push_id = nullptr;
-  decltype(&cuptiActivityPopExternalCorrelationId) pop_id = nullptr;
-  decltype(&cuptiGetTimestamp) timestamp = nullptr;
-  decltype(&cuptiGetStreamIdEx) stream_id = nullptr;
-  decltype(&cuptiGetResultString) result_string = nullptr;
+#define TANDEM_PLACE(place, name) decltype(&name) place = nullptr;
+  TANDEM_EACH_CUPTI_CALL(TANDEM_PLACE)
+#undef TANDEM_PLACE
 };
 
 // Fills `api` from the first of the files that loads, which is never unloaded: threads of CUPTI's

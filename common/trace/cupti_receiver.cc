@@ -105,7 +105,6 @@ void Receiver::read(std::uint8_t* buffer, std::size_t valid) {
 
 void Receiver::read(const CUpti_Activity& activity) {
   switch (activity.kind) {
-    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const Kernel& kernel = as<Kernel>(activity);
       return add(kernel, SliceKind::kKernel, name_of(kernel.name), Bytes{});
@@ -153,9 +152,9 @@ void Receiver::add(const Activity& activity, SliceKind kind, const std::string& 
 
 const std::string& Receiver::name_of(const char* linker_name) {
   const std::string text = linker_name == nullptr ? "" : linker_name;
-  const auto known = names_.find(text);
-  if (known != names_.end()) return known->second;
-  return names_.emplace(text, kernel_name(text)).first->second;
+  const auto [known, is_new] = names_.try_emplace(text);
+  if (is_new) known->second = kernel_name(text);
+  return known->second;
 }
 
 }  // namespace tandem::cupti

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Takes what CUPTI hands over, on whichever thread it does so.
 #pragma once
 
 #include <deque>
@@ -12,7 +10,7 @@
 
 namespace tandem::cupti {
 
-// Records as CUPTI has them, on its own clock. Thread-safe.
+// Takes what CUPTI hands over, on whichever thread: records on its own clock. Thread-safe.
 class Receiver {
  public:
   // This process's receiver, never destroyed: a thread of CUPTI's may be inside the receiver as the

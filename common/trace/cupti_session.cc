@@ -73,8 +73,6 @@ class Session::Attachment {
     disable();
     Receiver::of_process().use(nullptr);
   }
-  Attachment(const Attachment&) = delete;
-  Attachment& operator=(const Attachment&) = delete;
 
   [[nodiscard]] const Api& api() const { return api_; }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI, by which a CUDA driver tells what its GPUs did and when. Everything of it is behind this
-// header: cupti_api.h, which two files include, is the one that includes NVIDIA's, and
-// cupti_absent.cc stands in for them in builds without it. The library is loaded where it is used.
+// CUPTI, by which a CUDA driver tells what its GPUs did and when. cupti_api.h alone includes
+// NVIDIA's header; cupti_absent.cc stands in for builds without it.
 #pragma once
 
 #include <cstdint>

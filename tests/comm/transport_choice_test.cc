@@ -47,12 +47,14 @@ TEST(TransportChoiceTest, Auto_OnSharedGpus_GoesThroughTheHost_AndSaysWhy) {
   EXPECT_EQ(threads.why, "shared_memory through the host: ranks 0 and 1 share a GPU");
 }
 
-TEST(TransportChoiceTest, Auto_WithoutNccl_GoesThroughTheHost_AndSaysWhy) {
+TEST(TransportChoiceTest, Gpus_WithoutNccl_AreRefusedWithTheReason) {
   RankFacts facts = gpus(4, false);
   facts.no_nccl = "libnccl.so.2 does not load";
-  const TransportChoice choice = decide_transport(Transport::kAuto, facts);
-  EXPECT_EQ(choice.transport, Transport::kMpi);
-  EXPECT_EQ(choice.why, "mpi through the host: libnccl.so.2 does not load");
+  for (const Transport asked : {Transport::kAuto, Transport::kNccl}) {
+    const Error error = error_of([&] { static_cast<void>(decide_transport(asked, facts)); });
+    EXPECT_STREQ(error.what(), "collectives between GPUs are NCCL's: libnccl.so.2 does not load");
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  }
 }
 
 TEST(TransportChoiceTest, Auto_OfOneRank_IsNcclForAProcess_AndNothingForThreadsOfOne) {
@@ -60,9 +62,16 @@ TEST(TransportChoiceTest, Auto_OfOneRank_IsNcclForAProcess_AndNothingForThreadsO
   EXPECT_EQ(decide_transport(Transport::kAuto, gpus(1, true)).route, Route::kSolo);
 }
 
-TEST(TransportChoiceTest, TransportOfTheHost_OnGpus_IsStaged) {
+TEST(TransportChoiceTest, TransportOfTheHost_IsForSharedGpusAlone) {
+  RankFacts facts = gpus(2, false);
   for (const Transport asked : {Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
-    const TransportChoice choice = decide_transport(asked, gpus(2, false));
+    facts.sharing = "";
+    const Error error = error_of([&] { static_cast<void>(decide_transport(asked, facts)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_TRUE(mentions(error, "between which collectives are NCCL's: take the transport auto"))
+        << error.what();
+    facts.sharing = kShared;
+    const TransportChoice choice = decide_transport(asked, facts);
     EXPECT_EQ(choice.transport, asked);
     EXPECT_EQ(choice.route, Route::kStaged);
   }
@@ -78,9 +87,6 @@ TEST(TransportChoiceTest, NcclWhereItCannotBe_IsAUsageErrorWithTheReason) {
   RankFacts facts = gpus(2, false);
   facts.sharing = kShared;
   EXPECT_TRUE(mentions(refusal(facts), "share a GPU, and NCCL wants one for each"));
-  facts.sharing = "";
-  facts.no_nccl = "there is none";
-  EXPECT_TRUE(mentions(refusal(facts), "there is none"));
   EXPECT_EQ(refusal(facts).kind(), ErrorKind::kUsage);
 }
 

@@ -104,7 +104,7 @@ TEST_F(FusedAttentionOnStandIn, VersionsThatAreWrong_AreRefused_ForTheShapesThat
 TEST_F(FusedAttentionOnStandIn, ThatLoadsAndCannotStart_IsDoneWithout_AndSaysWhy) {
   stand_in::cudnn() = {.failing = "cudnnCreate"};
   ASSERT_TRUE(take(Precision::kBf16));
-  expect_attention_agrees<BFloat16>(kShape, attention_shares(Precision::kBf16));
+  expect_attention_agrees<BFloat16>(kShape, share::of_attention(Precision::kBf16));
   const std::string means = operations().implementations().at("attention");
   EXPECT_TRUE(means.starts_with("products and softmax, since ")) << means;
   EXPECT_NE(means.find("cudnnCreate"), std::string::npos) << means;

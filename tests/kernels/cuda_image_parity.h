@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a convolutional network needs beside linear layers. In the Frobenius norm, results are
-// within a share of the naive version's; skipped where a back end has no operations on images.
+// What a convolutional network needs beside linear layers, held to the shares of cuda_tolerances.h;
+// skipped where a back end has no operations on images.
 #pragma once
 
 #include <algorithm>
@@ -60,14 +60,9 @@ class CudaImageParity : public CudaParity<Backend> {
   }
 
   void expect_agreement(const ConvolutionShape& s, Precision precision) {
-    switch (precision) {
-      case Precision::kFp32:  // what tf32 or a transform would not keep to
-        return expect_convolution_agrees<float>(s, 2e-6);
-      case Precision::kTf32:
-        return expect_convolution_agrees<float>(s, 2e-3);
-      case Precision::kBf16:
-        return expect_convolution_agrees<BFloat16>(s, 0x1p-8);
-    }
+    const double share = share::of_convolution(precision);
+    if (precision == Precision::kBf16) return expect_convolution_agrees<BFloat16>(s, share);
+    expect_convolution_agrees<float>(s, share);
   }
 
   template <class T>
@@ -94,23 +89,23 @@ class CudaImageParity : public CudaParity<Backend> {
   // gradient.
   template <class T>
   void expect_batch_norm_agrees(const BatchNormShape& s, const BatchNormCase& with) {
-    const double share = std::is_same_v<T, float> ? 1e-5 : 0x1p-8;
+    const double of_y = std::is_same_v<T, float> ? share::kNorm : share::kBf16Rounding;
     auto twins = batch_norm<T>(s);
     this->run_on_both([&](Side side) { return twins.forward(side, with); });
-    expect_share(twins.y, share, "y");
-    expect_share(twins.mean, 1e-4, "mean");  // of numbers that cancel
-    expect_share(twins.rstd, 1e-5, "rstd");
-    expect_share(twins.running_mean, 1e-5, "running_mean");
-    expect_share(twins.running_variance, 1e-5, "running_variance");
+    expect_share(twins.y, of_y, "y");
+    expect_share(twins.mean, share::kCancelling, "mean");
+    expect_share(twins.rstd, share::kNorm, "rstd");
+    expect_share(twins.running_mean, share::kNorm, "running_mean");
+    expect_share(twins.running_variance, share::kNorm, "running_variance");
     auto again = batch_norm<T>(s);
     give(again.mean, twins.mean.of_host());
     give(again.rstd, twins.rstd.of_host());
     give(again.y, twins.y.of_host());
     this->run_on_both([&](Side side) { return again.backward(side, with); });
-    expect_share(again.dy, share, "dx");
-    if (with.residual) expect_share(again.dresidual, share, "dresidual");
-    expect_share(again.dgain, 1e-4, "dgain");  // of numbers that cancel
-    expect_share(again.dbias, 1e-4, "dbias");
+    expect_share(again.dy, of_y, "dx");
+    if (with.residual) expect_share(again.dresidual, of_y, "dresidual");
+    expect_share(again.dgain, share::kCancelling, "dgain");
+    expect_share(again.dbias, share::kCancelling, "dbias");
   }
 
   // Small integers, of which windows hold several that are the largest.
@@ -138,18 +133,18 @@ class CudaImageParity : public CudaParity<Backend> {
 
   template <class T>
   void expect_average_pools_agree(const AveragePoolShape& s) {
-    const double share = std::is_same_v<T, float> ? 1e-6 : 0x1p-8;
+    const double of_result = std::is_same_v<T, float> ? share::kAveragePool : share::kBf16Rounding;
     auto x = this->template random<T>(s.batch * s.positions * s.channels);
     auto y = this->template random<T>(s.batch * s.channels);
     this->run_on_both([&](Side side) {
       return AveragePoolBackward{.shape = s, .dy = y.on(side), .dx = x.on(side)};
     });
-    expect_share(x, share, "dx");
+    expect_share(x, of_result, "dx");
     auto other = this->template random<T>(s.batch * s.positions * s.channels);
     this->run_on_both([&](Side side) {
       return AveragePoolForward{.shape = s, .x = other.on(side), .y = y.on(side)};
     });
-    expect_share(y, share, "y");
+    expect_share(y, of_result, "y");
   }
 };
 

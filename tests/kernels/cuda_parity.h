@@ -20,6 +20,7 @@
 #include "common/kernels/operations.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
+#include "tests/kernels/cuda_tolerances.h"
 
 namespace tandem::testing {
 
@@ -79,6 +80,11 @@ double distance(const std::vector<T>& a, const std::vector<T>& b) {
     sum += apart * apart;
   }
   return std::sqrt(sum);
+}
+
+template <class T>
+void expect_share(const Twin<T>& result, double share, const std::string& what) {
+  EXPECT_LE(distance(result.of_device(), result.of_host()), share * norm(result.of_host())) << what;
 }
 
 // Up to the sign of zero, and NaN counts as NaN.

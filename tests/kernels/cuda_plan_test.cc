@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "common/kernels/cuda/device_needs.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/product_plan.h"
@@ -68,9 +67,7 @@ TEST(ProductPlan, ParametersGradients_AreFp32AlsoOfBf16) {
   EXPECT_EQ(plan.a.type, DType::kBFloat16);
   EXPECT_EQ(plan.b.type, DType::kBFloat16);
   EXPECT_EQ(plan.d.type, DType::kFloat32);
-  EXPECT_EQ(vector_type(plan), DType::kFloat32);
   EXPECT_EQ(plan.epilogue, CUBLASLT_EPILOGUE_BGRADB);
-  EXPECT_EQ(bare(plan).epilogue, CUBLASLT_EPILOGUE_DEFAULT);
   EXPECT_EQ(to_string(plan), "linear_backward_weight of 2 x 3 -> 5 in bf16");
 }
 

@@ -1,38 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transformer needs beside linear layers. In the Frobenius norm, results are within a share
-// of the naive version's: what fp32 sums of these lengths and the functions in between leave, in
-// bf16 its rounding of the results, and of probabilities between products.
+// What a transformer needs beside linear layers, held to the shares of cuda_tolerances.h.
 #pragma once
 
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/transformer_twins.h"
 
 namespace tandem::testing {
-
-template <class T>
-void expect_share(const Twin<T>& result, double share, const std::string& what) {
-  EXPECT_LE(distance(result.of_device(), result.of_host()), share * norm(result.of_host())) << what;
-}
-
-// Shares of the norm that attention's results may be off by.
-struct AttentionShares {
-  double log_sums;
-  double result;
-  double gradient;
-};
-
-[[nodiscard]] inline AttentionShares attention_shares(Precision precision) {
-  switch (precision) {
-    case Precision::kFp32:
-      return {1e-5, 2e-5, 1e-4};
-    case Precision::kTf32:  // scores are off by 2^-10 |q| |k| / sqrt(head_width)
-      return {4e-3, 8e-3, 0x1p-6};
-    case Precision::kBf16:
-      return {1e-5, 3 * 0x1p-8, 0x1p-6};
-  }
-  return {};
-}
 
 template <class Backend>
 class CudaTransformerParity : public CudaParity<Backend> {
@@ -77,24 +51,24 @@ class CudaTransformerParity : public CudaParity<Backend> {
 
   template <class T>
   void expect_norms_agree(const NormShape& s, bool with_branch) {
-    const double share = std::is_same_v<T, float> ? 1e-5 : 0x1p-8;
+    const double of_y = std::is_same_v<T, float> ? share::kNorm : share::kBf16Rounding;
     auto twins = norm_layer<T>(s);
     this->run_on_both([&](Side side) { return twins.forward(side, with_branch); });
     expect_same(twins.sum, "sum");
-    expect_share(twins.y, share, "y");
-    expect_share(twins.mean, 1e-4, "mean");  // of numbers that cancel
-    expect_share(twins.rstd, 1e-5, "rstd");
+    expect_share(twins.y, of_y, "y");
+    expect_share(twins.mean, share::kCancelling, "mean");
+    expect_share(twins.rstd, share::kNorm, "rstd");
     auto dgain = this->zeros(s.width);
     auto dbias = this->zeros(s.width);
     this->run_on_both([&](Side side) { return twins.backward(side, dgain, dbias, with_branch); });
-    expect_share(twins.dsum, 1e-5, "dsum");
-    if (with_branch) expect_share(twins.branch, share, "dbranch");
-    expect_share(dgain, 1e-5, "dgain");
-    expect_share(dbias, 1e-5, "dbias");
+    expect_share(twins.dsum, share::kNorm, "dsum");
+    if (with_branch) expect_share(twins.branch, of_y, "dbranch");
+    expect_share(dgain, share::kNorm, "dgain");
+    expect_share(dbias, share::kNorm, "dbias");
   }
 
   template <class T>
-  void expect_attention_agrees(const AttentionShape& s, const AttentionShares& shares) {
+  void expect_attention_agrees(const AttentionShape& s, const share::Attention& shares) {
     auto twins = attention<T>(s);
     this->run_on_both([&](Side side) { return twins.forward(side); });
     expect_share(twins.y, shares.result, "y");
@@ -107,7 +81,7 @@ class CudaTransformerParity : public CudaParity<Backend> {
   }
 
   void expect_agreement(const AttentionShape& s, Precision precision) {
-    const AttentionShares shares = attention_shares(precision);
+    const share::Attention shares = share::of_attention(precision);
     if (precision == Precision::kBf16) return expect_attention_agrees<BFloat16>(s, shares);
     expect_attention_agrees<float>(s, shares);
   }
@@ -199,8 +173,9 @@ TYPED_TEST_P(CudaTransformerParity, CrossEntropy_AgreesWithNaive_AlsoInPlace) {
                                 .gradient = with_gradient ? gradient.on(s) : Span<float>{},
                                 .loss = loss.on(s)};
       });
-      expect_share(gradient, 1e-5, "gradient");
-      EXPECT_NEAR(loss.of_device()[0], loss.of_host()[0], 2e-6 * (1 + loss.of_host()[0]));
+      expect_share(gradient, share::kCrossEntropy, "gradient");
+      EXPECT_NEAR(loss.of_device()[0], loss.of_host()[0],
+                  share::kCrossEntropyLoss * (1 + loss.of_host()[0]));
     }
     this->run_on_both([&](Side s) {
       return CrossEntropyLossBackward{.classes = size.classes,
@@ -209,7 +184,7 @@ TYPED_TEST_P(CudaTransformerParity, CrossEntropy_AgreesWithNaive_AlsoInPlace) {
                                       .loss_gradient = loss_gradient.on(s),
                                       .gradient = prediction.on(s)};
     });
-    expect_share(prediction, 1e-5, "gradient in place of the prediction");
+    expect_share(prediction, share::kCrossEntropy, "gradient in place of the prediction");
   }
 }
 
@@ -229,10 +204,6 @@ TYPED_TEST_P(CudaTransformerParity, CrossEntropy_OfLargeLogits_StaysFinite) {
   expect_same(gradient, "gradient");
 }
 
-// In shares of the norm of dy, for the slope may be near 0. It has 1 - t^2, t = tanh(sqrt(2 / pi)
-// (x + 0.044715 x^3)), times up to 9.6 where t is not yet 1 in fp32, which is |x| < 5.2: 19 times
-// what t is off by, 2^-23 on a GPU (CUDA's tanhf: 2 ulp). That is 2.3e-6; the rest is for the
-// roundings of the other factors.
 TYPED_TEST_P(CudaTransformerParity, GeluBackward_AgreesWithNaive) {
   this->for_counts([&](std::int64_t count) {
     std::vector<float> values;
@@ -248,9 +219,10 @@ TYPED_TEST_P(CudaTransformerParity, GeluBackward_AgreesWithNaive) {
     this->run_on_both([&](Side s) { return GeluBackward{.before = before.on(s), .dy = dy.on(s)}; });
     this->run_on_both(
         [&](Side s) { return GeluBackward{.before = narrow.on(s), .dy = narrow_dy.on(s)}; });
-    EXPECT_LE(distance(dy.of_device(), dy.of_host()), 3e-6 * given) << "fp32";
-    EXPECT_LE(distance(narrow_dy.of_device(), narrow_dy.of_host()),
-              3e-6 * narrow_given + 0x1p-8 * norm(narrow_dy.of_host()))
+    EXPECT_LE(distance(dy.of_device(), dy.of_host()), share::kGeluBackward * given) << "fp32";
+    EXPECT_LE(
+        distance(narrow_dy.of_device(), narrow_dy.of_host()),
+        share::kGeluBackward * narrow_given + share::kBf16Rounding * norm(narrow_dy.of_host()))
         << "bf16";
   });
 }

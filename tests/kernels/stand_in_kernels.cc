@@ -10,7 +10,6 @@
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
 #include "common/kernels/cuda/sums.h"
 #include "tests/runtime/stand_in_cudart.h"

@@ -33,6 +33,7 @@ class CudaTraining : public ::testing::Test {
     Training run{.strategy = strategy, .devices = devices, .training = exact_training(16)};
     run.platform.oversubscribe = true;
     run.backend = backend;
+    if (strategy == "dp-allreduce") run.platform.gpus = {0};  // between two, collectives are NCCL's
     return run;
   }
 };

@@ -211,7 +211,8 @@ TEST_F(StepGraphTest, CollectivesThroughTheHost_AreRefused) {
   const auto model = make_model("mlp:2x32");
   run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
     Device& device = platform->device(0);
-    const auto staged = make_communicator(Transport::kSharedMemory, bootstrap, device, {});
+    const auto staged = make_communicator(TransportChoice{Transport::kSharedMemory, Route::kStaged},
+                                          bootstrap, device);
     const Error error = error_of([&] {
       ddp::DistributedDataParallel(*platform, device, *model, {*staged}, training(StepReplay::kOn),
                                    {});

@@ -88,34 +88,6 @@ TEST_F(CudaOnStandIn, LostGpu_FailsAllItsStreamsForGood_AndNoOthers) {
   EXPECT_THROW(static_cast<void>(device(0).allocate(kib(1))), Error);
 }
 
-TEST_F(CudaOnStandIn, LostGpu_FailsTheStreamThatWaitedForIt) {
-  const auto failing = stream(0);
-  const auto waiting = stream(1);
-  const auto event = device(0).make_event();
-  failing->record(*event);
-  waiting->wait(*event);
-  stand_in::lose(0, cudaErrorIllegalAddress);
-  const Error error = error_of([&] { waiting->synchronize(); });
-  EXPECT_TRUE(mentions(error, "GPU 0")) << error.what();
-  EXPECT_THROW(waiting->synchronize(), Error);
-}
-
-TEST_F(CudaOnStandIn, KnownLoss_TravelsWithTheEventsThatDependOnIt) {
-  const auto failing = stream(0);
-  const auto middle = stream(1);
-  const auto last = stream(1);
-  const auto lost = device(0).make_event();
-  const auto passed_on = device(1).make_event();
-  stand_in::lose(0, cudaErrorIllegalAddress);
-  EXPECT_THROW(failing->synchronize(), Error);
-  failing->record(*lost);
-  middle->wait(*lost);
-  middle->record(*passed_on);
-  last->wait(*passed_on);
-  EXPECT_THROW(static_cast<void>(passed_on->is_done()), Error);
-  EXPECT_TRUE(mentions(error_of([&] { last->synchronize(); }), "GPU 0"));
-}
-
 TEST_F(CudaOnStandIn, Event_RecordedOnAnotherDevicesStream_NamesBoth) {
   const auto s = stream(1);
   const auto event = device(0).make_event();

@@ -4,7 +4,7 @@
 
     nvtx_ranges_test.py STEP_BENCH RECORDER MPIEXEC [host|cuda]
 
-On GPUs, two devices may share one.
+On GPUs, two devices share one.
 """
 import sys
 import unittest
@@ -19,7 +19,7 @@ ON_HOST = BACKEND == "host"
 LAYERS = [f"layer{i}" for i in range(3)]  # of mlp-tiny
 OPTIONS = [f"--backend={BACKEND}", "--oversubscribe", "--model=mlp-tiny", "--batch=8", "--devices=2",
            "--warmup-steps=3", "--warmup-time=1ns", "--min-samples=4", "--min-time=1ns", "--profile-steps=2"]
-COMM = [] if ON_HOST else ["--comm=mpi"]  # which ranks that share a GPU can do with
+OPTIONS += [] if ON_HOST else ["--gpus=0"]
 CATEGORIES = {"harness", "phase", "bucket", "kernel group"}
 CAPTURED = 2
 
@@ -117,7 +117,7 @@ class DdpTest(Ranges, unittest.TestCase):
     def setUpClass(cls):
         cls.processes, cls.said = record(
             [MPIEXEC, "-np", "2", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self",
-             STEP_BENCH, "--strategy=ddp", "--first-bucket-mb=0.1", "--bucket-mb=0.1", *COMM, *OPTIONS],
+             STEP_BENCH, "--strategy=ddp", "--first-bucket-mb=0.1", "--bucket-mb=0.1", *OPTIONS],
             RECORDER, BACKEND)
         cls.workers = [(process, int(name.split()[1])) for process in cls.processes
                        for name in process.streams if name.endswith("worker")]

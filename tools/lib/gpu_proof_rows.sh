@@ -7,7 +7,7 @@
 
 declare_rows() {
   local test model=mlp-base all=$gpus shared=--oversubscribe
-  if [ "$backend" = host ]; then model=mlp-tiny; fi
+  if [ "$backend" = host ]; then model=mlp-tiny; else shared+=' --gpus=0'; fi
   if [ "$all" = 0 ]; then all=1; fi
   local on="--backend=$backend" tiny="--backend=$backend --model=mlp-tiny --batch=64"
   local two="$tiny --devices=2 $shared" several="--backend=$backend --devices=$all"
@@ -29,8 +29,8 @@ declare_rows() {
 
     row numbers-dp device 30 'dp, devices doubled up: numbers as single' program step_bench $two --strategy=dp --verify
     row numbers-dp-allreduce device 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $two --strategy=dp-allreduce --verify
-    row numbers-ddp device 30 'ddp, 2 ranks staged through mpi: numbers as single' ranks 2 step_bench $two --strategy=ddp --comm=mpi --verify
-    row numbers-replicate device 30 'ddp-replicate, 2 ranks through mpi: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --comm=mpi --verify
+    row numbers-ddp device 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp --verify
+    row numbers-replicate device 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --verify
     row numbers-bf16 gpu 30 'dp in bf16, devices doubled up: numbers as single' program step_bench $two --strategy=dp --precision=bf16 --verify
     row numbers-gpt2 device 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared --verify
     row numbers-resnet device,model:resnet-tiny 30 'resnet-tiny by dp, devices doubled up: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared --verify

@@ -61,7 +61,7 @@ bool InFlight::is_done(const cuda::UniqueEvent& event) const {
   const cuda::DeviceGuard here(gpu_.ordinal());
   const cudaError_t status = cudaEventQuery(event.get());
   if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // an answer, not an error
-  if (cuda::is_sticky(status)) gpu_.look();
+  if (cuda::is_sticky(status)) gpu_.after_enqueue(status, "cudaEventQuery");
   return status != cudaErrorNotReady;
 }
 

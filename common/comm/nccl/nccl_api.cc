@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_api.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <string_view>
@@ -19,56 +18,6 @@ std::string version_text(int version) {  // 22809 is 2.28.9
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
-// Puts the functions in their places; notes the first that is not there.
-class Finder {
- public:
-  explicit Finder(void* library) : library_(library) {}
-
-  template <class Function>
-  void find(Function& place, const char* name) {
-    find_optional(place, name);
-    if (place == nullptr && missing_.empty()) missing_ = name;
-  }
-
-  template <class Function>
-  void find_optional(Function& place, const char* name) {
-    place = reinterpret_cast<Function>(dlsym(library_, name));
-  }
-
-  [[nodiscard]] const std::string& missing() const { return missing_; }
-
- private:
-  void* const library_;
-  std::string missing_;
-};
-
-std::string fill(Api& api, void* library) {
-  Finder finder(library);
-  finder.find(api.get_version, "ncclGetVersion");
-  finder.find(api.get_unique_id, "ncclGetUniqueId");
-  finder.find(api.get_error_string, "ncclGetErrorString");
-  finder.find(api.get_last_error, "ncclGetLastError");
-  finder.find(api.comm_init_rank, "ncclCommInitRank");
-  finder.find(api.comm_finalize, "ncclCommFinalize");
-  finder.find(api.comm_destroy, "ncclCommDestroy");
-  finder.find(api.comm_abort, "ncclCommAbort");
-  finder.find(api.comm_get_async_error, "ncclCommGetAsyncError");
-  finder.find(api.group_start, "ncclGroupStart");
-  finder.find(api.group_end, "ncclGroupEnd");
-  finder.find(api.all_reduce, "ncclAllReduce");
-  finder.find(api.broadcast, "ncclBroadcast");
-  finder.find(api.reduce, "ncclReduce");
-  finder.find(api.all_gather, "ncclAllGather");
-  finder.find(api.reduce_scatter, "ncclReduceScatter");
-  finder.find(api.send, "ncclSend");
-  finder.find(api.recv, "ncclRecv");
-  finder.find_optional(api.mem_alloc, "ncclMemAlloc");
-  finder.find_optional(api.mem_free, "ncclMemFree");
-  finder.find_optional(api.comm_register, "ncclCommRegister");
-  finder.find_optional(api.comm_deregister, "ncclCommDeregister");
-  return finder.missing();
-}
-
 struct ThisProcess {
   Api api;
   LoadedApi loaded = load_api_from(kFile, api);
@@ -77,24 +26,22 @@ struct ThisProcess {
 }  // namespace
 
 LoadedApi load_api_from(const char* file, Api& api) {
-  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const reason = dlerror();
-    return {nullptr,
-            fmt::format("{} does not load ({}): install NCCL 2.14 or newer, or add its folder to "
-                        "LD_LIBRARY_PATH",
-                        file, reason != nullptr ? reason : "unknown reason"),
-            ""};
-  }
-  if (const std::string missing = fill(api, library); !missing.empty()) {
-    return {nullptr, fmt::format("{} has no {}: install NCCL 2.14 or newer", file, missing), ""};
+  constexpr const char* kAdvice =
+      "install NCCL 2.14 or newer, or add its folder to LD_LIBRARY_PATH";
+  Library library(file);
+#define TANDEM_FIND(place, name) library.find(api.place, #name);
+  TANDEM_EACH_NCCL_CALL(TANDEM_FIND)
+#undef TANDEM_FIND
+#define TANDEM_FIND(place, name) library.find_optional(api.place, #name);
+  TANDEM_EACH_NCCL_MEMORY_CALL(TANDEM_FIND)
+#undef TANDEM_FIND
+  if (!library.trouble().empty()) {
+    return {nullptr, fmt::format("{}: {}", library.trouble(), kAdvice), ""};
   }
   int version = 0;
   if (api.get_version(&version) != ncclSuccess || version < kOldest) {
-    return {
-        nullptr,
-        fmt::format("{} is of version {}: install NCCL 2.14 or newer", file, version_text(version)),
-        ""};
+    return {nullptr, fmt::format("{} is of version {}: {}", file, version_text(version), kAdvice),
+            ""};
   }
   return {&api, "", version_text(version)};
 }

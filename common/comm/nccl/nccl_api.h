@@ -6,34 +6,45 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/base/library.h"
 
 namespace tandem::nccl {
 
-// The functions of NCCL that Tandem calls, as found in the library at run time; a test puts its own
-// in their place. Those of memory are null where the library is older than they are (2.19).
+// The functions of NCCL that Tandem calls: X(place, name).
+#define TANDEM_EACH_NCCL_CALL(X)                 \
+  X(get_version, ncclGetVersion)                 \
+  X(get_unique_id, ncclGetUniqueId)              \
+  X(get_error_string, ncclGetErrorString)        \
+  X(get_last_error, ncclGetLastError)            \
+  X(comm_init_rank, ncclCommInitRank)            \
+  X(comm_finalize, ncclCommFinalize)             \
+  X(comm_destroy, ncclCommDestroy)               \
+  X(comm_abort, ncclCommAbort)                   \
+  X(comm_get_async_error, ncclCommGetAsyncError) \
+  X(group_start, ncclGroupStart)                 \
+  X(group_end, ncclGroupEnd)                     \
+  X(all_reduce, ncclAllReduce)                   \
+  X(broadcast, ncclBroadcast)                    \
+  X(reduce, ncclReduce)                          \
+  X(all_gather, ncclAllGather)                   \
+  X(reduce_scatter, ncclReduceScatter)           \
+  X(send, ncclSend)                              \
+  X(recv, ncclRecv)
+
+// Those of memory, which libraries older than 2.19 lack.
+#define TANDEM_EACH_NCCL_MEMORY_CALL(X) \
+  X(mem_alloc, ncclMemAlloc)            \
+  X(mem_free, ncclMemFree)              \
+  X(comm_register, ncclCommRegister)    \
+  X(comm_deregister, ncclCommDeregister)
+
+// As found in the library at run time; a test puts its own in their place. Null where the library
+// lacks them.
 struct Api {
-  decltype(&::ncclGetVersion) get_version = nullptr;
-  decltype(&::ncclGetUniqueId) get_unique_id = nullptr;
-  decltype(&::ncclGetErrorString) get_error_string = nullptr;
-  decltype(&::ncclGetLastError) get_last_error = nullptr;
-  decltype(&::ncclCommInitRank) comm_init_rank = nullptr;
-  decltype(&::ncclCommFinalize) comm_finalize = nullptr;
-  decltype(&::ncclCommDestroy) comm_destroy = nullptr;
-  decltype(&::ncclCommAbort) comm_abort = nullptr;
-  decltype(&::ncclCommGetAsyncError) comm_get_async_error = nullptr;
-  decltype(&::ncclGroupStart) group_start = nullptr;
-  decltype(&::ncclGroupEnd) group_end = nullptr;
-  decltype(&::ncclAllReduce) all_reduce = nullptr;
-  decltype(&::ncclBroadcast) broadcast = nullptr;
-  decltype(&::ncclReduce) reduce = nullptr;
-  decltype(&::ncclAllGather) all_gather = nullptr;
-  decltype(&::ncclReduceScatter) reduce_scatter = nullptr;
-  decltype(&::ncclSend) send = nullptr;
-  decltype(&::ncclRecv) recv = nullptr;
-  decltype(&::ncclMemAlloc) mem_alloc = nullptr;
-  decltype(&::ncclMemFree) mem_free = nullptr;
-  decltype(&::ncclCommRegister) comm_register = nullptr;
-  decltype(&::ncclCommDeregister) comm_deregister = nullptr;
+#define TANDEM_PLACE(place, name) decltype(&::name) place = nullptr;
+  TANDEM_EACH_NCCL_CALL(TANDEM_PLACE)
+  TANDEM_EACH_NCCL_MEMORY_CALL(TANDEM_PLACE)
+#undef TANDEM_PLACE
 
   [[nodiscard]] bool has_memory() const {
     return mem_alloc != nullptr && mem_free != nullptr && comm_register != nullptr &&
@@ -41,12 +52,9 @@ struct Api {
   }
 };
 
+using LoadedApi = Loaded<Api>;
+
 // The library of this process, loaded at the first call and never unloaded.
-struct LoadedApi {
-  const Api* api = nullptr;  // absent where it could not be loaded
-  std::string trouble;       // the reason, where absent
-  std::string version;       // "2.28.9"
-};
 [[nodiscard]] const LoadedApi& load_api();
 
 // The same from a file of this name; nothing is kept but the library itself.

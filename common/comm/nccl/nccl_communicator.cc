@@ -171,7 +171,7 @@ void NcclCommunicator::enqueue(Stream& stream, const CollectiveRequest& request)
     options_.observer->enqueued(call);
   }
   // Dropped with all that is enqueued on a failed stream; those who would wait for it are told.
-  if (on.has_failed()) return peers_.raise();
+  if (device_.gpu().failed()) return peers_.raise();
   const ScopedFlag comparing(comparing_, order_ != nullptr);
   fail_enqueued(call, capture_error([&] { launch(on, call, request, collective); }));
 }
@@ -238,13 +238,13 @@ void NcclCommunicator::replay_begins(Stream& stream) {
   cuda::CudaStream& on = cuda::cuda_stream(stream);
   replayed_ = next("replay", captured_);
   if (options_.observer != nullptr) options_.observer->enqueued(replayed_);
-  if (on.has_failed()) return peers_.raise();
+  if (device_.gpu().failed()) return peers_.raise();
   fail_enqueued(replayed_, capture_error([&] { replay_ = in_flight_.begin(on, replayed_); }));
 }
 
 void NcclCommunicator::replay_ends(Stream& stream) {
   cuda::CudaStream& on = cuda::cuda_stream(stream);
-  if (on.has_failed()) return;
+  if (device_.gpu().failed()) return;
   fail_enqueued(replayed_, capture_error([&] { in_flight_.end(replay_, on); }));
 }
 

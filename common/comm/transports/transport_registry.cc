@@ -29,31 +29,35 @@ namespace {
 
 constexpr char kBetween = '\n';
 
-TransportChoice staged(Transport transport, const std::string& why) {
-  return {transport, Route::kStaged,
-          fmt::format("{} through the host: {}", name_of(transport), why)};
-}
-
-TransportChoice choose_for_gpus(const RankFacts& facts) {
-  // One rank drives all devices of a launch by threads, so nothing is moved between ranks.
-  if (facts.ranks == 1 && facts.are_threads) return {Transport::kAuto, Route::kSolo, ""};
-  if (facts.sharing.empty() && facts.no_nccl.empty()) {
-    return {Transport::kNccl, Route::kDirect, "nccl: each rank has a GPU of its own"};
-  }
-  return staged(facts.are_threads ? Transport::kSharedMemory : Transport::kMpi,
-                facts.sharing.empty() ? facts.no_nccl : facts.sharing);
-}
-
 [[noreturn]] void refuse_nccl(const std::string& why) {
   fail(ErrorKind::kUsage, "the transport nccl: {}; or take the transport auto", why);
 }
 
-TransportChoice choose_nccl(const RankFacts& facts) {
-  if (facts.backend != Backend::kCuda)
-    refuse_nccl("it is between GPUs, and these devices are cores");
-  if (!facts.sharing.empty()) refuse_nccl(facts.sharing + ", and NCCL wants one for each");
-  if (!facts.no_nccl.empty()) refuse_nccl(facts.no_nccl);
-  return {Transport::kNccl, Route::kDirect, "nccl: as asked"};
+// NCCL takes each GPU once, so ranks that share one go through the host.
+TransportChoice choose_for_shared_gpus(Transport asked, const RankFacts& facts) {
+  if (asked == Transport::kNccl) refuse_nccl(facts.sharing + ", and NCCL wants one for each");
+  const Transport usual = facts.are_threads ? Transport::kSharedMemory : Transport::kMpi;
+  const Transport transport = asked == Transport::kAuto ? usual : asked;
+  return {transport, Route::kStaged,
+          fmt::format("{} through the host: {}", name_of(transport), facts.sharing)};
+}
+
+TransportChoice choose_for_gpus(Transport asked, const RankFacts& facts) {
+  // One rank drives all devices of a launch by threads, so nothing is moved between ranks.
+  const bool is_auto = asked == Transport::kAuto;
+  if (facts.ranks == 1 && facts.are_threads && is_auto) return {asked, Route::kSolo, ""};
+  if (!facts.sharing.empty()) return choose_for_shared_gpus(asked, facts);
+  if (!is_auto && asked != Transport::kNccl) {
+    fail(ErrorKind::kUsage,
+         "the transport {} moves the host's memory, and each rank has a GPU of its own, between "
+         "which collectives are NCCL's: take the transport auto",
+         name_of(asked));
+  }
+  if (!facts.no_nccl.empty()) {
+    fail(ErrorKind::kUsage, "collectives between GPUs are NCCL's: {}", facts.no_nccl);
+  }
+  return {Transport::kNccl, Route::kDirect,
+          is_auto ? "nccl: each rank has a GPU of its own" : "nccl: as asked"};
 }
 
 // The indices of the first two equal names.
@@ -69,9 +73,9 @@ std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
 }  // namespace
 
 TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
-  if (asked == Transport::kNccl) return choose_nccl(facts);
-  if (facts.backend == Backend::kHost) return {asked, Route::kDirect, ""};
-  return asked == Transport::kAuto ? choose_for_gpus(facts) : staged(asked, "as asked");
+  if (facts.backend == Backend::kCuda) return choose_for_gpus(asked, facts);
+  if (asked != Transport::kNccl) return {asked, Route::kDirect, ""};
+  refuse_nccl("it is between GPUs, and these devices are cores");
 }
 
 std::string sharing_of(const std::vector<std::string>& hardware) {
@@ -99,8 +103,7 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
                   .ranks = bootstrap.size(),
                   .are_threads = bootstrap.shares_address_space()};
   const bool is_solo = facts.ranks == 1 && facts.are_threads && asked == Transport::kAuto;
-  const bool may_be_nccl = asked == Transport::kAuto || asked == Transport::kNccl;
-  if (facts.backend != Backend::kCuda || !may_be_nccl || is_solo) return facts;
+  if (facts.backend != Backend::kCuda || is_solo) return facts;
   const NodeLayout nodes = find_nodes(bootstrap);
   const std::string mine = device.hardware() + kBetween + probe_nccl().trouble;
   std::vector<std::string> hardware;

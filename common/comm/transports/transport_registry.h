@@ -23,13 +23,13 @@ enum class Transport {
 // How a transport reaches the devices' memory.
 enum class Route {
   kDirect,
-  kStaged,  // GPUs by a host transport: values are copied to the host and back
+  kStaged,  // shared GPUs by a host transport: values are copied to the host and back
   kSolo,    // one rank for all devices of a process: nothing is moved
 };
 
 // A transport with its route, in place of kAuto. Host devices take shared memory, or mpi on several
-// nodes. GPUs take nccl where each rank has a GPU of its own and the library is available, else are
-// staged over mpi, or over shared memory between threads.
+// nodes. GPUs take nccl; where ranks share one, they are staged over mpi, or over shared memory
+// between threads.
 struct TransportChoice {
   Transport transport = Transport::kAuto;
   Route route = Route::kDirect;
@@ -71,7 +71,7 @@ struct RankFacts {
   Backend backend = Backend::kHost;
   int ranks = 1;
   bool are_threads = false;  // threads of one process
-  // Set on CUDA where NCCL may be chosen:
+  // Set on CUDA for several ranks:
   std::string sharing{};  // sharing_of(); empty: each has a GPU of its own
   std::string no_nccl{};  // why the first rank without NCCL has none; empty: NCCL is usable
 };

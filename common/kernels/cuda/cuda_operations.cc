@@ -3,12 +3,10 @@
 
 #include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/batch_norm_parts.h"
-#include "common/kernels/cuda/device_needs.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/orthogonalise.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/row_functions.h"
 #include "common/kernels/cuda/sums.h"
@@ -215,7 +213,8 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const Add& op) {
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const AddScalar& op) {
-  return for_each(stream, op.values.size(), AddScalarElements{op.values.data(), op.constant});
+  return for_each(stream, op.values.size(),
+                  AddScalarElements{op.values.data(), op.values.data(), op.constant});
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const Subtract& op) {

@@ -29,9 +29,6 @@ class CudaOperations final : public EachOperation<CudaOperations> {
 
   [[nodiscard]] std::map<std::string, std::string> implementations() const override;
 
-  // Products prepared so far: one per plan and alignment of the operands.
-  [[nodiscard]] std::int64_t prepared_products() const { return products_.count(); }
-
   // Plans of convolutions made so far.
   [[nodiscard]] std::int64_t prepared_convolutions() const {
     return convolutions_ ? convolutions_->count() : 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cudnn_descriptor.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -19,52 +18,6 @@ std::string version_text(std::size_t version) {  // 91900 is 9.19.0
   return fmt::format("{}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
-// Puts the functions in their places; returns the first that is not there.
-std::string fill(CudnnApi& api, void* library) {
-  std::string missing;
-  const auto find = [&]<class Function>(Function& place, const char* name) {
-    place = reinterpret_cast<Function>(dlsym(library, name));
-    if (place == nullptr && missing.empty()) missing = name;
-  };
-  find(api.get_version, "cudnnGetVersion");
-  find(api.get_error_string, "cudnnGetErrorString");
-  find(api.get_last_error, "cudnnGetLastErrorString");
-  find(api.create, "cudnnCreate");
-  find(api.destroy, "cudnnDestroy");
-  find(api.set_stream, "cudnnSetStream");
-  find(api.create_descriptor, "cudnnBackendCreateDescriptor");
-  find(api.destroy_descriptor, "cudnnBackendDestroyDescriptor");
-  find(api.finalize, "cudnnBackendFinalize");
-  find(api.set_attribute, "cudnnBackendSetAttribute");
-  find(api.get_attribute, "cudnnBackendGetAttribute");
-  find(api.execute, "cudnnBackendExecute");
-  return missing;
-}
-
-}  // namespace
-
-LoadedCudnn load_cudnn_from(const char* file, CudnnApi& api) {
-  void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const reason = dlerror();
-    return {nullptr,
-            fmt::format("{} does not load ({}): {}", file,
-                        reason != nullptr ? reason : "unknown reason", kAdvice),
-            ""};
-  }
-  if (const std::string missing = fill(api, library); !missing.empty()) {
-    return {nullptr, fmt::format("{} has no {}: {}", file, missing, kAdvice), ""};
-  }
-  const std::size_t version = api.get_version();
-  if (version < kOldestVersion) {
-    return {nullptr, fmt::format("{} is of version {}: {}", file, version_text(version), kAdvice),
-            ""};
-  }
-  return {&api, "", version_text(version)};
-}
-
-namespace {
-
 // "CUDNN_STATUS_NOT_SUPPORTED (what it objects to)", in one line.
 std::string words_of(const CudnnApi& api, cudnnStatus_t status) {
   std::array<char, 512> details{};
@@ -76,6 +29,22 @@ std::string words_of(const CudnnApi& api, cudnnStatus_t status) {
 }
 
 }  // namespace
+
+LoadedCudnn load_cudnn_from(const char* file, CudnnApi& api) {
+  Library library(file);
+#define TANDEM_FIND(place, name) library.find(api.place, #name);
+  TANDEM_EACH_CUDNN_CALL(TANDEM_FIND)
+#undef TANDEM_FIND
+  if (!library.trouble().empty()) {
+    return {nullptr, fmt::format("{}: {}", library.trouble(), kAdvice), ""};
+  }
+  const std::size_t version = api.get_version();
+  if (version < kOldestVersion) {
+    return {nullptr, fmt::format("{} is of version {}: {}", file, version_text(version), kAdvice),
+            ""};
+  }
+  return {&api, "", version_text(version)};
+}
 
 CudnnError::CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call)
     : Error(status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? ErrorKind::kOutOfMemory

@@ -10,31 +10,33 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/base/library.h"
 
 namespace tandem::cuda {
 
-// The functions of cuDNN's graph interface that Tandem calls, as found in the library at run time;
-// a test puts its own in their place.
+// The functions of cuDNN's graph interface that Tandem calls: X(place, name).
+#define TANDEM_EACH_CUDNN_CALL(X)                      \
+  X(get_version, cudnnGetVersion)                      \
+  X(get_error_string, cudnnGetErrorString)             \
+  X(get_last_error, cudnnGetLastErrorString)           \
+  X(create, cudnnCreate)                               \
+  X(destroy, cudnnDestroy)                             \
+  X(set_stream, cudnnSetStream)                        \
+  X(create_descriptor, cudnnBackendCreateDescriptor)   \
+  X(destroy_descriptor, cudnnBackendDestroyDescriptor) \
+  X(finalize, cudnnBackendFinalize)                    \
+  X(set_attribute, cudnnBackendSetAttribute)           \
+  X(get_attribute, cudnnBackendGetAttribute)           \
+  X(execute, cudnnBackendExecute)
+
+// As found in the library at run time; a test puts its own in their place.
 struct CudnnApi {
-  decltype(&::cudnnGetVersion) get_version = nullptr;
-  decltype(&::cudnnGetErrorString) get_error_string = nullptr;
-  decltype(&::cudnnGetLastErrorString) get_last_error = nullptr;
-  decltype(&::cudnnCreate) create = nullptr;
-  decltype(&::cudnnDestroy) destroy = nullptr;
-  decltype(&::cudnnSetStream) set_stream = nullptr;
-  decltype(&::cudnnBackendCreateDescriptor) create_descriptor = nullptr;
-  decltype(&::cudnnBackendDestroyDescriptor) destroy_descriptor = nullptr;
-  decltype(&::cudnnBackendFinalize) finalize = nullptr;
-  decltype(&::cudnnBackendSetAttribute) set_attribute = nullptr;
-  decltype(&::cudnnBackendGetAttribute) get_attribute = nullptr;
-  decltype(&::cudnnBackendExecute) execute = nullptr;
+#define TANDEM_PLACE(place, name) decltype(&::name) place = nullptr;
+  TANDEM_EACH_CUDNN_CALL(TANDEM_PLACE)
+#undef TANDEM_PLACE
 };
 
-struct LoadedCudnn {
-  const CudnnApi* api = nullptr;  // absent where it could not be loaded
-  std::string trouble;            // the reason, where absent
-  std::string version;            // "9.19.0"
-};
+using LoadedCudnn = Loaded<CudnnApi>;
 
 // The library of this process, loaded at the first call and never unloaded: the module does not
 // need it, since most models do without. Thread-safe.
@@ -58,36 +60,22 @@ class CudnnError : public Error {
 // Throws where `status` is not success. `call` is its name in the message.
 void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call);
 
-namespace cudnn_detail {
-
 // How cuDNN names the type of an attribute's elements.
-constexpr cudnnBackendAttributeType_t type_name(const std::int64_t&) { return CUDNN_TYPE_INT64; }
-constexpr cudnnBackendAttributeType_t type_name(const std::int32_t&) { return CUDNN_TYPE_INT32; }
-constexpr cudnnBackendAttributeType_t type_name(const bool&) { return CUDNN_TYPE_BOOLEAN; }
-constexpr cudnnBackendAttributeType_t type_name(const float&) { return CUDNN_TYPE_FLOAT; }
-constexpr cudnnBackendAttributeType_t type_name(const double&) { return CUDNN_TYPE_DOUBLE; }
-constexpr cudnnBackendAttributeType_t type_name(void* const&) { return CUDNN_TYPE_VOID_PTR; }
-constexpr cudnnBackendAttributeType_t type_name(const cudnnHandle_t&) { return CUDNN_TYPE_HANDLE; }
-constexpr cudnnBackendAttributeType_t type_name(const cudnnDataType_t&) {
-  return CUDNN_TYPE_DATA_TYPE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnConvolutionMode_t&) {
-  return CUDNN_TYPE_CONVOLUTION_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnPointwiseMode_t&) {
-  return CUDNN_TYPE_POINTWISE_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnReduceTensorOp_t&) {
-  return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendHeurMode_t&) {
-  return CUDNN_TYPE_HEUR_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendNumericalNote_t&) {
-  return CUDNN_TYPE_NUMERICAL_NOTE;
-}
-
-}  // namespace cudnn_detail
+#define TANDEM_NAME(type, name) \
+  constexpr cudnnBackendAttributeType_t cudnn_name_of(type const*) { return name; }
+TANDEM_NAME(std::int64_t, CUDNN_TYPE_INT64)
+TANDEM_NAME(std::int32_t, CUDNN_TYPE_INT32)
+TANDEM_NAME(bool, CUDNN_TYPE_BOOLEAN)
+TANDEM_NAME(float, CUDNN_TYPE_FLOAT)
+TANDEM_NAME(void*, CUDNN_TYPE_VOID_PTR)
+TANDEM_NAME(cudnnHandle_t, CUDNN_TYPE_HANDLE)
+TANDEM_NAME(cudnnDataType_t, CUDNN_TYPE_DATA_TYPE)
+TANDEM_NAME(cudnnConvolutionMode_t, CUDNN_TYPE_CONVOLUTION_MODE)
+TANDEM_NAME(cudnnPointwiseMode_t, CUDNN_TYPE_POINTWISE_MODE)
+TANDEM_NAME(cudnnReduceTensorOp_t, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE)
+TANDEM_NAME(cudnnBackendHeurMode_t, CUDNN_TYPE_HEUR_MODE)
+TANDEM_NAME(cudnnBackendNumericalNote_t, CUDNN_TYPE_NUMERICAL_NOTE)
+#undef TANDEM_NAME
 
 // One of cuDNN's backend descriptors, owned. Its attributes are set, then it is finalised, after
 // which they can be read and others be made of it. All throw CudnnError. Not thread-safe.
@@ -103,11 +91,11 @@ class CudnnDescriptor {
 
   template <class Value>
   void set(cudnnBackendAttributeName_t name, const Value& value) {
-    set(name, cudnn_detail::type_name(value), 1, &value);
+    set(name, cudnn_name_of(&value), 1, &value);
   }
   template <class Value>
   void set(cudnnBackendAttributeName_t name, const std::vector<Value>& values) {
-    set(name, cudnn_detail::type_name(Value{}), static_cast<std::int64_t>(values.size()),
+    set(name, cudnn_name_of(values.data()), static_cast<std::int64_t>(values.size()),
         values.data());
   }
   void set(cudnnBackendAttributeName_t name, const CudnnDescriptor& other) {
@@ -122,7 +110,7 @@ class CudnnDescriptor {
   [[nodiscard]] std::vector<Value> get(cudnnBackendAttributeName_t name, std::int64_t most) const {
     std::vector<Value> values(static_cast<std::size_t>(most));
     const std::int64_t found =
-        get(name, cudnn_detail::type_name(Value{}), most, static_cast<void*>(values.data()));
+        get(name, cudnn_name_of(values.data()), most, static_cast<void*>(values.data()));
     values.resize(static_cast<std::size_t>(std::min(most, found)));
     return values;
   }

@@ -105,11 +105,4 @@ CudnnSession::~CudnnSession() {
   static_cast<void>(api_.destroy(handle_));
 }
 
-void CudnnSession::give_up(const CudnnError& error, const std::string& what) {
-  static_cast<void>(cudaGetLastError());
-  gpu_.look();
-  if (gpu_.failed()) return;  // the work is dropped; the stream's next wait says why
-  fail(error.kind(), "{} on GPU {}: {}", what, gpu_.ordinal(), error.what());
-}
-
 }  // namespace tandem::cuda

@@ -72,13 +72,12 @@ class CudnnSession {
     try {
       execute(api_, handle_, stream, plan, operands, workspace);
     } catch (const CudnnError& error) {
-      give_up(error, what());
+      gpu_.after_library(
+          {error.kind(), fmt::format("{} on GPU {}: {}", what(), gpu_.ordinal(), error.what())});
     }
   }
 
  private:
-  void give_up(const CudnnError& error, const std::string& what);
-
   Gpu& gpu_;
   const CudnnApi& api_;
   cudnnHandle_t handle_ = nullptr;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each elementwise operation does at element i, or to a pack from i on: at<width>(i). In place
-// is safe, since a pack is loaded whole before it is stored. Products and sums are rounded one by
-// one, in the order of the host's naive version, whose bits these are (kernels are compiled without
-// fused multiply-add). `packed()`: all operands may be taken in packs; without it, they never are.
+// is safe, since a pack is loaded whole before it is stored. `packed()`: all operands may be taken
+// in packs; without it, they never are.
 #pragma once
 
 #include <cmath>
@@ -23,47 +22,92 @@ struct Gelu {
 
   TANDEM_DEVICE static float value(float y) { return 0.5F * y * (1 + bend(y)); }
 
-  TANDEM_DEVICE static float slope(float y) {
+  TANDEM_DEVICE static float backward(float y, float dy) {
     const float t = bend(y);
-    return 0.5F * (1 + t) + 0.5F * y * (1 - t * t) * kRoot * (1 + 3 * kCubic * y * y);
+    return dy * (0.5F * (1 + t) + 0.5F * y * (1 - t * t) * kRoot * (1 + 3 * kCubic * y * y));
   }
 
  private:
   TANDEM_DEVICE static float bend(float y) { return std::tanh(kRoot * (y + kCubic * y * y * y)); }
 };
 
-template <class T>
-struct ReluBackwardElements {
-  const T* y;
+struct Relu {
+  TANDEM_DEVICE static float backward(float y, float dy) { return y <= 0 ? 0 : dy; }
+};
+
+// dy becomes what `Function` passes on of it at `given`.
+template <class T, class Function>
+struct BackwardElements {
+  const T* given;
   T* dy;
 
-  [[nodiscard]] bool packed() const { return are_packed(y, dy); }
+  [[nodiscard]] bool packed() const { return are_packed(given, dy); }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<T, width> kept = load<width>(y + i);
+    const Pack<T, width> at = load<width>(given + i);
     Pack<T, width> gradient = load<width>(static_cast<const T*>(dy) + i);
     for (int j = 0; j < width; ++j) {
-      if (static_cast<float>(kept[j]) <= 0) gradient[j] = T(0.0F);
+      gradient[j] =
+          T(Function::backward(static_cast<float>(at[j]), static_cast<float>(gradient[j])));
     }
     store(dy + i, gradient);
   }
 };
 
-struct ScaleElements {
+template <class T>
+using ReluBackwardElements = BackwardElements<T, Relu>;
+template <class T>
+using GeluBackwardElements = BackwardElements<T, Gelu>;
+
+struct Plus {
+  TANDEM_DEVICE static float of(float a, float b) { return a + b; }
+};
+struct Minus {
+  TANDEM_DEVICE static float of(float a, float b) { return a - b; }
+};
+struct Times {
+  TANDEM_DEVICE static float of(float a, float b) { return a * b; }
+};
+
+template <class Function>
+struct CombineElements {
+  const float* a;
+  const float* b;
+  float* out;
+
+  [[nodiscard]] bool packed() const { return are_packed(a, b, out); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    Pack<float, width> result = load<width>(a + i);
+    const Pack<float, width> other = load<width>(b + i);
+    for (int j = 0; j < width; ++j) result[j] = Function::of(result[j], other[j]);
+    store(out + i, result);
+  }
+};
+
+using AddElements = CombineElements<Plus>;
+using SubtractElements = CombineElements<Minus>;
+
+template <class Function>
+struct CombineWithConstant {
   const float* in;
   float* out;
-  float factor;
+  float constant;
 
   [[nodiscard]] bool packed() const { return are_packed(in, out); }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
     Pack<float, width> values = load<width>(in + i);
-    for (int j = 0; j < width; ++j) values[j] = factor * values[j];
+    for (int j = 0; j < width; ++j) values[j] = Function::of(values[j], constant);
     store(out + i, values);
   }
 };
+
+using ScaleElements = CombineWithConstant<Times>;
+using AddScalarElements = CombineWithConstant<Plus>;
 
 struct FillElements {
   float* values;
@@ -76,52 +120,6 @@ struct FillElements {
     Pack<float, width> same;
     for (int j = 0; j < width; ++j) same[j] = constant;
     store(values + i, same);
-  }
-};
-
-struct AddScalarElements {
-  float* values;
-  float constant;
-
-  [[nodiscard]] bool packed() const { return are_packed(values); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    Pack<float, width> sum = load<width>(static_cast<const float*>(values) + i);
-    for (int j = 0; j < width; ++j) sum[j] += constant;
-    store(values + i, sum);
-  }
-};
-
-struct AddElements {
-  const float* a;
-  const float* b;
-  float* sum;
-
-  [[nodiscard]] bool packed() const { return are_packed(a, b, sum); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    Pack<float, width> result = load<width>(a + i);
-    const Pack<float, width> other = load<width>(b + i);
-    for (int j = 0; j < width; ++j) result[j] += other[j];
-    store(sum + i, result);
-  }
-};
-
-struct SubtractElements {
-  const float* a;
-  const float* b;
-  float* difference;
-
-  [[nodiscard]] bool packed() const { return are_packed(a, b, difference); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    Pack<float, width> result = load<width>(a + i);
-    const Pack<float, width> other = load<width>(b + i);
-    for (int j = 0; j < width; ++j) result[j] -= other[j];
-    store(difference + i, result);
   }
 };
 

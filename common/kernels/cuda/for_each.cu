@@ -5,6 +5,7 @@
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/orthonormal_rows.h"
 #include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
@@ -83,5 +84,22 @@ TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
   template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
 TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
+
+namespace {
+
+constexpr int kTeam = 1024;
+
+__global__ void __launch_bounds__(kTeam)
+    orthogonalise_block(std::int64_t rows, std::int64_t columns, float* matrix) {
+  BlockTeam<kTeam> team;
+  orthonormalise_rows(team, rows, columns, matrix);
+}
+
+}  // namespace
+
+cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                          float* matrix) {
+  return launch<orthogonalise_block>(stream, 1, kTeam, rows, columns, matrix);
+}
 
 }  // namespace tandem::cuda

@@ -26,4 +26,10 @@ template <class Sum>
 [[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
                                    double* partials);
 
+// Queues Orthogonalise (operations.h) on the current GPU. One block does it all: the rows follow
+// from one another, and where this is used (PowerSGD) they are few. Returns what the launch
+// returned.
+[[nodiscard]] cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows,
+                                        std::int64_t columns, float* matrix);
+
 }  // namespace tandem::cuda

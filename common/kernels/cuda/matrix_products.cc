@@ -77,7 +77,9 @@ Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
                 {alignment_of(operands.a, plan.a), alignment_of(operands.b, plan.b),
                  alignment_of(operands.d, plan.d), alignment_of(operands.vector),
                  alignment_of(operands.before)}};
-  Prepared& prepared = find_or_prepare(key, operands);
+  auto place = prepared_.find(key);
+  if (place == prepared_.end()) place = prepared_.emplace(key, prepare(key, operands)).first;
+  Prepared& prepared = place->second;
   point_to(plan, operands, prepared);
   constexpr float kOne = 1;
   constexpr float kZero = 0;  // what lies in d is not read
@@ -85,14 +87,7 @@ Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
                        &prepared.b, &kZero, operands.d, &prepared.d, operands.d, &prepared.d,
                        &prepared.algorithm, workspace_.data(), prepared.workspace, stream),
         "cublasLtMatmul", plan);
-  return prepared.epilogue;
-}
-
-MatrixProducts::Prepared& MatrixProducts::find_or_prepare(const Key& key,
-                                                          const ProductOperands& operands) {
-  const auto found = prepared_.find(key);
-  if (found != prepared_.end()) return found->second;
-  return prepared_.emplace(key, prepare(key, operands)).first->second;
+  return prepared.epilogue == plan.epilogue ? Epilogue::kDone : Epilogue::kLeft;
 }
 
 MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, const ProductOperands& operands) {
@@ -103,8 +98,9 @@ MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, const ProductOp
   }
   if (key.plan.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     Prepared without;
-    describe(bare(key.plan), operands, without);
-    without.epilogue = Epilogue::kLeft;
+    ProductPlan bare = key.plan;
+    bare.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    describe(bare, operands, without);
     if (choose_algorithm(key, without)) return without;
   }
   gpu_.throw_if_failed();
@@ -123,26 +119,16 @@ void MatrixProducts::describe(const ProductPlan& plan, const ProductOperands& op
       set(operation, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(operation_on(plan.a))));
   checked(
       set(operation, CUBLASLT_MATMUL_DESC_TRANSB, static_cast<std::int32_t>(operation_on(plan.b))));
-  describe_epilogue(plan, operands, prepared);
   checked(lay_out(&prepared.a, plan.a, plan.count));
   checked(lay_out(&prepared.b, plan.b, plan.count));
   checked(lay_out(&prepared.d, plan.d, plan.count));
-}
-
-void MatrixProducts::describe_epilogue(const ProductPlan& plan, const ProductOperands& operands,
-                                       Prepared& prepared) const {
-  cublasLtMatmulDescOpaque_t* const operation = &prepared.operation;
-  const auto checked = [&](cublasStatus_t status) {
-    check(status, "describing the epilogue to cuBLASLt", plan);
-  };
   checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(plan.epilogue)));
-  prepared.has_vector = has_vector(plan.epilogue);
-  if (prepared.has_vector) {
+  prepared.epilogue = plan.epilogue;
+  if (has_vector(plan.epilogue)) {
     checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
-                static_cast<std::int32_t>(cuda_type(vector_type(plan)))));
+                static_cast<std::int32_t>(cuda_type(plan.d.type))));
   }
-  prepared.writes_before = writes_before(plan.epilogue);
-  if (prepared.writes_before) {  // in the result's type, which is the default
+  if (writes_before(plan.epilogue)) {  // in the result's type, which is the default
     checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, plan.d.rows));
   }
   // The choice of an algorithm looks at the pointers' alignment, which is part of the key.
@@ -154,8 +140,8 @@ void MatrixProducts::point_to(const ProductPlan& plan, const ProductOperands& op
   const auto point = [&](cublasLtMatmulDescAttributes_t attribute, void* address) {
     check(set(&prepared.operation, attribute, address), "cublasLtMatmulDescSetAttribute", plan);
   };
-  if (prepared.has_vector) point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector);
-  if (prepared.writes_before) {
+  if (has_vector(prepared.epilogue)) point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector);
+  if (writes_before(prepared.epilogue)) {
     point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.before);
   }
 }
@@ -202,10 +188,8 @@ bool MatrixProducts::take(const cublasLtMatmulHeuristicResult_t& suggestion, Pre
 
 void MatrixProducts::check(cublasStatus_t status, const char* call, const ProductPlan& plan) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  static_cast<void>(cudaGetLastError());
-  gpu_.look();
-  if (gpu_.failed()) return;  // the work is dropped; the stream's next wait says why
-  fail(ErrorKind::kFailure, "{}: {}", to_string(plan), failure(status, call, gpu_.ordinal()));
+  gpu_.after_library({ErrorKind::kFailure, fmt::format("{}: {}", to_string(plan),
+                                                       failure(status, call, gpu_.ordinal()))});
 }
 
 }  // namespace tandem::cuda

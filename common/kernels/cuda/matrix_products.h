@@ -44,9 +44,6 @@ class MatrixProducts {
   // algorithm at all; one that loses the GPU is kept for the stream's next wait.
   Epilogue enqueue(cudaStream_t stream, const ProductPlan& plan, const ProductOperands& operands);
 
-  // Plans prepared so far, each once per alignment.
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(prepared_.size()); }
-
  private:
   struct Key {
     ProductPlan plan;
@@ -63,18 +60,13 @@ class MatrixProducts {
     cublasLtMatrixLayoutOpaque_t d{};
     cublasLtMatmulAlgo_t algorithm{};
     std::size_t workspace = 0;  // bytes
-    Epilogue epilogue = Epilogue::kDone;
-    bool has_vector = false;
-    bool writes_before = false;
+    cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   };
 
-  Prepared& find_or_prepare(const Key& key, const ProductOperands& operands);
   [[nodiscard]] Prepared prepare(const Key& key, const ProductOperands& operands);
   [[nodiscard]] bool choose_algorithm(const Key& key, Prepared& prepared);
   [[nodiscard]] bool take(const cublasLtMatmulHeuristicResult_t& suggestion, Prepared& prepared);
   void describe(const ProductPlan& plan, const ProductOperands& operands, Prepared& prepared) const;
-  void describe_epilogue(const ProductPlan& plan, const ProductOperands& operands,
-                         Prepared& prepared) const;
   void point_to(const ProductPlan& plan, const ProductOperands& operands, Prepared& prepared) const;
   void check(cublasStatus_t status, const char* call, const ProductPlan& plan) const;
 

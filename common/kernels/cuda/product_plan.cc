@@ -84,11 +84,6 @@ ProductPlan plan_of(const LinearBackwardWeight& op) {
           .epilogue = op.dbias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BGRADB};
 }
 
-ProductPlan bare(ProductPlan plan) {
-  plan.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  return plan;
-}
-
 bool writes_before(cublasLtEpilogue_t epilogue) {
   return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
 }
@@ -115,6 +110,21 @@ cudaDataType_t cuda_type(DType type) {
       break;
   }
   fail(ErrorKind::kLogic, "a product of {}", name_of(type));
+}
+
+void check_precision(Precision precision, int capability, std::string_view gpu) {
+  constexpr int kNeeded = 80;
+  if (precision == Precision::kFp32 || capability >= kNeeded) return;
+  fail(ErrorKind::kUsage,
+       "--precision={}: {} has compute capability {}.{}, and {} came with {}.{}: take "
+       "--precision=fp32",
+       name_of(precision), gpu, capability / 10, capability % 10, name_of(precision), kNeeded / 10,
+       kNeeded % 10);
+}
+
+Bytes workspace_size(int capability) {
+  constexpr int kHopper = 90;
+  return capability >= kHopper ? mib(32) : mib(4);
 }
 
 std::string to_string(const ProductPlan& plan) {

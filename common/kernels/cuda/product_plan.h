@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "common/base/dtype.h"
 #include "common/kernels/operations.h"
@@ -60,9 +61,6 @@ struct ProductPlan {
 [[nodiscard]] ProductPlan plan_of(const LinearBackwardInput& op);
 [[nodiscard]] ProductPlan plan_of(const LinearBackwardWeight& op);
 
-// The same product and nothing after it.
-[[nodiscard]] ProductPlan bare(ProductPlan plan);
-
 // Whether the epilogue also writes what the activation is given, as large as the result.
 [[nodiscard]] bool writes_before(cublasLtEpilogue_t epilogue);
 
@@ -75,11 +73,17 @@ struct ProductPlan {
 // How factors are multiplied and sums taken. fp32 is fp32 unless tf32 was asked for.
 [[nodiscard]] cublasComputeType_t compute_type(const ProductPlan& plan, Precision precision);
 
-// The type of the epilogue's vector: the result's.
-[[nodiscard]] constexpr DType vector_type(const ProductPlan& plan) { return plan.d.type; }
-
 // A logic error for fp16, which no product here is made of.
 [[nodiscard]] cudaDataType_t cuda_type(DType type);
+
+// A usage error where a GPU of that name and compute capability (80 is 8.0) has not that precision
+// in its arithmetic: tf32 and bf16 came with 8.0. Without this check tf32 would be fp32 there, and
+// be named wrongly.
+void check_precision(Precision precision, int capability, std::string_view gpu);
+
+// What NVIDIA advises for cuBLAS on such a GPU (its documentation of cublasSetWorkspace):
+// algorithms that split the inner dimension need it.
+[[nodiscard]] Bytes workspace_size(int capability);
 
 // "linear_forward of 64 x 100 -> 10 in bf16".
 [[nodiscard]] std::string to_string(const ProductPlan& plan);

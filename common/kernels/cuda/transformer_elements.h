@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the transformer operations do element by element, as elementwise.h has the others: GELU's
-// gradient, embeddings, and the sums over rows that layer normalisation's parameters get.
+// What the transformer operations do element by element, as elementwise.h has the others:
+// embeddings, and the sums over rows that layer normalisation's parameters get.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,6 @@
 #include "common/kernels/cuda/team.h"
 
 namespace tandem::cuda {
-
-template <class T>
-struct GeluBackwardElements {
-  const T* before;
-  T* dy;
-
-  [[nodiscard]] bool packed() const { return are_packed(before, dy); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<T, width> given = load<width>(before + i);
-    Pack<T, width> gradient = load<width>(static_cast<const T*>(dy) + i);
-    for (int j = 0; j < width; ++j) {
-      gradient[j] = T(static_cast<float>(gradient[j]) * Gelu::slope(static_cast<float>(given[j])));
-    }
-    store(dy + i, gradient);
-  }
-};
 
 // Over the elements of y (rows, columns): a pack lies within a row.
 struct EmbeddingElements {

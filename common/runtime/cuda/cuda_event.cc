@@ -16,15 +16,9 @@ CudaEvent::CudaEvent(Gpu& gpu, DeviceId device, EventTiming timing)
 
 bool CudaEvent::is_done() const {
   if (!recorded()) return true;
-  if (const Gpu* lost = failed_source()) lost->throw_if_failed();
+  gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
-  const cudaError_t status = cudaEventQuery(get());
-  if (status == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());  // an answer, not an error
-    return false;
-  }
-  gpu_.after_wait(status, "cudaEventQuery");
-  return true;
+  return gpu_.is_done(cudaEventQuery(get()), "cudaEventQuery");
 }
 
 Nanoseconds CudaEvent::since(const TimedEvent& start) const {

@@ -17,22 +17,12 @@ class CudaEvent final : public TimedEvent {
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
 
-  [[nodiscard]] Gpu& gpu() const { return gpu_; }
   [[nodiscard]] DeviceId device() const { return device_; }
   [[nodiscard]] EventTiming timing() const { return timing_; }
   [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
   [[nodiscard]] bool recorded() const { return recorded_.load(std::memory_order_acquire); }
 
-  // `failed_source` is the lost GPU that the recording stream had waited for, else absent.
-  void set_recorded(const Gpu* failed_source) {
-    failed_source_ = failed_source;
-    recorded_.store(true, std::memory_order_release);
-  }
-
-  // The GPU whose loss kept the work before the record from being done; absent while all is well.
-  [[nodiscard]] const Gpu* failed_source() const {
-    return gpu_.failed() ? &gpu_ : failed_source_.load();
-  }
+  void set_recorded() { recorded_.store(true, std::memory_order_release); }
 
  private:
   Gpu& gpu_;
@@ -40,7 +30,6 @@ class CudaEvent final : public TimedEvent {
   const EventTiming timing_;
   const UniqueEvent event_;
   std::atomic<bool> recorded_{false};  // CUDA knows, but does not tell
-  std::atomic<const Gpu*> failed_source_{nullptr};
 };
 
 // The CUDA event behind an event; a logic error where it is another back end's.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/cuda_stream.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <thread>
 
@@ -47,11 +46,8 @@ void CudaStream::record(Event& event) {
   CudaEvent& target = cuda_event(event);
   TANDEM_CHECK(target.device() == device_, "an event of {} recorded on a stream of {}",
                to_string(target.device()), to_string(device_));
-  if (lost() == nullptr) {
-    const DeviceGuard here(gpu_.ordinal());
-    gpu_.after_enqueue(set(target), "cudaEventRecord");
-  }
-  target.set_recorded(failed_source_);
+  enqueue("cudaEventRecord", [&](cudaStream_t) { return set(target); });
+  target.set_recorded();
 }
 
 // A captured event only says what comes after what. One whose time is asked for has to be recorded
@@ -63,68 +59,38 @@ cudaError_t CudaStream::set(const CudaEvent& event) const {
   return cudaEventRecord(event.get(), get());
 }
 
+// CUDA takes the record that is current now; a later one does not move this wait.
 void CudaStream::wait(const Event& event) {
   const CudaEvent& source = cuda_event(event);
-  if (lost() != nullptr || !source.recorded()) return;
-  failed_source_ = source.failed_source();
-  if (failed_source_ != nullptr) return;
-  if (&source.gpu() != &gpu_ && std::ranges::find(sources_, &source.gpu()) == sources_.end()) {
-    sources_.push_back(&source.gpu());
-  }
-  // CUDA takes the record that is current now; a later one does not move this wait.
-  const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaStreamWaitEvent(get(), source.get(), cudaEventWaitDefault),
-                     "cudaStreamWaitEvent");
+  if (!source.recorded()) return;
+  enqueue("cudaStreamWaitEvent", [&](cudaStream_t on) {
+    return cudaStreamWaitEvent(on, source.get(), cudaEventWaitDefault);
+  });
 }
 
-void CudaStream::start_after(TimePoint time) {
-  if (lost() != nullptr) return;
-  const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_to, packed(time.time_since_epoch())),
-                     "cudaLaunchHostFunc");
+void CudaStream::sleep(cudaHostFn_t how, Nanoseconds time) {
+  enqueue("cudaLaunchHostFunc",
+          [&](cudaStream_t on) { return cudaLaunchHostFunc(on, how, packed(time)); });
 }
 
-void CudaStream::delay(Nanoseconds duration) {
-  if (lost() != nullptr) return;
-  const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(cudaLaunchHostFunc(get(), sleep_for, packed(duration)), "cudaLaunchHostFunc");
-}
+void CudaStream::start_after(TimePoint time) { sleep(sleep_to, time.time_since_epoch()); }
 
-void CudaStream::throw_if_failed() const {
-  if (const Gpu* gpu = lost()) gpu->throw_if_failed();
-}
-
-void CudaStream::adopt_failures() {
-  for (Gpu* source : sources_) {
-    source->look();
-    if (source->failed()) failed_source_ = source;
-  }
-  sources_.clear();
-  throw_if_failed();
-}
+void CudaStream::delay(Nanoseconds duration) { sleep(sleep_for, duration); }
 
 void CudaStream::synchronize() {
-  throw_if_failed();
+  gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
   gpu_.after_wait(cudaStreamSynchronize(get()), "cudaStreamSynchronize");
-  adopt_failures();
 }
 
 bool CudaStream::is_done() {
-  throw_if_failed();
+  gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
-  const cudaError_t status = cudaStreamQuery(get());
-  if (status == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());  // an answer, not an error
-    return false;
-  }
-  gpu_.after_wait(status, "cudaStreamQuery");
-  adopt_failures();
-  return true;
+  return gpu_.is_done(cudaStreamQuery(get()), "cudaStreamQuery");
 }
 
 std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& enqueue) {
-  throw_if_failed();
+  gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
   Capture capture(get(), gpu_.ordinal());
   const auto thrown = capture_error(enqueue);
@@ -137,29 +103,24 @@ std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& en
 }
 
 void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
-  if (lost() != nullptr) return;
-  const DeviceGuard here(gpu_.ordinal());
   const std::size_t count = length_of(destination.size_bytes());
   const bool host_side = destination.device().is_host_memory() || source.device().is_host_memory();
   const int to = host_side ? 0 : map_.gpu_of(destination.device()).ordinal();
   const int from = host_side ? 0 : map_.gpu_of(source.device()).ordinal();
   if (host_side || to == from) {
-    gpu_.after_enqueue(
-        cudaMemcpyAsync(destination.data(), source.data(), count, cudaMemcpyDefault, get()),
-        "cudaMemcpyAsync");
-  } else {
-    gpu_.after_enqueue(
-        cudaMemcpyPeerAsync(destination.data(), to, source.data(), from, count, get()),
-        "cudaMemcpyPeerAsync");
+    return enqueue("cudaMemcpyAsync", [&](cudaStream_t on) {
+      return cudaMemcpyAsync(destination.data(), source.data(), count, cudaMemcpyDefault, on);
+    });
   }
+  enqueue("cudaMemcpyPeerAsync", [&](cudaStream_t on) {
+    return cudaMemcpyPeerAsync(destination.data(), to, source.data(), from, count, on);
+  });
 }
 
 void CudaStream::zero_bytes(ByteSpan destination) {
-  if (lost() != nullptr) return;
-  const DeviceGuard here(gpu_.ordinal());
-  gpu_.after_enqueue(
-      cudaMemsetAsync(destination.data(), 0, length_of(destination.size_bytes()), get()),
-      "cudaMemsetAsync");
+  enqueue("cudaMemsetAsync", [&](cudaStream_t on) {
+    return cudaMemsetAsync(destination.data(), 0, length_of(destination.size_bytes()), on);
+  });
 }
 
 CudaStream& cuda_stream(Stream& stream) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/handles.h"
@@ -13,8 +11,7 @@ namespace tandem::cuda {
 class CudaEvent;
 
 // A non-blocking CUDA stream. An error that loses the GPU's context fails every stream of that GPU,
-// and those of other GPUs that waited for its events: at once where the loss is known, else at
-// their next synchronize. (A loss yet unknown is not traced through a third GPU between the two.)
+// and no stream of another GPU, whoever waited for whose events.
 class CudaStream final : public Stream {
  public:
   CudaStream(const DeviceMap& map, DeviceId device, StreamPriority priority);
@@ -37,27 +34,21 @@ class CudaStream final : public Stream {
   // `call` names it in errors; launch returns what CUDA returned.
   template <class Launch>
   void enqueue(const char* call, const Launch& launch) {
-    if (lost() != nullptr) return;
+    if (gpu_.failed()) return;
     const DeviceGuard here(gpu_.ordinal());
     gpu_.after_enqueue(launch(get()), call);
   }
 
   [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
-  [[nodiscard]] bool has_failed() const { return lost() != nullptr; }  // as far as is known
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
 
  private:
-  // The GPU whose loss failed this stream; absent while all is well.
-  [[nodiscard]] const Gpu* lost() const { return gpu_.failed() ? &gpu_ : failed_source_; }
-  void throw_if_failed() const;
   [[nodiscard]] cudaError_t set(const CudaEvent& event) const;
-  void adopt_failures();  // of the GPUs that this stream waited for
+  void sleep(cudaHostFn_t how, Nanoseconds time);
 
   const DeviceMap& map_;
   const DeviceId device_;
   Gpu& gpu_;
-  std::vector<Gpu*> sources_;           // other GPUs waited for since the last synchronize
-  const Gpu* failed_source_ = nullptr;  // absent while all is well
   const UniqueStream stream_;
 };
 

@@ -56,12 +56,6 @@ Bytes Gpu::free_memory() const {
   return Bytes{static_cast<std::int64_t>(left)};
 }
 
-void Gpu::keep(cudaError_t status, const char* call) {
-  give_up({ErrorKind::kFailure,
-           fmt::format("{}; the GPU's context is lost, all its streams have failed",
-                       describe(status, call, ordinal_))});
-}
-
 void Gpu::give_up(const Error& reason) {
   const std::lock_guard lock(mutex_);
   if (failure_) return;
@@ -73,32 +67,36 @@ void Gpu::after_enqueue(cudaError_t status, const char* call) {
   Capture::look_after(call);
   if (status == cudaSuccess) return;
   if (!is_sticky(status)) check(status, call, ordinal_);
-  keep(status, call);
+  give_up({ErrorKind::kFailure,
+           fmt::format("{}; the GPU's context is lost, all its streams have failed",
+                       describe(status, call, ordinal_))});
 }
 
 void Gpu::after_wait(cudaError_t status, const char* call) {
-  Capture::look_after(call);
-  if (status == cudaSuccess) return;
-  if (!is_sticky(status)) check(status, call, ordinal_);
-  keep(status, call);
-  throw_if_failed();
+  after_enqueue(status, call);
+  throw_if_failed();  // also where a communicator gave up meanwhile
 }
 
-void Gpu::look() noexcept {
+void Gpu::after_library(const Error& error) {
+  static_cast<void>(cudaGetLastError());
   const cudaError_t status = cudaStreamQuery(setup_.get());
-  if (!is_sticky(status)) return;
-  try {
-    keep(status, "cudaStreamQuery");
-  } catch (...) {
-    failed_.store(true, std::memory_order_release);  // no memory for the text
+  if (is_sticky(status)) after_enqueue(status, "cudaStreamQuery");
+  if (!failed()) throw Error(error);
+}
+
+bool Gpu::is_done(cudaError_t answer, const char* call) {
+  if (answer == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());  // an answer, not an error
+    return false;
   }
+  after_wait(answer, call);
+  return true;
 }
 
 void Gpu::throw_if_failed() const {
   if (!failed()) return;
   const std::lock_guard lock(mutex_);
-  if (failure_) throw Error(*failure_);
-  fail(ErrorKind::kFailure, "the context of GPU {} is lost", ordinal_);
+  throw Error(*failure_);
 }
 
 void Gpu::zero_now(void* data, Bytes size) {

@@ -40,12 +40,16 @@ class Gpu {
   // For what waits or asks: throws, and keeps an error that loses the context.
   void after_wait(cudaError_t status, const char* call);
 
+  // For a library's call that failed: where it lost the context, that is kept for the next wait;
+  // else throws `error`.
+  void after_library(const Error& error);
+
+  // The answer of a query; throws as after_wait() does.
+  [[nodiscard]] bool is_done(cudaError_t answer, const char* call);
+
   // From now on as if the context were lost, with this reason: what runs on the GPU cannot be
   // trusted any more. The first one counts.
   void give_up(const Error& reason);
-
-  // Asks the GPU whether its context still stands; never throws.
-  void look() noexcept;
 
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_acquire); }
   void throw_if_failed() const;
@@ -61,7 +65,6 @@ class Gpu {
     int capability = 0;
   };
   [[nodiscard]] static Facts facts_of(int ordinal);
-  void keep(cudaError_t status, const char* call);
 
   const int ordinal_;
   const Facts facts_;

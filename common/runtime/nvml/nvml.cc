@@ -33,19 +33,12 @@ std::optional<int> as_int(const std::optional<Number>& value) {
   return static_cast<int>(*value);
 }
 
-std::string driver_version(const Api& api) {
-  std::string text(kDriverVersionLength, '\0');
-  if (api.driver_version == nullptr ||
-      api.driver_version(text.data(), kDriverVersionLength) != kSuccess) {
-    return "";
-  }
+// The text that a function writes; empty where it is not told.
+template <class Function, class... Gpu>
+std::string text_of(Function function, unsigned length, Gpu... gpu) {
+  std::string text(length, '\0');
+  if (function == nullptr || function(gpu..., text.data(), length) != kSuccess) return "";
   return text.c_str();  // cuts the text at its terminator
-}
-
-std::string name_of(const Api& api, DeviceRef gpu) {
-  std::string text(kNameLength, '\0');
-  if (api.name == nullptr || api.name(gpu, text.data(), kNameLength) != kSuccess) return "";
-  return text.c_str();
 }
 
 std::optional<std::int64_t> memory_of(const Api& api, DeviceRef gpu) {
@@ -97,10 +90,14 @@ std::optional<int> active_nvlinks(const Api& api, DeviceRef gpu) {
   return active;
 }
 
-using Mask = std::array<unsigned long, kAffinityWords>;
-
-std::vector<int> bits_of(const Mask& mask) {
+// The bits that an affinity function sets; none where it is not told.
+template <class Function, class... Scope>
+std::vector<int> affinity(Function function, DeviceRef gpu, Scope... scope) {
+  std::array<unsigned long, kAffinityWords> mask{};
   std::vector<int> bits;
+  if (function == nullptr || function(gpu, kAffinityWords, mask.data(), scope...) != kSuccess) {
+    return bits;
+  }
   for (unsigned bit = 0; bit < kAffinityWords * kBitsPerWord; ++bit) {
     if ((mask[bit / kBitsPerWord] >> (bit % kBitsPerWord) & 1UL) != 0) {
       bits.push_back(static_cast<int>(bit));
@@ -109,21 +106,9 @@ std::vector<int> bits_of(const Mask& mask) {
   return bits;
 }
 
-std::vector<int> near_cores(const Api& api, DeviceRef gpu) {
-  Mask mask{};
-  const bool is_told =
-      api.cpu_affinity != nullptr && api.cpu_affinity(gpu, kAffinityWords, mask.data()) == kSuccess;
-  return is_told ? bits_of(mask) : std::vector<int>{};
-}
-
 std::optional<int> near_node(const Api& api, DeviceRef gpu) {
-  Mask mask{};
-  const bool is_told =
-      api.memory_affinity != nullptr &&
-      api.memory_affinity(gpu, kAffinityWords, mask.data(), kScopeNode) == kSuccess;
-  const std::vector<int> nodes = is_told ? bits_of(mask) : std::vector<int>{};
-  if (nodes.empty()) return std::nullopt;
-  return nodes.front();
+  const std::vector<int> nodes = affinity(api.memory_affinity, gpu, kScopeNode);
+  return nodes.empty() ? std::nullopt : std::optional(nodes.front());
 }
 
 }  // namespace
@@ -155,13 +140,13 @@ std::optional<DeviceRef> Nvml::find(const std::string& pci_address) const {
 std::optional<GpuFacts> Nvml::facts(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
   if (!gpu) return std::nullopt;
-  return GpuFacts{.driver = driver_version(api_),
-                  .name = name_of(api_, *gpu),
+  return GpuFacts{.driver = text_of(api_.driver_version, kDriverVersionLength),
+                  .name = text_of(api_.name, kNameLength, *gpu),
                   .memory_bytes = memory_of(api_, *gpu),
                   .mig = divided(api_, *gpu),
                   .compute_mode = compute_mode(api_, *gpu),
                   .nvlinks = active_nvlinks(api_, *gpu),
-                  .near_cores = near_cores(api_, *gpu),
+                  .near_cores = affinity(api_.cpu_affinity, *gpu),
                   .near_node = near_node(api_, *gpu),
                   .processes = processes(api_, *gpu)};
 }

@@ -64,35 +64,44 @@ struct Memory {
   unsigned long long used;
 };
 
-// The table of functions. A function that the driver may lack is null: its fact is then unknown.
+// The functions: X(place, name, parameters). Energy is counted since the driver was loaded, from
+// Volta on. Newer drivers keep the clocks' throttle reasons beside their event reasons. With a
+// count of 0 and no infos, the number of processes is returned in `count`.
+#define TANDEM_EACH_NVML_CALL(X)                                                                   \
+  X(init, nvmlInit_v2, ())                                                                         \
+  X(shutdown, nvmlShutdown, ())                                                                    \
+  X(driver_version, nvmlSystemGetDriverVersion, (char* text, unsigned length))                     \
+  X(by_pci_address, nvmlDeviceGetHandleByPciBusId_v2, (const char* address, DeviceRef*))           \
+  X(name, nvmlDeviceGetName, (DeviceRef, char* text, unsigned length))                             \
+  X(memory, nvmlDeviceGetMemoryInfo, (DeviceRef, Memory*))                                         \
+  X(clock, nvmlDeviceGetClockInfo, (DeviceRef, unsigned type, unsigned* mhz))                      \
+  X(power, nvmlDeviceGetPowerUsage, (DeviceRef, unsigned* milliwatts))                             \
+  X(energy, nvmlDeviceGetTotalEnergyConsumption, (DeviceRef, unsigned long long* millijoules))     \
+  X(temperature, nvmlDeviceGetTemperature, (DeviceRef, unsigned sensor, unsigned* celsius))        \
+  X(clock_limits, nvmlDeviceGetCurrentClocksThrottleReasons,                                       \
+    (DeviceRef, unsigned long long* reasons))                                                      \
+  X(mig_mode, nvmlDeviceGetMigMode, (DeviceRef, unsigned* current, unsigned* pending))             \
+  X(compute_mode, nvmlDeviceGetComputeMode, (DeviceRef, int* mode))                                \
+  X(compute_processes, nvmlDeviceGetComputeRunningProcesses_v3,                                    \
+    (DeviceRef, unsigned* count, void* infos))                                                     \
+  X(cpu_affinity, nvmlDeviceGetCpuAffinity, (DeviceRef, unsigned words, unsigned long* mask))      \
+  X(memory_affinity, nvmlDeviceGetMemoryAffinity,                                                  \
+    (DeviceRef, unsigned words, unsigned long* mask, unsigned scope))                              \
+  X(nvlink_state, nvmlDeviceGetNvLinkState, (DeviceRef, unsigned link, unsigned* active))          \
+  X(nvlink_remote_type, nvmlDeviceGetNvLinkRemoteDeviceType,                                       \
+    (DeviceRef, unsigned link, unsigned* type))                                                    \
+  X(nvlink_remote_pci, nvmlDeviceGetNvLinkRemotePciInfo_v2, (DeviceRef, unsigned link, PciInfo*))  \
+  X(common_ancestor, nvmlDeviceGetTopologyCommonAncestor, (DeviceRef, DeviceRef, unsigned* level)) \
+  X(p2p_status, nvmlDeviceGetP2PStatus,                                                            \
+    (DeviceRef, DeviceRef, unsigned capability, unsigned* status))                                 \
+  X(violation, nvmlDeviceGetViolationStatus, (DeviceRef, unsigned policy, ViolationTime*))         \
+  X(field_values, nvmlDeviceGetFieldValues, (DeviceRef, int count, FieldValue*))
+
+// A function that the driver may lack is null: its fact is then unknown.
 struct Api {
-  Result (*init)() = nullptr;                                       // nvmlInit_v2
-  Result (*shutdown)() = nullptr;                                   // nvmlShutdown
-  Result (*driver_version)(char* text, unsigned length) = nullptr;  // nvmlSystemGetDriverVersion
-  Result (*by_pci_address)(const char* address, DeviceRef*) = nullptr;  // ...GetHandleByPciBusId_v2
-  Result (*name)(DeviceRef, char* text, unsigned length) = nullptr;     // ...GetName
-  Result (*memory)(DeviceRef, Memory*) = nullptr;                       // ...GetMemoryInfo
-  Result (*clock)(DeviceRef, unsigned type, unsigned* mhz) = nullptr;   // ...GetClockInfo
-  Result (*power)(DeviceRef, unsigned* milliwatts) = nullptr;           // ...GetPowerUsage
-  // ...GetTotalEnergyConsumption: since the driver was loaded; from Volta on
-  Result (*energy)(DeviceRef, unsigned long long* millijoules) = nullptr;
-  Result (*temperature)(DeviceRef, unsigned sensor, unsigned* celsius) = nullptr;
-  // ...GetCurrentClocksThrottleReasons, which newer drivers keep beside ...EventReasons
-  Result (*clock_limits)(DeviceRef, unsigned long long* reasons) = nullptr;
-  Result (*mig_mode)(DeviceRef, unsigned* current, unsigned* pending) = nullptr;
-  Result (*compute_mode)(DeviceRef, int* mode) = nullptr;
-  // With a count of 0 and no infos the function returns the number of processes in `count`.
-  Result (*compute_processes)(DeviceRef, unsigned* count, void* infos) = nullptr;
-  Result (*cpu_affinity)(DeviceRef, unsigned words, unsigned long* mask) = nullptr;
-  Result (*memory_affinity)(DeviceRef, unsigned words, unsigned long* mask,
-                            unsigned scope) = nullptr;
-  Result (*nvlink_state)(DeviceRef, unsigned link, unsigned* active) = nullptr;
-  Result (*nvlink_remote_type)(DeviceRef, unsigned link, unsigned* type) = nullptr;
-  Result (*nvlink_remote_pci)(DeviceRef, unsigned link, PciInfo*) = nullptr;
-  Result (*common_ancestor)(DeviceRef, DeviceRef, unsigned* level) = nullptr;
-  Result (*p2p_status)(DeviceRef, DeviceRef, unsigned capability, unsigned* status) = nullptr;
-  Result (*violation)(DeviceRef, unsigned policy, ViolationTime*) = nullptr;
-  Result (*field_values)(DeviceRef, int count, FieldValue*) = nullptr;
+#define TANDEM_PLACE(place, name, parameters) Result(*place) parameters = nullptr;
+  TANDEM_EACH_NVML_CALL(TANDEM_PLACE)
+#undef TANDEM_PLACE
 };
 
 // Loads the driver's own functions. Null where there is no libnvidia-ml.so.1 or the library lacks
