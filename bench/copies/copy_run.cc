@@ -139,8 +139,7 @@ OneWayCopy::OneWayCopy(Platform& platform, const Endpoint& from, const Endpoint&
       target_(platform, to, size),
       stream_(copying_device(platform, from, to).make_stream(StreamPriority::kNormal)),
       source_stream_(copying_device(platform, to, from).make_stream(StreamPriority::kNormal)),
-      begin_(copying_device(platform, from, to).make_timed_event()),
-      end_(copying_device(platform, from, to).make_timed_event()),
+      row_(copying_device(platform, from, to)),
       source_values_(platform, *source_stream_),
       target_values_(platform, *stream_) {}
 
@@ -158,9 +157,9 @@ void OneWayCopy::enqueue_timed(int copies, TimePoint time) {
   // A single copy is not held: it is long, or of pageable memory, which the driver may stage on the
   // host before the stream goes on.
   if (copies > 1) stream_->start_after(time);
-  stream_->record(*begin_);
-  for (int i = 0; i < copies; ++i) enqueue();
-  stream_->record(*end_);
+  row_.around(*stream_, [&] {
+    for (int i = 0; i < copies; ++i) enqueue();
+  });
 }
 
 WrongElements OneWayCopy::check() {
