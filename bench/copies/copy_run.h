@@ -40,6 +40,8 @@ class OneWayCopy {
 
   // Enqueues `copies` between two timed events; none of several starts before `time`.
   void enqueue_timed(int copies, TimePoint time);
+  // The same; none of several starts before the copies that `other` was given last.
+  void enqueue_timed(int copies, const OneWayCopy& other);
   // The time between these events; synchronise first.
   [[nodiscard]] Nanoseconds timed() const { return row_.time(); }
 
@@ -47,6 +49,8 @@ class OneWayCopy {
   [[nodiscard]] WrongElements check();
 
  private:
+  void enqueue_row(int copies);
+
   const Pattern pattern_;
   const int salt_;
   EndpointMemory source_;
