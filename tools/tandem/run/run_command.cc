@@ -42,6 +42,7 @@ struct Task {
   SweepPlan plan;
   std::optional<TorchTwin> torch;
 };
+  TorchCells torch_cells = TorchCells::kAll;
 
 bool is_of_module(const RunOptions& options) { return !options.module.source.empty(); }
 
@@ -126,8 +127,8 @@ void plan_models(Task& task, const RunOptions& options) {
   const std::string python = options.torch.empty() ? "python3" : options.torch;
   task.torch = find_torch_twin(python, task.site, task.backend);
   if (!task.torch) return;
-  add_torch_cells(task.planned, task.torch->name, is_host,
-                  is_asked ? TorchCells::kAll : TorchCells::kPairs);
+  if (!is_asked) task.torch_cells = TorchCells::kPairs;
+  add_torch_cells(task.planned, task.torch->name, is_host, task.torch_cells);
 }
 
 // Plans torch's cells of users' modules, after a step of each module.
@@ -218,10 +219,12 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   const Sweep& sweep = task.sweep;
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition = definition_of(sweep, {.backend = task.backend,
-                                          .oversubscribe = options.oversubscribe,
-                                          .site = text_of(task.site),
-                                          .torch = task.torch ? task.torch->name : ""});
+  info.definition =
+      definition_of(sweep, {.backend = task.backend,
+                            .oversubscribe = options.oversubscribe,
+                            .site = text_of(task.site),
+                            .torch = task.torch ? task.torch->name : "",
+                            .torch_has_pairs_alone = task.torch_cells == TorchCells::kPairs});
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
   info.dropped = by_reason(task.planned.dropped);
