@@ -19,6 +19,7 @@
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
@@ -41,8 +42,8 @@ struct Task {
   PlannedCells planned;
   SweepPlan plan;
   std::optional<TorchTwin> torch;
-};
   TorchCells torch_cells = TorchCells::kAll;
+};
 
 bool is_of_module(const RunOptions& options) { return !options.module.source.empty(); }
 
@@ -54,7 +55,7 @@ std::string sweep_of(const RunOptions& options) {
 // The folder that the user named, or a new one named after the sweep.
 std::filesystem::path out_of(const RunOptions& options) {
   if (!options.out.empty()) return options.out;
-  if (is_of_module(options)) return new_folder(module_sweep(options.module, 1).name);
+  if (is_of_module(options)) return new_folder(short_name(options.module.source));
   return new_folder(std::filesystem::path(sweep_of(options)).stem().string());
 }
 
@@ -68,13 +69,6 @@ void check_module_options(const RunOptions& options) {
     fail(ErrorKind::kUsage,
          "--batch, --batch-per-device and --cell go with --module; a sweep's file has keys of its "
          "own for them");
-  }
-  if (!options.sweep.empty()) {
-    fail(ErrorKind::kUsage,
-         "--module and the sweep '{}' are both given; give one, or name the module in a sweep's "
-         "file "
-         "(\"module\": \"{}\")",
-         options.sweep, module.source);
   }
   if (!options.comm_timeout.empty()) {
     fail(
@@ -106,8 +100,10 @@ std::string backend_of(const RunOptions& options) {
 
 // The sweep that the options name, with the names of models as cells have them.
 Sweep asked_sweep(const RunOptions& options, int devices) {
-  if (is_of_module(options)) return module_sweep(options.module, devices);
-  return load_sweep(sweep_of(options), sweep_folders(), {.all = devices, .most = options.devices});
+  if (is_of_module(options) && options.sweep.empty()) return module_sweep(options.module, devices);
+  Sweep sweep =
+      load_sweep(sweep_of(options), sweep_folders(), {.all = devices, .most = options.devices});
+  return is_of_module(options) ? with_module(std::move(sweep), options.module) : sweep;
 }
 
 // The folder below which the sweep's files of modules are.
@@ -141,9 +137,11 @@ void plan_modules(Task& task, const RunOptions& options) {
     task.torch->environment = pretend_variables(pretend);
   }
   const Interrupts interrupts;
+  // A plan for GPUs is made where there are none, too.
+  const bool is_of_plan = options.dry_run && task.backend == "cuda" && !has_nvidia_device();
+  const std::string backend = is_of_plan ? "host" : task.backend;
   const auto ask = [&](const std::string& source, std::int64_t share) {
-    return facts_of_module(*task.torch, source, {.batch = share, .backend = task.backend},
-                           interrupts);
+    return facts_of_module(*task.torch, source, {.batch = share, .backend = backend}, interrupts);
   };
   const std::vector<ModuleFacts> modules =
       name_modules(task.sweep, folder_of_modules(options), ask);
