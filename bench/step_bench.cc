@@ -160,7 +160,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     if (!options.listed.empty()) {
       measure_listed(*driver, bootstrap, job, each_listed(options), *model);
     } else if (options.ab_variant) {
-      measure_pairs(*driver, job, options, *model);
+      measure_pairs(*driver, bootstrap, job, options, *model);
     } else {
       Measurement measured = measure_step(*driver, bootstrap, job, options, *model);
       measured.threads = watch.gather_threads(bootstrap);

@@ -130,7 +130,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   scatter_ = std::make_unique<Scatter>(replicas, shards_, scattered, options.input);
   const bool meets = broadcast_order_ == Order::kCollective || reduce_order_ == Order::kCollective;
   if (meets) {
-    team_ = std::make_unique<DeviceTeam>(devices_, CommunicatorOptions{.deadline = how.deadline});
+    team_ = std::make_unique<DeviceTeam>(devices_, how.communicators);
   }
   DataParallelOptions settled = how;
   settled.broadcast = broadcast_order_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/base/units.h"
+#include "common/comm/transports/device_team.h"
 
 namespace tandem::options {
 class Values;
@@ -49,10 +49,11 @@ struct DataParallelOptions {
   Order broadcast = Order::kTorch;
   LossPlace loss = LossPlace::kRoot;
   Order reduce = Order::kTorch;
-  Nanoseconds deadline = std::chrono::seconds(60);  // for devices to meet in a collective
+  // Options of the devices' communicators, where transfers are collectives; absent: the defaults.
+  DeviceTeam::OptionsOf communicators{};
 };
 
-// What a command line says of DataParallel; the deadline is the job's to set.
+// What a command line says of DataParallel; the communicators' options are the job's to set.
 [[nodiscard]] DataParallelOptions data_parallel_options(const options::Values& values);
 
 }  // namespace tandem::dp

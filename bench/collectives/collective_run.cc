@@ -55,8 +55,7 @@ CollectiveRun::CollectiveRun(Communicator& communicator, Device& device, Platfor
       other_(allocate(communicator, other_count(measured, ranks_), measured.type)),
       copy_(allocate(communicator, copy_count(measured, ranks_), measured.type)),
       stream_(device.make_stream(StreamPriority::kNormal)),
-      begin_(device.make_timed_event()),
-      end_(device.make_timed_event()),
+      timed_(device),
       values_(platform, *stream_) {
   TANDEM_CHECK(!is_in_blocks(measured.collective) || measured.count % ranks_ == 0,
                "{} elements in blocks of {} ranks", measured.count, ranks_);

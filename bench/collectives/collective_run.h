@@ -7,6 +7,7 @@
 
 #include "bench/collectives/collective.h"
 #include "bench/driver/device_values.h"
+#include "common/runtime/event_pair.h"
 #include "common/runtime/host/parking.h"
 #include "common/runtime/stream.h"
 
@@ -56,12 +57,10 @@ class CollectiveRun {
   // Enqueues `work` between two timed events.
   template <class Work>
   void enqueue_timed(const Work& work) {
-    stream_->record(*begin_);
-    work();
-    stream_->record(*end_);
+    timed_.around(*stream_, work);
   }
   // The time between these events; synchronise first.
-  [[nodiscard]] Nanoseconds timed() const { return *end_ - *begin_; }
+  [[nodiscard]] Nanoseconds timed() const { return timed_.time(); }
 
   // Where a sample has several calls on a host device, holds up the work enqueued from now on until
   // release(). Returns false elsewhere, where no work is held up.
@@ -99,8 +98,7 @@ class CollectiveRun {
   Region input_;
   Region result_;
   std::unique_ptr<Stream> stream_;
-  std::unique_ptr<TimedEvent> begin_;
-  std::unique_ptr<TimedEvent> end_;
+  EventPair timed_;
   std::optional<StreamGate> gate_;  // destroyed before the stream, which waits for queued work
   DeviceValues values_;
 };

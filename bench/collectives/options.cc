@@ -163,9 +163,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   Flags flags;
   declare_cases(app, flags);
   declare_samples(app, flags);
-  const OptionLines lines(
-      app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
-            "oversubscribe", "gpus", "p2p", "gpu-wait", "bind", "comm-timeout", "flight-dir"});
+  const OptionLines lines(app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend",
+                                "comm", "device-memory", "oversubscribe", "gpus", "p2p", "gpu-wait",
+                                "bind", "comm-timeout", "comm-memory", "flight-dir"});
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
@@ -191,10 +191,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
 }
 
 // On GPUs a lone call's time is mostly the host's: its launch and the wait.
-CollectiveOptions with_usual_calls(CollectiveOptions options, Backend backend) {
+int calls_per_sample(const CollectiveOptions& options, Backend backend) {
   constexpr int kOnGpus = 20;  // nccl-tests' -n
-  if (!options.calls) options.calls = backend == Backend::kCuda ? kOnGpus : 1;
-  return options;
+  return options.calls.value_or(backend == Backend::kCuda ? kOnGpus : 1);
 }
 
 std::vector<SizeToMeasure> sizes_given(const CollectiveOptions& options) {
@@ -234,7 +233,6 @@ std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
                            .count = size.count,
                            .type = options.type,
                            .op = options.op,
-                           .calls = options.calls.value_or(1),
                            .buckets = size.buckets};
       if (is_in_blocks(collective)) added.count -= size.count % ranks;
       if (added.count == 0) {

@@ -22,7 +22,7 @@ struct CollectiveOptions {
   std::vector<BufferUse> forms{};  // forms of collectives that have two forms
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;
-  std::optional<int> calls{};  // calls per sample; unset: by the back end
+  std::optional<int> calls{};  // calls per sample; unset: calls_per_sample() decides
   int samples = 50;
   host::PeerWaits wait = host::PeerWaits::kPark;
   std::string flight_dir{};  // empty: no flight recorder
@@ -33,8 +33,8 @@ struct CollectiveOptions {
 [[nodiscard]] std::optional<CollectiveOptions> parse_collective_options(int argc,
                                                                         const char* const* argv);
 
-// The options with the calls per sample that `backend` has by default, where none were given.
-[[nodiscard]] CollectiveOptions with_usual_calls(CollectiveOptions options, Backend backend);
+// The calls per sample as given, else as many as `backend` has by default.
+[[nodiscard]] int calls_per_sample(const CollectiveOptions& options, Backend backend);
 
 // A size in elements of the larger buffer, and how many of a model's buckets have that size.
 struct SizeToMeasure {
@@ -49,9 +49,9 @@ struct SizeToMeasure {
 // The sizes of a model's buckets, each size once.
 [[nodiscard]] std::vector<SizeToMeasure> sizes_of_buckets(const std::vector<std::int64_t>& counts);
 
-// Every collective at every size in every form, in this order. A size that ranks share in blocks is
-// cut to a multiple of the number of ranks. Throws a usage error where a rank would have no
-// element.
+// Every collective at every size in every form, in this order, with one call per sample. A size
+// that ranks share in blocks is cut to a multiple of the number of ranks. Throws a usage error
+// where a rank would have no element.
 [[nodiscard]] std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
                                                    const std::vector<SizeToMeasure>& sizes);
 

@@ -69,11 +69,15 @@ std::vector<int> recorded_order(Device& device, const Model& model) {
 CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
                                  const std::vector<int>& cores)
     : rank_(rank),
-      options_(with_usual_calls(options, rank.platform.backend())),
+      options_(options),
       has_ping_pong_(are_two(cores)),
       ping_pongs_(has_ping_pong_ ? measured_ping_pongs(rank.communicator, cores, options.benchmark)
                                  : std::vector<std::vector<double>>{}),
-      cases_(cases_of(options_, sizes_of(rank, options))) {}
+      cases_(cases_of(options, sizes_of(rank, options))) {
+  for (CollectiveCase& measured : cases_) {
+    measured.calls = calls_per_sample(options, rank.platform.backend());
+  }
+}
 
 // Ends the run through an exception, also inside Google Benchmark, which then runs no more
 // benchmarks.
@@ -122,6 +126,9 @@ std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
   if (options_.job.launch == Launch::kThreads) name += "/threads";
   if (options_.job.transport != Transport::kAuto) {
     name += fmt::format("/comm:{}", name_of(options_.job.transport));
+  }
+  if (options_.job.communicator.memory == CommMemory::kRegistered) {
+    name += "/comm-memory:registered";
   }
   if (options_.wait == host::PeerWaits::kSpin) name += "/wait:spin";
   return name;

@@ -89,7 +89,8 @@ class Measuring {
   // The longer time of both ways, which start together: the clocks of their devices are apart.
   [[nodiscard]] double timed_on_devices() {
     const TimePoint start = Clock::now() + kQueueing;
-    for (const auto& way : ways_) way->enqueue_timed(found_.copies, start);
+    ways_.front()->enqueue_timed(found_.copies, start);
+    if (ways_.size() > 1) ways_.back()->enqueue_timed(found_.copies, *ways_.front());
     for (const auto& way : ways_) way->synchronize();
     Seconds longest{0};
     for (const auto& way : ways_) longest = std::max(longest, Seconds(way->timed()));
@@ -139,8 +140,7 @@ OneWayCopy::OneWayCopy(Platform& platform, const Endpoint& from, const Endpoint&
       target_(platform, to, size),
       stream_(copying_device(platform, from, to).make_stream(StreamPriority::kNormal)),
       source_stream_(copying_device(platform, to, from).make_stream(StreamPriority::kNormal)),
-      begin_(copying_device(platform, from, to).make_timed_event()),
-      end_(copying_device(platform, from, to).make_timed_event()),
+      row_(copying_device(platform, from, to)),
       source_values_(platform, *source_stream_),
       target_values_(platform, *stream_) {}
 
@@ -158,9 +158,20 @@ void OneWayCopy::enqueue_timed(int copies, TimePoint time) {
   // A single copy is not held: it is long, or of pageable memory, which the driver may stage on the
   // host before the stream goes on.
   if (copies > 1) stream_->start_after(time);
-  stream_->record(*begin_);
-  for (int i = 0; i < copies; ++i) enqueue();
-  stream_->record(*end_);
+  enqueue_row(copies);
+}
+
+// One stream alone is held: cudaLaunchHostFunc may run the functions of two streams one after the
+// other.
+void OneWayCopy::enqueue_timed(int copies, const OneWayCopy& other) {
+  if (copies > 1) stream_->wait(other.row_.begin());
+  enqueue_row(copies);
+}
+
+void OneWayCopy::enqueue_row(int copies) {
+  row_.around(*stream_, [&] {
+    for (int i = 0; i < copies; ++i) enqueue();
+  });
 }
 
 WrongElements OneWayCopy::check() {

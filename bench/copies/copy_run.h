@@ -7,6 +7,7 @@
 
 #include "bench/copies/options.h"
 #include "bench/driver/device_values.h"
+#include "common/runtime/event_pair.h"
 
 namespace tandem::bench {
 
@@ -39,21 +40,24 @@ class OneWayCopy {
 
   // Enqueues `copies` between two timed events; none of several starts before `time`.
   void enqueue_timed(int copies, TimePoint time);
+  // The same; none of several starts before the copies that `other` was given last.
+  void enqueue_timed(int copies, const OneWayCopy& other);
   // The time between these events; synchronise first.
-  [[nodiscard]] Nanoseconds timed() const { return *end_ - *begin_; }
+  [[nodiscard]] Nanoseconds timed() const { return row_.time(); }
 
   // Checks every element of the target. Blocks.
   [[nodiscard]] WrongElements check();
 
  private:
+  void enqueue_row(int copies);
+
   const Pattern pattern_;
   const int salt_;
   EndpointMemory source_;
   EndpointMemory target_;
   std::unique_ptr<Stream> stream_;         // the stream that copies
   std::unique_ptr<Stream> source_stream_;  // writes the source; else the copy's stream
-  std::unique_ptr<TimedEvent> begin_;
-  std::unique_ptr<TimedEvent> end_;
+  EventPair row_;
   DeviceValues source_values_;
   DeviceValues target_values_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/units.h"
+#include "common/runtime/event_pair.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::bench {
@@ -45,13 +46,10 @@ double DeviceBench::timed(const std::function<void()>& enqueue_all) {
 }
 
 double DeviceBench::timed_by_device(const std::function<void()>& enqueue_all) {
-  const auto start = device_.make_timed_event();
-  const auto end = device_.make_timed_event();
-  stream_->record(*start);
-  enqueue_all();
-  stream_->record(*end);
+  EventPair events(device_);
+  events.around(*stream_, enqueue_all);
   stream_->synchronize();
-  return Seconds(*end - *start).count();
+  return Seconds(events.time()).count();
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/copy.h"
+#include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -36,14 +37,13 @@ double copy_bandwidth(Device& device, Bytes size) {
   const auto from = device.allocate(size);
   const auto to = device.allocate(size);
   const auto stream = device.make_stream(StreamPriority::kNormal);
-  const auto start = device.make_timed_event();
-  const auto end = device.make_timed_event();
+  EventPair timed(device);
   const auto copy = [&] {
-    stream->record(*start);
-    enqueue_copy(*stream, to->as<float>(), Span<const float>(from->as<float>()));
-    stream->record(*end);
+    timed.around(*stream, [&] {
+      enqueue_copy(*stream, to->as<float>(), Span<const float>(from->as<float>()));
+    });
     stream->synchronize();
-    return Seconds(*end - *start).count();
+    return Seconds(timed.time()).count();
   };
   for (int i = 0; i < 2; ++i) static_cast<void>(copy());
   std::vector<double> seconds;

@@ -29,13 +29,16 @@ struct PairRun {
 // Both sides, built and warmed up in the order in which they start a pair.
 class SidesOfSet {
  public:
-  SidesOfSet(const PairRun& run, bool b_first, const WarmupLimits& warmup) : b_first_(b_first) {
+  SidesOfSet(const PairRun& run, bool b_first) : b_first_(b_first) {
     const Variant& a = run.options.variant;
     const Variant& b = *run.options.ab_variant;
     first_.emplace(run.job, run.options, run.model, b_first ? b : a);
     second_.emplace(run.job, run.options, run.model, b_first ? a : b);
-    first_->warm_up(warmup);
-    second_->warm_up(warmup);
+  }
+
+  void warm_up(const WarmupLimits& of_first, const WarmupLimits& of_second) {
+    first_->warm_up(of_first);
+    second_->warm_up(of_second);
   }
 
   // Takes steps in the order first, second, second, first.
@@ -60,13 +63,19 @@ class SidesOfSet {
 class PairSampler {
  public:
   explicit PairSampler(const PairRun& run)
-      : run_(run), plan_(plan_pairs(run.options.pairs)), link_(*run.job.platform) {
-    begin_set();  // builds the first set, so that a variant's error precedes all timing
+      : run_(run), plan_(plan_pairs(run.options.pairs)), link_(*run.job.platform) {}
+
+  // Builds the first set, so that a variant's error precedes all timing, and warms it up; the
+  // later sides find the devices warm. Collective.
+  void begin(GpuWatch& gpus) {
+    build_set();
+    sides_->warm_up(settling_warmup(run_.job, run_.options, gpus), brief_warmup(run_.options));
+    link_.leave_out();  // the warm-up's delays belong to no sample
   }
 
   // Side b's seconds per step.
   double sample() {
-    if (!sides_) begin_set();
+    if (!sides_) begin_later_set();
     sides_->take_pair(link_);
     const double seconds = sides_->b().seconds().back();
     if (static_cast<int>(sides_->b().seconds().size()) == set().pairs) end_set();
@@ -85,12 +94,12 @@ class PairSampler {
  private:
   [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
 
-  void begin_set() {
-    const bool is_first = sets_.empty();  // later sets find the devices warm
-    sides_.emplace(run_, set().b_first,
-                   is_first ? warmup_limits(run_.options, run_.job.platform->backend())
-                            : brief_warmup(run_.options));
-    link_.leave_out();  // the warm-up's delays belong to no sample
+  void build_set() { sides_.emplace(run_, set().b_first); }
+
+  void begin_later_set() {
+    build_set();
+    sides_->warm_up(brief_warmup(run_.options), brief_warmup(run_.options));
+    link_.leave_out();
   }
 
   void end_set() {
@@ -141,7 +150,10 @@ void warn_of_precisions(const Job& job, const StepOptions& options) {
   }
 }
 
-void measure(GoogleBenchmark& driver, Job& job, const StepOptions& options, PairSampler& pairs) {
+void measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job, const StepOptions& options,
+             PairSampler& pairs) {
+  GpuWatch gpus(bootstrap, job);
+  pairs.begin(gpus);
   stats::Estimate ratio;
   add_context(job, options);
   const std::string name = benchmark_name(options, job.platform->backend());
@@ -178,11 +190,11 @@ void InterleavedSide::end_round() {
   forget_times(*strategy_);  // marks are read after each sample in a timed run too
 }
 
-void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
-                   const Model& model) {
+void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
+                   const StepOptions& options, const Model& model) {
   warn_of_precisions(job, options);
   PairSampler pairs({job, options, model});
-  aborting_on_error(job, [&] { measure(driver, job, options, pairs); });
+  aborting_on_error(job, [&] { measure(driver, bootstrap, job, options, pairs); });
 }
 
 }  // namespace tandem::bench

@@ -55,7 +55,7 @@ class InterleavedSide {
 // Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
 // B / A of such pairs of two steps each, for effects too small to be seen between launches. Both
 // variants are built anew for each set of the plan (plan_pairs()). Collective.
-void measure_pairs(GoogleBenchmark& driver, Job& job, const StepOptions& options,
-                   const Model& model);
+void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
+                   const StepOptions& options, const Model& model);
 
 }  // namespace tandem::bench

@@ -11,6 +11,7 @@
 
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
+#include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -101,13 +102,12 @@ class SquareProduct {
 
 // Seconds per product, over `products` in a row.
 double time_of(Device& device, Stream& stream, SquareProduct& product, int products) {
-  const auto start = device.make_timed_event();
-  const auto end = device.make_timed_event();
-  stream.record(*start);
-  for (int i = 0; i < products; ++i) product.enqueue();
-  stream.record(*end);
+  EventPair row(device);
+  row.around(stream, [&] {
+    for (int i = 0; i < products; ++i) product.enqueue();
+  });
   stream.synchronize();
-  return Seconds(*end - *start).count() / products;
+  return Seconds(row.time()).count() / products;
 }
 
 ProductSpeed measure(Device& device, Operations& operations, Stream& stream, DType type,

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "bench/job/link_account.h"
-#include "bench/observe/gpu_watch.h"
 #include "bench/observe/profiled_samples.h"
 #include "bench/observe/taken_time.h"
 #include "bench/step/launch_report.h"
@@ -73,7 +72,7 @@ class StepBenchmark {
  public:
   // Collective.
   StepBenchmark(Job& job, const StepOptions& options, const Model& model, Strategy& strategy,
-                GpuWatch& gpus)
+                const WarmupLimits& limits)
       : job_(job),
         options_(options),
         model_(model),
@@ -83,8 +82,6 @@ class StepBenchmark {
                   options.profiled_samples),
         link_(*job.platform) {
     Communicator& ranks = *job.communicator;
-    const WarmupLimits limits =
-        warmup_limits(options, job.platform->backend(), [&] { return gpus.is_steady(ranks); });
     profiled_.warm_up([&] { found_.warmup = sampler_.warm_up(limits); });
     found_.warnings = strategy.warnings();
     const auto of_precision =
@@ -162,7 +159,7 @@ class StepBenchmark {
 Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const StepOptions& options, const Model& model, Strategy& strategy) {
   GpuWatch gpus(bootstrap, job);
-  StepBenchmark benchmark(job, options, model, strategy, gpus);
+  StepBenchmark benchmark(job, options, model, strategy, settling_warmup(job, options, gpus));
   add_context(job, options);
   benchmark.add_to(driver, 0);
   gpus.before_samples();
@@ -190,12 +187,18 @@ Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job&
   return strategies;
 }
 
-void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOptions>& all,
-                 const Model& model, const Strategies& strategies, GpuWatch& gpus) {
+// The first strategy's warm-up settles the devices, and the others find them at work.
+void measure_all(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
+                 const std::vector<StepOptions>& all, const Model& model,
+                 const Strategies& strategies) {
+  GpuWatch gpus(bootstrap, job);
   std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!strategies[i]) continue;
-    benchmarks.push_back(std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i], gpus));
+    const WarmupLimits limits =
+        benchmarks.empty() ? settling_warmup(job, all[i], gpus) : brief_warmup(all[i]);
+    benchmarks.push_back(
+        std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i], limits));
     benchmarks.back()->add_to(driver, kLeastWarmupSteps);
   }
   add_context(job, all.front());
@@ -203,6 +206,11 @@ void measure_all(GoogleBenchmark& driver, Job& job, const std::vector<StepOption
 }
 
 }  // namespace
+
+WarmupLimits settling_warmup(const Job& job, const StepOptions& options, GpuWatch& gpus) {
+  return warmup_limits(options, job.platform->backend(),
+                       [&gpus, &job] { return gpus.is_steady(*job.communicator); });
+}
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                          const StepOptions& options, const Model& model) {
@@ -214,8 +222,7 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
                     const std::vector<StepOptions>& all, const Model& model) {
   const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  GpuWatch gpus(bootstrap, job);
-  aborting_on_error(job, [&] { measure_all(driver, job, all, model, strategies, gpus); });
+  aborting_on_error(job, [&] { measure_all(driver, bootstrap, job, all, model, strategies); });
 }
 
 }  // namespace tandem::bench

@@ -10,6 +10,7 @@
 #include "bench/driver/sampler.h"
 #include "bench/job/barrier_skew.h"
 #include "bench/job/job.h"
+#include "bench/observe/gpu_watch.h"
 #include "bench/step/rank_figures.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
@@ -40,6 +41,11 @@ struct Measurement {
   double overshoot_seconds = 0;  // the largest delay of a sleep to a modelled end, on any rank
   BarrierSkew barrier_skew;      // skew on several nodes; else zero
 };
+
+// The limits of a process's first warm-up; on GPUs without a time given, `gpus` tell when clocks
+// are steady. All arguments outlive the limits.
+[[nodiscard]] WarmupLimits settling_warmup(const Job& job, const StepOptions& options,
+                                           GpuWatch& gpus);
 
 // Times the step that the options name: warm-up, then as many samples as the options ask for.
 // Collective.

@@ -21,7 +21,6 @@ Variant variant_of(const Values& values, const JobOptions& job) {
   variant.strategy = values.strategy();
   variant.training = training_options(values);
   variant.dp = dp::data_parallel_options(values);
-  variant.dp.deadline = job.communicator.deadline;
   variant.reducer = ddp::reducer_options(values);
   variant.reducer.horovod.deadline = job.communicator.deadline;
   if (values.is("input", "scatter")) variant.shards = ddp::Shards::kScattered;

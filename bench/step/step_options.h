@@ -92,7 +92,7 @@ struct StepOptions {
 // The limits of a process's first warm-up, during which clocks and caches of devices settle. On
 // GPUs, unless a time is given, `is_steady` decides the end as well.
 [[nodiscard]] WarmupLimits warmup_limits(const StepOptions& options, Backend backend,
-                                         std::function<bool()> is_steady = {});
+                                         std::function<bool()> is_steady);
 
 // The limits where the process's devices have been at work before.
 [[nodiscard]] WarmupLimits brief_warmup(const StepOptions& options);

@@ -187,15 +187,18 @@ void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
   if (fault_ && rank_) fault_->meet(*rank_, *job.communicator);
 }
 
-// dp-allreduce makes its communicators itself, one on each thread.
+// dp and dp-allreduce make their communicators themselves, one for each device.
 void StepWatch::watch_threads(Variant& variant) {
   variant.deadline = deadline_;
-  variant.communicator = [this](Bootstrap& bootstrap, Device& device) {
-    auto communicator = make_communicator(Transport::kAuto, bootstrap, device,
-                                          {.deadline = deadline_,
-                                           .observer = flight_.collectives_of(bootstrap.rank()),
-                                           .memory = memory_,
-                                           .rank_exit = flight_.rank_exit(Nanoseconds{0})});
+  const auto options_of = [this](const Device& device) -> CommunicatorOptions {
+    return {.deadline = deadline_,
+            .observer = flight_.collectives_of(device.id().index),
+            .memory = memory_,
+            .rank_exit = flight_.rank_exit(Nanoseconds{0})};
+  };
+  variant.dp.communicators = options_of;
+  variant.communicator = [this, options_of](Bootstrap& bootstrap, Device& device) {
+    auto communicator = make_communicator(Transport::kAuto, bootstrap, device, options_of(device));
     if (fault_) fault_->meet(bootstrap.rank(), *communicator);
     return communicator;
   };

@@ -12,6 +12,7 @@
 #include "common/kernels/operations.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"
+#include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -75,15 +76,14 @@ double RowTimes::measure(std::int64_t width) {
                               .x = x->as(type_, rows * width),
                               .weight = weight->as(type_, width * width),
                               .y = y->as(type_, rows * width)};
-  const auto start = device_.make_timed_event();
-  const auto end = device_.make_timed_event();
+  EventPair row(device_);
   std::vector<double> samples;
   for (int sample = 0; sample < kSamplesOfRow + 1; ++sample) {
-    stream_->record(*start);
-    for (int i = 0; i < kProducts; ++i) operations_->enqueue(*stream_, product);
-    stream_->record(*end);
+    row.around(*stream_, [&] {
+      for (int i = 0; i < kProducts; ++i) operations_->enqueue(*stream_, product);
+    });
     stream_->synchronize();
-    if (sample > 0) samples.push_back(Seconds(*end - *start).count());
+    if (sample > 0) samples.push_back(Seconds(row.time()).count());
   }
   return std::max(stats::median(samples), 1e-9) / static_cast<double>(kProducts * rows);
 }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "common/options/strategies.h"
 #include "common/stats/comparison.h"
@@ -18,7 +20,7 @@ namespace {
 
 using enum options::StrategyKind;
 
-// What is known of a workload at its largest device count; the cells are the plain ones.
+// What is known of a workload on some devices; the cells are the plain ones.
 struct Point {
   const CellSummary* ddp = nullptr;
   const CellSummary* bound = nullptr;          // independent
@@ -122,26 +124,61 @@ Point point_of(const CellSummary& ddp, const Summary& summary) {
   return point;
 }
 
-// The workloads at their largest device count. A batch per device makes a batch for each count, so
-// that a workload is known by its share there.
+auto spoken_workload_key(const CellSummary& ddp) {
+  const results::Cell& cell = ddp.cell;
+  return std::tuple(cell.model, ddp.mode, spoken_options(cell) + precision_suffix(cell),
+                    cell.global_batch);
+}
+
+// Those on the most devices come first.
 std::vector<Point> points_of(const Summary& summary, const std::string& implementation) {
-  using Key = std::tuple<std::string, std::string, std::string, std::int64_t>;
-  std::map<Key, Point> by_workload;
-  int most = 0;
+  std::map<std::pair<int, decltype(spoken_workload_key(summary.cells.front()))>, Point> sorted;
   for (const CellSummary& cell : summary.cells) {
-    if (is_several_of_ddp(cell, implementation)) most = std::max(most, cell.cell.devices);
-  }
-  for (const CellSummary& cell : summary.cells) {
-    if (!is_several_of_ddp(cell, implementation) || cell.cell.devices != most) continue;
-    if (!is_plain_ddp(cell, summary)) continue;
-    by_workload.try_emplace(
-        {cell.cell.model, cell.mode, spoken_options(cell.cell) + precision_suffix(cell.cell),
-         cell.cell.global_batch},
-        point_of(cell, summary));
+    if (!is_several_of_ddp(cell, implementation) || !is_plain_ddp(cell, summary)) continue;
+    sorted.try_emplace({-cell.cell.devices, spoken_workload_key(cell)}, point_of(cell, summary));
   }
   std::vector<Point> points;
-  for (auto& [key, point] : by_workload) points.push_back(std::move(point));
+  for (auto& [key, point] : sorted) points.push_back(std::move(point));
   return points;
+}
+
+bool has_pair(const Point& point) { return point.pair != nullptr; }
+
+// The points that decide: on the most devices with a comparison, else on the most devices. A batch
+// per device makes a batch for each count, so that a workload is known by its share there.
+std::vector<Point> deciding_of(std::vector<Point> points) {
+  if (points.empty()) return points;
+  const auto pair = std::ranges::find_if(points, has_pair);
+  const int devices = (pair == points.end() ? points.front() : *pair).ddp->cell.devices;
+  std::erase_if(points, [&](const Point& point) { return point.ddp->cell.devices != devices; });
+  return points;
+}
+
+// The points that get a sentence: all on the most devices, and each workload's comparison on the
+// most devices that it has one on.
+std::vector<Point> spoken_of(std::vector<Point> points) {
+  if (points.empty()) return points;
+  const int most = points.front().ddp->cell.devices;
+  std::set<decltype(spoken_workload_key(*points.front().ddp))> compared;
+  std::erase_if(points, [&](const Point& point) {
+    if (has_pair(point)) return !compared.insert(spoken_workload_key(*point.ddp)).second;
+    return point.ddp->cell.devices != most;
+  });
+  return points;
+}
+
+// Whether DataParallel was tried on several devices.
+bool is_dp_of(const CellSummary& cell, const std::string& implementation) {
+  return cell.cell.strategy == name_of(kDp) && cell.cell.devices > 1 &&
+         implementation_of(cell.cell) == implementation;
+}
+
+// Why there is no comparison; reasons of single cells stand in the notes.
+std::string without_dp(const Summary& summary, const std::string& implementation) {
+  const bool was_tried = std::ranges::any_of(
+      summary.cells, [&](const CellSummary& cell) { return is_dp_of(cell, implementation); });
+  return was_tried ? "DataParallel was tried, and left no figure beside it."
+                   : "DataParallel was not measured.";
 }
 
 // The text ", 1.40x [..] the host's work of independent processes".
@@ -228,7 +265,7 @@ std::string overall_of_pairs(const std::vector<Point>& points) {
                      verdicts.size(), on_devices(points.front()), tally_text(verdicts));
 }
 
-std::string overall_of_speedups(const std::vector<Point>& points) {
+std::string overall_of_speedups(const std::vector<Point>& points, const std::string& without) {
   std::vector<stats::Verdict> verdicts;
   for (const Point& point : points) {
     if (point.ddp->speedup) verdicts.push_back(stats::judge(*point.ddp->speedup));
@@ -236,26 +273,25 @@ std::string overall_of_speedups(const std::vector<Point>& points) {
   if (verdicts.empty())
     return "DistributedDataParallel was measured, and no single process beside it.";
   return fmt::format(
-      "of {} comparisons of DistributedDataParallel {} with one process, it is {}. DataParallel "
-      "was not measured.",
-      verdicts.size(), on_devices(points.front()), tally_text(verdicts));
+      "of {} comparisons of DistributedDataParallel {} with one process, it is {}. {}",
+      verdicts.size(), on_devices(points.front()), tally_text(verdicts), without);
 }
 
 // The whole answer where there is one workload.
-std::string overall_of_one(const Point& point) {
+std::string overall_of_one(const Point& point, const std::string& without) {
   const results::Cell& cell = point.ddp->cell;
   const std::string where = fmt::format("on {} {}", spoken_model(cell), on_devices(point));
   if (point.pair != nullptr) return spoken_comparison(*point.pair, " " + where) + ".";
   const std::string against = against_bounds(point);
   if (cell.is_pretended()) {
-    return fmt::format("{} {} takes the host {} a step{}. DataParallel was not measured.",
+    return fmt::format("{} {} takes the host {} a step{}. {}",
                        with_options("DistributedDataParallel", cell), where,
-                       duration_text(point.ddp->median_step), against);
+                       duration_text(point.ddp->median_step), against, without);
   }
   return fmt::format(
-      "{} {} {}. DataParallel was not measured.", with_options("DistributedDataParallel", cell),
-      where,
-      against.empty() ? "was measured, and nothing to compare with" : "has " + against.substr(2));
+      "{} {} {}. {}", with_options("DistributedDataParallel", cell), where,
+      against.empty() ? "was measured, and nothing to compare with" : "has " + against.substr(2),
+      without);
 }
 
 }  // namespace
@@ -265,26 +301,36 @@ std::string answering_implementation(const Summary& summary) {
     const std::string implementation = implementation_of(pair.dp->cell);
     if (!implementation.empty() && pair.dp->cell.devices > 1) return implementation;
   }
+  // DataParallel may have fitted nowhere, and DistributedDataParallel is what users run then.
+  for (const CellSummary& cell : summary.cells) {
+    const std::string implementation = implementation_of(cell.cell);
+    if (implementation.empty() || !is_dp_of(cell, implementation)) continue;
+    if (std::ranges::any_of(summary.cells, [&](const CellSummary& other) {
+          return is_several_of_ddp(other, implementation);
+        })) {
+      return implementation;
+    }
+  }
   return "";
 }
 
 std::string torch_overall(const Summary& summary, const std::string& implementation) {
-  const std::vector<Point> points = points_of(summary, implementation);
+  const std::vector<Point> points = deciding_of(points_of(summary, implementation));
+  const std::string without = without_dp(summary, implementation);
   const std::string begins = spoken_implementation(implementation) + ": ";
   if (points.empty()) {
     return begins +
            "DistributedDataParallel was not measured on several devices: nothing to compare.";
   }
-  if (points.size() == 1) return begins + overall_of_one(points.front());
-  const bool any_pair =
-      std::ranges::any_of(points, [](const Point& point) { return point.pair != nullptr; });
-  return begins + (any_pair ? overall_of_pairs(points) : overall_of_speedups(points));
+  if (points.size() == 1) return begins + overall_of_one(points.front(), without);
+  return begins + (std::ranges::any_of(points, has_pair) ? overall_of_pairs(points)
+                                                         : overall_of_speedups(points, without));
 }
 
 std::vector<std::string> torch_sentences(const Summary& summary,
                                          const std::string& implementation) {
   std::vector<std::string> sentences;
-  for (const Point& point : points_of(summary, implementation))
+  for (const Point& point : spoken_of(points_of(summary, implementation)))
     sentences.push_back(spoken_sentence(point));
   return sentences;
 }

@@ -12,6 +12,7 @@
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
 #include "reports/model/gpu_notes.h"
+#include "reports/model/subject.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -202,6 +203,25 @@ std::vector<std::string> scaled_link_notes(const results::Document& document) {
   return lines;
 }
 
+// Says of dp and ddp between GPUs, without PyTorch's own beside them, what the figures leave out.
+// No figure is told for it: what the interpreter costs is known of another processor alone, and how
+// much of it hides behind kernels only launches tell.
+void add_interpreter(std::vector<std::string>& lines, const Summary& summary) {
+  const auto is_of_gpus = [](const CellSummary& cell) { return cell.cell.backend == "cuda"; };
+  const auto is_compared = [&](const CellSummary& cell) {
+    const bool is_pair = cell.cell.strategy == name_of(kDp) || cell.cell.strategy == name_of(kDdp);
+    return is_of_gpus(cell) && is_pair && cell.cell.devices > 1 && cell.modelled.empty();
+  };
+  const auto is_of_torch = [&](const CellSummary& cell) {
+    return is_of_gpus(cell) && !implementation_of(cell.cell).empty();
+  };
+  if (!any_measured(summary, is_compared) || any_measured(summary, is_of_torch)) return;
+  lines.emplace_back(
+      "without PyTorch: what its interpreter adds to dp and ddp is in none of these figures; "
+      "install a torch with CUDA for python3, or name one by --with-torch=PYTHON, and a new run "
+      "measures PyTorch's own dp and ddp beside them");
+}
+
 // Explains the marks beside figures.
 void add_marks(std::vector<std::string>& lines, const results::Document& document,
                const Summary& summary) {
@@ -282,6 +302,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_reasons(lines, summary, Status::kSkipped);
   add_marks(lines, document, summary);
   add_baselines(lines, summary);
+  add_interpreter(lines, summary);
   add_planted(lines, summary);
   for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
   add_unsteady(lines, summary);

@@ -275,6 +275,16 @@ Summary summarize(const results::Document& document) {
   return summary;
 }
 
+bool is_of_host_work(const Summary& summary) {
+  bool any = false;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0) continue;
+    if (!cell.cell.is_pretended()) return false;
+    any = true;
+  }
+  return any;
+}
+
 const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
                                const std::vector<CellSummary>& cells) {
   results::Cell place = summary.cell;

@@ -108,6 +108,9 @@ struct Summary {
 // Whether two cells answer the same question on the same workload, devices and back end.
 [[nodiscard]] bool same_point(const CellSummary& a, const CellSummary& b);
 
+// Whether all measured cells are on pretended GPUs, so that their times are the host's work.
+[[nodiscard]] bool is_of_host_work(const Summary& summary);
+
 // The summary points into the document, which must outlive the summary.
 [[nodiscard]] Summary summarize(const results::Document& document);
 Summary summarize(results::Document&& document) = delete;

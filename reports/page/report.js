@@ -212,18 +212,22 @@
     const width = element("forest").parentNode.clientWidth;
     const inks = rows.map((row) => colour(verdictColours[row.verdict]));
     const { low, high, step } = span(rows);
-    const x = axis(narrow ? "\u25c0 dp faster | ddp faster \u25b6" : "dp faster  \u25c0  speed of ddp / speed of dp  \u25b6  ddp faster",
+    const work = rows.every((row) => row.work);
+    const ratio = work ? "host work of dp / ddp" : "speed of ddp / dp";
+    const said = (row) => (row.work ? "ddp has " + ({ faster: "less", slower: "more" }[row.verdict] || "no resolved difference in") + " host work" : "ddp is " + row.verdict);
+    const sides = work ? ["dp has less", "ddp has less"] : ["dp faster", "ddp faster"];
+    const x = axis(narrow ? "\u25c0 " + sides.join(" | ") + " \u25b6" : sides[0] + "  \u25c0  " + ratio + "  \u25b6  " + sides[1],
                    { min: low, max: high, ticks: { color: colour("soft"), stepSize: step, autoSkip: narrow, maxRotation: 0, callback: (value) => value.toFixed(2) + "x" } });
     const y = { reverse: true, min: -0.6, max: rows.length - 0.4, grid: { display: false, borderColor: colour("line") },
                 afterBuildTicks(scale) { scale.ticks = rows.map((_, at) => ({ value: at })); },
                 ticks: { color: colour("ink"), autoSkip: false, callback: (value) => short(rows[value] ? rows[value].label : "", width) } };
     const config = { type: "scatter",
-                     data: { datasets: [{ label: "speed of ddp / dp", data: rows.map((row, at) => ({ x: row.center, y: at, low: row.low, high: row.high })), borderColor: inks, backgroundColor: inks,
+                     data: { datasets: [{ label: ratio, data: rows.map((row, at) => ({ x: row.center, y: at, low: row.low, high: row.high })), borderColor: inks, backgroundColor: inks,
                                           pointBackgroundColor: rows.map((row, at) => (row.low === null ? colour("panel") : inks[at])), pointRadius: 5, pointHoverRadius: 6, borderWidth: 2 }] },
-                     options: options({ x: x, y: y }, (item) => rows[item.dataIndex].label + ": " + number(item.raw.x) + "x" + ends(item.raw) + ", ddp is " + rows[item.dataIndex].verdict),
+                     options: options({ x: x, y: y }, (item) => rows[item.dataIndex].label + ": " + number(item.raw.x) + "x" + ends(item.raw) + ", " + said(rows[item.dataIndex])),
                      plugins: [parity, whiskers("x")] };
     config.options.plugins.legend = { display: false };
-    tandem.draw("forest", config, rows.map((row) => row.label + ": " + number(row.center) + ends(row) + ", ddp is " + row.verdict).join("; "));
+    tandem.draw("forest", config, rows.map((row) => row.label + ": " + number(row.center) + ends(row) + ", " + said(row)).join("; "));
   });
 
   function draw_all() {

@@ -12,7 +12,8 @@
 //     one device's share of it; what is absent is left out; an interval that does not exist is
 //     null, null
 //   phases: names in the order of a step, the remainder last
-//   pairs: [{label, center, low, high, verdict}], ddp's speed over dp's
+//   pairs: [{label, center, low, high, verdict, work}], ddp's speed over dp's; work, of pretended
+//     GPUs alone: true, and it is the host's work of dp over ddp's
 //     of several documents each label and title starts with the document's letter
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
 //   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
@@ -69,11 +70,13 @@ Json pair_json(const StrategyPair& pair) {
   }
   if (!pair.dp->modelled.empty()) label += ", modelled: " + pair.dp->modelled;
   const Json figures = triple(pair.ddp_speed);
-  return Json{{"label", label},
-              {"center", figures[0]},
-              {"low", figures[1]},
-              {"high", figures[2]},
-              {"verdict", to_string(pair.ddp_verdict)}};
+  Json json{{"label", label},
+            {"center", figures[0]},
+            {"low", figures[1]},
+            {"high", figures[2]},
+            {"verdict", to_string(pair.ddp_verdict)}};
+  if (cell.is_pretended()) json["work"] = true;
+  return json;
 }
 
 // At most `most` comparisons, on the most devices first, since comparisons on few devices say

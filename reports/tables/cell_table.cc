@@ -90,10 +90,17 @@ void add_brief_cell(TextTable& table, const CellSummary& summary) {
              brief_rate_of(summary), speedup_text(summary), join(marks_of(summary), ", ")});
 }
 
+// Devices that are not there make no strategy fast: one leaves the host less work, or more.
+std::string host_work_text(stats::Verdict verdict) {
+  if (verdict == stats::Verdict::kFaster) return "less host work (pretended)";
+  if (verdict == stats::Verdict::kSlower) return "more host work (pretended)";
+  return std::string(to_string(verdict)) + " (pretended: host work)";
+}
+
 // Marks a modelled comparison, which must not look like a measured one.
 std::string verdict_text(const StrategyPair& pair) {
   const std::string verdict(to_string(pair.ddp_verdict));
-  if (pair.dp->cell.is_pretended()) return verdict + " (pretended: host work)";
+  if (pair.dp->cell.is_pretended()) return host_work_text(pair.ddp_verdict);
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
 
@@ -147,7 +154,9 @@ TextTable brief_cell_table(const Summary& summary) {
 
 TextTable comparison_table(const Summary& summary) {
   TextTable table =
-      table_of_points({"dp", "ddp", ">speed of ddp / dp [95 %]", ">launches", "ddp is"});
+      is_of_host_work(summary)
+          ? table_of_points({"dp", "ddp", ">host work of dp / ddp [95 %]", ">launches", "ddp has"})
+          : table_of_points({"dp", "ddp", ">speed of ddp / dp [95 %]", ">launches", "ddp is"});
   for (const StrategyPair& pair : summary.comparisons) {
     add_point(
         table, pair.dp->cell,

@@ -59,9 +59,10 @@ TextTable table_of_costs(std::vector<std::string> titles, const char* devices) {
 }  // namespace
 
 TextTable ddp_cost_table(const Summary& summary) {
-  TextTable table = table_of_costs(
-      {"strategy", ">median step [95 %]", ">share of the bound [95 %]", ">missing, ms [95 %]"},
-      ">devices");
+  const char* const share = is_of_host_work(summary) ? ">host work of the bound / ddp [95 %]"
+                                                     : ">share of the bound [95 %]";
+  TextTable table =
+      table_of_costs({"strategy", ">median step [95 %]", share, ">missing, ms [95 %]"}, ">devices");
   for (const DdpCost& cost : ddp_costs(summary)) {
     add_cost(table, cost,
              {strategy_label(cost.ddp->cell), duration_text(cost.ddp->median_step),

@@ -155,7 +155,6 @@ TEST(StepOptions, ATimeout_IsDividedIntoPatienceAndGrace) {
   const StepOptions options = step_options(values);
   EXPECT_EQ(options.job.communicator.deadline, std::chrono::seconds(6));
   EXPECT_EQ(options.job.communicator.rank_exit.grace, std::chrono::seconds(1));
-  EXPECT_EQ(options.variant.dp.deadline, std::chrono::seconds(6));
   EXPECT_EQ(options.variant.reducer.horovod.deadline, std::chrono::seconds(6));
 }
 

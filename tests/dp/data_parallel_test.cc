@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "common/model/zoo.h"
 #include "tests/support/errors.h"
@@ -237,6 +238,36 @@ TEST(DataParallelTest, OrdersThatDependOnTheMachine_AreToldAsTheyWere) {
   EXPECT_TRUE(dp::DataParallel(*platform, *model, exact_training(8), on_devices({1}))
                   .resolved_options()
                   .empty());
+}
+
+class CountingObserver final : public CollectiveObserver {
+ public:
+  void enqueued(const CollectiveCall&) noexcept override { ++enqueued_; }
+  void started(const CollectiveCall&) noexcept override {}
+  void finished(const CollectiveCall&) noexcept override {}
+  [[nodiscard]] int count() const { return enqueued_; }
+
+ private:
+  int enqueued_ = 0;
+};
+
+TEST(DataParallelTest, CollectiveTransfers_AreToldToEachDevicesObserver) {
+  const auto platform = host_devices(3);
+  const auto model = exact_model();
+  std::array<CountingObserver, 3> observers;
+  const auto options_of = [&](const Device& device) -> CommunicatorOptions {
+    return {.observer = &observers.at(static_cast<std::size_t>(device.id().index))};
+  };
+  dp::DataParallel strategy(*platform, *model, exact_training(8),
+                            {.device_ids = {2, 0},
+                             .broadcast = dp::Order::kCollective,
+                             .reduce = dp::Order::kCollective,
+                             .communicators = options_of});
+  strategy.step();
+  strategy.synchronize();
+  EXPECT_GE(observers[2].count(), 2);  // a broadcast and a reduction
+  EXPECT_EQ(observers[0].count(), observers[2].count());
+  EXPECT_EQ(observers[1].count(), 0);
 }
 
 TEST(DataParallelTest, ScalarOutputs_AreWarnedOf_VectorsAreNot) {

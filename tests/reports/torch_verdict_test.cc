@@ -5,6 +5,8 @@
 #include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/render/terminal.h"
+#include "reports/tables/cell_table.h"
+#include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -136,6 +138,10 @@ TEST(TorchReport, OnPretendedGpus_HasNoRatesAndNoSpeedUps) {
   const std::string text = to_terminal(report);
   EXPECT_NE(text.find("pretended GPUs: host work measured, nothing computed"), std::string::npos);
   EXPECT_EQ(text.find("no baseline"), std::string::npos) << text;
+  const std::string compared = to_text(comparison_table(report.summary));
+  EXPECT_NE(compared.find("less host work (pretended)"), std::string::npos) << compared;
+  EXPECT_EQ(compared.find("fast"), std::string::npos) << compared;
+  EXPECT_EQ(compared.find("speed"), std::string::npos) << compared;
 }
 
 TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereBothOfItsStrategiesMeasured) {
@@ -168,6 +174,43 @@ TEST(TorchVerdict, BesideTandem_IsTandems_WhereOneOfItsStrategiesLacks) {
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
   const VerdictText text = verdict_of(synthetic);
   EXPECT_EQ(text.overall.find("ddp is faster than dp"), 0U) << text.overall;
+}
+
+TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.4, 0.4}).add("ddp", 2, {0.1, 0.1});
+  synthetic.add_without_time("dp", 2, results::Status::kSkipped, "out of memory");
+  as_torch(synthetic);
+  synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
+  const VerdictText text = verdict_of(synthetic);
+  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel on own.py:build on 2 "
+                              "devices has 4.00x"),
+            0U)
+      << text.overall;
+  EXPECT_NE(text.overall.find("DataParallel was tried, and left no figure beside it. Tandem's own: "
+                              "ddp is faster than dp"),
+            std::string::npos)
+      << text.overall;
+}
+
+TEST(TorchVerdict, ComparisonsOnFewerDevices_HaveASentenceEach) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.18, 0.18}, 32).add("ddp", 2, {0.1, 0.1}, 32);
+  synthetic.add("dp", 4, {0.18, 0.18}, 64).add("ddp", 4, {0.1, 0.1}, 64);
+  synthetic.add("dp", 2, {0.18, 0.18}, 64).add("ddp", 2, {0.1, 0.1}, 64);
+  synthetic.add("ddp", 8, {0.1, 0.1}, 128);
+  const VerdictText text = verdict_of(as_torch(synthetic));
+  EXPECT_NE(text.overall.find("DistributedDataParallel is 1.80 times as fast as DataParallel on "
+                              "own.py:build on 4 devices"),
+            std::string::npos)
+      << text.overall;
+  ASSERT_EQ(text.workloads.size(), 3U);
+  const char* const points[] = {"batch 128 (16 per device), 8 devices: Distributed",
+                                "batch 64 (16 per device), 4 devices: DistributedDataParallel is",
+                                "batch 32 (16 per device), 2 devices: DistributedDataParallel is"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NE(text.workloads[i].find(points[i]), std::string::npos) << text.workloads[i];
+  }
 }
 
 TEST(TorchReport, OfTorchAlone_SaysWhatAWrapperCosts) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "reports/answer/report.h"
 #include "tests/reports/synthetic.h"
 
@@ -89,6 +91,26 @@ TEST(Verdict, Notes_NameMarksReasonsAndWhatIsMissing) {
   EXPECT_TRUE(verdict_has(text, "single/threads/mlp-small/devices:1/batch:64 failed: rank lost"));
   EXPECT_TRUE(verdict_has(text, "! oversubscribed: "));
   EXPECT_TRUE(verdict_has(verdict.workloads[0], "2 devices (oversubscribed): ddp is"));
+}
+
+// The note on what figures of GPUs leave out where PyTorch was not measured beside them.
+int notes_without_torch(Synthetic& synthetic) {
+  const Summary summary = summarize(synthetic.document());
+  return static_cast<int>(std::ranges::count_if(
+      verdict(synthetic.document(), summary).notes,
+      [](const std::string& note) { return note.starts_with("without PyTorch: "); }));
+}
+
+TEST(Verdict, BetweenGpusWithoutPyTorch_SaysWhatIsLeftOut) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
+  EXPECT_EQ(notes_without_torch(synthetic), 0);  // a CPU's figures say nothing about GPUs anyway
+  for (auto& launch : synthetic.document().launches) launch.cell.backend = "cuda";
+  EXPECT_EQ(notes_without_torch(synthetic), 1);
+  synthetic.add("ddp", 2, {0.1, 0.1});
+  synthetic.document().launches.back().cell.backend = "cuda";
+  synthetic.document().launches.back().cell.options["implementation"] = "torch-2.15.0";
+  EXPECT_EQ(notes_without_torch(synthetic), 0);
 }
 
 TEST(Verdict, CellsAddedLater_AreCountedApartFromTheSweeps) {

@@ -35,6 +35,23 @@ TEST(ExplainDefinition, OfASweep_TellsItsCellsAndHowTheyWereMeasured) {
   EXPECT_EQ(planned.settings.site, "hosts node1:2");
 }
 
+// Between GPUs torch's side of a sweep is dp and ddp alone unless more is asked for, and the ladder
+// has its single, too.
+TEST(ExplainDefinition, OfTorchsPairs_TellsNoOtherCellsOfTorch) {
+  const Sweep sweep = parse_sweep(R"({"name": "test", "workloads": [{"model": "m", "batch": 8}],
+      "devices": 1, "strategies": ["single", "ddp"]})",
+                                  "test.json");
+  const std::string single = "single/threads/m/devices:1/batch:8/implementation:torch-9.9.9";
+  const std::string ddp = "ddp/processes/m/devices:1/batch:8/implementation:torch-9.9.9";
+  for (const bool pairs_alone : {false, true}) {
+    const SweepPlace place{
+        .backend = "cuda", .torch = "torch-9.9.9", .torch_has_pairs_alone = pairs_alone};
+    const PlannedBefore planned = planned_by(definition_of(sweep, place), "folder");
+    EXPECT_TRUE(planned.cells.contains(ddp));
+    EXPECT_EQ(planned.cells.contains(single), !pairs_alone);
+  }
+}
+
 TEST(ExplainDefinition, OfAFileInAFolder_TellsCellsAsTheyAreNamedNow) {
   const Sweep sweep = parse_sweep(R"({"name": "test", "devices": 2, "strategies": ["dp"],
       "workloads": [{"model": "a/own.json#12", "batch": 8}]})",

@@ -58,6 +58,45 @@ TEST(ModuleSweep, HasTorchsStrategies_AtDoublingDevices_WithEachBatch) {
   EXPECT_EQ(sweep.strategies[2].launch, "threads");
 }
 
+constexpr const char* kOfModels = R"({"name": "node", "backend": "cuda", "budget": "10m",
+  "workloads": [{"model": "mlp-base", "batch_per_device": 256, "precision": "bf16"}],
+  "devices": "doubling", "launches": 3, "min_time": "400ms",
+  "strategies": ["single", {"strategy": "independent", "launch": "threads"}, "dp", "ddp",
+                 "dp-allreduce", {"strategy": "ddp", "options": {"free-running": 10}}],
+  "constraints": [{"drop": {"strategy": "single", "batch": {"above": 64}}, "reason": "no room"}]})";
+
+TEST(ModuleSweep, InPlaceOfASweepsModels_KeepsWhatTorchHasOfIt) {
+  const Sweep sweep = with_module(
+      parse_sweep(kOfModels, "node.json", {.all = 8}),
+      {.source = "a/own.py:build", .batch_per_device = "8,32", .cells = {"ddp grads=views"}});
+  EXPECT_EQ(sweep.name, "own-node");
+  EXPECT_EQ(sweep.backend, "cuda");
+  EXPECT_EQ(sweep.budget, "10m");
+  EXPECT_EQ(sweep.launches, 3);
+  EXPECT_EQ(sweep.min_time, "400ms");
+  EXPECT_EQ(sweep.devices, (std::vector{1, 2, 4, 8}));
+  EXPECT_TRUE(sweep.is_of_modules);
+  ASSERT_EQ(sweep.workloads.size(), 2U);
+  EXPECT_EQ(sweep.workloads[1].model, "a/own.py:build");
+  EXPECT_EQ(sweep.workloads[1].precision, "fp32");
+  std::vector<std::string> strategies;
+  for (const SweepStrategy& strategy : sweep.strategies) strategies.push_back(strategy.strategy);
+  EXPECT_EQ(strategies, (std::vector<std::string>{"single", "dp", "ddp", "ddp"}));
+  EXPECT_EQ(sweep.strategies.back().options.at("grads"), "views");
+  const PlannedCells planned = planned_of(sweep, {.name = kName, .unused = ""}, false);
+  // Of 6 batches single; of 2 batches a device, on 4 counts, dp and both kinds of ddp.
+  EXPECT_EQ(planned.cells.size(), 6U + 2 * 4 * 3);
+}
+
+TEST(ModuleSweep, InPlaceOfASweepsModels_IsRefusedWhereNothingIsLeft) {
+  Sweep of_modules = sweep_of();
+  const ModuleOptions own{.source = "own.py:build", .batch = "8"};
+  expect_says(message_of([&] { (void)with_module(of_modules, own); }), "has modules of its own");
+  Sweep of_threads = parse_sweep(kOfModels, "node.json", {.all = 2});
+  of_threads.strategies = {{.strategy = "dp-allreduce", .launch = "threads", .options = {}}};
+  expect_says(message_of([&] { (void)with_module(of_threads, own); }), "PyTorch has no strategy");
+}
+
 TEST(ModuleSweep, JunkInBatches_IsNamed) {
   for (const char* junk : {"8,x", "0", "-3", "8,,9", "1.5", "8 9", "99999999999999"}) {
     const auto ask = [&] {

@@ -465,6 +465,17 @@ class Case_run(Scratch):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("DistributedDataParallel (grads=views) on own.py:plain on 2 devices", done.stdout)
 
+    def test_a_sweep_of_gpus_is_planned_for_the_module_where_there_is_none(self):
+        done = self.run_it(TANDEM, "run", "node", "--module=own.py:by_function", "--batch-per-device=2,4", "--devices=8",
+                           f"--with-torch={PYTHON}", "--dry-run")
+        if "built without CUDA" in done.stderr:
+            self.skipTest("torch is built without CUDA")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for cell in ("single/threads", "independent/processes", "dp/threads", "ddp/processes"):
+            self.assertRegex(done.stdout, rf"(?m)^  {cell}/own\.py:by_function#\w+/devices:{1 if cell[0] == 's' else 8}/batch:16/impl")
+        self.assertNotIn("mlp-100m", done.stdout)
+        self.assertIn("within 10m00s, the most informative first", done.stdout)
+
 
 if __name__ == "__main__":
     if not PYTHON:

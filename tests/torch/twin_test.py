@@ -225,6 +225,34 @@ class Case_samples(unittest.TestCase):
         self.assertAlmostEqual(first, later, places=2)
         self.assertEqual(slow.warm_up(1, 6.5)[1], 7)
 
+    def test_the_warm_up_goes_on_until_clocks_are_steady_or_to_its_cap(self):
+        from twin import sampling
+
+        slow = sampling.Sampler(self.Step(), self.Ranks(0, 10**9))
+        answers = iter([False, False, False, True])
+        self.assertEqual(slow.warm_up(1, 2.5, lambda: next(answers), 9.5)[1], 5)
+        self.assertEqual(slow.warm_up(1, 2.5, lambda: False, 9.5)[1], 10)
+        self.assertEqual(slow.warm_up(1, 2.5, lambda: True, 9.5)[1], 3)
+
+    def test_clocks_are_steady_once_six_readings_of_each_gpu_lie_close(self):
+        from twin import clocks
+
+        class Alone:
+            def gather(self, numbers):
+                return [numbers]
+
+        def readings(*of_gpus):
+            rows = iter(zip(*of_gpus))
+            return clocks.Watch(Alone(), lambda: dict(enumerate(next(rows))))
+
+        saved, clocks.PERIOD = clocks.PERIOD, 0.0
+        self.addCleanup(setattr, clocks, "PERIOD", saved)
+        climbing = readings([345, 1000, 1900, 1960, 1970, 1980, 1980, 1980, 1980])
+        self.assertEqual([climbing.is_steady() for _ in range(9)], [False] * 8 + [True])
+        one_drifts = readings([1980] * 7, [1980, 1900] * 3 + [1980])
+        self.assertFalse(any(one_drifts.is_steady() for _ in range(7)))
+        self.assertTrue(clocks.Watch(Alone(), dict).is_steady())  # nobody tells a clock
+
     def test_samples_fill_the_time_and_are_enough(self):
         from twin.sampling import sample_count
 

@@ -27,6 +27,10 @@ std::unique_ptr<Communicator> make_rank(Bootstrap& bootstrap, Device& device,
              : make_shared_memory_communicator(bootstrap, device, options);
 }
 
+CommunicatorOptions options_for(const Device& device, const DeviceTeam::OptionsOf& options_of) {
+  return options_of ? options_of(device) : CommunicatorOptions{};
+}
+
 }  // namespace
 
 TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
@@ -41,8 +45,8 @@ TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   return {probe.usable, probe.trouble};
 }
 
-DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOptions& options)
-    : group_(static_cast<int>(devices.size()), options.deadline),
+DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& options_of)
+    : group_(static_cast<int>(devices.size()), options_for(*devices.front(), options_of).deadline),
       bootstraps_(devices.size()),
       communicators_(devices.size()),
       together_(one_after_the_other) {
@@ -60,7 +64,8 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOp
   }
   on_threads([&](std::size_t i) {
     devices[i]->bind_this_thread();  // the library's own threads inherit the binding
-    communicators_[i] = make_rank(*bootstraps_[i], *devices[i], options);
+    communicators_[i] =
+        make_rank(*bootstraps_[i], *devices[i], options_for(*devices[i], options_of));
   });
   for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
 }

@@ -15,9 +15,12 @@ namespace tandem {
 // thread at a time.
 class DeviceTeam {
  public:
+  // The options of a device's communicator; absent: the defaults.
+  using OptionsOf = std::function<CommunicatorOptions(const Device&)>;
+
   // Throws a usage error where GPUs are shared or NCCL is not available; nccl_serves() tells in
   // advance. `devices`, all of one back end, outlive the team.
-  DeviceTeam(const std::vector<Device*>& devices, const CommunicatorOptions& options = {});
+  DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& options_of = {});
   ~DeviceTeam();
   DeviceTeam(const DeviceTeam&) = delete;
   DeviceTeam& operator=(const DeviceTeam&) = delete;

@@ -31,11 +31,17 @@ TEST(CollectiveOptions, Defaults_AreDdpsOwnCall) {
 }
 
 TEST(CollectiveOptions, CallsPerSample_AreNcclTestsOnGpus_UnlessTheyAreGiven) {
-  EXPECT_EQ(with_usual_calls(parsed({"--devices=2"}), Backend::kHost).calls, 1);
-  const CollectiveOptions on_gpus = with_usual_calls(parsed({"--devices=2"}), Backend::kCuda);
-  EXPECT_EQ(names(on_gpus).front(), "all_reduce/ranks:2/bytes:1024/fp32/in_place/free-running:20");
+  EXPECT_EQ(calls_per_sample(parsed({"--devices=2"}), Backend::kHost), 1);
+  EXPECT_EQ(calls_per_sample(parsed({"--devices=2"}), Backend::kCuda), 20);
   const CollectiveOptions given = parsed({"--devices=2", "--free-running=3"});
-  EXPECT_EQ(with_usual_calls(given, Backend::kCuda).calls, 3);
+  EXPECT_EQ(calls_per_sample(given, Backend::kHost), 3);
+  EXPECT_EQ(calls_per_sample(given, Backend::kCuda), 3);
+}
+
+TEST(CollectiveOptions, MemoryOfNccl_IsAsked) {
+  EXPECT_EQ(parsed({"--devices=2"}).job.communicator.memory, CommMemory::kDevice);
+  EXPECT_EQ(parsed({"--devices=2", "--comm-memory=registered"}).job.communicator.memory,
+            CommMemory::kRegistered);
 }
 
 TEST(CollectiveOptions, SizesSharedInBlocks_AreCutToAMultipleOfTheRanks) {

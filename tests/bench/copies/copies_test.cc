@@ -94,6 +94,20 @@ TEST(CopyRun, ARow_IsTimedFromItsStartToItsEnd_WithoutTheTimeItWasHeldBack) {
   EXPECT_EQ(copy.check().wrong, 0);
 }
 
+TEST(CopyRun, TheOtherWay_IsHeldBackWithTheFirst) {
+  const auto platform = test::host_devices(2);
+  const Endpoint first{Endpoint::Kind::kDevice, 0};
+  const Endpoint second{Endpoint::Kind::kDevice, 1};
+  OneWayCopy there(*platform, first, second, kib(4), 0);
+  OneWayCopy back(*platform, second, first, kib(4), 1);
+  const TimePoint start = Clock::now();
+  there.enqueue_timed(3, start + std::chrono::milliseconds(20));
+  back.enqueue_timed(3, there);
+  back.synchronize();
+  EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(20));
+  EXPECT_LT(back.timed(), std::chrono::milliseconds(20));
+}
+
 TEST(CopyRun, WhatDoesNotFit_IsSkippedWithItsReason) {
   const auto platform =
       host::make_host_platform({.devices = 1, .oversubscribe = true, .device_memory = {mib(1)}});

@@ -131,8 +131,8 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
 
     sweep: a name such as "quick" (`tandem list sweeps`; the default), the path of a JSON file, or a mapping of the same
         form; a mapping is kept as OUT/sweep.json, and files of models in it are named from the current folder.
-    module: in place of a sweep: the function that returns your module and an example batch, "own.py:build" or
-        "package.part:build"; this python measures it unless with_torch names another one.
+    module: the function that returns your module and an example batch, "own.py:build" or "package.part:build"; this
+        python measures it unless with_torch names another one. With a sweep, it stands in place of the sweep's models.
     batch_per_device, batch: of a module: samples per step and device, or over all devices; a number or several.
     cells: of a module: strategies with options to compare as well, such as ["ddp grads=views"].
     pretend, like, beside_gpu: of a module: so many pretended GPUs, on which the host's work is measured and nothing
@@ -180,11 +180,11 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
 
 def run_module(module: str, sweep: Any, out: Optional[StrPath], words: list[str], progress: bool,
                options: Mapping[str, Any]) -> Results:
-    if sweep is not USUAL_SWEEP:
-        raise UsageError(f"run: the sweep {sweep!r} and the module {module!r} are both given; give one")
     folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(short_name(module))
     with removing_what_stayed_empty(folder):
-        call(["run", *words, *options_of({"out": folder, **options})], folder, progress)
+        given = sweep is not USUAL_SWEEP
+        shape = [str(file_of(sweep, folder)) if isinstance(sweep, Mapping) else path_text("run: sweep", sweep)] if given else []
+        call(["run", *shape, *words, *options_of({"out": folder, **options})], folder, progress)
     return load(folder)
 
 

@@ -74,8 +74,8 @@ MeasuringSettings settings_from(const JsonValue& json) {
 
 // The text of the sweep file that a definition was made from.
 std::string sweep_in(const JsonValue& definition) {
-  constexpr std::array<std::string_view, 4> kOfThePlace{"backend", "oversubscribe", "site",
-                                                        "torch"};
+  constexpr std::array<std::string_view, 5> kOfThePlace{"backend", "oversubscribe", "site", "torch",
+                                                        "torch_cells"};
   std::string text;
   JsonWriter writer(text);
   writer.open("", '{');
@@ -101,8 +101,10 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
   // Journals older than names in results hold the folder of a model's file.
   for (SweepWorkload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
-  if (!torch.empty())
-    add_torch_cells(cells, torch, is_on_host(planned.settings.backend), TorchCells::kAll);
+  if (!torch.empty()) {
+    add_torch_cells(cells, torch, is_on_host(planned.settings.backend),
+                    json.has("torch_cells") ? TorchCells::kPairs : TorchCells::kAll);
+  }
   for (const results::Cell& cell : cells.cells) planned.cells.insert(cell.name());
   return planned;
 }

@@ -52,6 +52,21 @@ std::vector<SweepWorkload> workloads_of(const ModuleOptions& options) {
   return workloads;
 }
 
+void add_asked_cells(Sweep& sweep, const std::vector<std::string>& cells) {
+  for (const std::string& words : cells) {
+    for (SweepStrategy& strategy : torch_strategies_of(words)) {
+      sweep.strategies.push_back(std::move(strategy));
+    }
+  }
+}
+
+bool torch_has(const SweepStrategy& strategy) {
+  return has_torch_strategy(strategy.strategy, strategy.launch) &&
+         std::ranges::all_of(strategy.options, [&](const auto& option) {
+           return torch_option_mistake(strategy.strategy, option.first, option.second).empty();
+         });
+}
+
 std::vector<int> doubling(int all) {
   std::vector<int> counts;
   for (int count = 1; count < all; count *= 2) counts.push_back(count);
@@ -149,12 +164,30 @@ Sweep module_sweep(const ModuleOptions& options, int devices) {
               .devices = doubling(devices),
               .strategies = usual_torch_strategies()};
   sweep.is_of_modules = true;
-  for (const std::string& words : options.cells) {
-    for (SweepStrategy& strategy : torch_strategies_of(words)) {
-      sweep.strategies.push_back(std::move(strategy));
-    }
-  }
+  add_asked_cells(sweep, options.cells);
   return sweep;
+}
+
+Sweep with_module(Sweep like, const ModuleOptions& options) {
+  if (like.is_of_modules) {
+    fail(ErrorKind::kUsage,
+         "--module={}: the sweep {} has modules of its own; leave one of them out", options.source,
+         like.name);
+  }
+  Sweep sweep = std::move(like);
+  sweep.name = short_name(options.source) + "-" + sweep.name;
+  sweep.workloads = workloads_of(options);
+  sweep.is_of_modules = true;
+  sweep.constraints.clear();  // what is known of the sweep's own models
+  sweep.model_series.clear();
+  sweep.model_files.clear();
+  std::erase_if(sweep.strategies,
+                [](const SweepStrategy& strategy) { return !torch_has(strategy); });
+  add_asked_cells(sweep, options.cells);
+  if (!sweep.strategies.empty()) return sweep;
+  fail(ErrorKind::kUsage,
+       "--module={}: PyTorch has no strategy of the sweep {}; leave the sweep out, or add --cell",
+       options.source, sweep.name);
 }
 
 std::vector<ModuleFacts> name_modules(Sweep& sweep, const std::filesystem::path& folder,

@@ -26,6 +26,11 @@ struct ModuleOptions {
 // usage error for options without a meaning.
 [[nodiscard]] Sweep module_sweep(const ModuleOptions& options, int devices);
 
+// A sweep of Tandem's models, `like`, with the module in their place: its devices, launches, times,
+// back end and budget, and of its strategies those that torch has. Throws a usage error for options
+// without a meaning, and for a sweep that names modules of its own.
+[[nodiscard]] Sweep with_module(Sweep like, const ModuleOptions& options);
+
 // What is known of a module, by its source, with the smallest share of a device that the sweep has.
 using AskAboutModule = std::function<ModuleFacts(const std::string& source, std::int64_t share)>;
 

@@ -19,6 +19,7 @@
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
@@ -41,6 +42,7 @@ struct Task {
   PlannedCells planned;
   SweepPlan plan;
   std::optional<TorchTwin> torch;
+  TorchCells torch_cells = TorchCells::kAll;
 };
 
 bool is_of_module(const RunOptions& options) { return !options.module.source.empty(); }
@@ -53,7 +55,7 @@ std::string sweep_of(const RunOptions& options) {
 // The folder that the user named, or a new one named after the sweep.
 std::filesystem::path out_of(const RunOptions& options) {
   if (!options.out.empty()) return options.out;
-  if (is_of_module(options)) return new_folder(module_sweep(options.module, 1).name);
+  if (is_of_module(options)) return new_folder(short_name(options.module.source));
   return new_folder(std::filesystem::path(sweep_of(options)).stem().string());
 }
 
@@ -67,13 +69,6 @@ void check_module_options(const RunOptions& options) {
     fail(ErrorKind::kUsage,
          "--batch, --batch-per-device and --cell go with --module; a sweep's file has keys of its "
          "own for them");
-  }
-  if (!options.sweep.empty()) {
-    fail(ErrorKind::kUsage,
-         "--module and the sweep '{}' are both given; give one, or name the module in a sweep's "
-         "file "
-         "(\"module\": \"{}\")",
-         options.sweep, module.source);
   }
   if (!options.comm_timeout.empty()) {
     fail(
@@ -105,8 +100,10 @@ std::string backend_of(const RunOptions& options) {
 
 // The sweep that the options name, with the names of models as cells have them.
 Sweep asked_sweep(const RunOptions& options, int devices) {
-  if (is_of_module(options)) return module_sweep(options.module, devices);
-  return load_sweep(sweep_of(options), sweep_folders(), {.all = devices, .most = options.devices});
+  if (is_of_module(options) && options.sweep.empty()) return module_sweep(options.module, devices);
+  Sweep sweep =
+      load_sweep(sweep_of(options), sweep_folders(), {.all = devices, .most = options.devices});
+  return is_of_module(options) ? with_module(std::move(sweep), options.module) : sweep;
 }
 
 // The folder below which the sweep's files of modules are.
@@ -126,8 +123,8 @@ void plan_models(Task& task, const RunOptions& options) {
   const std::string python = options.torch.empty() ? "python3" : options.torch;
   task.torch = find_torch_twin(python, task.site, task.backend);
   if (!task.torch) return;
-  add_torch_cells(task.planned, task.torch->name, is_host,
-                  is_asked ? TorchCells::kAll : TorchCells::kPairs);
+  if (!is_asked) task.torch_cells = TorchCells::kPairs;
+  add_torch_cells(task.planned, task.torch->name, is_host, task.torch_cells);
 }
 
 // Plans torch's cells of users' modules, after a step of each module.
@@ -140,10 +137,13 @@ void plan_modules(Task& task, const RunOptions& options) {
     task.torch->environment = pretend_variables(pretend);
   }
   const Interrupts interrupts;
+  // A plan for GPUs is made where there are none, too.
+  const bool is_of_plan = options.dry_run && task.backend == "cuda" && !has_nvidia_device();
+  const std::string backend = is_of_plan ? "host" : task.backend;
   const auto ask = [&](const std::string& source, std::int64_t share) {
     return facts_of_module(*task.torch, source,
                            {.batch = share,
-                            .backend = task.backend,
+                            .backend = backend,
                             .patience = checked_launch_timeout(options.launch_timeout)},
                            interrupts);
   };
@@ -221,10 +221,12 @@ results::SweepInfo sweep_info(const Task& task, const RunOptions& options) {
   const Sweep& sweep = task.sweep;
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition = definition_of(sweep, {.backend = task.backend,
-                                          .oversubscribe = options.oversubscribe,
-                                          .site = text_of(task.site),
-                                          .torch = task.torch ? task.torch->name : ""});
+  info.definition =
+      definition_of(sweep, {.backend = task.backend,
+                            .oversubscribe = options.oversubscribe,
+                            .site = text_of(task.site),
+                            .torch = task.torch ? task.torch->name : "",
+                            .torch_has_pairs_alone = task.torch_cells == TorchCells::kPairs});
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
   info.dropped = by_reason(task.planned.dropped);

@@ -343,6 +343,7 @@ std::string definition_of(const Sweep& sweep, const SweepPlace& place) {
   if (!sweep.constraints.empty()) write_constraints(writer, sweep.constraints);
   if (!place.site.empty()) writer.value("site", place.site);
   if (!place.torch.empty()) writer.value("torch", place.torch);
+  if (place.torch_has_pairs_alone) writer.value("torch_cells", "pairs");
   writer.close();
   return text;
 }

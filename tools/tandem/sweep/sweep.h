@@ -93,8 +93,9 @@ struct SweepDevices {
 struct SweepPlace {
   std::string backend;
   bool oversubscribe = false;
-  std::string site{};   // text_of(LaunchSite)
-  std::string torch{};  // name of PyTorch's cells; empty: none
+  std::string site{};                  // text_of(LaunchSite)
+  std::string torch{};                 // name of PyTorch's cells; empty: none
+  bool torch_has_pairs_alone = false;  // those cells are dp's and ddp's
 };
 [[nodiscard]] std::string definition_of(const Sweep& sweep, const SweepPlace& place);
 

@@ -34,9 +34,9 @@ void add_measuring(CLI::App& command, MeasuringOptions& options, const std::stri
 void add_module(CLI::App& run, ModuleOptions& module) {
   run.add_option(
          "--module", module.source,
-         "in place of a sweep: PyTorch's own single, independent, dp and ddp on your module; "
-         "a function, FILE.py:FUNCTION or MODULE:FUNCTION, that returns the module and an "
-         "example batch")
+         "PyTorch's own single, independent, dp and ddp on your module; a function, "
+         "FILE.py:FUNCTION or MODULE:FUNCTION, that returns the module and an example batch; with "
+         "SWEEP, such as node, the module stands in place of the sweep's models")
       ->type_name("FUNCTION");
   run.add_option("--batch-per-device", module.batch_per_device,
                  "of --module: samples per step and device, such as 8,32")
@@ -77,6 +77,7 @@ void add_run(CLI::App& app, Verbs& verbs) {
             .examples = "  tandem run\n"
                         "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
                         "  tandem run --module=own.py:build --batch-per-device=8,32\n"
+                        "  tandem run node --module=own.py:build --batch-per-device=8,32\n"
                         "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4",
             .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   run.add_option("SWEEP", options->sweep,

@@ -50,14 +50,17 @@ class Sampler:
                    for theirs in all_of_them]
         return whole * 1e-9, by_rank
 
-    def warm_up(self, least_steps, least_seconds):
-        """Discarded: (seconds of the first step, steps, seconds, mean seconds of the later half)."""
+    def warm_up(self, least_steps, least_seconds, is_steady=None, most_seconds=0.0):
+        """Discarded: (seconds of the first step, steps, seconds, mean seconds of the later half). Behind the least it goes on
+        to the most, or until `is_steady`, asked after each sample, says so."""
         first = total = self.sample()[0]
-        later, steps = [], 1
-        while not later or steps < least_steps or total < least_seconds:
+        later, steps, steady = [], 1, True
+        while not later or steps < least_steps or total < least_seconds or (not steady and total < most_seconds):
             later.append(self.sample()[0])
             total += later[-1]
             steps += 1
+            if is_steady:
+                steady = is_steady()
         half = later[len(later) // 2:]
         return first, steps, total, sum(half) / len(half)
 
