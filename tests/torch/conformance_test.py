@@ -52,6 +52,7 @@ OPTIONS = {
         ("mlp-small", "ddp", ["grads=views"], [], DDP["mlp-small"]),
         ("resnet50", "ddp", ["grads=views"], [], DDP["resnet50"]),
         ("resnet50", "ddp", ["bucket-mb=5"], [], DDP["resnet50"]),
+        ("resnet-tiny", "ddp", ["channels-last=on"], [], DDP["resnet-tiny"]),
         ("mlp-small", "ddp", ["static-graph=on"], [], DDP["mlp-small"]),
         ("resnet-tiny", "ddp", ["static-graph=on"], [], DDP["resnet-tiny"]),
         ("mlp-small", "ddp", ["accumulate=2"], [], DDP["mlp-small"] | {"micro_batches": 8}),
@@ -70,7 +71,6 @@ OPTIONS = {
     "torch_alone": [
         ("resnet-tiny", "ddp", [], ["broadcast-buffers=off"],
          without(DDP["resnet-tiny"], "batch_counters", "buffers_copied_back") | {"buffers_stay": 1, "padding": 1}),
-        ("resnet-tiny", "ddp", [], ["channels-last=on"], DDP["resnet-tiny"]),
     ],
 }
 

@@ -48,11 +48,6 @@ struct LoadedCudnn {
 class CudnnError : public Error {
  public:
   CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call);
-
-  [[nodiscard]] cudnnStatus_t status() const { return status_; }
-
- private:
-  cudnnStatus_t status_;
 };
 
 // Throws where `status` is not success. `call` is its name in the message.
@@ -60,30 +55,22 @@ void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call);
 
 namespace cudnn_detail {
 
+using TypeName = cudnnBackendAttributeType_t;
+
 // How cuDNN names the type of an attribute's elements.
-constexpr cudnnBackendAttributeType_t type_name(const std::int64_t&) { return CUDNN_TYPE_INT64; }
-constexpr cudnnBackendAttributeType_t type_name(const std::int32_t&) { return CUDNN_TYPE_INT32; }
-constexpr cudnnBackendAttributeType_t type_name(const bool&) { return CUDNN_TYPE_BOOLEAN; }
-constexpr cudnnBackendAttributeType_t type_name(const float&) { return CUDNN_TYPE_FLOAT; }
-constexpr cudnnBackendAttributeType_t type_name(const double&) { return CUDNN_TYPE_DOUBLE; }
-constexpr cudnnBackendAttributeType_t type_name(void* const&) { return CUDNN_TYPE_VOID_PTR; }
-constexpr cudnnBackendAttributeType_t type_name(const cudnnHandle_t&) { return CUDNN_TYPE_HANDLE; }
-constexpr cudnnBackendAttributeType_t type_name(const cudnnDataType_t&) {
-  return CUDNN_TYPE_DATA_TYPE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnConvolutionMode_t&) {
-  return CUDNN_TYPE_CONVOLUTION_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnPointwiseMode_t&) {
-  return CUDNN_TYPE_POINTWISE_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnReduceTensorOp_t&) {
+constexpr TypeName type_name(const std::int64_t&) { return CUDNN_TYPE_INT64; }
+constexpr TypeName type_name(const bool&) { return CUDNN_TYPE_BOOLEAN; }
+constexpr TypeName type_name(const float&) { return CUDNN_TYPE_FLOAT; }
+constexpr TypeName type_name(void* const&) { return CUDNN_TYPE_VOID_PTR; }
+constexpr TypeName type_name(const cudnnHandle_t&) { return CUDNN_TYPE_HANDLE; }
+constexpr TypeName type_name(const cudnnDataType_t&) { return CUDNN_TYPE_DATA_TYPE; }
+constexpr TypeName type_name(const cudnnConvolutionMode_t&) { return CUDNN_TYPE_CONVOLUTION_MODE; }
+constexpr TypeName type_name(const cudnnPointwiseMode_t&) { return CUDNN_TYPE_POINTWISE_MODE; }
+constexpr TypeName type_name(const cudnnReduceTensorOp_t&) {
   return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
-constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendHeurMode_t&) {
-  return CUDNN_TYPE_HEUR_MODE;
-}
-constexpr cudnnBackendAttributeType_t type_name(const cudnnBackendNumericalNote_t&) {
+constexpr TypeName type_name(const cudnnBackendHeurMode_t&) { return CUDNN_TYPE_HEUR_MODE; }
+constexpr TypeName type_name(const cudnnBackendNumericalNote_t&) {
   return CUDNN_TYPE_NUMERICAL_NOTE;
 }
 
