@@ -42,8 +42,7 @@ CudnnTensor operand(std::int64_t id, const ConvolutionKey& key, const Numbers& s
   return {.id = id,
           .type = cudnn_type(written ? key.result : key.type),
           .sizes = sizes,
-          .strides = channels_last ? Numbers{sizes[2] * line, 1, line, channels}
-                                   : CudnnGraphBuilder::dense(sizes),
+          .strides = channels_last ? Numbers{sizes[2] * line, 1, line, channels} : Numbers{},
           .alignment = alignment};
 }
 
@@ -189,9 +188,7 @@ std::string Convolutions::implementations() const {
   const bool tf32 = takes([](const auto& plan) { return plan.second.tensor_cores; });
   return fmt::format("cuDNN {}, channels {}, {}", cudnn_.version,
                      how_.channels_last ? "last" : "first",
-                     narrow ? "bf16"
-                     : tf32 ? "tf32"
-                            : "fp32");
+                     narrow ? "bf16" : (tf32 ? "tf32" : "fp32"));
 }
 
 PlanChoice Convolutions::choose(const ConvolutionKey& key) {
