@@ -126,6 +126,13 @@ int report(const Verification& verification, int rank) {
   return 1;
 }
 
+void check_back_end(const Model& model, Backend backend, const ImageOptions& images) {
+  check_runs_on(model, backend);
+  if (backend == Backend::kCuda || images == ImageOptions{}) return;
+  fail(ErrorKind::kUsage,
+       "--channels-last and --conv-fp32 are of GPUs, and the back end is host: leave them out");
+}
+
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_model(options);
   StepWatch watch(options, bootstrap, flight);
@@ -143,7 +150,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     check_duration(bootstrap, job, options, *workload);
   }
   const auto model = make_model_for(options);
-  check_runs_on(*model, job.platform->backend());
+  check_back_end(*model, job.platform->backend(), options.variant.training.images);
   watch.attach(options, job, *model);
   if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
   if (job.nodes.nodes() > 1 && !options.planted.empty()) {

@@ -162,7 +162,7 @@ void register_norms(const OperationRegistry& registry) {
       {kBatch * 112 * 112, 64}, {kBatch * 56 * 56, 256}, {kBatch * 28 * 28, 512},
       {kBatch * 14 * 14, 1024}, {kBatch * 7 * 7, 2048},  {kBatch * 7 * 7, 512}};
   const auto shape_of = [](const State& state) {
-    return BatchNormShape{state.range(0), state.range(1)};
+    return BatchNormShape{state.range(0), state.range(1), state.range(0) / kBatch};
   };
   add_loop(registry, "batch_norm_forward", names, rows, shape_of, batch_norm_forward,
            [](const BatchNormShape& s) { return 3 * s.rows * s.channels; });

@@ -107,17 +107,26 @@ TrainedValues train_by_shard(Job& job, const Model& model, const StepOptions& op
   return values;
 }
 
+// The narrowest format in which the step multiplies.
+Precision factors_of(const StepOptions& options, const Model& model, Backend backend) {
+  const TrainingOptions& training = options.variant.training;
+  const bool may_be_tf32 =
+      backend == Backend::kCuda && model.needs_images() && !training.images.fp32_factors;
+  return training.precision == Precision::kFp32 && may_be_tf32 ? Precision::kTf32
+                                                               : training.precision;
+}
+
 // Refuses a model in a narrow format whose normalisation takes differences of gradients that
 // roundings have moved apart: the differences are then wrong by any part where shares of the batch
 // are not a power of two of equal shares.
-void check_comparable(const StepOptions& options, const Model& model) {
-  const Precision precision = options.variant.training.precision;
+void check_comparable(const StepOptions& options, const Model& model, Backend backend) {
+  const Precision precision = factors_of(options, model, backend);
   if (!is_by_shard(options, model) || precision == Precision::kFp32) return;
   if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
   fail(ErrorKind::kUsage,
        "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
-       "roundings as much as by mistakes: use --precision=fp32 or another batch",
-       model.name(), name_of(precision));
+       "roundings as much as by mistakes: use --precision=fp32{} or another batch",
+       model.name(), name_of(precision), backend == Backend::kCuda ? " --conv-fp32=on" : "");
 }
 
 // Trains the same variant on one device alone; on rank 0.
@@ -142,7 +151,7 @@ Verification judge(const StepOptions& options, const Model& model, Backend backe
                    const Disagreement& found, bool equal, std::uint64_t weights) {
   const int devices = options.job.devices;
   const Disagreement bounds =
-      bounds_of(options.variant.training.precision, rounding_of(backend, shards_of(options)));
+      bounds_of(factors_of(options, model, backend), rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
   return {passed ? Verification::Outcome::kAgrees : Verification::Outcome::kDiffers,
           fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
@@ -230,7 +239,7 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
          "--verify: independent devices train apart and have no common result; "
          "verify another strategy");
   }
-  check_comparable(options, model);
+  check_comparable(options, model, job.platform->backend());
   try {
     const TrainedValues mine = train_together(bootstrap, job, options, model);
     // The other ranks of a strategy with a root are sent weights and keep none.

@@ -41,10 +41,17 @@ std::optional<std::string> precision_warning(Backend backend, Precision precisio
          "and converts; its speed says nothing about a CPU or GPU that has them";
 }
 
+bool has_one_format(const StepOptions& options, const Measurement& measured) {
+  const auto by = measured.resolved.find("convolutions");
+  return options.variant.training.precision != Precision::kFp32 || by == measured.resolved.end() ||
+         !by->second.ends_with("tf32");
+}
+
 void report_flops(const Job& job, const StepOptions& options, const Model& model,
                   const Measurement& measured) {
   if (job.communicator->rank() != 0 || measured.peak_gflops == 0) return;
   if (model.flops_per_sample() == 0) return;  // the model's FLOPs are unknown
+  if (!has_one_format(options, measured)) return;
   const double achieved = achieved_gflops(options, model, measured);
   std::cerr << fmt::format(
       "{:.4g} GFLOP/s per device, {:.1f} % of a {} peak of {:.4g} GFLOP/s ({})\n", achieved,

@@ -28,6 +28,10 @@ namespace tandem::bench {
 // need no warning.
 [[nodiscard]] std::optional<std::string> precision_warning(Backend backend, Precision precision);
 
+// Whether the step's products all are in the precision whose peak is asked for: not where
+// convolutions of fp32 were computed in tf32.
+[[nodiscard]] bool has_one_format(const StepOptions& options, const Measurement& measured);
+
 // Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
 // the peak.
 void report_flops(const Job& job, const StepOptions& options, const Model& model,

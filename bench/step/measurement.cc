@@ -44,7 +44,8 @@ void set_counters(benchmark::State& state, const StepOptions& options, const Mod
   if (model.flops_per_sample() > 0) {  // else unknown, as in workload files of times alone
     const double achieved = achieved_gflops(options, model, measured);
     state.counters["gflops_per_device"] = achieved;
-    if (options.peak.gflops > 0) state.counters["of_peak"] = achieved / options.peak.gflops;
+    const bool has_peak = options.peak.gflops > 0 && has_one_format(options, measured);
+    if (has_peak) state.counters["of_peak"] = achieved / options.peak.gflops;
   }
   state.counters["dispatches_per_step"] = measured.dispatches_per_step;
   const StepWork work = step_work_of(options, model);

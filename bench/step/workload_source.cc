@@ -86,7 +86,7 @@ std::optional<Workload> read_workload(const std::string& model) {
 void check_model(const StepOptions& options) {
   const auto workload = read_workload(options.model);
   if (!workload) {
-    static_cast<void>(make_model(options.model));
+    static_cast<void>(make_model_for(options));
     return;
   }
   check_precision(*workload, options.variant.training.precision);
@@ -97,8 +97,13 @@ void check_model(const StepOptions& options) {
 
 std::unique_ptr<Model> make_model_for(const StepOptions& options) {
   const auto workload = read_workload(options.model);
-  if (!workload) return make_model(options.model);
-  return std::make_unique<Replay>(*workload);
+  auto model = workload ? std::make_unique<Replay>(*workload) : make_model(options.model);
+  if (!model->needs_images() && options.variant.training.images != ImageOptions{}) {
+    fail(ErrorKind::kUsage,
+         "--channels-last and --conv-fp32 are of models of images, and {} is none: leave them out",
+         model->name());
+  }
+  return model;
 }
 
 void write_workload(Job& job, const StepOptions& options) {

@@ -12,12 +12,13 @@
 namespace tandem {
 
 // Raise this number with every change to CudaKernelsModule, to Operations or to an operation.
-inline constexpr int kCudaKernelsAbi = 4;
+inline constexpr int kCudaKernelsAbi = 5;
 
 // The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaKernelsModule {
   int abi;
-  std::unique_ptr<Operations> (*make_operations)(Device& device, Precision precision);
+  std::unique_ptr<Operations> (*make_operations)(Device& device, Precision precision,
+                                                 const ImageOptions& images);
   std::string (*library_version)();
   std::string (*lack_of_images)();  // lack_of_images() (operations.h) of the CUDA back end
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations of a convolutional network beside linear layers. Activations are channels-last:
-// (batch, height, width, channels). Where an operand's type is open, the type is that in which the
-// convolutions compute (fp32 or bf16); statistics, and parameters of normalisations, are fp32, as
-// under torch.autocast.
+// The operations of a convolutional network beside linear layers. Activations are channels-last,
+// (batch, height, width, channels), as written here; but of a GPU's that were not made so
+// (ImageOptions) all images, rows of normalisations and weights lie channels first: (batch,
+// channels, height, width), (out, in, kernel, kernel). Where an operand's type is open, the type is
+// that in which the convolutions compute (fp32 or bf16); statistics, and parameters of
+// normalisations, are fp32, as under torch.autocast.
 #pragma once
 
 #include "common/kernels/basic_operations.h"

@@ -50,6 +50,7 @@ struct ConvolutionShape {
 struct BatchNormShape {
   std::int64_t rows = 0;  // batch * height * width; at least 2, as one row has no variance
   std::int64_t channels = 0;
+  std::int64_t positions = 1;  // height * width
 
   auto operator<=>(const BatchNormShape&) const = default;
 };

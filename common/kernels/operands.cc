@@ -102,6 +102,8 @@ void check(const BatchNormShape& s) {
                "batch normalisation of {} value per channel, of which there is no variance: use a "
                "larger batch",
                s.rows);
+  TANDEM_CHECK(s.positions > 0 && s.rows % s.positions == 0, "{} rows of images of {} positions",
+               s.rows, s.positions);
 }
 
 void check(const MaxPoolShape& s) {
@@ -257,7 +259,7 @@ std::vector<Access> accesses(const BatchNormForward& op) {
   check(op.shape);
   TANDEM_CHECK(op.activation != Activation::kGelu, "batch normalisation of {} rows with GELU",
                op.shape.rows);
-  const auto& [rows, channels] = op.shape;
+  const auto& [rows, channels, positions] = op.shape;
   return checked({{"x", op.x, rows * channels},
                   {"residual", op.residual, unless_empty(op.residual, rows * channels)},
                   {"gain", op.gain, channels},
@@ -274,7 +276,7 @@ std::vector<Access> accesses(const BatchNormBackward& op) {
   check(op.shape);
   TANDEM_CHECK(op.dresidual.empty() || op.dx.data() != op.dresidual.data(),
                "dx and dresidual, of {} elements, are one", op.dx.size());
-  const auto& [rows, channels] = op.shape;
+  const auto& [rows, channels, positions] = op.shape;
   return checked({{"x", op.x, rows * channels},
                   {"y", op.y, unless_empty(op.y, rows * channels)},
                   {"dy", op.dy, rows * channels},

@@ -18,6 +18,14 @@ enum class Precision {
 
 inline constexpr std::array kPrecisions{Precision::kFp32, Precision::kTf32, Precision::kBf16};
 
+// How GPUs compute models of images; by default as torch does.
+struct ImageOptions {
+  bool fp32_factors = false;   // of fp32 convolutions, which else may round them as tf32 does
+  bool channels_last = false;  // in memory; else first: (batch, channels, height, width)
+
+  bool operator==(const ImageOptions&) const = default;
+};
+
 // The name of the precision: "fp32", "tf32", "bf16".
 [[nodiscard]] std::string_view name_of(Precision precision);
 

@@ -35,13 +35,14 @@ void check_host_has(Precision precision) {
   fail(ErrorKind::kLogic, "no such precision");
 }
 
-std::unique_ptr<Operations> make_operations(Device& device, Precision precision) {
+std::unique_ptr<Operations> make_operations(Device& device, Precision precision,
+                                            const ImageOptions& images) {
   switch (device.id().backend) {
     case Backend::kHost:
       check_host_has(precision);
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
-      return cuda_kernels_module().make_operations(device, precision);
+      return cuda_kernels_module().make_operations(device, precision, images);
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

@@ -49,7 +49,8 @@ struct ResNetUnit {
     return whole;
   }
   [[nodiscard]] BatchNormShape norm_shape(std::int64_t samples) const {
-    return {samples * shape.out_height() * shape.out_width(), shape.out};
+    const std::int64_t positions = shape.out_height() * shape.out_width();
+    return {samples * positions, shape.out, positions};
   }
 
  private:

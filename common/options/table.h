@@ -67,6 +67,22 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .help = "tf32 is for GPUs alone; bf16: products and activations are in bf16, parameters, "
              "gradients, loss and optimizer in fp32",
      .example = "bf16"},
+    {.name = "conv-fp32",
+     .value = choice("off|on", "off"),
+     .scope = Scope::kCuda,
+     .elsewhere = "convolutions of cores are fp32",
+     .marks = kPartOfCell | kPaired,
+     .help = "on: convolutions in fp32 keep to it (torch.backends.cudnn.allow_tf32=False); off: a "
+             "GPU's may round their factors to tf32, as torch's default",
+     .example = "on"},
+    {.name = "channels-last",
+     .value = choice("off|on", "off"),
+     .scope = Scope::kCuda,
+     .elsewhere = "channels of cores are last anyhow",
+     .marks = kPartOfCell | kPaired,
+     .help = "on: weights and images lie in a GPU's memory with their channels last; off: first, "
+             "torch's default",
+     .example = "on"},
     {.name = "cuda-graph",
      .value = choice("off|on", "off"),
      .scope = Scope::kCuda,

@@ -102,9 +102,9 @@ class NodesOfGradients final : public GradientSink {
 };
 
 std::unique_ptr<Operations> operations_for(const Model& model, Device& device,
-                                           Precision precision) {
+                                           const TrainingOptions& options) {
   check_runs_on(model, device.id().backend);
-  return make_operations(device, precision);
+  return make_operations(device, options.precision, options.images);
 }
 
 std::unique_ptr<ObservedOperations> observed_where_wanted(
@@ -123,7 +123,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
       batch_(batch),
       observers_(options.phases.observers),
       work_observers_(work_observers_of(observers_)),
-      operations_(operations_for(model, device, options.precision)),
+      operations_(operations_for(model, device, options)),
       parameters_(given ? std::move(*given) : make_arena(device, model.layout())),
       weights_(as_const(parameters_.tensors)),
       observed_(

@@ -44,6 +44,7 @@ struct TrainingOptions {
   Distribution distribution = Distribution::kUniform;
   OptimizerOptions optimizer{};
   Precision precision = Precision::kFp32;  // precision in which models compute
+  ImageOptions images{};                   // of GPUs
   InputPlace input = InputPlace::kHost;
   std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};

@@ -66,6 +66,8 @@ TrainingOptions training_options(const options::Values& values) {
       values.pick("optimizer", {OptimizerKind::kSgd, OptimizerKind::kAdam, OptimizerKind::kAdamW});
   training.precision =
       values.pick("precision", {Precision::kFp32, Precision::kTf32, Precision::kBf16});
+  training.images = {.fp32_factors = values.is_on("conv-fp32"),
+                     .channels_last = values.is_on("channels-last")};
   training.input = input_place(values);
   training.phases.timing = values.pick("phases", {PhaseTiming::kOn, PhaseTiming::kOff});
   training.phases.planted =

@@ -248,7 +248,8 @@ struct LaunchRecord {
   std::optional<double> joules_per_step;
   std::vector<ThreadPlace> threads;  // places by device, each once; empty: not known
   // Options whose value depends on the machine, with the resulting value: "broadcast" of dp is
-  // "collective" or "sequential"; "attention" on GPUs names its implementation.
+  // "collective" or "sequential"; "attention" and "convolutions" on GPUs name their
+  // implementation, the latter with the format of the factors: "cuDNN 9.19.0, tf32".
   std::map<std::string, std::string> resolved;
   std::vector<std::int64_t> bucket_bytes;  // ddp's buckets in launch order
   ModelFacts model;

@@ -107,8 +107,15 @@ void add_theirs(Explanation& explanation, const MeasuredLadder& ladder, Rung the
   Weights rest = whole;
   add(rest, kernels, -1);
   explanation.theirs.push_back({.cause = name + ", all of it", .figure = ladder.sum(whole)});
+  const auto is_apart = [](const results::LaunchRecord* launch) {
+    const auto attention = launch->resolved.find("attention");
+    return attention != launch->resolved.end() && results::is_unfused(attention->second);
+  };
+  const bool is_unfused = std::ranges::any_of(ladder.find(Rung::kOwnSingle)->measured, is_apart);
   explanation.theirs.push_back(
-      {.cause = "kernels: single against single, on one share", .figure = ladder.sum(kernels)});
+      {.cause = fmt::format("kernels: single against single, on one share{}",
+                            is_unfused ? "; attention is fused for them alone" : ""),
+       .figure = ladder.sum(kernels)});
   explanation.theirs.push_back({.cause = "interpreter: what is left, of wrapper and collectives",
                                 .figure = ladder.sum(rest)});
 }

@@ -29,6 +29,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
         fmt::format("{:.1f} % of the step in no phase", 100 * summary.remainder_share()));
   }
   if (has_unfused_attention(summary)) marks.emplace_back("attention not fused");
+  if (has_tf32_convolutions(summary)) marks.emplace_back("tf32 convolutions");
   for (const std::string& mark :
        {slowdown_mark(summary), clock_mark(summary), transfers_mark(summary)}) {
     if (!mark.empty()) marks.push_back(mark);
@@ -74,6 +75,12 @@ std::set<std::string> settled(const CellSummary& cell, const std::string& option
 
 bool has_unfused_attention(const CellSummary& cell) {
   return std::ranges::any_of(settled(cell, "attention"), results::is_unfused);
+}
+
+bool has_tf32_convolutions(const CellSummary& cell) {
+  return cell.cell.option("precision", "fp32") == "fp32" &&
+         std::ranges::any_of(settled(cell, "convolutions"),
+                             [](const auto& by) { return by.ends_with("tf32"); });
 }
 
 std::string transfers_mark(const CellSummary& cell) {

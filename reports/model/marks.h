@@ -25,6 +25,10 @@ namespace tandem::reports {
 // Whether a GPU computed attention by products and softmax, where PyTorch has a fused kernel.
 [[nodiscard]] bool has_unfused_attention(const CellSummary& cell);
 
+// Whether a GPU rounded factors of convolutions to tf32 in a cell of fp32, as torch's default lets
+// it.
+[[nodiscard]] bool has_tf32_convolutions(const CellSummary& cell);
+
 // The values that an option that leaves the choice to the machine, such as dp's "broadcast" and
 // "reduce", took in the cell's measured launches: "sequential", "tree", "collective". Empty where
 // the records do not tell, as before schema 1.4.0.

@@ -22,8 +22,8 @@ namespace {
 constexpr const char* kUsualPrecision = "fp32";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
-                                // Of torch's cells: how the step itself is written.
-                                "fused", "channels-last", "read-loss"};
+                                // How the step itself is written, partly of torch's cells alone.
+                                "fused", "conv-fp32", "channels-last", "read-loss"};
 
 // The option's value; empty where the option has its default. "off" is the default of all switches
 // read here.

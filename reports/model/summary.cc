@@ -10,6 +10,7 @@
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
 #include "common/stats/summary.h"
+#include "reports/model/marks.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 
@@ -132,7 +133,8 @@ void fill_peaks(std::vector<CellSummary>& cells, const std::vector<LaunchRecord>
   }
   for (CellSummary& summary : cells) {
     const auto found = peaks.find({summary.cell.backend, precision_of(summary.cell)});
-    if (found != peaks.end()) summary.peak_gflops = found->second;
+    const bool is_of_all_products = !has_tf32_convolutions(summary);
+    if (found != peaks.end() && is_of_all_products) summary.peak_gflops = found->second;
   }
 }
 
@@ -190,8 +192,8 @@ std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells) {
 
 // Whether one implementation trains by the same step on each device, however devices exchange.
 bool is_same_step(const results::Cell& a, const results::Cell& b) {
-  constexpr std::array kOptions{kImplementation, "optimizer", "fused", "channels-last",
-                                "read-loss"};
+  constexpr std::array kOptions{kImplementation, "optimizer",     "fused",
+                                "conv-fp32",     "channels-last", "read-loss"};
   return std::ranges::all_of(kOptions, [&](const char* option) {
     return a.option(option, "off") == b.option(option, "off");
   });

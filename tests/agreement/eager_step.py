@@ -6,8 +6,9 @@
 
 A step is what `single` does with --input=device: forward, the model's loss, backward, SGD with momentum as torch
 has it by default (fused over parameters by foreach on a GPU). bf16 is torch.autocast with fp32 parameters, tf32
-torch's switch for matrix products. On the CPU denormal numbers are flushed, as step_bench's threads do. Models of
-images run in both layouts of memory that users choose from; the faster one counts and is named.
+torch's switch for matrix products; a GPU's convolutions in fp32 are tf32, as torch has them by default. On the CPU denormal numbers are flushed, as step_bench's threads do. Models of
+images run on a CPU in both layouts of memory that users choose from, of which the faster one counts and is named, on a
+GPU with their channels first, as step_bench's do.
 Prints one JSON object: seconds by the host's clock and, on a GPU, by CUDA's events, per step; the layout, where there
 are several, and each one's median; parameters; versions. Needs torch.
 """
@@ -26,7 +27,6 @@ MIN_SAMPLES = 10
 def make_step(torch, models, options, layout):
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
-    torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
     workload = models.build(options.model, layout)
     module = workload.module.to(options.device)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9)
@@ -82,7 +82,7 @@ def measure_layouts(torch, options):
     sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "torch"))
     import models  # needs torch
 
-    found = {layout: measure(torch, models, options, layout) for layout in models.layouts(options.model)}
+    found = {layout: measure(torch, models, options, layout) for layout in models.layouts(options.model, options.device)}
     medians = {layout: statistics.median(figures["seconds"]) for layout, figures in found.items()}
     fastest = min(medians, key=medians.get)
     return found[fastest] | {

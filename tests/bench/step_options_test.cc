@@ -53,6 +53,8 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("input", "scatter").variant.shards, ddp::Shards::kScattered);
   EXPECT_EQ(with("optimizer", "adamw").variant.training.optimizer.kind, OptimizerKind::kAdamW);
   EXPECT_EQ(with("precision", "tf32").variant.training.precision, Precision::kTf32);
+  EXPECT_TRUE(with("conv-fp32", "on").variant.training.images.fp32_factors);
+  EXPECT_TRUE(with("channels-last", "on").variant.training.images.channels_last);
   EXPECT_EQ(with("phases", "off").variant.training.phases.timing, PhaseTiming::kOff);
   EXPECT_EQ(with("threads", "kept").variant.dp.threads, dp::Threads::kKept);
   EXPECT_EQ(with("replicate", "flat").variant.dp.replicate, dp::Grouping::kFlat);

@@ -27,24 +27,37 @@ class CudaImageParity : public CudaParity<Backend> {
     if (!lack.empty()) GTEST_SKIP() << lack;
   }
 
-  // The same values to both sides.
+  // From now on; false where this GPU has not that precision.
+  bool lie(bool channels_last, Precision precision = Precision::kFp32) {
+    channels_last_ = channels_last;
+    return this->take(
+        precision, {.fp32_factors = precision == Precision::kFp32, .channels_last = channels_last});
+  }
+
+  // (images, positions, channels), as they lie.
   template <class T>
-  void give(Twin<T>& twin, const std::vector<T>& values) {
-    std::ranges::copy(values, twin.on(Side::kHost).begin());
-    enqueue_copy(this->stream(), twin.on(Side::kDevice), Span<const T>(twin.on(Side::kHost)));
-    this->stream().synchronize();
+  Twin<T> placed(Twin<T> twin, std::int64_t positions, std::int64_t channels) {
+    if (!channels_last_) twin.put_channels_first(positions, channels);
+    return twin;
   }
 
   template <class T>
   ConvolutionTwins<T> convolution(const ConvolutionShape& s,
                                   Distribution data = Distribution::kUniform) {
+    const auto image = [&](Twin<T> twin) {
+      return placed(std::move(twin), s.height * s.width, s.in);
+    };
+    const auto result = [&](Twin<T> twin) {
+      return placed(std::move(twin), s.out_height() * s.out_width(), s.out);
+    };
+    const std::int64_t taps = s.kernel * s.kernel;
     return {s,
-            this->template random<T>(s.input_count(), data),
-            this->template random<T>(s.weight_count(), data),
-            this->template zeros<T>(s.output_count()),
-            this->template random<T>(s.output_count(), data),
-            this->template zeros<T>(s.input_count()),
-            this->zeros(s.weight_count())};
+            image(this->template random<T>(s.input_count(), data)),
+            placed(this->template random<T>(s.weight_count(), data), taps, s.in),
+            result(this->template zeros<T>(s.output_count())),
+            result(this->template random<T>(s.output_count(), data)),
+            image(this->template zeros<T>(s.input_count())),
+            placed(this->zeros(s.weight_count()), taps, s.in)};
   }
 
   // Every pass, within the share. Where weights are narrow, their gradient is rounded to them.
@@ -68,19 +81,22 @@ class CudaImageParity : public CudaParity<Backend> {
   template <class T>
   BatchNormTwins<T> batch_norm(const BatchNormShape& s) {
     const std::int64_t all = s.rows * s.channels;
+    const auto image = [&](Twin<T> twin) {
+      return placed(std::move(twin), s.positions, s.channels);
+    };
     return {s,
-            this->template random<T>(all),
-            this->template random<T>(all),
-            this->template zeros<T>(all),
+            image(this->template random<T>(all)),
+            image(this->template random<T>(all)),
+            image(this->template zeros<T>(all)),
             this->random(s.channels),
             this->random(s.channels),
             this->random(s.channels),
             this->random(s.channels),
             this->zeros(s.channels),
             this->zeros(s.channels),
-            this->template random<T>(all),
-            this->template random<T>(all),
-            this->template zeros<T>(all),
+            image(this->template random<T>(all)),
+            image(this->template random<T>(all)),
+            image(this->template zeros<T>(all)),
             this->zeros(s.channels),
             this->zeros(s.channels)};
   }
@@ -98,9 +114,9 @@ class CudaImageParity : public CudaParity<Backend> {
     expect_share(twins.running_mean, share::kNorm, "running_mean");
     expect_share(twins.running_variance, share::kNorm, "running_variance");
     auto again = batch_norm<T>(s);
-    give(again.mean, twins.mean.of_host());
-    give(again.rstd, twins.rstd.of_host());
-    give(again.y, twins.y.of_host());
+    again.mean.put(twins.mean.of_host());
+    again.rstd.put(twins.rstd.of_host());
+    again.y.put(twins.y.of_host());
     this->run_on_both([&](Side side) { return again.backward(side, with); });
     expect_share(again.dy, of_y, "dx");
     if (with.residual) expect_share(again.dresidual, of_y, "dresidual");
@@ -112,12 +128,18 @@ class CudaImageParity : public CudaParity<Backend> {
   template <class T>
   MaxPoolTwins<T> max_pool(const MaxPoolShape& s) {
     const Distribution data = Distribution::kSmallIntegers;
+    const auto image = [&](Twin<T> twin) {
+      return placed(std::move(twin), s.height * s.width, s.channels);
+    };
+    const auto pooled = [&](Twin<T> twin) {
+      return placed(std::move(twin), s.out_height() * s.out_width(), s.channels);
+    };
     return {s,
-            this->template random<T>(s.input_count(), data),
-            this->template zeros<T>(s.output_count()),
-            this->template random<T>(s.output_count(), data),
-            this->template random<T>(s.output_count(), data),
-            this->template zeros<T>(s.input_count())};
+            image(this->template random<T>(s.input_count(), data)),
+            pooled(this->template zeros<T>(s.output_count())),
+            pooled(this->template random<T>(s.output_count(), data)),
+            pooled(this->template random<T>(s.output_count(), data)),
+            image(this->template zeros<T>(s.input_count()))};
   }
 
   template <class T>
@@ -134,26 +156,34 @@ class CudaImageParity : public CudaParity<Backend> {
   template <class T>
   void expect_average_pools_agree(const AveragePoolShape& s) {
     const double of_result = std::is_same_v<T, float> ? share::kAveragePool : share::kBf16Rounding;
-    auto x = this->template random<T>(s.batch * s.positions * s.channels);
+    const auto image = [&] {
+      return placed(this->template random<T>(s.batch * s.positions * s.channels), s.positions,
+                    s.channels);
+    };
+    auto x = image();
     auto y = this->template random<T>(s.batch * s.channels);
     this->run_on_both([&](Side side) {
       return AveragePoolBackward{.shape = s, .dy = y.on(side), .dx = x.on(side)};
     });
     expect_share(x, of_result, "dx");
-    auto other = this->template random<T>(s.batch * s.positions * s.channels);
+    auto other = image();
     this->run_on_both([&](Side side) {
       return AveragePoolForward{.shape = s, .x = other.on(side), .y = y.on(side)};
     });
     expect_share(y, of_result, "y");
   }
+
+  bool channels_last_ = false;
 };
 
 TYPED_TEST_SUITE_P(CudaImageParity);
 
 TYPED_TEST_P(CudaImageParity, Convolution_AgreesWithNaive_InEveryPrecision) {
   for (const Precision precision : kAllPrecisions) {
-    if (!this->take(precision)) continue;
-    for (const std::int64_t offset : {0, 1}) {
+    for (const int how : {0, 1, 2, 3}) {
+      const std::int64_t offset = how % 2;
+      const bool last = how / 2 == 1;
+      if (!this->lie(last, precision)) continue;
       this->offset_ = offset;
       for (const ConvolutionShape& shape : {ConvolutionShape{1, 5, 5, 1, 1, 1, 1, 0},
                                             {2, 7, 5, 3, 8, 7, 2, 3},
@@ -162,7 +192,7 @@ TYPED_TEST_P(CudaImageParity, Convolution_AgreesWithNaive_InEveryPrecision) {
                                             {2, 6, 6, 8, 24, 1, 2, 0},
                                             {1, 4, 4, 16, 8, 1, 1, 0}}) {
         SCOPED_TRACE(std::string(name_of(precision)) + ", " + text_of(shape) + ", offset " +
-                     std::to_string(offset));
+                     std::to_string(offset) + (last ? ", channels last" : ", channels first"));
         this->expect_agreement(shape, precision);
       }
     }
@@ -172,7 +202,7 @@ TYPED_TEST_P(CudaImageParity, Convolution_AgreesWithNaive_InEveryPrecision) {
 TYPED_TEST_P(CudaImageParity, Convolution_OfSmallIntegers_HasTheSameBits) {
   constexpr ConvolutionShape kShape{2, 9, 9, 8, 16, 3, 2, 1};
   for (const Precision precision : kAllPrecisions) {
-    if (precision == Precision::kBf16 || !this->take(precision)) continue;
+    if (precision == Precision::kBf16 || !this->lie(false, precision)) continue;
     auto twins = this->template convolution<float>(kShape, Distribution::kSmallIntegers);
     this->run_on_both([&](Side s) { return twins.forward(s); });
     this->run_on_both([&](Side s) { return twins.backward_input(s); });
@@ -184,10 +214,15 @@ TYPED_TEST_P(CudaImageParity, Convolution_OfSmallIntegers_HasTheSameBits) {
 }
 
 TYPED_TEST_P(CudaImageParity, BatchNorm_AgreesWithNaive) {
-  for (const std::int64_t offset : {0, 1}) {
-    this->offset_ = offset;
-    for (const BatchNormShape& shape :
-         {BatchNormShape{2, 1}, {9, 4}, {33, 7}, {128, 8}, {1000, 24}, {4099, 64}}) {
+  for (const int how : {0, 1, 2, 3}) {
+    this->offset_ = how % 2;
+    this->lie(how / 2 == 1);
+    for (const BatchNormShape& shape : {BatchNormShape{2, 1, 1},
+                                        {9, 4, 9},
+                                        {33, 7, 11},
+                                        {128, 8, 64},
+                                        {1000, 24, 100},
+                                        {4099, 64, 4099}}) {
       for (const BatchNormCase& with : {BatchNormCase{false, false, false},
                                         {false, true, false},
                                         {true, true, true},
@@ -203,7 +238,7 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_AgreesWithNaive) {
 
 // Where all numbers lie far from zero, small differences alone make up the variance.
 TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
-  auto twins = this->template batch_norm<float>({500, 4});
+  auto twins = this->template batch_norm<float>({500, 4, 50});
   this->run_on_both(
       [&](Side s) { return Scale{.in = twins.x.on(s), .out = twins.x.on(s), .factor = 0x1p-6F}; });
   this->run_on_both([&](Side s) { return AddScalar{.values = twins.x.on(s), .constant = 1000}; });
@@ -213,8 +248,9 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
 }
 
 TYPED_TEST_P(CudaImageParity, MaxPool_HasTheSameBits) {
-  for (const std::int64_t offset : {0, 1}) {
-    this->offset_ = offset;
+  for (const int how : {0, 1, 2, 3}) {
+    this->offset_ = how % 2;
+    this->lie(how / 2 == 1);
     for (const MaxPoolShape& shape :
          {MaxPoolShape{1, 1, 1, 1}, {2, 2, 3, 5}, {2, 7, 6, 8}, {3, 16, 15, 12}}) {
       SCOPED_TRACE(std::to_string(shape.height) + " x " + std::to_string(shape.width) + " x " +
@@ -229,7 +265,7 @@ TYPED_TEST_P(CudaImageParity, MaxPool_OfNan_IsNan_AndSendsNothingThere) {
   auto twins = this->template max_pool<float>({1, 5, 5, 4});
   std::vector<float> values = twins.x.of_host();
   values[4 * 12] = std::nanf("");
-  this->give(twins.x, values);
+  twins.x.put(values);
   this->run_on_both([&](Side s) { return twins.forward(s); });
   expect_same(twins.y, "y");
   this->run_on_both([&](Side s) { return twins.backward(s, false); });
@@ -237,8 +273,9 @@ TYPED_TEST_P(CudaImageParity, MaxPool_OfNan_IsNan_AndSendsNothingThere) {
 }
 
 TYPED_TEST_P(CudaImageParity, AveragePool_AgreesWithNaive) {
-  for (const std::int64_t offset : {0, 1}) {
-    this->offset_ = offset;
+  for (const int how : {0, 1, 2, 3}) {
+    this->offset_ = how % 2;
+    this->lie(how / 2 == 1);
     for (const AveragePoolShape& shape : {AveragePoolShape{1, 1, 1}, {3, 49, 7}, {4, 16, 32}}) {
       this->template expect_average_pools_agree<float>(shape);
       this->template expect_average_pools_agree<BFloat16>(shape);
@@ -248,7 +285,7 @@ TYPED_TEST_P(CudaImageParity, AveragePool_AgreesWithNaive) {
 
 TYPED_TEST_P(CudaImageParity, Results_AreTheSameBitsEveryTime) {
   auto twins = this->template convolution<float>({4, 14, 14, 32, 32, 3, 1, 1});
-  auto norm = this->template batch_norm<float>({4099, 64});
+  auto norm = this->template batch_norm<float>({4099, 64, 4099});
   std::vector<float> first;
   for (int run = 0; run < 3; ++run) {
     this->run(twins.backward_weight(Side::kDevice));

@@ -21,6 +21,7 @@ struct StandInImages : CudaStandIn {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, CudaImageParity, StandInImages);
 
+constexpr ImageOptions kFp32{.fp32_factors = true};
 constexpr ConvolutionShape kConvolution{2, 8, 8, 8, 16, 3, 1, 1};
 
 class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
@@ -39,6 +40,8 @@ class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
                               CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != 0;
   }
 
+  std::string by() { return operations().implementations().at("convolutions"); }
+
   std::int64_t plans() {
     return static_cast<cuda::CudaOperations&>(operations()).prepared_convolutions();
   }
@@ -53,9 +56,14 @@ class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
 
 TEST_F(CudaImagesOnStandIn, Engines_AreTheFirstThatKeepToThePrecision) {
   auto twins = convolution<float>(kConvolution);
+  run(twins.forward(Side::kDevice));  // as torch: tf32
+  EXPECT_TRUE(has_tensor_cores());
+  EXPECT_EQ(by(), "cuDNN 9.19.0, channels first, tf32");
+  ASSERT_TRUE(take(Precision::kFp32, kFp32));
   run(twins.forward(Side::kDevice));
   EXPECT_FALSE(has_tensor_cores());
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 1000);  // the fourth: without any note
+  EXPECT_EQ(by(), "cuDNN 9.19.0, channels first, fp32");
   ASSERT_TRUE(take(Precision::kTf32));
   run(twins.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
@@ -63,6 +71,15 @@ TEST_F(CudaImagesOnStandIn, Engines_AreTheFirstThatKeepToThePrecision) {
   ASSERT_TRUE(take(Precision::kBf16));
   run(narrow.forward(Side::kDevice));
   EXPECT_TRUE(has_tensor_cores());
+  EXPECT_EQ(by(), "cuDNN 9.19.0, channels first, bf16");
+}
+
+// A Volta has no tf32, whatever is allowed.
+TEST_F(CudaImagesOnStandIn, WithoutAnEngineOfTf32_AreFp32AndSayIt) {
+  stand_in::cudnn().engines = {{}};
+  auto twins = convolution<float>(kConvolution);
+  run(twins.forward(Side::kDevice));
+  EXPECT_EQ(by(), "cuDNN 9.19.0, channels first, fp32");
 }
 
 TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBackOn) {
@@ -76,6 +93,7 @@ TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBack
 }
 
 TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
+  ASSERT_TRUE(take(Precision::kFp32, kFp32));
   stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, 0}};
   stand_in::cudnn().fallbacks = {{.notes = {}, .workspace = 0, .refuses = true}};
   auto twins = convolution<float>(kConvolution);
@@ -91,7 +109,7 @@ TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {
 
 TEST_F(CudaImagesOnStandIn, Forward_PreparesBackward_WhichThenAllocatesNothing) {
   auto twins = convolution<BFloat16>(kConvolution);
-  auto norm = batch_norm<BFloat16>({128, 16});
+  auto norm = batch_norm<BFloat16>({128, 16, 64});
   ASSERT_TRUE(take(Precision::kBf16));
   run(twins.forward(Side::kDevice));
   run(norm.forward(Side::kDevice, {}));
@@ -126,6 +144,7 @@ TEST_F(CudaImagesOnStandIn, AnotherShapeOrAlignment_IsPreparedAnew) {
 }
 
 TEST_F(CudaImagesOnStandIn, OfPictures_TheWeightsGradientAloneIsPrepared) {
+  ASSERT_TRUE(take(Precision::kFp32, kFp32));
   auto twins = convolution<float>({1, 8, 8, 3, 8, 3, 1, 1});
   run(twins.forward(Side::kDevice));
   EXPECT_EQ(plans(), 2);

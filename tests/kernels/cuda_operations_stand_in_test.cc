@@ -23,8 +23,9 @@ struct StandIn {
     stand_in::cublaslt() = {};
     return cuda::make_cuda_platform(options);
   }
-  static std::unique_ptr<Operations> make(Device& device, Precision precision) {
-    return cuda::make_cuda_operations(device, precision);
+  static std::unique_ptr<Operations> make(Device& device, Precision precision,
+                                          const ImageOptions& images = {}) {
+    return cuda::make_cuda_operations(device, precision, images);
   }
 };
 
@@ -207,39 +208,64 @@ TEST_F(CudaOperationsOnStandIn, Gelu_IsTheLibrarysWhereColumnsAreWholePacks_Else
   EXPECT_EQ(stand_in::calls("for_each"), 2);
 }
 
-using CudaAttentionOnStandIn = CudaTransformerParity<StandIn>;
+class CudaAttentionOnStandIn : public CudaTransformerParity<StandIn> {
+ protected:
+  void expect_same_bits(bool of_samples, std::int64_t batches) {
+    const AttentionShape shape =
+        of_samples ? AttentionShape{5, 9, 3, 4} : AttentionShape{3, 9, 5, 4};
+    auto twins = attention<float>(shape);
+    run(twins.forward(Side::kDevice));
+    run(twins.backward(Side::kDevice));
+    const cuda::ScoreTiles tiles{.of_samples = of_samples,
+                                 .batch = 2,
+                                 .batches = batches,
+                                 .stride = 16,
+                                 .band = 4,
+                                 .count = batches * 2 * 9 * 16};
+    const auto scratch = device().allocate(scratch_size(tiles, DType::kFloat32));
+    const auto workspace = device().allocate(mib(4));
+    cuda::MatrixProducts products(cuda::cuda_device(device()).gpu(), Precision::kFp32,
+                                  workspace->bytes());
+    auto again = attention<float>(shape);
+    const auto enqueue = [&](const auto& op) {
+      run(Fill{.values = scratch->as<float>(), .constant = std::nanf("")});
+      cuda::cuda_stream(stream()).enqueue("attention", [&](cudaStream_t on) {
+        return cuda::enqueue_attention(on, products, {tiles, scratch->bytes()}, op);
+      });
+      stream().synchronize();
+    };
+    AttentionForward forward = again.forward(Side::kDevice);
+    AttentionBackward backward = again.backward(Side::kDevice);
+    forward.qkv = backward.qkv = twins.qkv.on(Side::kDevice);
+    backward.dy = twins.dy.on(Side::kDevice);
+    enqueue(forward);
+    enqueue(backward);
+    EXPECT_EQ(again.y.of_device(), twins.y.of_device());
+    EXPECT_EQ(again.log_sums.of_device(), twins.log_sums.of_device());
+    EXPECT_EQ(again.dqkv.of_device(), twins.dqkv.of_device());
+  }
+};
 
-// As where the scores of all heads are too many for the memory set aside for them.
-TEST_F(CudaAttentionOnStandIn, InBatchesOfHeads_HasTheSameBitsAsInOne) {
-  constexpr AttentionShape kShape{.batch = 2, .positions = 9, .heads = 5, .head_width = 4};
-  auto twins = attention<float>(kShape);
-  run(twins.forward(Side::kDevice));
-  run(twins.backward(Side::kDevice));
-  const std::vector<float> y = twins.y.of_device();
-  const std::vector<float> log_sums = twins.log_sums.of_device();
-  const std::vector<float> dqkv = twins.dqkv.of_device();
+// Batches of either kind, of which the last is smaller, several and one in memory at a time; bands
+// of which the last is narrower. Scratch memory holds NaN where nothing was computed.
+TEST_F(CudaAttentionOnStandIn, InBatchesAndBands_HasTheSameBitsAsInOne) {
+  for (const bool of_samples : {false, true}) {
+    for (const std::int64_t batches : {1, 2}) expect_same_bits(of_samples, batches);
+  }
+}
 
-  constexpr cuda::ScoreTiles kTwoHeads{.heads = 2, .stride = 16, .count = 2 * 9 * 16};
-  const auto scratch = device().allocate(scratch_size(kTwoHeads, DType::kFloat32));
-  const auto workspace = device().allocate(mib(4));
-  cuda::MatrixProducts products(cuda::cuda_device(device()).gpu(), Precision::kFp32,
-                                workspace->bytes());
-  auto again = attention<float>(kShape);
-  const auto enqueue = [&](const auto& op) {
-    cuda::cuda_stream(stream()).enqueue("attention", [&](cudaStream_t on) {
-      return cuda::enqueue_attention(on, products, {kTwoHeads, scratch->bytes()}, op);
-    });
-    stream().synchronize();
-  };
-  AttentionForward forward = again.forward(Side::kDevice);
-  AttentionBackward backward = again.backward(Side::kDevice);
-  forward.qkv = backward.qkv = twins.qkv.on(Side::kDevice);
-  backward.dy = twins.dy.on(Side::kDevice);
-  enqueue(forward);
-  enqueue(backward);
-  EXPECT_EQ(again.y.of_device(), y);
-  EXPECT_EQ(again.log_sums.of_device(), log_sums);
-  EXPECT_EQ(again.dqkv.of_device(), dqkv);
+// As few products as strides allow, over the samples of a head where those are more.
+TEST_F(CudaAttentionOnStandIn, AreBatchedOverSamplesOrHeads_WhicheverAreMore) {
+  for (const AttentionShape& shape : {AttentionShape{7, 9, 2, 4}, AttentionShape{2, 9, 7, 4}}) {
+    auto twins = attention<float>(shape);
+    const int products = stand_in::cublaslt().products;
+    const int kernels = stand_in::calls("for_each_row");
+    run(twins.forward(Side::kDevice));
+    EXPECT_EQ(stand_in::cublaslt().products - products, 2 * 2);
+    EXPECT_EQ(stand_in::calls("for_each_row") - kernels, 1);
+    run(twins.backward(Side::kDevice));
+    EXPECT_EQ(stand_in::cublaslt().products - products, 7 * 2);
+  }
 }
 
 TEST_F(CudaAttentionOnStandIn, SteadyStep_SearchesAllocatesAndWaitsForNothing) {

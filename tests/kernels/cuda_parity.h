@@ -14,6 +14,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/kernels/host/naive.h"
@@ -36,9 +37,25 @@ class Twin {
         values_(std::move(values)),
         memory_(device.allocate(Bytes{(count() + offset) * static_cast<std::int64_t>(sizeof(T))})),
         on_device_(memory_->as<T>(count() + offset).subspan(offset, count())) {
+    put(values_);
+  }
+
+  // The same values to both sides.
+  void put(const std::vector<T>& values) {
+    values_ = values;
+    const std::vector<T> placed = turned(values, Turn::kToDevice);
     const auto stream = device_.make_stream(StreamPriority::kNormal);
-    enqueue_copy(*stream, on_device_, Span<const T>(on_host()));
+    enqueue_copy(*stream, on_device_,
+                 Span<const T>(placed.data(), count(), {Backend::kHost, DeviceId::kHostMemory}));
     stream->synchronize();
+  }
+
+  // On the device (images, channels, positions) from now on, on the host as before with channels
+  // last.
+  void put_channels_first(std::int64_t positions, std::int64_t channels) {
+    positions_ = positions;
+    channels_ = channels;
+    put(std::vector<T>(values_));
   }
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(values_.size()); }
@@ -46,7 +63,7 @@ class Twin {
   [[nodiscard]] Span<T> on(Side side) { return side == Side::kHost ? on_host() : on_device_; }
 
   [[nodiscard]] std::vector<T> of_device() const {
-    return read_back(device_, Span<const T>(on_device_));
+    return turned(read_back(device_, Span<const T>(on_device_)), Turn::kToHost);
   }
   [[nodiscard]] const std::vector<T>& of_host() const { return values_; }
 
@@ -55,10 +72,27 @@ class Twin {
     return {values_.data(), count(), {Backend::kHost, DeviceId::kHostMemory}};
   }
 
+  enum class Turn { kToDevice, kToHost };
+
+  [[nodiscard]] std::vector<T> turned(const std::vector<T>& values, Turn turn) const {
+    std::vector<T> result(values.size());
+    for (std::int64_t i = 0; i < count(); ++i) {
+      const std::int64_t channel = i % channels_;
+      const std::int64_t position = i / channels_ % positions_;
+      const std::int64_t first = i - position * channels_ - channel;
+      const std::int64_t there = first + channel * positions_ + position;
+      const auto [to, from] = turn == Turn::kToDevice ? std::pair{there, i} : std::pair{i, there};
+      result[static_cast<std::size_t>(to)] = values[static_cast<std::size_t>(from)];
+    }
+    return result;
+  }
+
   Device& device_;
   std::vector<T> values_;
   std::unique_ptr<Buffer> memory_;
   Span<T> on_device_;
+  std::int64_t positions_ = 1;
+  std::int64_t channels_ = 1;
 };
 
 template <class T>
@@ -111,7 +145,7 @@ class CudaParity : public ::testing::Test {
     platform_ = Backend::open(options, unusable);
     if (!platform_) GTEST_SKIP() << unusable;
     stream_ = device().make_stream(StreamPriority::kNormal);
-    operations_ = Backend::make(device(), Precision::kFp32);
+    operations_ = Backend::make(device(), Precision::kFp32, {});
   }
 
   Device& device(int index = 0) { return platform_->device(index); }
@@ -119,9 +153,9 @@ class CudaParity : public ::testing::Test {
   Operations& operations() { return *operations_; }
 
   // False where this GPU has not that precision.
-  bool take(Precision precision) {
+  bool take(Precision precision, const ImageOptions& images = {}) {
     try {
-      operations_ = Backend::make(device(), precision);
+      operations_ = Backend::make(device(), precision, images);
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();

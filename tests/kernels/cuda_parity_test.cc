@@ -20,8 +20,9 @@ struct CudaBackend {
     unusable = facts.cuda.detail;
     return nullptr;
   }
-  static std::unique_ptr<Operations> make(Device& device, Precision precision) {
-    return make_operations(device, precision);
+  static std::unique_ptr<Operations> make(Device& device, Precision precision,
+                                          const ImageOptions& images) {
+    return make_operations(device, precision, images);
   }
   static std::string lack_of_images() { return tandem::lack_of_images(Backend::kCuda); }
 };

@@ -21,8 +21,9 @@ struct CudaStandIn {
     stand_in::cudnn() = {};
     return cuda::make_cuda_platform(options);
   }
-  static std::unique_ptr<Operations> make(Device& device, Precision precision) {
-    return cuda::make_cuda_operations(device, precision);
+  static std::unique_ptr<Operations> make(Device& device, Precision precision,
+                                          const ImageOptions& images) {
+    return cuda::make_cuda_operations(device, precision, images);
   }
 };
 

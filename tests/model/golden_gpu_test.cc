@@ -30,13 +30,16 @@ INSTANTIATE_TEST_SUITE_P(Models, GoldenGpuTest,
                          test_name_of_golden);
 
 TEST_P(GoldenGpuTest, OutputLossAndGradients_AreTorchs) {
-  GoldenRun run(platform_->device(0), golden_);
-  expect_golden_gradients(run, golden_);
+  for (const bool channels_last : {false, true}) {
+    GoldenRun run(platform_->device(0), golden_,
+                  {.fp32_factors = true, .channels_last = channels_last});
+    expect_golden_gradients(run, golden_);
+  }
 }
 
 TEST_P(GoldenGpuTest, WeightsAndBuffersAfterSteps_AreTorchs_OfEachOptimizer) {
   for (const auto& [name, kind] : kGoldenOptimizers) {
-    GoldenRun run(platform_->device(0), golden_);
+    GoldenRun run(platform_->device(0), golden_, {.fp32_factors = true});
     expect_golden_steps(run, golden_, name, {.kind = kind});
   }
 }

@@ -15,9 +15,12 @@ namespace tandem::test {
 
 class GoldenRun {
  public:
-  GoldenRun(Device& device, const Golden& golden)
+  // `images`: as a GPU shall compute; on the host channels are last.
+  GoldenRun(Device& device, const Golden& golden,
+            const ImageOptions& images = {.fp32_factors = true, .channels_last = true})
       : golden_(golden),
         device_(device),
+        channels_last_(images.channels_last),
         model_(make_model(golden.model)),
         names_(names_of(model_->layout())),
         buffer_names_(names_of(model_->buffers())),
@@ -25,11 +28,11 @@ class GoldenRun {
         target_(on_device("target")),
         loss_(device.allocate(bytes_of<float>(1))),
         gradients_(make_arena(device, model_->layout())),
-        replica_(device, *model_, golden.batch, {.phases = {PhaseTiming::kOff}}) {
+        replica_(device, *model_, golden.batch, {.images = images, .phases = {PhaseTiming::kOff}}) {
     replica_.initialise(1, Distribution::kUniform);  // for buffers: the file has them after steps
     replica_.stream().synchronize();
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      put(device, replica_.parameters().tensors[i], golden.tensor("weight/" + names_[i]).all());
+      put(device, replica_.parameters().tensors[i], stored(golden.tensor("weight/" + names_[i])));
     }
   }
 
@@ -66,10 +69,11 @@ class GoldenRun {
 
   [[nodiscard]] std::vector<float> loss() { return read_back<float>(device_, loss_->as<float>()); }
   [[nodiscard]] std::vector<float> gradient(std::size_t segment) {
-    return read_back<float>(device_, gradients_.tensors.at(segment));
+    return turned_back(read_back<float>(device_, gradients_.tensors.at(segment)), segment);
   }
   [[nodiscard]] std::vector<float> weight(std::size_t segment) {
-    return read_back<float>(device_, replica_.parameters().tensors.at(segment));
+    return turned_back(read_back<float>(device_, replica_.parameters().tensors.at(segment)),
+                       segment);
   }
   [[nodiscard]] std::vector<float> buffer(std::size_t segment) {
     return read_back<float>(device_, replica_.buffers().tensors.at(segment));
@@ -83,14 +87,40 @@ class GoldenRun {
   }
 
   [[nodiscard]] std::unique_ptr<Buffer> on_device(const std::string& tensor) {
-    const std::vector<float> values = golden_.tensor(tensor).all();
+    const std::vector<float> values = stored(golden_.tensor(tensor));
     auto buffer = device_.allocate(bytes_of<float>(std::ssize(values)));
     put(device_, buffer->as<float>(), values);
     return buffer;
   }
 
+  // What has (first, height, width, channels) as it lies here.
+  [[nodiscard]] std::vector<float> stored(const GoldenTensor& tensor) const {
+    const auto& s = tensor.shape.dims();
+    if (channels_last_ || s.size() != 4) return tensor.all();
+    return transposed(tensor.all(), s[0], s[1] * s[2], s[3]);
+  }
+  [[nodiscard]] std::vector<float> turned_back(std::vector<float> values,
+                                               std::size_t segment) const {
+    const auto& s = model_->layout().segments()[segment].shape.dims();
+    if (channels_last_ || s.size() != 4) return values;
+    return transposed(values, s[0], s[3], s[1] * s[2]);
+  }
+
+  // Each of `count` matrices.
+  static std::vector<float> transposed(const std::vector<float>& values, std::int64_t count,
+                                       std::int64_t rows, std::int64_t columns) {
+    std::vector<float> result;
+    for (std::int64_t i = 0; i < count * rows * columns; ++i) {
+      const std::int64_t matrix = i / (rows * columns) * rows * columns;
+      const std::int64_t from = i % rows * columns + i % (rows * columns) / rows;
+      result.push_back(values[static_cast<std::size_t>(matrix + from)]);
+    }
+    return result;
+  }
+
   const Golden& golden_;
   Device& device_;
+  const bool channels_last_;
   Interpreter interpreter_{DispatchCosts{}};
   const std::unique_ptr<Model> model_;
   const std::vector<std::string> names_;

@@ -63,6 +63,10 @@ TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
   EXPECT_EQ(refusal_of("ddp", {{"reducer", "horovod"}, {"cycle-time", "2ms"}}), "");
   EXPECT_EQ(refusal_of("single", {{"pairs", "40"}}),
             "--pairs does nothing without --ab: leave it out");
+  EXPECT_EQ(refusal_of("single", {{"conv-fp32", "on"}, {"precision", "bf16"}}),
+            "--conv-fp32 is of fp32, and the precision is another: leave it out");
+  EXPECT_EQ(refusal_of("single", {{"channels-last", "on"}, {"backend", "host"}}),
+            "--channels-last is of GPUs, and the back end is host: leave it out");
   EXPECT_EQ(refusal_of("single", {{"fault", "nan:0"}}),
             "--fault=nan is seen by nobody without --check-numerics: give both");
 }

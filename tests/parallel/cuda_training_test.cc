@@ -175,6 +175,7 @@ TEST_F(CudaTraining, ResNet_FollowsTheHost_InEachStrategy) {
   const auto model = make_model("resnet-tiny");
   Training run{.strategy = "single", .devices = 1, .steps = 3};
   run.platform.oversubscribe = true;
+  run.training.images = {.fp32_factors = true, .channels_last = true};
   run.training.global_batch = 8;
   run.training.optimizer.sgd.learning_rate = 0.01F;
   for (const int devices : {1, 2, 3}) {

@@ -215,6 +215,17 @@ double costs_of_two_sides(const results::Cell& cell) {
   return cell.strategy == "single" ? 2e-3 : 3e-3;
 }
 
+TEST(Explanation, WhereTandemsAttentionIsNotFused_KernelsSaySo) {
+  const GapQuestion question = module_question();
+  results::Document document = ladder_document(question, costs_of_two_sides);
+  const std::string mark = "attention is fused for them alone";
+  EXPECT_FALSE(has(to_text(explain(document, question, 3)), mark));
+  for (results::LaunchRecord& launch : document.launches) {
+    launch.resolved["attention"] = "products and softmax, since cuDNN is absent";
+  }
+  EXPECT_TRUE(has(to_text(explain(document, question, 3)), mark));
+}
+
 TEST(Explanation, ModuleAndItsExport_AreComparedEndByEnd) {
   const GapQuestion question = module_question();
   const Explanation explanation =

@@ -74,6 +74,20 @@ TEST(Twins, WhereTandemsAttentionIsNotFused_CarryAMark) {
   EXPECT_EQ(marks_of(summary.cells.front()), std::vector<std::string>{"attention not fused"});
 }
 
+TEST(Twins, OfFp32WithConvolutionsInTf32_CarryAMark) {
+  Synthetic synthetic = both_twins();
+  auto& by = synthetic.document().launches.front().resolved["convolutions"];
+  synthetic.document().launches.front().peak_gflops = 10;
+  by = "cuDNN 9.19.0, channels first, fp32";
+  const CellSummary fp32 = summarize(synthetic.document()).cells.front();
+  EXPECT_TRUE(marks_of(fp32).empty());
+  EXPECT_EQ(fp32.peak_gflops, 10);
+  by = "cuDNN 9.19.0, channels first, tf32";
+  const CellSummary tf32 = summarize(synthetic.document()).cells.front();
+  EXPECT_EQ(marks_of(tf32), std::vector<std::string>{"tf32 convolutions"});
+  EXPECT_EQ(tf32.peak_gflops, 0);  // which is of fp32
+}
+
 TEST(Twins, WithoutTheirCounterpart_AreNone) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.08}).add("ddp", 2, {0.05});

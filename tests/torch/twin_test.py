@@ -7,6 +7,8 @@
 With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
 of them has torch.
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -15,6 +17,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 CASE, TOOLS, WRITE_STEPS, MPIEXEC = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -268,6 +271,18 @@ class Case_options(unittest.TestCase):
         self.assertEqual(options.named(given), {})
         given.grads, given.bucket_mb, given.accumulate = "views", "10", "2"
         self.assertEqual(options.named(given), {"grads": "views", "bucket-mb": "10", "accumulate": "2"})
+
+    def test_convolutions_are_tf32_unless_asked_otherwise_and_products_only_if_asked(self):
+        loader = importlib.machinery.SourceFileLoader("step_twin", str(TOOLS / "torch" / "step_twin"))
+        program = importlib.util.module_from_spec(importlib.util.spec_from_loader("step_twin", loader))
+        loader.exec_module(program)
+        torch = unittest.mock.MagicMock()
+        for precision, conv_fp32, expected in (("fp32", "off", (False, True)), ("fp32", "on", (False, False)), ("tf32", "off", (True, True))):
+            options = types.SimpleNamespace(precision=precision, conv_fp32=conv_fp32, strategy="single", backend="host")
+            program.prepare(torch, options, None)
+            self.assertEqual((torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), expected)
+        options = types.SimpleNamespace(precision="fp32", conv_fp32="on", strategy="single", backend="host")
+        self.assertIn("conv-fp32", program.unavailable(torch, options))
 
     def test_checksums_are_those_of_the_programs(self):
         from twin import checksum

@@ -233,13 +233,16 @@ def resnet(name, layout):
 
 
 def channels_last(tensor):
-    """A parameter as step_bench has it: weights of convolutions are (out, height, width, in)."""
+    """A parameter as step_bench has it on cores, and on GPUs where asked: weights of convolutions are (out, height, width, in)."""
     return tensor.permute(0, 2, 3, 1) if tensor.dim() == 4 else tensor
 
 
-def layouts(name):
-    """In memory, of images and of what is between the layers: those that a user may choose, step_bench's first."""
-    return ["channels-last", "channels-first"] if name.startswith("resnet") else [""]
+def layouts(name, device):
+    """In memory, of images and of what is between the layers: on a CPU both that a user may choose, step_bench's first; on a GPU
+    torch's default, which is step_bench's there."""
+    if not name.startswith("resnet"):
+        return [""]
+    return ["channels-last", "channels-first"] if device == "cpu" else ["channels-first"]
 
 
 def build(name, layout="channels-last"):

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
@@ -17,139 +18,70 @@ namespace {
 constexpr Bytes kMostScratch = mib(256);
 constexpr std::int64_t kPackOfScores = 8;  // elements: 16 bytes of bf16
 
-// Row-major (positions, head_width) of each head, rows `stride` elements apart.
-StoredMatrix of_tokens(const AttentionShape& shape, DType type, std::int64_t stride) {
-  return {.rows = shape.head_width,
-          .columns = shape.positions,
-          .type = type,
-          .stride = stride,
-          .apart = shape.head_width};
+// Narrow bands skip more of what is not seen: n of them all but (n + 1) / 2n. They are as narrow as
+// leaves the first product tiles of 128 x 128, which libraries' kernels compute at a time, for the
+// some 130 multiprocessors of a large GPU: with fewer the same time would pass for less work.
+std::int64_t band_of(std::int64_t positions, std::int64_t batch) {
+  constexpr std::int64_t kTile = 128;
+  std::int64_t side = 1;
+  while (batch * side * side < 128 && side * kTile < positions) side *= 2;
+  return std::min(positions, side * kTile);
 }
-
-// Row-major (queries, keys) of each head.
-StoredMatrix of_scores(const AttentionShape& shape, DType type, const ScoreTiles& tiles) {
-  return {.rows = shape.positions,
-          .columns = shape.positions,
-          .type = type,
-          .stride = tiles.stride,
-          .apart = shape.positions * tiles.stride};
-}
-
-std::int64_t packed(const AttentionShape& shape) { return 3 * shape.width(); }
 
 }  // namespace
 
 ScoreTiles tiles_of(const AttentionShape& shape, DType type) {
-  const std::int64_t stride = round_up(shape.positions, kPackOfScores);
-  const auto of = [&](std::int64_t heads) {
-    return ScoreTiles{heads, stride, heads * shape.positions * stride};
+  const auto& [samples, positions, heads, head_width] = shape;
+  const auto [few, many] = std::minmax(samples, heads);
+  const auto evenly = [](std::int64_t all, std::int64_t most) {
+    return ceil_div(all, ceil_div(all, std::max<std::int64_t>(1, most)));
   };
-  const std::int64_t fitting = kMostScratch.value / scratch_size(of(1), type).value;
-  const std::int64_t batches = ceil_div(shape.heads, std::max<std::int64_t>(1, fitting));
-  return of(ceil_div(shape.heads, batches));
+  ScoreTiles tiles{.of_samples = samples > heads, .stride = round_up(positions, kPackOfScores)};
+  tiles.count = positions * tiles.stride;
+  const std::int64_t fitting = kMostScratch.value / scratch_size(tiles, type).value;
+  tiles.batch = evenly(many, fitting);
+  tiles.batches = evenly(few, fitting / many);
+  tiles.band = band_of(positions, tiles.batch);
+  tiles.count *= tiles.batch * tiles.batches;
+  return tiles;
 }
 
-Bytes scratch_size(const ScoreTiles& tiles, DType type) {
-  const bool narrow = type != DType::kFloat32;
-  return Bytes{tiles.wide().value + (narrow ? tiles.narrow().value : 0)};
-}
-
-ProductPlan scores_plan(const AttentionShape& shape, DType type, const ScoreTiles& tiles,
-                        std::int64_t heads, std::int64_t left) {
-  return {.product = Product::kScores,
-          .shape = {shape.positions, shape.head_width, shape.positions},
-          .a = read_as_transposed(of_tokens(shape, type, packed(shape))),
-          .b = of_tokens(shape, type, left),
-          .d = of_scores(shape, DType::kFloat32, tiles),
-          .count = static_cast<std::int32_t>(heads)};
-}
-
-ProductPlan mix_plan(const AttentionShape& shape, DType type, const ScoreTiles& tiles,
-                     std::int64_t heads, std::int64_t result) {
-  return {.product = Product::kMix,
-          .shape = {shape.positions, shape.positions, shape.head_width},
-          .a = of_tokens(shape, type, packed(shape)),
-          .b = of_scores(shape, type, tiles),
-          .d = of_tokens(shape, type, result),
-          .count = static_cast<std::int32_t>(heads)};
-}
-
-ProductPlan mix_backward_plan(const AttentionShape& shape, DType type, const ScoreTiles& tiles,
-                              std::int64_t heads, std::int64_t right) {
-  return {.product = Product::kMixBackward,
-          .shape = {shape.positions, shape.positions, shape.head_width},
-          .a = of_tokens(shape, type, right),
-          .b = read_as_transposed(of_scores(shape, type, tiles)),
-          .d = of_tokens(shape, type, packed(shape)),
-          .count = static_cast<std::int32_t>(heads)};
+ProductPlan attention_plan(Product product, const AttentionShape& shape, DType type,
+                           const ScoreTiles& tiles, const ScorePart& part) {
+  // Row-major (count, head_width) of each head.
+  const auto tokens = [&](std::int64_t count, std::int64_t stride) {
+    return StoredMatrix{.rows = shape.head_width,
+                        .columns = count,
+                        .type = type,
+                        .stride = stride,
+                        .apart = tiles.of_samples ? shape.positions * stride : shape.head_width};
+  };
+  const StoredMatrix left = tokens(part.rows, part.rows_apart);
+  const StoredMatrix right = tokens(part.columns, part.columns_apart);
+  const StoredMatrix scores{.rows = part.columns,
+                            .columns = part.rows,
+                            .type = product == Product::kScores ? DType::kFloat32 : type,
+                            .stride = tiles.stride,
+                            .apart = shape.positions * tiles.stride};
+  ProductPlan plan{.product = product,
+                   .shape = {part.rows, part.columns, shape.head_width},
+                   .a = right,
+                   .b = scores,
+                   .d = left,
+                   .count = static_cast<std::int32_t>(tiles.batch)};
+  if (product == Product::kScores) {
+    plan.shape = {part.rows, shape.head_width, part.columns};
+    std::swap(plan.b, plan.d);
+    plan.a = read_as_transposed(right);
+  } else if (product == Product::kMixBackward) {
+    plan.shape = {part.columns, part.rows, shape.head_width};
+    std::swap(plan.a, plan.d);
+    plan.b = read_as_transposed(scores);
+  }
+  return plan;
 }
 
 namespace {
-
-// Some heads of one sample.
-struct Heads {
-  std::int64_t sample;
-  std::int64_t first;
-  std::int64_t count;
-};
-
-// Where the operands of some heads begin, and their scores in scratch memory. Scores in T lie over
-// those in fp32 where they are the same, and after them otherwise.
-template <class T>
-class HeadOperands {
- public:
-  HeadOperands(const AttentionShape& shape, const Heads& heads, const ScoreMemory& memory)
-      : shape_(shape),
-        heads_(heads),
-        scores_(reinterpret_cast<float*>(memory.scratch.data())),
-        dscores_(scores_ + memory.tiles.count) {
-    if constexpr (std::is_same_v<T, float>) {
-      probabilities_ = scores_;
-      dproducts_ = dscores_;
-    } else {
-      probabilities_ = reinterpret_cast<T*>(dscores_ + memory.tiles.count);
-      dproducts_ = probabilities_ + memory.tiles.count;
-    }
-  }
-
-  // Query, key or value (0, 1, 2), in qkv or dqkv.
-  template <class Element>
-  [[nodiscard]] Element* packed(Element* all, int part) const {
-    const std::int64_t row = heads_.sample * shape_.positions;
-    return all + (3 * row + part) * shape_.width() + heads_.first * shape_.head_width;
-  }
-  // In y or dy.
-  template <class Element>
-  [[nodiscard]] Element* result(Element* all) const {
-    return all + heads_.sample * shape_.positions * shape_.width() +
-           heads_.first * shape_.head_width;
-  }
-  // In log_sums.
-  template <class Element>
-  [[nodiscard]] Element* row(Element* all) const {
-    return all + (heads_.sample * shape_.heads + heads_.first) * shape_.positions;
-  }
-  [[nodiscard]] std::int64_t heads() const { return heads_.count; }
-  [[nodiscard]] std::int64_t rows() const { return heads_.count * shape_.positions; }
-
-  [[nodiscard]] float* scores() const { return scores_; }
-  [[nodiscard]] float* dscores() const { return dscores_; }
-  [[nodiscard]] T* probabilities() const { return probabilities_; }
-  [[nodiscard]] T* dproducts() const { return dproducts_; }
-
- private:
-  const AttentionShape& shape_;
-  const Heads heads_;
-  float* const scores_;
-  float* const dscores_;
-  T* probabilities_;
-  T* dproducts_;
-};
-
-ScoreRows rows_of(const AttentionShape& shape, const ScoreTiles& tiles) {
-  return {shape.positions, tiles.stride,
-          static_cast<float>(1 / std::sqrt(static_cast<double>(shape.head_width)))};
-}
 
 // Where and with what an operation is queued.
 struct Means {
@@ -158,20 +90,122 @@ struct Means {
   const ScoreMemory& memory;
 };
 
-// For each batch of heads, of one sample after the other: queues q k^T, then rest(operands), until
-// that returns an error.
-template <class T, class Op, class Rest>
-cudaError_t for_each_batch(const Means& by, const Op& op, const Rest& rest) {
-  const AttentionShape& s = op.shape;
+// Row-major (batch, positions, stride) from some batches' first head on.
+template <class Element>
+struct Tokens {
+  Element* data;
+  std::int64_t stride;
+};
+
+// Some batches, whose scores are in memory together. Scores in T lie over those in fp32 where they
+// are the same, and after them otherwise.
+template <class T>
+class HeadsAtOnce {
+ public:
+  // `tiles`: of these batches, by their number and size.
+  HeadsAtOnce(const Means& by, const AttentionShape& shape, const ScoreTiles& tiles,
+              std::int64_t sample, std::int64_t head)
+      : by_(by), shape_(shape), tiles_(tiles), sample_(sample), head_(head) {}
+
+  // Query, key or value (0, 1, 2), in qkv or dqkv.
+  template <class Element>
+  [[nodiscard]] Tokens<Element> packed(Element* all, int part) const {
+    return tokens(all + part * shape_.width(), 3 * shape_.width());
+  }
+  // In y or dy.
+  template <class Element>
+  [[nodiscard]] Tokens<Element> result(Element* all) const {
+    return tokens(all, shape_.width());
+  }
+  // In log_sums.
+  template <class Element>
+  [[nodiscard]] Element* row(Element* all) const {
+    return all + (sample_ * shape_.heads + head_) * shape_.positions;
+  }
+
+  [[nodiscard]] float* scores() const {
+    return reinterpret_cast<float*>(by_.memory.scratch.data());
+  }
+  [[nodiscard]] float* dscores() const { return scores() + tiles_.count; }
+  [[nodiscard]] T* probabilities() const {
+    if constexpr (std::is_same_v<T, float>) return scores();
+    return reinterpret_cast<T*>(dscores() + tiles_.count);
+  }
+  [[nodiscard]] T* dproducts() const { return probabilities() + tiles_.count; }
+
+  [[nodiscard]] ScoreRows rows() const {
+    const std::int64_t of_sample = shape_.heads * shape_.positions;
+    return {.positions = shape_.positions,
+            .stride = tiles_.stride,
+            .band = tiles_.band,
+            .batch = tiles_.batch,
+            .batches_apart = tiles_.of_samples ? shape_.positions : of_sample,
+            .apart = tiles_.of_samples ? of_sample : shape_.positions,
+            .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(shape_.head_width)))};
+  }
+  template <class Rows>
+  [[nodiscard]] cudaError_t for_each_row_of_scores(const Rows& rows) const {
+    return for_each_row(by_.stream, tiles_.batches * tiles_.batch * shape_.positions, rows);
+  }
+
+  // Queues a product, by bands of rows, each up to the last one's own position; of the transposed
+  // scores by bands of columns, each from its first position on. `left` has the scores' rows, and
+  // `right` their columns.
+  template <Product product, class Left, class Right, class Score>
+  void multiply(Tokens<Left> left, Tokens<Right> right, Score* scores) const {
+    for (std::int64_t batch = 0; batch < tiles_.batches; ++batch) {
+      for (std::int64_t first = 0; first < shape_.positions; first += tiles_.band) {
+        const std::int64_t end = std::min(shape_.positions, first + tiles_.band);
+        ScorePart part{first, end - first, left.stride, 0, end, right.stride};
+        if constexpr (product == Product::kMixBackward) {
+          part = {first, shape_.positions - first, left.stride, first, end - first, right.stride};
+        }
+        const std::int64_t row = batch * tiles_.batch * shape_.positions + part.row;
+        Left* const l = at(left, batch, part.row);
+        Right* const r = at(right, batch, part.column);
+        Score* const s = scores + row * tiles_.stride + part.column;
+        ProductOperands operands;
+        if constexpr (product == Product::kScores) operands = {.a = r, .b = l, .d = s};
+        if constexpr (product == Product::kMix) operands = {.a = r, .b = s, .d = l};
+        if constexpr (product == Product::kMixBackward) operands = {.a = l, .b = s, .d = r};
+        by_.products.enqueue(
+            by_.stream, attention_plan(product, shape_, DTypeOf<T>::value, tiles_, part), operands);
+      }
+    }
+  }
+
+ private:
+  template <class Element>
+  [[nodiscard]] Tokens<Element> tokens(Element* all, std::int64_t stride) const {
+    return {all + sample_ * shape_.positions * stride + head_ * shape_.head_width, stride};
+  }
+  template <class Element>
+  [[nodiscard]] Element* at(Tokens<Element> tokens, std::int64_t batch, std::int64_t row) const {
+    const std::int64_t apart =
+        tiles_.of_samples ? shape_.head_width : shape_.positions * tokens.stride;
+    return tokens.data + batch * apart + row * tokens.stride;
+  }
+
+  const Means& by_;
+  const AttentionShape& shape_;
+  const ScoreTiles tiles_;
+  const std::int64_t sample_;  // the first, as the head
+  const std::int64_t head_;
+};
+
+// Calls body(HeadsAtOnce) for as many heads at a time as memory is for, until that returns an
+// error.
+template <class T, class Body>
+cudaError_t for_all_heads(const Means& by, const AttentionShape& s, const Body& body) {
   const ScoreTiles& tiles = by.memory.tiles;
-  const T* const qkv = as<T>(op.qkv.data());
-  for (std::int64_t sample = 0; sample < s.batch; ++sample) {
-    for (std::int64_t first = 0; first < s.heads; first += tiles.heads) {
-      const std::int64_t count = std::min(tiles.heads, s.heads - first);
-      const HeadOperands<T> at(s, {sample, first, count}, by.memory);
-      by.products.enqueue(by.stream, scores_plan(s, op.qkv.dtype(), tiles, count, 3 * s.width()),
-                          {.a = at.packed(qkv, 1), .b = at.packed(qkv, 0), .d = at.scores()});
-      const cudaError_t status = rest(at);
+  const auto [few, many] = std::minmax(s.batch, s.heads);
+  for (std::int64_t batch = 0; batch < few; batch += tiles.batches) {
+    for (std::int64_t first = 0; first < many; first += tiles.batch) {
+      ScoreTiles own = tiles;
+      own.batch = std::min(tiles.batch, many - first);
+      own.batches = std::min(tiles.batches, few - batch);
+      const cudaError_t status = body(tiles.of_samples ? HeadsAtOnce<T>(by, s, own, first, batch)
+                                                       : HeadsAtOnce<T>(by, s, own, batch, first));
       if (status != cudaSuccess) return status;
     }
   }
@@ -180,75 +214,55 @@ cudaError_t for_each_batch(const Means& by, const Op& op, const Rest& rest) {
 
 template <class T>
 cudaError_t run(const Means& by, const AttentionForward& op) {
-  const AttentionShape& s = op.shape;
-  const ScoreTiles& tiles = by.memory.tiles;
-  return for_each_batch<T>(by, op, [&](const HeadOperands<T>& at) {
-    const cudaError_t status = for_each_row(by.stream, at.rows(),
-                                            SoftmaxRows<T>{.rows = rows_of(s, tiles),
-                                                           .products = at.scores(),
-                                                           .probabilities = at.probabilities(),
-                                                           .log_sums = at.row(op.log_sums.data())});
-    by.products.enqueue(by.stream, mix_plan(s, op.qkv.dtype(), tiles, at.heads(), s.width()),
-                        {.a = at.packed(as<T>(op.qkv.data()), 2),
-                         .b = at.probabilities(),
-                         .d = at.result(as<T>(op.y.data()))});
+  const T* const qkv = as<T>(op.qkv.data());
+  return for_all_heads<T>(by, op.shape, [&](const HeadsAtOnce<T>& at) {
+    at.template multiply<Product::kScores>(at.packed(qkv, 0), at.packed(qkv, 1), at.scores());
+    const cudaError_t status =
+        at.for_each_row_of_scores(SoftmaxRows<T>{.rows = at.rows(),
+                                                 .products = at.scores(),
+                                                 .probabilities = at.probabilities(),
+                                                 .log_sums = at.row(op.log_sums.data())});
+    at.template multiply<Product::kMix>(at.result(as<T>(op.y.data())), at.packed(qkv, 2),
+                                        at.probabilities());
     return status;
   });
 }
 
-// From the scores and probabilities of some heads, the gradients of their q, k and v.
-template <class T>
-void enqueue_gradients(const Means& by, const HeadOperands<T>& at, const AttentionBackward& op) {
-  const AttentionShape& s = op.shape;
-  const ScoreTiles& tiles = by.memory.tiles;
-  const DType type = op.qkv.dtype();
-  const T* const qkv = as<T>(op.qkv.data());
-  T* const dqkv = as<T>(op.dqkv.data());
-  by.products.enqueue(
-      by.stream, mix_backward_plan(s, type, tiles, at.heads(), s.width()),
-      {.a = at.result(as<T>(op.dy.data())), .b = at.probabilities(), .d = at.packed(dqkv, 2)});
-  by.products.enqueue(by.stream, mix_plan(s, type, tiles, at.heads(), 3 * s.width()),
-                      {.a = at.packed(qkv, 1), .b = at.dproducts(), .d = at.packed(dqkv, 0)});
-  by.products.enqueue(by.stream, mix_backward_plan(s, type, tiles, at.heads(), 3 * s.width()),
-                      {.a = at.packed(qkv, 0), .b = at.dproducts(), .d = at.packed(dqkv, 1)});
-}
-
 template <class T>
 cudaError_t run(const Means& by, const AttentionBackward& op) {
-  const AttentionShape& s = op.shape;
-  const ScoreTiles& tiles = by.memory.tiles;
-  return for_each_batch<T>(by, op, [&](const HeadOperands<T>& at) {
-    by.products.enqueue(by.stream, scores_plan(s, op.qkv.dtype(), tiles, at.heads(), s.width()),
-                        {.a = at.packed(as<T>(op.qkv.data()), 2),
-                         .b = at.result(as<T>(op.dy.data())),
-                         .d = at.dscores()});
+  const T* const qkv = as<T>(op.qkv.data());
+  T* const dqkv = as<T>(op.dqkv.data());
+  return for_all_heads<T>(by, op.shape, [&](const HeadsAtOnce<T>& at) {
+    const Tokens<const T> dy = at.result(as<T>(op.dy.data()));
+    at.template multiply<Product::kScores>(at.packed(qkv, 0), at.packed(qkv, 1), at.scores());
+    at.template multiply<Product::kScores>(dy, at.packed(qkv, 2), at.dscores());
     const cudaError_t status =
-        for_each_row(by.stream, at.rows(),
-                     SoftmaxBackwardRows<T>{.rows = rows_of(s, tiles),
-                                            .products = at.scores(),
-                                            .log_sums = at.row(op.log_sums.data()),
-                                            .dprobabilities = at.dscores(),
-                                            .probabilities = at.probabilities(),
-                                            .dproducts = at.dproducts()});
-    enqueue_gradients(by, at, op);
+        at.for_each_row_of_scores(SoftmaxBackwardRows<T>{.rows = at.rows(),
+                                                         .products = at.scores(),
+                                                         .log_sums = at.row(op.log_sums.data()),
+                                                         .dprobabilities = at.dscores(),
+                                                         .probabilities = at.probabilities(),
+                                                         .dproducts = at.dproducts()});
+    at.template multiply<Product::kMixBackward>(dy, at.packed(dqkv, 2), at.probabilities());
+    at.template multiply<Product::kMix>(at.packed(dqkv, 0), at.packed(qkv, 1), at.dproducts());
+    at.template multiply<Product::kMixBackward>(at.packed(qkv, 0), at.packed(dqkv, 1),
+                                                at.dproducts());
     return status;
   });
 }
 
 }  // namespace
 
+template <class Op>
 cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                              const ScoreMemory& memory, const AttentionForward& op) {
+                              const ScoreMemory& memory, const Op& op) {
   return with_type(op.qkv.dtype(), [&]<class T>(T) {
     return run<T>({stream, products, memory}, op);
   });
 }
-
-cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                              const ScoreMemory& memory, const AttentionBackward& op) {
-  return with_type(op.qkv.dtype(), [&]<class T>(T) {
-    return run<T>({stream, products, memory}, op);
-  });
-}
+template cudaError_t enqueue_attention(cudaStream_t, MatrixProducts&, const ScoreMemory&,
+                                       const AttentionForward&);
+template cudaError_t enqueue_attention(cudaStream_t, MatrixProducts&, const ScoreMemory&,
+                                       const AttentionBackward&);
 
 }  // namespace tandem::cuda

@@ -12,44 +12,52 @@
 
 namespace tandem::cuda {
 
-// Attention's products in cuBLASLt's terms (product_plan.h), over the packed operands as they lie:
-// a token's heads follow each other, so that one batch is heads of one sample. For each head, with
-// q, k, v, y (positions, head_width) and the scores (positions, positions):
+// Attention's products in cuBLASLt's terms (product_plan.h), over the packed operands as they lie.
+// For each head of each sample, with q, k, v, y (positions, head_width) and the scores (positions,
+// positions):
 //   kScores       s = q k^T, and dp = dy v^T
 //   kMix          y = p v, and dq = ds k
 //   kMixBackward  dv = p^T dy, and dk = ds^T q
-// All pairs of positions are multiplied, also the half that is masked. Pure functions.
+// No one stride leads through the heads of all samples, so that a batch has the heads of one sample
+// or the samples of one head, whichever are more. Scores that are not seen are skipped by bands of
+// rows. Pure functions.
 
-// Heads of one sample that are computed together, and how their scores lie in scratch memory.
+// Matrices of scores that are computed together, and how they lie in scratch memory.
 struct ScoreTiles {
-  std::int64_t heads = 0;   // of a batch; the last one may have fewer
-  std::int64_t stride = 0;  // elements between rows of scores: whole 16 bytes in any type
-  std::int64_t count = 0;   // elements of all the scores of a batch
-
-  // In fp32: the scores, which become probabilities where those are fp32, and their gradients.
-  [[nodiscard]] constexpr Bytes wide() const { return Bytes{2 * 4 * count}; }
-  // In bf16: probabilities and the gradients of scores, once more.
-  [[nodiscard]] constexpr Bytes narrow() const { return Bytes{2 * 2 * count}; }
+  bool of_samples = false;   // a batch has samples of one head, else heads of one sample
+  std::int64_t batch = 0;    // matrices of a product; the last one may have fewer
+  std::int64_t batches = 1;  // of which the scores are in memory at a time, likewise
+  std::int64_t stride = 0;   // elements between rows of scores: whole 16 bytes in any type
+  std::int64_t band = 0;     // rows of a product, of which the last one's scores are all seen
+  std::int64_t count = 0;    // elements of all the scores in memory
 
   auto operator<=>(const ScoreTiles&) const = default;
 };
 
-// As many heads as fit in 256 MiB, in batches of about the same size, and one at least.
+// As many matrices, whole squares in memory, as fit in 256 MiB, in batches of about the same size,
+// and one at least.
 [[nodiscard]] ScoreTiles tiles_of(const AttentionShape& shape, DType type);
 
-[[nodiscard]] Bytes scratch_size(const ScoreTiles& tiles, DType type);
+// Scores, which become probabilities, and their gradients, both in fp32; for bf16 once more in
+// that.
+[[nodiscard]] constexpr Bytes scratch_size(const ScoreTiles& tiles, DType type) {
+  return Bytes{2 * tiles.count * (type == DType::kFloat32 ? 4 : 4 + 2)};
+}
 
-// `left`: elements between rows of what is multiplied from the left, q or dy.
-[[nodiscard]] ProductPlan scores_plan(const AttentionShape& shape, DType type,
-                                      const ScoreTiles& tiles, std::int64_t heads,
-                                      std::int64_t left);
-// `result`: elements between rows of the result, y or dq.
-[[nodiscard]] ProductPlan mix_plan(const AttentionShape& shape, DType type, const ScoreTiles& tiles,
-                                   std::int64_t heads, std::int64_t result);
-// `right`: elements between rows of what is multiplied from the right, dy or q.
-[[nodiscard]] ProductPlan mix_backward_plan(const AttentionShape& shape, DType type,
-                                            const ScoreTiles& tiles, std::int64_t heads,
-                                            std::int64_t right);
+// A part of each matrix of scores: its rows are those of q, y, dq, dy, its columns k's, v's, dk's
+// and dv's rows, which lie so many elements apart.
+struct ScorePart {
+  std::int64_t row = 0;  // the first
+  std::int64_t rows = 0;
+  std::int64_t rows_apart = 0;
+  std::int64_t column = 0;
+  std::int64_t columns = 0;
+  std::int64_t columns_apart = 0;
+};
+
+// One of the three above, of the heads in a batch.
+[[nodiscard]] ProductPlan attention_plan(Product product, const AttentionShape& shape, DType type,
+                                         const ScoreTiles& tiles, const ScorePart& part);
 
 // Scratch memory of attention: of scratch_size() of these tiles and the operands' type.
 struct ScoreMemory {
@@ -57,12 +65,11 @@ struct ScoreMemory {
   ByteSpan scratch;
 };
 
-// Queues attention on `stream`, of the products' GPU, which is current: for each sample, batches of
-// heads one after the other, products and own softmax in between. Returns the first error of a
-// launch; throws as the products do.
+// Queues attention on `stream`, of the products' GPU, which is current: batches one after the
+// other, own softmax between the products. Returns the first error of a launch; throws as the
+// products do.
+template <class Op>
 [[nodiscard]] cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                                            const ScoreMemory& memory, const AttentionForward& op);
-[[nodiscard]] cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                                            const ScoreMemory& memory, const AttentionBackward& op);
+                                            const ScoreMemory& memory, const Op& op);
 
 }  // namespace tandem::cuda

@@ -11,9 +11,11 @@ namespace {
 
 static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
 
-Stretches stretches_of(const BatchNormShape& shape) {
-  return {shape.rows, shape.channels,
-          ceil_div(shape.rows, batch_parts(shape.rows, shape.channels))};
+Stretches stretches_of(const BatchNormShape& shape, const ImageOptions& how) {
+  const Channels channels{shape.channels, how.channels_last ? 1 : shape.positions};
+  const std::int64_t parts = channels.plane == 1 ? batch_parts(shape.rows, shape.channels)
+                                                 : team_parts(shape.rows, shape.channels);
+  return {shape.rows, channels, ceil_div(shape.rows, parts)};
 }
 
 // The number of stretches that have rows: rounding up may leave the last stretches without rows.
@@ -21,13 +23,20 @@ std::int64_t filled_parts(const Stretches& stretches) {
   return ceil_div(stretches.rows, stretches.rows_each);
 }
 
+// A thread for each stretch and channel, or a team.
+template <class Sums>
+cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, const Sums& sums) {
+  const std::int64_t count = filled_parts(stretches) * stretches.channels.count;
+  return stretches.channels.plane == 1 ? for_each(stream, count, sums)
+                                       : for_each_row(stream, count, sums);
+}
+
 template <class T>
-cudaError_t forward(cudaStream_t stream, Moments* partials, const BatchNormForward& op) {
-  const Stretches stretches = stretches_of(op.shape);
+cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& stretches,
+                    const BatchNormForward& op) {
   const std::int64_t parts = filled_parts(stretches);
   const T* const x = as<T>(op.x.data());
-  cudaError_t status =
-      for_each(stream, parts * op.shape.channels, MomentParts<T>{x, partials, stretches});
+  cudaError_t status = sum_stretches(stream, stretches, MomentParts<T>{x, partials, stretches});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
                         BatchStatistics<T>{.x = x,
@@ -49,7 +58,7 @@ cudaError_t forward(cudaStream_t stream, Moments* partials, const BatchNormForwa
                                               .bias = op.bias.data(),
                                               .mean = op.mean.data(),
                                               .rstd = op.rstd.data(),
-                                              .channels = op.shape.channels,
+                                              .channels = stretches.channels,
                                               .relu = op.activation == Activation::kRelu});
 }
 
@@ -64,20 +73,20 @@ T* place_of_gradient(const BatchNormBackward& op) {
 }
 
 template <class T>
-cudaError_t backward(cudaStream_t stream, FloatPair* partials, const BatchNormBackward& op) {
-  const Stretches stretches = stretches_of(op.shape);
+cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& stretches,
+                     const BatchNormBackward& op) {
   const std::int64_t parts = filled_parts(stretches);
   T* const g = place_of_gradient<T>(op);
   const T* const dy = as<T>(op.dy.data());
-  cudaError_t status = for_each(stream, parts * op.shape.channels,
-                                BatchGradientParts<T>{.x = as<T>(op.x.data()),
-                                                      .dy = dy,
-                                                      .dabove = as<T>(data_or_null(op.dabove)),
-                                                      .y = as<T>(data_or_null(op.y)),
-                                                      .g = g,
-                                                      .mean = op.mean.data(),
-                                                      .partials = partials,
-                                                      .stretches = stretches});
+  cudaError_t status = sum_stretches(stream, stretches,
+                                     BatchGradientParts<T>{.x = as<T>(op.x.data()),
+                                                           .dy = dy,
+                                                           .dabove = as<T>(data_or_null(op.dabove)),
+                                                           .y = as<T>(data_or_null(op.y)),
+                                                           .g = g,
+                                                           .mean = op.mean.data(),
+                                                           .partials = partials,
+                                                           .stretches = stretches});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
                         BatchParameterGradients{.partials = partials,
@@ -97,7 +106,7 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const BatchNormBa
                                    .rstd = op.rstd.data(),
                                    .dgain = op.dgain.data(),
                                    .dbias = op.dbias.data(),
-                                   .channels = op.shape.channels,
+                                   .channels = stretches.channels,
                                    .over_rows = 1.0F / static_cast<float>(op.shape.rows)});
 }
 
@@ -105,13 +114,15 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const BatchNormBa
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormForward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return forward<T>(stream, reinterpret_cast<Moments*>(sums_of_channels_.bytes().data()), op);
+    return forward<T>(stream, reinterpret_cast<Moments*>(sums_of_channels_.bytes().data()),
+                      stretches_of(op.shape, images_), op);
   });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormBackward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_of_channels_.bytes().data()), op);
+    return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_of_channels_.bytes().data()),
+                       stretches_of(op.shape, images_), op);
   });
 }
 

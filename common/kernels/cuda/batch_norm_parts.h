@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation's sums over rows, (rows, channels): first over stretches of rows, a thread
-// for each stretch and channel, or pack of channels; then, by a team (team.h) a channel, over the
-// stretches, in double. Always in the same order.
+// Batch normalisation's sums over rows, (rows, channels): first over stretches of rows, where
+// channels are last a thread for each stretch and channel, or pack of channels, else a team
+// (team.h); then, by a team a channel, over the stretches, in double. Always in the same order.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,26 @@
 
 namespace tandem::cuda {
 
-// What batch normalisation does to each element of (rows, channels) once the sums are known
-// (batch_norm_parts.h).
+// Where channels lie: `plane` elements of one follow each other, of an image or, where channels are
+// last, one.
+struct Channels {
+  std::int64_t count;
+  std::int64_t plane;
+
+  [[nodiscard]] bool packed() const { return (plane == 1 ? count : plane) % kPack == 0; }
+  // Of element i; with step(), of each in a pack from there on.
+  [[nodiscard]] TANDEM_DEVICE std::int64_t of(std::int64_t i) const {
+    return divide(plane == 1 ? i : divide(i, plane).quotient, count).remainder;
+  }
+  [[nodiscard]] TANDEM_DEVICE int step() const { return plane == 1 ? 1 : 0; }
+  [[nodiscard]] TANDEM_DEVICE std::int64_t at(std::int64_t row, std::int64_t channel) const {
+    if (plane == 1) return row * count + channel;
+    const auto [image, place] = divide(row, plane);
+    return (image * count + channel) * plane + place;
+  }
+};
+
+// What batch normalisation does to each element once the sums are known.
 
 template <class T>
 struct BatchNormForwardElements {
@@ -26,22 +44,23 @@ struct BatchNormForwardElements {
   const float* bias;
   const float* mean;
   const float* rstd;
-  std::int64_t channels;
+  Channels channels;
   bool relu;
 
   [[nodiscard]] bool packed() const {
-    return channels % kPack == 0 && are_packed(x, residual, static_cast<const T*>(y));
+    return channels.packed() && are_packed(x, residual, static_cast<const T*>(y));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const std::int64_t c = divide(i, channels).remainder;
+    const std::int64_t first = channels.of(i);
     Pack<T, width> values = load<width>(x + i);
     Pack<T, width> others{};
     if (residual != nullptr) others = load<width>(residual + i);
     for (int j = 0; j < width; ++j) {
-      const float distance = static_cast<float>(values[j]) - mean[c + j];
-      float value = distance * (rstd[c + j] * gain[c + j]) + bias[c + j];
+      const std::int64_t c = first + j * channels.step();
+      const float distance = static_cast<float>(values[j]) - mean[c];
+      float value = distance * (rstd[c] * gain[c]) + bias[c];
       if (residual != nullptr) value += static_cast<float>(others[j]);
       values[j] = T(relu && value <= 0 ? 0.0F : value);
     }
@@ -60,22 +79,23 @@ struct BatchNormBackwardElements {
   const float* rstd;
   const float* dgain;
   const float* dbias;
-  std::int64_t channels;
+  Channels channels;
   float over_rows;  // 1 / rows
 
   [[nodiscard]] bool packed() const {
-    return channels % kPack == 0 && are_packed(g, x, static_cast<const T*>(dx));
+    return channels.packed() && are_packed(g, x, static_cast<const T*>(dx));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const std::int64_t c = divide(i, channels).remainder;
+    const std::int64_t first = channels.of(i);
     Pack<T, width> gradient = load<width>(g + i);
     const Pack<T, width> values = load<width>(x + i);
     for (int j = 0; j < width; ++j) {
-      const float normal = (static_cast<float>(values[j]) - mean[c + j]) * rstd[c + j];
-      const float level = (dbias[c + j] + normal * dgain[c + j]) * over_rows;
-      gradient[j] = T(gain[c + j] * rstd[c + j] * (static_cast<float>(gradient[j]) - level));
+      const std::int64_t c = first + j * channels.step();
+      const float normal = (static_cast<float>(values[j]) - mean[c]) * rstd[c];
+      const float level = (dbias[c] + normal * dgain[c]) * over_rows;
+      gradient[j] = T(gain[c] * rstd[c] * (static_cast<float>(gradient[j]) - level));
     }
     store(dx + i, gradient);
   }
@@ -83,7 +103,7 @@ struct BatchNormBackwardElements {
 
 struct Stretches {
   std::int64_t rows;
-  std::int64_t channels;
+  Channels channels;
   std::int64_t rows_each;  // the last may have fewer
 
   [[nodiscard]] TANDEM_DEVICE std::int64_t first(std::int64_t part) const {
@@ -111,30 +131,50 @@ struct MomentParts {
   Moments* partials;
   Stretches stretches;
 
-  [[nodiscard]] bool packed() const { return stretches.channels % kPack == 0 && are_packed(x); }
+  [[nodiscard]] bool packed() const { return stretches.channels.packed() && are_packed(x); }
+
+  // Of `count` distances from `start`, which lies so far from the channel's first number.
+  [[nodiscard]] TANDEM_DEVICE static Moments moments_of(FloatPair sums, std::int64_t count,
+                                                        float away) {
+    const auto all = static_cast<float>(count);
+    const float squares = sums.second - sums.first * sums.first / all;
+    return {away + sums.first / all, squares < 0 ? 0.0F : squares};
+  }
+
+  template <class Team>
+  TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
+    const auto [part, channel] = divide(i, stretches.channels.count);
+    const std::int64_t first = stretches.first(part);
+    const std::int64_t count = stretches.end(part) - first;
+    const auto value = [&](std::int64_t row) {
+      return static_cast<float>(x[stretches.channels.at(row, channel)]);
+    };
+    const float start = value(first);
+    const FloatPair sums = sum_of(team, count, [&](std::int64_t k) {
+      const float distance = value(first + k) - start;
+      return FloatPair{distance, distance * distance};
+    });
+    team.alone([&] { partials[i] = moments_of(sums, count, start - value(0)); });
+  }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels);
+    const auto [part, channel] = divide(i, stretches.channels.count);
     const std::int64_t first = stretches.first(part);
     const std::int64_t end = stretches.end(part);
-    const Pack<T, width> start = load<width>(x + first * stretches.channels + channel);
-    Pack<float, width> sums{};
-    Pack<float, width> squares{};
+    const Pack<T, width> start = load<width>(x + stretches.channels.at(first, channel));
+    Pack<FloatPair, width> sums{};
     for (std::int64_t row = first + 1; row < end; ++row) {
-      const Pack<T, width> own = load<width>(x + row * stretches.channels + channel);
+      const Pack<T, width> own = load<width>(x + stretches.channels.at(row, channel));
       for (int j = 0; j < width; ++j) {
         const float distance = static_cast<float>(own[j]) - static_cast<float>(start[j]);
-        sums[j] += distance;
-        squares[j] += distance * distance;
+        sums[j] = sums[j] + FloatPair{distance, distance * distance};
       }
     }
     const Pack<T, width> zero = load<width>(x + channel);
-    const auto count = static_cast<float>(end - first);
     for (int j = 0; j < width; ++j) {
-      const float apart = squares[j] - sums[j] * sums[j] / count;
       const float away = static_cast<float>(start[j]) - static_cast<float>(zero[j]);
-      partials[i + j] = {away + sums[j] / count, apart < 0 ? 0.0F : apart};
+      partials[i + j] = moments_of(sums[j], end - first, away);
     }
   }
 };
@@ -173,12 +213,13 @@ struct BatchStatistics {
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
     const WideMoments all = sum_of(team, parts, [&](std::int64_t part) {
-      const Moments& own = partials[part * stretches.channels + c];
+      const Moments& own = partials[part * stretches.channels.count + c];
       return WideMoments{static_cast<double>(stretches.end(part) - stretches.first(part)),
                          static_cast<double>(own.mean), static_cast<double>(own.squares)};
     });
     team.alone([&] {
-      const double middle = static_cast<double>(static_cast<float>(x[c])) + all.mean;
+      const double middle =
+          static_cast<double>(static_cast<float>(x[stretches.channels.at(0, c)])) + all.mean;
       mean[c] = static_cast<float>(middle);
       rstd[c] =
           static_cast<float>(1 / std::sqrt(all.squares / all.rows + static_cast<double>(epsilon)));
@@ -206,17 +247,30 @@ struct BatchGradientParts {
   Stretches stretches;
 
   [[nodiscard]] bool packed() const {
-    return stretches.channels % kPack == 0 &&
-           are_packed(x, dy, dabove, y, static_cast<const T*>(g));
+    return stretches.channels.packed() && are_packed(x, dy, dabove, y, static_cast<const T*>(g));
+  }
+
+  template <class Team>
+  TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
+    const auto [part, channel] = divide(i, stretches.channels.count);
+    const std::int64_t first = stretches.first(part);
+    const FloatPair sums = sum_of(team, stretches.end(part) - first, [&](std::int64_t k) {
+      const std::int64_t from = stretches.channels.at(first + k, channel);
+      const Pack<T, 1> gradient = gradient_at<1>(from);
+      if (g != nullptr) g[from] = gradient[0];
+      const auto value = static_cast<float>(gradient[0]);
+      return FloatPair{value, value * (static_cast<float>(x[from]) - mean[channel])};
+    });
+    team.alone([&] { partials[i] = sums; });
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels);
+    const auto [part, channel] = divide(i, stretches.channels.count);
     Pack<FloatPair, width> sums{};
     const std::int64_t end = stretches.end(part);
     for (std::int64_t row = stretches.first(part); row < end; ++row) {
-      const std::int64_t from = row * stretches.channels + channel;
+      const std::int64_t from = stretches.channels.at(row, channel);
       const Pack<T, width> own = load<width>(x + from);
       const Pack<T, width> gradient = gradient_at<width>(from);
       for (int j = 0; j < width; ++j) {

@@ -26,6 +26,9 @@ class ConvolutionLibrary {
   virtual void enqueue(Stream& stream, const ConvolutionBackwardInput& op) = 0;
   virtual void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) = 0;
 
+  // What convolutions were computed by so far: "cuDNN 9.19.0, tf32".
+  [[nodiscard]] virtual std::string implementations() const = 0;
+
   // Plans made so far: one per pass, shape, type and alignments.
   [[nodiscard]] virtual std::int64_t count() const = 0;
 };
@@ -38,6 +41,6 @@ class ConvolutionLibrary {
 
 // A usage error where there is none. Starts cuDNN on the GPU.
 [[nodiscard]] std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& device,
-                                                                    Precision precision);
+                                                                    const ImageOptions& how);
 
 }  // namespace tandem::cuda

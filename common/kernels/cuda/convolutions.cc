@@ -29,38 +29,21 @@ const char* name_of(ConvolutionPass pass) {
   return "";
 }
 
-// (first, height, width, channels) in memory; a filter's first are its outputs.
-CudnnTensor channels_last(std::int64_t id, DType type, const Numbers& sizes,
-                          std::int64_t alignment) {
-  const std::int64_t height = sizes[1];
-  const std::int64_t width = sizes[2];
-  const std::int64_t channels = sizes[3];
+// An image, filter or result of `sizes`: (first, channels, height, width), whatever lies where; a
+// filter's first are its outputs.
+CudnnTensor operand(std::int64_t id, const ConvolutionKey& key, const Numbers& sizes,
+                    bool channels_last) {
+  const std::int64_t channels = sizes[1];
+  const std::int64_t line = sizes[3] * channels;
+  const bool written = key.pass == ConvolutionPass{id};
+  const std::int64_t alignment = id == kImage    ? key.image_alignment
+                                 : id == kFilter ? key.filter_alignment
+                                                 : key.result_alignment;
   return {.id = id,
-          .type = cudnn_type(type),
-          .sizes = {sizes[0], channels, height, width},
-          .strides = {height * width * channels, 1, width * channels, channels},
+          .type = cudnn_type(written ? key.result : key.type),
+          .sizes = sizes,
+          .strides = channels_last ? Numbers{sizes[2] * line, 1, line, channels} : Numbers{},
           .alignment = alignment};
-}
-
-CudnnTensor image_of(const ConvolutionKey& key) {
-  const ConvolutionShape& s = key.shape;
-  const bool written = key.pass == ConvolutionPass::kBackwardInput;
-  return channels_last(kImage, written ? key.result : key.type, {s.batch, s.height, s.width, s.in},
-                       key.image_alignment);
-}
-
-CudnnTensor filter_of(const ConvolutionKey& key) {
-  const ConvolutionShape& s = key.shape;
-  const bool written = key.pass == ConvolutionPass::kBackwardWeight;
-  return channels_last(kFilter, written ? key.result : key.type, {s.out, s.kernel, s.kernel, s.in},
-                       key.filter_alignment);
-}
-
-CudnnTensor result_of(const ConvolutionKey& key) {
-  const ConvolutionShape& s = key.shape;
-  const bool written = key.pass == ConvolutionPass::kForward;
-  return channels_last(kResult, written ? key.result : key.type,
-                       {s.batch, s.out_height(), s.out_width(), s.out}, key.result_alignment);
 }
 
 // The window and how it moves.
@@ -121,14 +104,20 @@ PassNames names_of(ConvolutionPass pass) {
 
 }  // namespace
 
-CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle, const ConvolutionKey& key) {
+CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle, const ConvolutionKey& key,
+                             const ImageOptions& how) {
+  const ConvolutionShape& s = key.shape;
+  const auto of = [&](std::int64_t id, const Numbers& sizes) {
+    return operand(id, key, sizes, how.channels_last);
+  };
   CudnnGraph graph(api);
   const PassNames names = names_of(key.pass);
   CudnnDescriptor operation(api, names.operation);
   operation.set(names.window, window_of(graph, key.shape));
-  operation.set(names.image, graph.tensor(image_of(key)));
-  operation.set(names.filter, graph.tensor(filter_of(key)));
-  operation.set(names.result, graph.tensor(result_of(key)));
+  operation.set(names.image, graph.tensor(of(kImage, {s.batch, s.in, s.height, s.width})));
+  operation.set(names.filter, graph.tensor(of(kFilter, {s.out, s.in, s.kernel, s.kernel})));
+  operation.set(names.result,
+                graph.tensor(of(kResult, {s.batch, s.out, s.out_height(), s.out_width()})));
   operation.set(names.alpha, 1.0F);
   operation.set(names.beta, 0.0F);  // what lies in the result is not read
   graph.add(std::move(operation));
@@ -136,7 +125,7 @@ CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle, const Co
   return graph;
 }
 
-std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type, Precision precision) {
+std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type, const ImageOptions& how) {
   std::vector<cudnnBackendNumericalNote_t> notes{CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS,
                                                  CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION,
                                                  CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC,
@@ -145,7 +134,7 @@ std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type, Precision pre
                                                  CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4,
                                                  CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
                                                  CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13};
-  if (type == DType::kFloat32 && precision != Precision::kTf32) {
+  if (type == DType::kFloat32 && how.fp32_factors) {
     notes.push_back(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
   }
   return notes;
@@ -186,15 +175,28 @@ Bytes padded(Bytes size) { return Bytes{round_up(size.value, kAlignment)}; }
 
 }  // namespace
 
-Convolutions::Convolutions(CudaDevice& device, Precision precision, const CudnnApi& api)
-    : gpu_(device.gpu()), precision_(precision), memory_(device), session_(device.gpu(), api) {}
+Convolutions::Convolutions(CudaDevice& device, const ImageOptions& how, const LoadedCudnn& cudnn)
+    : gpu_(device.gpu()),
+      how_(how),
+      cudnn_(cudnn),
+      memory_(device),
+      session_(device.gpu(), *cudnn.api) {}
+
+std::string Convolutions::implementations() const {
+  const auto takes = [&](auto holds) { return std::ranges::any_of(plans_, holds); };
+  const bool narrow = takes([](const auto& plan) { return plan.first.type != DType::kFloat32; });
+  const bool tf32 = takes([](const auto& plan) { return plan.second.tensor_cores; });
+  return fmt::format("cuDNN {}, channels {}, {}", cudnn_.version,
+                     how_.channels_last ? "last" : "first",
+                     narrow ? "bf16" : (tf32 ? "tf32" : "fp32"));
+}
 
 PlanChoice Convolutions::choose(const ConvolutionKey& key) {
   const DeviceGuard here(gpu_.ordinal());
   try {
     return choose_plan(session_.api(), session_.handle(),
-                       convolution_graph(session_.api(), session_.handle(), key),
-                       {refused_notes(key.type, precision_), kMostConvolutionWorkspace});
+                       convolution_graph(session_.api(), session_.handle(), key, how_),
+                       {refused_notes(key.type, how_), kMostConvolutionWorkspace});
   } catch (const CudnnError& refusal) {
     return {std::nullopt, refusal.what()};
   }
@@ -242,31 +244,28 @@ void Convolutions::run(cudaStream_t stream, const ConvolutionKey& key, const Cud
   session_.enqueue(stream, plan, operands, memory.data(), [&] { return to_string(key); });
 }
 
-void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
-  std::vector<Access> all = accesses(op);
-  const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
-  const auto known = plans_.find(key);
-  if (known == plans_.end()) prepare_backward(key);
-  const CudnnPlan& plan = known != plans_.end() ? known->second : find_or_make(key);
+void Convolutions::start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key,
+                         const Addresses& at) {
+  const CudnnPlan& plan = find_or_make(key);
   const ByteSpan memory = memory_for(plan, Bytes{0});
   all.push_back(writes(memory));
-  queue(stream, "convolution_forward", all, [&](cudaStream_t on) {
-    run(on, key, plan, {op.x.data(), op.weight.data(), op.y.data()}, memory);
+  queue(stream, name_of(key.pass), all, [&](cudaStream_t on) {
+    run(on, key, plan, at, memory);
     return cudaSuccess;
   });
 }
 
-void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
+void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
+  const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
   std::vector<Access> all = accesses(op);
+  if (!plans_.contains(key)) prepare_backward(key);
+  start(stream, std::move(all), key, {op.x.data(), op.weight.data(), op.y.data()});
+}
+
+void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
   const ConvolutionKey key =
       key_of(ConvolutionPass::kBackwardInput, op.shape, op.dx, op.weight, op.dy);
-  const CudnnPlan& plan = find_or_make(key);
-  const ByteSpan memory = memory_for(plan, Bytes{0});
-  all.push_back(writes(memory));
-  queue(stream, "convolution_backward_input", all, [&](cudaStream_t on) {
-    run(on, key, plan, {op.dx.data(), op.weight.data(), op.dy.data()}, memory);
-    return cudaSuccess;
-  });
+  start(stream, accesses(op), key, {op.dx.data(), op.weight.data(), op.dy.data()});
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
@@ -303,10 +302,10 @@ std::string convolution_library_version() {
   return cudnn.api == nullptr ? "" : "cuDNN " + cudnn.version;
 }
 
-std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& device, Precision precision) {
+std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& device, const ImageOptions& how) {
   const LoadedCudnn& cudnn = load_cudnn();
   if (cudnn.api == nullptr) fail(ErrorKind::kUsage, "{}", lack_of_convolutions());
-  return std::make_unique<Convolutions>(device, precision, *cudnn.api);
+  return std::make_unique<Convolutions>(device, how, cudnn);
 }
 
 }  // namespace tandem::cuda

@@ -16,13 +16,17 @@ namespace tandem::cuda {
 
 // Convolutions in cuDNN's terms.
 
-enum class ConvolutionPass { kForward, kBackwardInput, kBackwardWeight };
-
-// Two of the three are read and the third is written, whichever the pass says. Their ids in the
-// graph.
+// Ids in the graph: two of the three are read, and the third is written.
 inline constexpr std::int64_t kImage = 1;   // x or dx
 inline constexpr std::int64_t kFilter = 2;  // weight or dweight
 inline constexpr std::int64_t kResult = 3;  // y or dy
+
+// By what they write.
+enum class ConvolutionPass : std::int64_t {
+  kForward = kResult,
+  kBackwardInput = kImage,
+  kBackwardWeight = kFilter
+};
 
 // What a plan is made for. Alignments are cudnn_alignment()'s.
 struct ConvolutionKey {
@@ -37,16 +41,16 @@ struct ConvolutionKey {
   auto operator<=>(const ConvolutionKey&) const = default;
 };
 
-// The one operation, on channels-last tensors, with sums in fp32. Throws CudnnError.
+// The one operation, with sums in fp32. Throws CudnnError.
 [[nodiscard]] CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                           const ConvolutionKey& key);
+                                           const ConvolutionKey& key, const ImageOptions& how);
 
 // What an engine may not do to numbers, so that a convolution is what its precision says, sums of
 // products with fp32 accumulation, and the same bits every time: round its operands further, sum
 // in less than fp32 or in changing order, or go by way of transforms (FFT, Winograd), which lose
-// digits. On fp32 operands tensor cores mean tf32, and are refused unless that was asked for.
+// digits. On fp32 operands tensor cores mean tf32, which is refused where factors are to stay fp32.
 [[nodiscard]] std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type,
-                                                                     Precision precision);
+                                                                     const ImageOptions& how);
 
 // "convolution_forward of 4 x 56 x 56 x 64 -> 256, kernel 1, stride 1, in bf16".
 [[nodiscard]] std::string to_string(const ConvolutionKey& key);
@@ -61,13 +65,14 @@ struct ConvolutionKey {
 // workspace.
 class Convolutions final : public ConvolutionLibrary {
  public:
-  Convolutions(CudaDevice& device, Precision precision, const CudnnApi& api);
+  Convolutions(CudaDevice& device, const ImageOptions& how, const LoadedCudnn& cudnn);
 
   // A failure where cuDNN has no engine that does what refused_notes() asks.
   void enqueue(Stream& stream, const ConvolutionForward& op) override;
   void enqueue(Stream& stream, const ConvolutionBackwardInput& op) override;
   void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) override;
 
+  [[nodiscard]] std::string implementations() const override;
   [[nodiscard]] std::int64_t count() const override {
     return static_cast<std::int64_t>(plans_.size());
   }
@@ -85,11 +90,14 @@ class Convolutions final : public ConvolutionLibrary {
   void prepare_backward(const ConvolutionKey& forward);
   // The memory for a plan's workspace and, behind it, `more` bytes.
   [[nodiscard]] ByteSpan memory_for(const CudnnPlan& plan, Bytes more);
+  void start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key,
+             const Addresses& at);
   void run(cudaStream_t stream, const ConvolutionKey& key, const CudnnPlan& plan,
            const Addresses& at, ByteSpan memory);
 
   Gpu& gpu_;
-  const Precision precision_;
+  const ImageOptions how_;
+  const LoadedCudnn& cudnn_;
   GrowingMemory memory_;
   CudnnSession session_;
   std::map<ConvolutionKey, CudnnPlan> plans_;

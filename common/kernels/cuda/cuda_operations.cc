@@ -84,9 +84,9 @@ cudaError_t for_each_tensor(cudaStream_t stream, const std::vector<Tensor>& tens
 
 }  // namespace
 
-CudaOperations::CudaOperations(CudaDevice& device, Precision precision)
+CudaOperations::CudaOperations(CudaDevice& device, Precision precision, const ImageOptions& images)
     : device_(device),
-      precision_(precision),
+      images_(images),
       memory_(device.allocate(memory_needed(device, precision))),
       workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
       partials_(partials_in(memory_->bytes())),
@@ -241,7 +241,7 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const Orthogonalise& op)
 }
 
 ConvolutionLibrary& CudaOperations::convolutions() {
-  if (!convolutions_) convolutions_ = make_convolutions(device_, precision_);
+  if (!convolutions_) convolutions_ = make_convolutions(device_, images_);
   return *convolutions_;
 }
 
@@ -286,12 +286,15 @@ TANDEM_EACH_OPERATION(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 
 std::map<std::string, std::string> CudaOperations::implementations() const {
-  if (!fused_attention_) return {};
-  return {{"attention", fused_attention_->implementations()}};
+  std::map<std::string, std::string> all;
+  if (fused_attention_) all.emplace("attention", fused_attention_->implementations());
+  if (convolutions_) all.emplace("convolutions", convolutions_->implementations());
+  return all;
 }
 
-std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision) {
-  return std::make_unique<CudaOperations>(cuda_device(device), precision);
+std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision,
+                                                 const ImageOptions& images) {
+  return std::make_unique<CudaOperations>(cuda_device(device), precision, images);
 }
 
 namespace {

@@ -22,7 +22,7 @@ namespace tandem::cuda {
 class CudaOperations final : public EachOperation<CudaOperations> {
  public:
   // A usage error where the GPU has not that precision.
-  CudaOperations(CudaDevice& device, Precision precision);
+  CudaOperations(CudaDevice& device, Precision precision, const ImageOptions& images = {});
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* name);
@@ -47,7 +47,7 @@ class CudaOperations final : public EachOperation<CudaOperations> {
   [[nodiscard]] ConvolutionLibrary& convolutions();
 
   CudaDevice& device_;
-  const Precision precision_;
+  const ImageOptions images_;
   const std::unique_ptr<Buffer> memory_;
   const ByteSpan workspace_;     // of the products
   const Span<double> partials_;  // of the sums
@@ -60,7 +60,8 @@ class CudaOperations final : public EachOperation<CudaOperations> {
 };
 
 // What the module exports for make_operations (operations.h): `device` is a CUDA device.
-[[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision);
+[[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision,
+                                                               const ImageOptions& images);
 
 // "CUDA 13.1, cuBLASLt 13.1.0, cuDNN 9.19.0", the last where it can be had.
 [[nodiscard]] std::string cuda_library_version();

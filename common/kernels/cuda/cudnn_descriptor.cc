@@ -49,8 +49,7 @@ LoadedCudnn load_cudnn_from(const char* file, CudnnApi& api) {
 CudnnError::CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call)
     : Error(status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED ? ErrorKind::kOutOfMemory
                                                                            : ErrorKind::kFailure,
-            fmt::format("{}: {}", call, words_of(api, status))),
-      status_(status) {}
+            fmt::format("{}: {}", call, words_of(api, status))) {}
 
 void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call) {
   if (status != CUDNN_STATUS_SUCCESS) throw CudnnError(api, status, call);

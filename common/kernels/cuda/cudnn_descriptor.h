@@ -50,11 +50,6 @@ using LoadedCudnn = Loaded<CudnnApi>;
 class CudnnError : public Error {
  public:
   CudnnError(const CudnnApi& api, cudnnStatus_t status, const char* call);
-
-  [[nodiscard]] cudnnStatus_t status() const { return status_; }
-
- private:
-  cudnnStatus_t status_;
 };
 
 // Throws where `status` is not success. `call` is its name in the message.
@@ -64,7 +59,6 @@ void check_cudnn(const CudnnApi& api, cudnnStatus_t status, const char* call);
 #define TANDEM_NAME(type, name) \
   constexpr cudnnBackendAttributeType_t cudnn_name_of(type const*) { return name; }
 TANDEM_NAME(std::int64_t, CUDNN_TYPE_INT64)
-TANDEM_NAME(std::int32_t, CUDNN_TYPE_INT32)
 TANDEM_NAME(bool, CUDNN_TYPE_BOOLEAN)
 TANDEM_NAME(float, CUDNN_TYPE_FLOAT)
 TANDEM_NAME(void*, CUDNN_TYPE_VOID_PTR)

@@ -22,6 +22,20 @@ std::int64_t cudnn_alignment(const void* address, DType type) {
   return reinterpret_cast<std::uintptr_t>(address) % kWanted == 0 ? kWanted : size_of(type);
 }
 
+using Place = CudnnTensor::Place;
+using Tensor = CudnnGraphBuilder::Tensor;
+using Sizes = CudnnGraphBuilder::Sizes;
+
+namespace {
+
+Sizes dense(const Sizes& sizes) {
+  Sizes strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+}  // namespace
+
 CudnnGraph::CudnnGraph(const CudnnApi& api)
     : api_(api), graph_(api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {}
 
@@ -30,7 +44,7 @@ const CudnnDescriptor& CudnnGraph::tensor(const CudnnTensor& tensor) {
   own.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, tensor.id);
   own.set(CUDNN_ATTR_TENSOR_DATA_TYPE, tensor.type);
   own.set(CUDNN_ATTR_TENSOR_DIMENSIONS, tensor.sizes);
-  own.set(CUDNN_ATTR_TENSOR_STRIDES, tensor.strides);
+  own.set(CUDNN_ATTR_TENSOR_STRIDES, tensor.strides.empty() ? dense(tensor.sizes) : tensor.strides);
   own.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, tensor.alignment);
   if (tensor.place == CudnnTensor::Place::kVirtual) own.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
   if (tensor.place == CudnnTensor::Place::kByValue) own.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, true);
@@ -53,29 +67,14 @@ void CudnnGraph::finish(cudnnHandle_t handle) {
   graph_.finalize();
 }
 
-using Place = CudnnTensor::Place;
-using Tensor = CudnnGraphBuilder::Tensor;
-using Sizes = CudnnGraphBuilder::Sizes;
-
-Sizes CudnnGraphBuilder::dense(const Sizes& sizes) {
-  Sizes strides(sizes.size(), 1);
-  for (std::size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
-  return strides;
-}
-
 Tensor CudnnGraphBuilder::operand(std::int64_t id, cudnnDataType_t type, Sizes sizes,
                                   Sizes strides) {
   return graph_.tensor(
       {.id = id, .type = type, .sizes = std::move(sizes), .strides = std::move(strides)});
 }
 
-Tensor CudnnGraphBuilder::operand(std::int64_t id, cudnnDataType_t type, const Sizes& sizes) {
-  return operand(id, type, sizes, dense(sizes));
-}
-
 Tensor CudnnGraphBuilder::number(std::int64_t id) {
-  return graph_.tensor(
-      {.id = id, .sizes = {1, 1, 1, 1}, .strides = {1, 1, 1, 1}, .place = Place::kByValue});
+  return graph_.tensor({.id = id, .sizes = {1, 1, 1, 1}, .place = Place::kByValue});
 }
 
 Tensor CudnnGraphBuilder::between(cudnnDataType_t type, Sizes sizes, Sizes strides) {
@@ -84,10 +83,6 @@ Tensor CudnnGraphBuilder::between(cudnnDataType_t type, Sizes sizes, Sizes strid
                         .sizes = std::move(sizes),
                         .strides = std::move(strides),
                         .place = Place::kVirtual});
-}
-
-Tensor CudnnGraphBuilder::between(cudnnDataType_t type, const Sizes& sizes) {
-  return between(type, sizes, dense(sizes));
 }
 
 void CudnnGraphBuilder::add(const Pointwise& what, Tensor x, Tensor to) {

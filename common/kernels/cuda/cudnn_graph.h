@@ -22,8 +22,8 @@ struct CudnnTensor {
   std::int64_t id = 0;  // unique in the graph; execution names the tensor by it
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
   std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-  std::int64_t alignment = 16;  // bytes, that its address is a multiple of
+  std::vector<std::int64_t> strides{};  // empty: elements follow each other
+  std::int64_t alignment = 16;          // bytes, that its address is a multiple of
   Place place = Place::kMemory;
 };
 
@@ -72,13 +72,11 @@ class CudnnGraphBuilder {
   CudnnGraphBuilder(const CudnnApi& api, CudnnGraph& graph) : api_(api), graph_(graph) {}
 
   // In memory, or a number by value.
-  Tensor operand(std::int64_t id, cudnnDataType_t type, Sizes sizes, Sizes strides);
-  Tensor operand(std::int64_t id, cudnnDataType_t type, const Sizes& sizes);
+  Tensor operand(std::int64_t id, cudnnDataType_t type, Sizes sizes, Sizes strides = {});
   Tensor number(std::int64_t id);
 
   // Virtual, of another type or with other strides than results have.
-  Tensor between(cudnnDataType_t type, Sizes sizes, Sizes strides);
-  Tensor between(cudnnDataType_t type, const Sizes& sizes);
+  Tensor between(cudnnDataType_t type, Sizes sizes, Sizes strides = {});
 
   Tensor pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes);
   Tensor pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b, const Sizes& sizes);
@@ -95,8 +93,6 @@ class CudnnGraphBuilder {
 
   // The same elements, as a tensor of other sizes and strides.
   void reshape_to(Tensor x, Tensor to);
-
-  [[nodiscard]] static Sizes dense(const Sizes& sizes);
 
  private:
   struct Pointwise {

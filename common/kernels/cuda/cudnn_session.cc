@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/cudnn_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "common/runtime/cuda/device_guard.h"
@@ -23,23 +25,24 @@ std::vector<CudnnDescriptor> suggestions(const CudnnApi& api, const CudnnGraph& 
                         kMostSuggestions);
 }
 
-bool has_refused_note(const CudnnDescriptor& configuration, const PlanLimits& limits) {
-  const auto engine =
-      configuration.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
-  if (engine.empty()) return true;
-  const auto notes = engine.front().get<cudnnBackendNumericalNote_t>(
-      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
-  return std::ranges::find_first_of(notes, limits.refused) != notes.end();
+using Notes = std::vector<cudnnBackendNumericalNote_t>;
+
+Notes notes_of(const CudnnDescriptor& configuration) {
+  return configuration.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1)
+      .at(0)
+      .get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                        CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
 }
 
-CudnnPlan make_plan(const CudnnApi& api, cudnnHandle_t handle,
-                    const CudnnDescriptor& configuration) {
+CudnnPlan make_plan(const CudnnApi& api, cudnnHandle_t handle, const CudnnDescriptor& configuration,
+                    const Notes& notes) {
   CudnnDescriptor plan(api, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
   plan.finalize();
   const auto size = plan.get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, 1);
-  return {std::move(plan), Bytes{size.empty() ? 0 : size.front()}};
+  return {std::move(plan), Bytes{size.empty() ? 0 : size.front()},
+          std::ranges::count(notes, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) != 0};
 }
 
 // Whatever an engine says, another may do better; so says cuDNN of its own lists.
@@ -47,8 +50,9 @@ void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits
              const std::vector<CudnnDescriptor>& configurations, PlanChoice& choice) {
   for (const CudnnDescriptor& configuration : configurations) {
     try {
-      if (has_refused_note(configuration, limits)) continue;
-      CudnnPlan plan = make_plan(api, handle, configuration);
+      const Notes notes = notes_of(configuration);
+      if (std::ranges::find_first_of(notes, limits.refused) != notes.end()) continue;
+      CudnnPlan plan = make_plan(api, handle, configuration, notes);
       if (plan.workspace.value > limits.workspace.value) continue;
       choice.plan.emplace(std::move(plan));
       return;
@@ -74,23 +78,6 @@ PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle, const CudnnGra
   return choice;
 }
 
-void execute(const CudnnApi& api, cudnnHandle_t handle, cudaStream_t stream, const CudnnPlan& plan,
-             std::span<const CudnnOperand> operands, void* workspace) {
-  std::vector<std::int64_t> ids;
-  std::vector<void*> addresses;  // of what is read too: cuDNN has one type for both directions
-  for (const CudnnOperand& operand : operands) {
-    ids.push_back(operand.id);
-    addresses.push_back(const_cast<void*>(operand.address));
-  }
-  CudnnDescriptor pack(api, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace);
-  pack.finalize();
-  check_cudnn(api, api.set_stream(handle, stream), "cudnnSetStream");
-  check_cudnn(api, api.execute(handle, plan.descriptor.raw(), pack.raw()), "cudnnBackendExecute");
-}
-
 CudnnSession::CudnnSession(Gpu& gpu, const CudnnApi& api) : gpu_(gpu), api_(api) {
   const DeviceGuard here(gpu_.ordinal());
   const cudnnStatus_t status = api_.create(&handle_);
@@ -103,6 +90,30 @@ CudnnSession::CudnnSession(Gpu& gpu, const CudnnApi& api) : gpu_(gpu), api_(api)
 CudnnSession::~CudnnSession() {
   const DeviceGuard here(gpu_.ordinal(), std::nothrow);
   static_cast<void>(api_.destroy(handle_));
+}
+
+void CudnnSession::enqueue(cudaStream_t stream, const CudnnPlan& plan,
+                           std::span<const CudnnOperand> operands, void* workspace,
+                           const std::function<std::string()>& what) {
+  std::vector<std::int64_t> ids;
+  std::vector<void*> addresses;  // of what is read too: cuDNN has one type for both directions
+  for (const CudnnOperand& operand : operands) {
+    ids.push_back(operand.id);
+    addresses.push_back(const_cast<void*>(operand.address));
+  }
+  try {
+    CudnnDescriptor pack(api_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, addresses);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace);
+    pack.finalize();
+    check_cudnn(api_, api_.set_stream(handle_, stream), "cudnnSetStream");
+    check_cudnn(api_, api_.execute(handle_, plan.descriptor.raw(), pack.raw()),
+                "cudnnBackendExecute");
+  } catch (const CudnnError& error) {
+    gpu_.after_library(
+        {error.kind(), fmt::format("{} on GPU {}: {}", what(), gpu_.ordinal(), error.what())});
+  }
 }
 
 }  // namespace tandem::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct PlanLimits {
 struct CudnnPlan {
   CudnnDescriptor descriptor;
   Bytes workspace;
+  bool tensor_cores;  // by the engine's note, which on fp32 operands means tf32
 };
 
 // A plan, or none and what cuDNN said last.
@@ -45,11 +47,6 @@ struct CudnnOperand {
   const void* address;
 };
 
-// Enqueues a plan on `stream`, of the handle's GPU, which is current. `workspace` is as large as
-// the plan says. Throws CudnnError.
-void execute(const CudnnApi& api, cudnnHandle_t handle, cudaStream_t stream, const CudnnPlan& plan,
-             std::span<const CudnnOperand> operands, void* workspace);
-
 // cuDNN on one GPU: the library's handle, and what its errors come to. Used from one thread at a
 // time.
 class CudnnSession {
@@ -64,18 +61,11 @@ class CudnnSession {
   [[nodiscard]] const CudnnApi& api() const { return api_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_; }
 
-  // Enqueues a plan on `stream`, of this GPU, which is current. An error that loses the GPU is kept
-  // for the stream's next wait, any other is a failure that names what() is done.
-  template <class What>
+  // Enqueues a plan on `stream`, of this GPU, which is current. `workspace` is as large as the plan
+  // says. An error that loses the GPU is kept for the stream's next wait, any other is a failure
+  // that names what() is done.
   void enqueue(cudaStream_t stream, const CudnnPlan& plan, std::span<const CudnnOperand> operands,
-               void* workspace, const What& what) {
-    try {
-      execute(api_, handle_, stream, plan, operands, workspace);
-    } catch (const CudnnError& error) {
-      gpu_.after_library(
-          {error.kind(), fmt::format("{} on GPU {}: {}", what(), gpu_.ordinal(), error.what())});
-    }
-  }
+               void* workspace, const std::function<std::string()>& what);
 
  private:
   Gpu& gpu_;

@@ -67,6 +67,10 @@
   X(SoftmaxBackwardRows<float>)    \
   X(SoftmaxBackwardRows<BFloat16>) \
   X(TokenGradientRows)             \
+  X(MomentParts<float>)            \
+  X(MomentParts<BFloat16>)         \
+  X(BatchGradientParts<float>)     \
+  X(BatchGradientParts<BFloat16>)  \
   X(BatchStatistics<float>)        \
   X(BatchStatistics<BFloat16>)     \
   X(BatchParameterGradients)       \

@@ -37,4 +37,9 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
   return std::min(ceil_div(kSums, channels), ceil_div(rows, 16));
 }
 
+// The same where a block takes up a stretch's rows of a channel.
+[[nodiscard]] constexpr std::int64_t team_parts(std::int64_t rows, std::int64_t channels) {
+  return std::min(ceil_div(std::int64_t{4096}, channels), ceil_div(rows, 2048));
+}
+
 }  // namespace tandem::cuda

@@ -15,7 +15,7 @@ std::string lack_of_convolutions() {
 std::string convolution_library_version() { return ""; }
 
 std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& /*device*/,
-                                                      Precision /*precision*/) {
+                                                      const ImageOptions& /*how*/) {
   fail(ErrorKind::kUsage, "{}", lack_of_convolutions());
 }
 

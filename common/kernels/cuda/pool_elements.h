@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling of channels-last images, element by element: a pack is of channels.
+// Pooling of images, element by element: a pack is of channels, where those are last.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,44 @@
 
 namespace tandem::cuda {
 
-// Where an element of (batch, height, width, channels) lies.
+// Where an element of an image lies.
 struct ImagePlace {
   std::int64_t sample;
   std::int64_t row;
   std::int64_t column;
   std::int64_t channel;
+};
 
-  static TANDEM_DEVICE ImagePlace of(std::int64_t i, std::int64_t height, std::int64_t width,
-                                     std::int64_t channels) {
-    const auto [position, channel] = divide(i, channels);
-    const auto [line, column] = divide(position, width);
-    const auto [sample, row] = divide(line, height);
+// Images of (batch, height, width, channels), or (batch, channels, height, width).
+struct Images {
+  std::int64_t height;
+  std::int64_t width;
+  std::int64_t channels;
+  bool channels_last;
+
+  [[nodiscard]] TANDEM_DEVICE ImagePlace place(std::int64_t i) const {
+    if (channels_last) {
+      const auto [position, channel] = divide(i, channels);
+      const auto [line, column] = divide(position, width);
+      const auto [sample, row] = divide(line, height);
+      return {sample, row, column, channel};
+    }
+    const auto [line, column] = divide(i, width);
+    const auto [plane, row] = divide(line, height);
+    const auto [sample, channel] = divide(plane, channels);
     return {sample, row, column, channel};
   }
+  [[nodiscard]] TANDEM_DEVICE std::int64_t at(const ImagePlace& p) const {
+    if (channels_last) {
+      return ((p.sample * height + p.row) * width + p.column) * channels + p.channel;
+    }
+    return ((p.sample * channels + p.channel) * height + p.row) * width + p.column;
+  }
+  [[nodiscard]] TANDEM_DEVICE std::int64_t columns_apart() const {
+    return channels_last ? channels : 1;
+  }
+  // Whether there may be packs.
+  [[nodiscard]] bool packed() const { return channels_last && channels % kPack == 0; }
 };
 
 // Over the elements of y.
@@ -33,24 +57,23 @@ template <class T>
 struct MaxPoolForwardElements {
   const T* x;
   T* y;
-  MaxPoolShape shape;
+  Images of;      // x, as dx
+  Images pooled;  // y
 
   [[nodiscard]] bool packed() const {
-    return shape.channels % kPack == 0 && are_packed(x, static_cast<const T*>(y));
+    return of.packed() && are_packed(x, static_cast<const T*>(y));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const ImagePlace to = ImagePlace::of(i, shape.out_height(), shape.out_width(), shape.channels);
+    const ImagePlace to = pooled.place(i);
     Pack<T, width> largest;
     for (int j = 0; j < width; ++j) largest[j] = T(-std::numeric_limits<float>::infinity());
     for (int tap = 0; tap < MaxPoolShape::kKernel * MaxPoolShape::kKernel; ++tap) {
       const std::int64_t row = 2 * to.row - 1 + tap / 3;
       const std::int64_t column = 2 * to.column - 1 + tap % 3;
-      if (row < 0 || row >= shape.height || column < 0 || column >= shape.width) continue;
-      const std::int64_t line = to.sample * shape.height + row;
-      const Pack<T, width> own =
-          load<width>(x + (line * shape.width + column) * shape.channels + to.channel);
+      if (row < 0 || row >= of.height || column < 0 || column >= of.width) continue;
+      const Pack<T, width> own = load<width>(x + of.at({to.sample, row, column, to.channel}));
       for (int j = 0; j < width; ++j) {
         const auto value = static_cast<float>(own[j]);
         if (value > static_cast<float>(largest[j]) || value != value) largest[j] = own[j];
@@ -71,19 +94,19 @@ struct MaxPoolBackwardElements {
   const T* dy;
   const T* dabove;  // or null
   T* dx;
-  MaxPoolShape shape;
+  Images of;      // x, as dx
+  Images pooled;  // y
 
   [[nodiscard]] bool packed() const {
-    return shape.channels % kPack == 0 && are_packed(x, y, dy, dabove, static_cast<const T*>(dx));
+    return of.packed() && are_packed(x, y, dy, dabove, static_cast<const T*>(dx));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const ImagePlace own = ImagePlace::of(i, shape.height, shape.width, shape.channels);
+    const ImagePlace own = of.place(i);
     Pack<float, width> sums{};
-    for (std::int64_t p = own.row / 2; p <= (own.row + 1) / 2 && p < shape.out_height(); ++p) {
-      for (std::int64_t q = own.column / 2; q <= (own.column + 1) / 2 && q < shape.out_width();
-           ++q) {
+    for (std::int64_t p = own.row / 2; p <= (own.row + 1) / 2 && p < pooled.height; ++p) {
+      for (std::int64_t q = own.column / 2; q <= (own.column + 1) / 2 && q < pooled.width; ++q) {
         add_from<width>(p, q, i, own, sums);
       }
     }
@@ -96,8 +119,7 @@ struct MaxPoolBackwardElements {
   template <int width>
   TANDEM_DEVICE void add_from(std::int64_t p, std::int64_t q, std::int64_t i, const ImagePlace& own,
                               Pack<float, width>& sums) const {
-    const std::int64_t line = own.sample * shape.out_height() + p;
-    const std::int64_t from = (line * shape.out_width() + q) * shape.channels + own.channel;
+    const std::int64_t from = pooled.at({own.sample, p, q, own.channel});
     const Pack<T, width> largest = load<width>(y + from);
     for (int j = 0; j < width; ++j) {
       const auto wanted = static_cast<float>(largest[j]);
@@ -112,12 +134,12 @@ struct MaxPoolBackwardElements {
   // Whether the window has `wanted` ahead of element i, too.
   [[nodiscard]] TANDEM_DEVICE bool is_ahead(std::int64_t p, std::int64_t q, std::int64_t i,
                                             const ImagePlace& own, float wanted) const {
-    const std::int64_t end = 2 * q + 2 < shape.width ? 2 * q + 2 : shape.width;
+    const std::int64_t end = 2 * q + 2 < of.width ? 2 * q + 2 : of.width;
     for (std::int64_t row = p == 0 ? 0 : 2 * p - 1; row <= own.row; ++row) {
       for (std::int64_t column = q == 0 ? 0 : 2 * q - 1; column < end; ++column) {
         if (row == own.row && column == own.column) return false;
-        const std::int64_t apart = (row - own.row) * shape.width + column - own.column;
-        if (static_cast<float>(x[i + apart * shape.channels]) == wanted) return true;
+        const std::int64_t apart = (row - own.row) * of.width + column - own.column;
+        if (static_cast<float>(x[i + apart * of.columns_apart()]) == wanted) return true;
       }
     }
     return false;
@@ -130,18 +152,21 @@ struct AveragePoolForwardElements {
   const T* x;
   T* y;
   AveragePoolShape shape;
+  bool channels_last;
 
   [[nodiscard]] bool packed() const {
-    return shape.channels % kPack == 0 && are_packed(x, static_cast<const T*>(y));
+    return channels_last && shape.channels % kPack == 0 && are_packed(x, static_cast<const T*>(y));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
     const auto [sample, channel] = divide(i, shape.channels);
+    const std::int64_t size = shape.positions * shape.channels;
+    const T* const first = x + (channels_last ? sample * size + channel : i * shape.positions);
+    const std::int64_t apart = channels_last ? shape.channels : 1;
     Pack<float, width> sums{};
     for (std::int64_t p = 0; p < shape.positions; ++p) {
-      const Pack<T, width> own =
-          load<width>(x + (sample * shape.positions + p) * shape.channels + channel);
+      const Pack<T, width> own = load<width>(first + p * apart);
       for (int j = 0; j < width; ++j) sums[j] += static_cast<float>(own[j]);
     }
     Pack<T, width> result;
@@ -151,22 +176,26 @@ struct AveragePoolForwardElements {
   }
 };
 
-// Over the elements of dx (batch, positions, channels).
+// Over the elements of dx.
 template <class T>
 struct AveragePoolBackwardElements {
   const T* dy;
   T* dx;
   AveragePoolShape shape;
+  bool channels_last;
 
   [[nodiscard]] bool packed() const {
-    return shape.channels % kPack == 0 && are_packed(dy, static_cast<const T*>(dx));
+    return channels_last && shape.channels % kPack == 0 &&
+           are_packed(dy, static_cast<const T*>(dx));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const auto [position, channel] = divide(i, shape.channels);
-    const std::int64_t sample = divide(position, shape.positions).quotient;
-    Pack<T, width> gradient = load<width>(dy + sample * shape.channels + channel);
+    const std::int64_t sample = divide(i, shape.positions * shape.channels).quotient;
+    const std::int64_t from = channels_last
+                                  ? sample * shape.channels + divide(i, shape.channels).remainder
+                                  : divide(i, shape.positions).quotient;
+    Pack<T, width> gradient = load<width>(dy + from);
     const auto count = static_cast<float>(shape.positions);
     for (int j = 0; j < width; ++j) gradient[j] = T(static_cast<float>(gradient[j]) / count);
     store(dx + i, gradient);

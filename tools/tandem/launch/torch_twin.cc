@@ -184,6 +184,7 @@ std::string why_not_of_torch(const results::Cell& cell, bool is_host) {
     return "torch's DataParallel is between GPUs; on a CPU it is the plain module";
   }
   const std::string precision = is_host ? cell.option("precision") : "";
+  if (is_host && cell.option("conv-fp32") == "on") return "convolutions of CPUs are fp32";
   if (precision == "fp16") return "fp16 with a gradient scaler is a GPU's";
   return precision == "tf32" ? "tf32 is a GPU's" : "";
 }

@@ -98,6 +98,15 @@ def phases(samples):
             "remainder_seconds": step - critical["span_seconds"]}
 
 
+def convolutions(torch, options, module):
+    """By what a GPU computes them, and the format of their factors as far as torch's switches say; empty where there are none."""
+    has_some = any(isinstance(part, (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)) for part in module.modules())
+    if options.backend == "host" or not has_some:
+        return ""
+    factors = options.precision if options.precision in ("bf16", "fp16") else "fp32" if options.conv_fp32 == "on" else "may be tf32"
+    return f"torch's cuDNN, {factors}"
+
+
 def skipped(options, reason):
     return {"cell": cell(options), "status": "skipped", "reason": reason}
 

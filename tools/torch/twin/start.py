@@ -54,13 +54,14 @@ def scale_rule(model):
     return resnet_scale if model.startswith("resnet") else mlp_scale
 
 
-def initialise(model, module, seed):
-    """Sets all parameters, which lie one behind the other in one sequence as in step_bench's arena."""
+def initialise(model, module, seed, layout):
+    """Sets all parameters, which lie one behind the other in one sequence as in step_bench's arena. Numbers follow each other as they
+    lie in memory, so that a model of images has other ones in each layout."""
     scale_of, place = scale_rule(model), 0
     with torch.no_grad():
         for name, tensor in module.named_parameters():
             scale = scale_of(name, tensor, module)
-            ours = models.channels_last(tensor)
+            ours = models.channels_last(tensor) if layout == "channels-last" else tensor
             if scale is None:
                 ours.fill_(0.0 if name.endswith("bias") else 1.0)
             else:

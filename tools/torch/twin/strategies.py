@@ -56,7 +56,8 @@ class Strategy:
     def placed(self, options, batch):
         """Samples lie in host memory as a user's do: on a GPU they are copied in each step; on the CPU there is no copy."""
         place = self.device if options.input == "device" else "cpu"
-        layout = channels_last if options.channels_last == "on" else lambda tensor: tensor
+        moves = options.channels_last == "on" and options.module  # images of Tandem's models are made as they shall lie
+        layout = channels_last if moves else lambda tensor: tensor
         is_pinned = self.kind == "cuda" and options.input == "host"
 
         def put(tensor):

@@ -8,9 +8,11 @@ class Training:
     keywords = {}
 
     def __init__(self, options, first, count):
-        self.workload = models.build(options.model)
+        is_last = options.channels_last == "on" or options.backend == "host"  # as step_bench lies on cores
+        layout = "channels-last" if is_last else "channels-first"
+        self.workload = models.build(options.model, layout)
         self.module = self.workload.module
-        start.initialise(options.model, self.module, options.seed)
+        start.initialise(options.model, self.module, options.seed, layout)
         inputs, self.targets = start.batch(self.workload, options.seed, first, count)
         self.inputs = (inputs,)
 
