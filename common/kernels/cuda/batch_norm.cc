@@ -15,7 +15,7 @@ Stretches stretches_of(const BatchNormShape& shape, const ImageOptions& how) {
   const Channels channels{shape.channels, how.channels_last ? 1 : shape.positions};
   const std::int64_t parts = channels.plane == 1 ? batch_parts(shape.rows, shape.channels)
                                                  : team_parts(shape.rows, shape.channels);
-  return {shape.rows, channels, ceil_div(shape.rows, parts)};
+  return {shape.rows, channels, round_up(ceil_div(shape.rows, parts), kPack)};
 }
 
 // The number of stretches that have rows: rounding up may leave the last stretches without rows.
@@ -25,7 +25,8 @@ std::int64_t filled_parts(const Stretches& stretches) {
 
 // A thread for each stretch and channel, or a team.
 template <class Sums>
-cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, const Sums& sums) {
+cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, Sums sums) {
+  sums.wide = sums.packed();
   const std::int64_t count = filled_parts(stretches) * stretches.channels.count;
   return stretches.channels.plane == 1 ? for_each(stream, count, sums)
                                        : for_each_row(stream, count, sums);

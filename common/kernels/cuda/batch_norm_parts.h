@@ -130,6 +130,7 @@ struct MomentParts {
   const T* x;  // (rows, channels)
   Moments* partials;
   Stretches stretches;
+  bool wide = false;  // a team takes packs, each of which lies in one image
 
   [[nodiscard]] bool packed() const { return stretches.channels.packed() && are_packed(x); }
 
@@ -143,18 +144,28 @@ struct MomentParts {
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
+    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
+  }
+
+  template <int width, class Team>
+  TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
     const auto [part, channel] = divide(i, stretches.channels.count);
     const std::int64_t first = stretches.first(part);
     const std::int64_t count = stretches.end(part) - first;
-    const auto value = [&](std::int64_t row) {
-      return static_cast<float>(x[stretches.channels.at(row, channel)]);
-    };
-    const float start = value(first);
-    const FloatPair sums = sum_of(team, count, [&](std::int64_t k) {
-      const float distance = value(first + k) - start;
-      return FloatPair{distance, distance * distance};
+    const auto start = static_cast<float>(x[stretches.channels.at(first, channel)]);
+    const FloatPair sums = sum_of(team, count / width, [&](std::int64_t k) {
+      const auto own = load<width>(x + stretches.channels.at(first + k * width, channel));
+      FloatPair sum{0, 0};
+      for (int j = 0; j < width; ++j) {
+        const float distance = static_cast<float>(own[j]) - start;
+        sum = sum + FloatPair{distance, distance * distance};
+      }
+      return sum;
     });
-    team.alone([&] { partials[i] = moments_of(sums, count, start - value(0)); });
+    team.alone([&] {
+      const auto zero = static_cast<float>(x[stretches.channels.at(0, channel)]);
+      partials[i] = moments_of(sums, count, start - zero);
+    });
   }
 
   template <int width>
@@ -245,6 +256,7 @@ struct BatchGradientParts {
   const float* mean;
   FloatPair* partials;  // of g, and of g times the distance from the mean
   Stretches stretches;
+  bool wide = false;  // as MomentParts'
 
   [[nodiscard]] bool packed() const {
     return stretches.channels.packed() && are_packed(x, dy, dabove, y, static_cast<const T*>(g));
@@ -252,14 +264,25 @@ struct BatchGradientParts {
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
+    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
+  }
+
+  template <int width, class Team>
+  TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
     const auto [part, channel] = divide(i, stretches.channels.count);
     const std::int64_t first = stretches.first(part);
-    const FloatPair sums = sum_of(team, stretches.end(part) - first, [&](std::int64_t k) {
-      const std::int64_t from = stretches.channels.at(first + k, channel);
-      const Pack<T, 1> gradient = gradient_at<1>(from);
-      if (g != nullptr) g[from] = gradient[0];
-      const auto value = static_cast<float>(gradient[0]);
-      return FloatPair{value, value * (static_cast<float>(x[from]) - mean[channel])};
+    const std::int64_t count = stretches.end(part) - first;
+    const FloatPair sums = sum_of(team, count / width, [&](std::int64_t k) {
+      const std::int64_t from = stretches.channels.at(first + k * width, channel);
+      const Pack<T, width> own = load<width>(x + from);
+      const Pack<T, width> gradient = gradient_at<width>(from);
+      if (g != nullptr) store(g + from, gradient);
+      FloatPair sum{0, 0};
+      for (int j = 0; j < width; ++j) {
+        const auto value = static_cast<float>(gradient[j]);
+        sum = sum + FloatPair{value, value * (static_cast<float>(own[j]) - mean[channel])};
+      }
+      return sum;
     });
     team.alone([&] { partials[i] = sums; });
   }
