@@ -87,13 +87,14 @@ class Running(Standing):
         self.assertEqual(results.folder, pathlib.Path("out/own-1"))
         tandem.run(module="package.part:build", batch=64, with_torch="/other/python", progress=False)
         self.assertEqual(self.calls()[-1], "run --module=package.part:build --batch=64 --out=out/part-1 --with-torch=/other/python")
-        for call, says in ((lambda: tandem.run("batch", module="own.py:build", batch=8), "both given"),
-                           (lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
+        tandem.run("node", module="own.py:build", batch=8, progress=False)
+        self.assertTrue(self.calls()[-1].startswith("run node --module=own.py:build --batch=8 --out=out/own-2 "), self.calls()[-1])
+        for call, says in ((lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
                            (lambda: tandem.run(module="own.py:build", batch="8"), "whole number from 1"),
                            (lambda: tandem.run("quick", batch=8), "are of a module")):
             with self.assertRaisesRegex(tandem.UsageError, says):
                 call()
-        self.assertEqual(len(self.calls()), 2)
+        self.assertEqual(len(self.calls()), 3)
 
     def test_modules_in_a_mapping_are_named_from_here(self):
         tandem.run({"name": "own", "workloads": [{"module": "own.py:build", "batch": 8}, {"module": "package.part:build", "batch": 8}]},
