@@ -11,8 +11,8 @@
 namespace tandem::reports {
 
 // The implementation that answers beside Tandem's cells, "torch-2.15.0": the first one whose
-// DataParallel and DistributedDataParallel were both measured on several devices, else the first one
-// whose DistributedDataParallel was, where its DataParallel was tried in vain. Empty: none.
+// DataParallel and DistributedDataParallel were both measured on several devices, else the first
+// one whose DistributedDataParallel was, where its DataParallel was tried in vain. Empty: none.
 [[nodiscard]] std::string answering_implementation(const Summary& summary);
 
 // One sentence over all workloads on the most devices with a comparison: the implementation's

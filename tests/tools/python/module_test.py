@@ -90,14 +90,15 @@ class Running(Standing):
         tandem.run(module="own.py:build", batch=8, pretend=2, like="h100", with_torch="/other/python", progress=False)
         self.assertEqual(self.calls()[-1], "run --module=own.py:build --batch=8 --out=out/own-2 --with-torch=/other/python "
                                            "--pretend=2 --like=h100")
-        for call, says in ((lambda: tandem.run("batch", module="own.py:build", batch=8), "both given"),
-                           (lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
+        tandem.run("node", module="own.py:build", batch=8, progress=False)
+        self.assertTrue(self.calls()[-1].startswith("run node --module=own.py:build --batch=8 --out=out/own-3 "), self.calls()[-1])
+        for call, says in ((lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
                            (lambda: tandem.run(module="own.py:build", batch="8"), "whole number from 1"),
                            (lambda: tandem.run("quick", batch=8), "are of a module"),
                            (lambda: tandem.run("quick", pretend=2), "are of a module")):
             with self.assertRaisesRegex(tandem.UsageError, says):
                 call()
-        self.assertEqual(len(self.calls()), 3)
+        self.assertEqual(len(self.calls()), 4)
 
     def test_modules_in_a_mapping_are_named_from_here(self):
         tandem.run({"name": "own", "workloads": [{"module": "own.py:build", "batch": 8}, {"module": "package.part:build", "batch": 8}]},
