@@ -13,7 +13,8 @@ DeviceBench::DeviceBench(Platform& platform, Precision precision)
     : platform_(platform),
       device_(platform.device(0)),
       type_(storage_of(precision)),
-      operations_(make_operations(device_, precision)),
+      // A row is held against the peak of its precision, so that fp32 is not tf32 anywhere.
+      operations_(make_operations(device_, precision, {.fp32_factors = true})),
       stream_(device_.make_stream(StreamPriority::kNormal)) {}
 
 Buffer& DeviceBench::allocate(Bytes size) { return *buffers_.emplace_back(device_.allocate(size)); }

@@ -65,17 +65,20 @@ std::optional<KernelCounters::Thread> thread_in(const fs::path& task) {
                                 .waited = waited * 1e-9};
 }
 
-// throttled_usec of version 2, throttled_time in ns of version 1; the group that was stopped
-// longest.
-std::optional<double> throttled_below(const fs::path& root) {
-  std::optional<double> longest;
+// throttled_usec of version 2, throttled_time in ns of version 1.
+std::map<std::string, double> throttled_below(const fs::path& root) {
+  std::map<std::string, double> by_group;
   for (const fs::path& group : control_groups(root, "cpu")) {
-    std::optional<double> seconds;
-    if (const auto us = number_of(group / "cpu.stat", "throttled_usec")) seconds = *us * 1e-6;
-    if (const auto ns = number_of(group / "cpu.stat", "throttled_time")) seconds = *ns * 1e-9;
-    if (seconds) longest = std::max(longest.value_or(0), *seconds);
+    double& seconds = by_group[group.string()];
+    if (const auto us = number_of(group / "cpu.stat", "throttled_usec")) {
+      seconds = *us * 1e-6;
+    } else if (const auto ns = number_of(group / "cpu.stat", "throttled_time")) {
+      seconds = *ns * 1e-9;
+    } else {
+      by_group.erase(group.string());
+    }
   }
-  return longest;
+  return by_group;
 }
 
 double cpu_seconds_of_process() {
@@ -89,9 +92,9 @@ bool meet(const std::vector<int>& a, const std::vector<int>& b) {
 }
 
 // The launch's processes on one node, taken together.
-class NodeShare {
+class LaunchOnNode {
  public:
-  explicit NodeShare(const std::vector<ProcessShare>& processes) {
+  explicit LaunchOnNode(const std::vector<ProcessShare>& processes) {
     for (const ProcessShare& process : processes) {
       groups_.insert(groups_.end(), process.groups.begin(), process.groups.end());
       for (const ProcessShare::Cpu& cpu : process.cpus) {
@@ -129,13 +132,14 @@ class NodeShare {
     return found;
   }
 
+  // On one of the CPUs, on average: a thread is not held up where another CPU is free.
   [[nodiscard]] double taken_by_others(const std::vector<int>& cpus) const {
     double others = 0;
     for (const int cpu : cpus) others += cpus_.at(cpu).busy;
     for (const ProcessShare::Group& group : groups_) {
       if (meet(group.cpus, cpus)) others -= group.ran;
     }
-    return others;
+    return others / static_cast<double>(cpus.size());
   }
 
   std::vector<ProcessShare::Group> groups_;
@@ -159,9 +163,12 @@ KernelCounters read_counters(const fs::path& root) {
     cpus.insert(thread->cpus.begin(), thread->cpus.end());
   }
   const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto all_times = processor_times(root / "proc/stat");
   for (const int cpu : cpus) {
-    const auto times = processor_times(root / "proc/stat", fmt::format("cpu{}", cpu));
-    if (times) counters.cpus[cpu] = {times->busy / per_second, times->stolen / per_second};
+    const auto times = all_times.find(fmt::format("cpu{}", cpu));
+    if (times != all_times.end()) {
+      counters.cpus[cpu] = {times->second.busy / per_second, times->second.stolen / per_second};
+    }
     const auto khz =
         number_in(root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", cpu));
     if (!khz) continue;
@@ -215,14 +222,17 @@ ProcessShare between(const KernelCounters& before, const KernelCounters& after, 
     for (const ProcessShare::Cpu& cpu : share.cpus) ended.cpus.push_back(cpu.number);
     ended.ran = of_ended;
   }
-  if (after.throttled && before.throttled) share.throttled = *after.throttled - *before.throttled;
+  for (const auto& [group_path, seconds] : after.throttled) {
+    const auto earlier = before.throttled.find(group_path);
+    if (earlier != before.throttled.end()) keep_larger(share.throttled, seconds - earlier->second);
+  }
   return share;
 }
 
 results::TakenTime taken_from(const std::vector<std::vector<ProcessShare>>& processes_by_node) {
   results::TakenTime taken;
   for (const std::vector<ProcessShare>& processes : processes_by_node) {
-    const NodeShare node(processes);
+    const LaunchOnNode node(processes);
     keep_larger(taken.run_delay_seconds, node.run_delay());
     keep_larger(taken.steal_seconds, node.steal());
     for (const ProcessShare& process : processes) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/base/units.h"
@@ -28,9 +29,9 @@ struct KernelCounters {
   };
   std::map<int, Thread> threads;  // by the thread's number
   std::map<int, Cpu> cpus;
-  double ran = 0;  // by all threads, and by those that have ended
-  std::optional<double> throttled;
-  std::optional<double> slowest_mhz;  // the lowest present clock of these CPUs
+  double ran = 0;                           // by all threads, and by those that have ended
+  std::map<std::string, double> throttled;  // by control group, over all its CPUs
+  std::optional<double> slowest_mhz;        // the lowest present clock of these CPUs
   std::int64_t involuntary_switches = 0;
   std::int64_t major_faults = 0;
 };
@@ -61,9 +62,9 @@ struct ProcessShare {
                                    Seconds window);
 
 // What others took from the processes of a launch, by node. Others had a thread's CPUs for no
-// longer than these were busy beyond the launch's own threads, so that the smaller one of that
-// time and the run delay is what others took. Threads of the launch that wait for each other do
-// not count: a host device's threads take turns on one core.
+// longer than these, on average, were busy beyond the launch's own threads, so that the smaller one
+// of that time and the run delay is what others took. Threads of the launch that wait for each
+// other do not count: a host device's threads take turns on one core.
 [[nodiscard]] results::TakenTime taken_from(
     const std::vector<std::vector<ProcessShare>>& processes_by_node);
 

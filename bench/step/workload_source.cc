@@ -108,6 +108,11 @@ std::unique_ptr<Model> make_model_for(const StepOptions& options) {
 
 void write_workload(Job& job, const StepOptions& options) {
   check_writable(options.workload_file, "--write-workload");
+  if (options.variant.training.images != ImageOptions{}) {
+    fail(ErrorKind::kUsage,
+         "--write-workload times the layers of images as they are by default: leave "
+         "--channels-last and --conv-fp32 out");
+  }
   const Precision precision = options.variant.training.precision;
   auto workload = read_workload(options.model);
   if (workload && !workload->timing) {

@@ -78,30 +78,27 @@ std::vector<int> cpus_of(std::string_view list) {
   return cpus;
 }
 
-std::optional<ProcessorTimes> processor_times(const fs::path& stat, const std::string& wanted) {
+std::map<std::string, ProcessorTimes> processor_times(const fs::path& stat) {
+  std::map<std::string, ProcessorTimes> found;
   std::ifstream file(stat);
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string name;
-    if (!(words >> name) || name != wanted) continue;
+    if (!(words >> name) || !name.starts_with("cpu")) continue;
     // user nice system idle iowait irq softirq steal; user and nice include guests' times.
-    constexpr int kIdle = 3;
-    constexpr int kIoWait = 4;
+    constexpr int kSystem = 2;
     constexpr int kSteal = 7;
     ProcessorTimes times;
     double ticks = 0;
     int column = 0;
     for (; column <= kSteal && words >> ticks; ++column) {
       times.total += ticks;
-      if (column == kSteal) {
-        times.stolen = ticks;
-      } else if (column != kIdle && column != kIoWait) {
-        times.busy += ticks;
-      }
+      if (column <= kSystem) times.busy += ticks;
+      if (column == kSteal) times.stolen = ticks;
     }
-    if (column > kSteal) return times;
+    if (column > kSteal) found[name] = times;
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,12 +31,12 @@ namespace tandem {
 
 // Ticks since the start, of one CPU ("cpu0") or of all ("cpu"), as a line of /proc/stat has them.
 struct ProcessorTimes {
-  double busy = 0;    // of programs and the kernel
+  double busy = 0;    // of programs, and of the kernel on their behalf; interrupts left out
   double stolen = 0;  // given to other virtual machines
   double total = 0;   // idle ticks among them
 };
-// Absent where the file has no such line.
-[[nodiscard]] std::optional<ProcessorTimes> processor_times(const std::filesystem::path& stat,
-                                                            const std::string& name);
+// By name; empty where the file cannot be read.
+[[nodiscard]] std::map<std::string, ProcessorTimes> processor_times(
+    const std::filesystem::path& stat);
 
 }  // namespace tandem

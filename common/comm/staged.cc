@@ -2,6 +2,8 @@
 #include "common/comm/staged.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
@@ -19,6 +21,16 @@ std::unique_ptr<Platform> open_host(Bootstrap& bootstrap) {
   const std::vector<int> cores = host::allowed_cores();
   const auto local = static_cast<std::size_t>(nodes.local_rank(bootstrap.rank()));
   return host::make_host_platform({.devices = 1, .cores = {cores[local % cores.size()]}});
+}
+
+// Where `part` begins within `whole`; nothing where `part` does not lie there.
+std::optional<Bytes> place_within(ConstByteSpan part, ConstByteSpan whole) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(whole.data());
+  const auto here = reinterpret_cast<std::uintptr_t>(part.data());
+  if (part.device() != whole.device() || part.size() == 0 || here < begin) return std::nullopt;
+  const auto offset = static_cast<std::int64_t>(here - begin);
+  if (offset + part.size() > whole.size()) return std::nullopt;
+  return Bytes{offset};
 }
 
 class StagedCommunicator final : public Communicator {
@@ -57,17 +69,22 @@ class StagedCommunicator final : public Communicator {
   void abort() noexcept override { inner_->abort(); }
 
  private:
-  // The stage holds what is brought and behind it the result, which is one place where both are one
-  // on the device. A root's host memory takes part where it lies.
+  // The stage holds what is brought and behind it the result; on every rank they lie in each other
+  // as on the device. A root's host memory takes part where it lies.
   void carry_out(Stream& stream, const CollectiveRequest& request) {
     const ConstAnySpan from = request.from;
     const AnySpan to = request.to;
     make_room(from.size_bytes() + to.size_bytes());
-    const AnySpan brought = on_stage(Bytes{0}, from);
-    const AnySpan result = on_stage(from.data() == to.data() ? Bytes{0} : from.size_bytes(), to);
+    const auto from_in_to = place_within(from.bytes(), to.bytes());
+    const auto to_in_from = place_within(to.bytes(), from.bytes());
+    const AnySpan brought = on_stage(from_in_to.value_or(Bytes{0}), from);
+    const AnySpan result =
+        on_stage(from_in_to ? Bytes{0} : to_in_from.value_or(from.size_bytes()), to);
     const bool brings = from.device() == device_.id();
     const bool gets = to.device() == device_.id();
-    if (brings) enqueue_copy_bytes(stream, as_host_memory(brought), from.bytes());
+    const bool is_replaced =
+        request.kind == CollectiveRequest::Kind::kBroadcast && rank() != request.root;
+    if (brings && !is_replaced) enqueue_copy_bytes(stream, as_host_memory(brought), from.bytes());
     // Between a gather's blocks, values stay.
     if (gets && request.kind == CollectiveRequest::Kind::kGather) {
       enqueue_copy_bytes(stream, as_host_memory(result), to.bytes());

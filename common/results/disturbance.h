@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which launches others disturbed. A launch is judged by what was taken from it, never by its
-// times, so that leaving it out of figures does not bias them. Thread-safe.
+// times, so that leaving it out of figures does not bias them. A quota and heat are no causes,
+// since a launch brings them upon itself. Thread-safe.
 #pragma once
 
 #include <string>
@@ -13,6 +14,10 @@ namespace tandem::results {
 
 // A launch that lost more than this share of its measured window is disturbed.
 inline constexpr double kDisturbedShare = 0.02;
+
+// A window that is shorter tells nothing: the kernel counts a core's time in ticks, of 10 ms
+// mostly.
+inline constexpr double kShortestWindow = 0.1;  // seconds
 
 // What took more than kDisturbedShare of the launch's measured window, a phrase each: "other
 // programs had a core for 17.1 % of the time". Empty: the launch was not disturbed, or the system

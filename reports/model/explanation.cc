@@ -29,6 +29,7 @@ std::vector<Step> steps_of(const MeasuredLadder& ladder) {
                      .cell = strategy_label(launches.rung.cell),
                      .launches = static_cast<int>(launches.measured.size()),
                      .failed_launches = launches.failed,
+                     .disturbed_launches = launches.disturbed,
                      .mean_step = ladder.sum({{kLadder[i], 1}}),
                      .saves = {}});
     if (i > 0) steps.back().saves = ladder.sum(minus(kLadder[i - 1], kLadder[i]));

@@ -24,6 +24,7 @@ struct Step {
   std::string cell;  // strategy, launch and options of the rung's cell
   int launches = 0;
   int failed_launches = 0;
+  int disturbed_launches = 0;  // of `launches`
   Figure mean_step;
   Figure saves;
 };

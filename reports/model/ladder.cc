@@ -127,7 +127,7 @@ bool fits(const LaunchRecord& record, const results::Cell& cell) {
 
 MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Document& document) {
   MeasuredLadder::Launches launches{
-      .rung = rung, .measured = {}, .failed = 0, .problem = "not run"};
+      .rung = rung, .measured = {}, .failed = 0, .disturbed = 0, .problem = "not run"};
   for (const LaunchRecord& record : document.launches) {
     if (!fits(record, rung.cell)) continue;
     if (record.status == Status::kOk) {
@@ -137,7 +137,9 @@ MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Docume
       launches.failed += record.status == Status::kFailed ? 1 : 0;
     }
   }
-  launches.measured = results::counted(launches.measured).launches;
+  const results::CountedLaunches counted = results::counted(launches.measured);
+  launches.measured = counted.launches;
+  if (counted.holds_disturbed) launches.disturbed = counted.disturbed;
   return launches;
 }
 

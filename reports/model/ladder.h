@@ -116,6 +116,7 @@ class MeasuredLadder {
     RungCell rung;
     std::vector<const results::LaunchRecord*> measured;
     int failed = 0;       // failed launches; the measured ones may be the lucky ones
+    int disturbed = 0;    // how many of the measured ones others disturbed
     std::string problem;  // why no launch measured: "failed", "skipped" or "not run"
   };
 

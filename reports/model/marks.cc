@@ -80,7 +80,7 @@ bool has_unfused_attention(const CellSummary& cell) {
 bool has_tf32_convolutions(const CellSummary& cell) {
   return cell.cell.option("precision", "fp32") == "fp32" &&
          std::ranges::any_of(settled(cell, "convolutions"),
-                             [](const auto& by) { return by.ends_with("tf32"); });
+                             [](const auto& by) { return by.ends_with(", tf32"); });
 }
 
 std::string transfers_mark(const CellSummary& cell) {

@@ -259,7 +259,10 @@ Section cells_section(const Explanation& explanation) {
   for (const Step& step : explanation.ladder) {
     const std::string failed =
         step.failed_launches == 0 ? "" : fmt::format(" ({} failed)", step.failed_launches);
-    section.table.rows.push_back({step.label, std::to_string(step.launches) + failed, step.cell});
+    const std::string disturbed =
+        step.disturbed_launches == 0 ? "" : fmt::format(" ({} disturbed)", step.disturbed_launches);
+    section.table.rows.push_back(
+        {step.label, std::to_string(step.launches) + disturbed + failed, step.cell});
   }
   return section;
 }

@@ -22,15 +22,14 @@ TEST(CpusOf, AListOfRanges) {
 TEST(ProcessorTimes, AreThoseOfTheNamedLine) {
   FakeRoot node;
   node.write("stat", "cpu  10 1 5 80 2 1 1 4 3 0\ncpu0 1 1 1 1 1 1 1 1 1 1\ncpu1 1 2 3");
-  const auto all = processor_times(node.root() / "stat", "cpu");
-  ASSERT_TRUE(all.has_value());
-  EXPECT_EQ(all->total, 104);
-  EXPECT_EQ(all->busy, 18);
-  EXPECT_EQ(all->stolen, 4);
-  EXPECT_EQ(processor_times(node.root() / "stat", "cpu0")->total, 8);
-  EXPECT_FALSE(processor_times(node.root() / "stat", "cpu1").has_value());  // too few columns
-  EXPECT_FALSE(processor_times(node.root() / "stat", "cpu2").has_value());
-  EXPECT_FALSE(processor_times(node.root() / "absent", "cpu").has_value());
+  const auto times = processor_times(node.root() / "stat");
+  ASSERT_TRUE(times.contains("cpu"));
+  EXPECT_EQ(times.at("cpu").total, 104);
+  EXPECT_EQ(times.at("cpu").busy, 16);  // without interrupts
+  EXPECT_EQ(times.at("cpu").stolen, 4);
+  EXPECT_EQ(times.at("cpu0").total, 8);
+  EXPECT_FALSE(times.contains("cpu1"));  // too few columns
+  EXPECT_TRUE(processor_times(node.root() / "absent").empty());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """taken_time_beside_load.py STEP_BENCH: a program that computes on the core of the measured device takes time from the
-launch, and the record says so; a program that sleeps takes none."""
+launch, and the record says so."""
 import json
 import os
 import pathlib
@@ -28,8 +28,10 @@ with tempfile.TemporaryDirectory() as scratch:
         sys.exit("FAILED: the kernel tells of no run delay" if os.path.exists("/proc/self/schedstat") else 77)
     with subprocess.Popen([sys.executable, "-c", LOAD],
                           preexec_fn=lambda: os.sched_setaffinity(0, cores)) as load:
-        beside, _ = taken(scratch)
-        load.kill()
+        try:
+            beside, _ = taken(scratch)
+        finally:
+            load.kill()
 share = beside["run_delay_seconds"] / beside["window_seconds"]
 print(f"beside a load {100 * share:.1f} % of {beside['window_seconds']:.2f} s were taken, "
       f"{beside['involuntary_switches']} switches")

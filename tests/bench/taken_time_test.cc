@@ -37,7 +37,7 @@ TEST(KernelCounters, AreReadFromTheSystemsFiles) {
   EXPECT_GT(tick, 0);
   EXPECT_DOUBLE_EQ(found.cpus.at(0).stolen, 30 * tick);
   EXPECT_DOUBLE_EQ(found.cpus.at(1).busy, 10 * tick);
-  EXPECT_EQ(found.throttled, 0.25);
+  EXPECT_EQ(found.throttled.at((node.root() / "sys/fs/cgroup/job").string()), 0.25);
   EXPECT_EQ(found.slowest_mhz, 1800);
 }
 
@@ -47,7 +47,7 @@ TEST(KernelCounters, OfAKernelThatTellsNothing_AreEmpty) {
   const KernelCounters found = read_counters(node.root());
   EXPECT_TRUE(found.threads.empty());
   EXPECT_TRUE(found.cpus.empty());
-  EXPECT_FALSE(found.throttled.has_value());
+  EXPECT_TRUE(found.throttled.empty());
   const results::TakenTime taken = taken_from({{between(found, found, Seconds{1})}});
   EXPECT_EQ(taken.window_seconds, 1);
   EXPECT_FALSE(taken.run_delay_seconds.has_value());
@@ -64,11 +64,14 @@ TEST(ProcessShare, HoldsThreadsByTheirCpus_AndThoseThatEnded) {
   after.threads[2] = {.cpus = {0}, .ran = 0.25, .waited = 0.25};
   after.cpus[0] = {.busy = 12, .stolen = 1.5};
   after.ran = 6;
+  before.throttled = {{"/", 9}, {"/job", 1}};
+  after.throttled = {{"/", 9}, {"/job", 1.5}};
   const ProcessShare share = between(before, after, Seconds{2});
   ASSERT_EQ(share.groups.size(), 2U);
   EXPECT_EQ(share.groups[0].ran, 0.75);
   EXPECT_EQ(share.groups[0].waited, 0.25);  // of the thread that waited longest
   EXPECT_EQ(share.groups[1].ran, 0.25);     // of threads that are gone
+  EXPECT_EQ(share.throttled, 0.5);          // of the group that was stopped longest meanwhile
   EXPECT_EQ(share.cpus.front().busy, 2);
   EXPECT_EQ(share.cpus.front().stolen, 0.5);
 }
@@ -97,6 +100,13 @@ TEST(TakenTime, IsNotWhatItsOwnThreadsTakeFromEachOther) {
   const auto taken = taken_from({{on_cpu(0, 0.875, 1, 2), on_cpu(0, 1, 1, 2)}});
   EXPECT_EQ(taken.run_delay_seconds, 0.125);
   EXPECT_EQ(taken_from({{on_cpu(0, 1, 1, 2), on_cpu(0, 1, 1, 2)}}).run_delay_seconds, 0);
+}
+
+TEST(TakenTime, OfAThreadOnSeveralCpusIsTheirAverage) {
+  ProcessShare unbound = on_cpu(0, 1, 1, 1.5);
+  unbound.groups.front().cpus = {0, 1};
+  unbound.cpus.push_back({.number = 1, .busy = 0, .stolen = 0});
+  EXPECT_EQ(taken_from({{unbound}}).run_delay_seconds, 0.25);
 }
 
 TEST(TakenTime, OfNodesIsTheWorst_AndTheirCpusAreApart) {

@@ -222,6 +222,8 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_AgreesWithNaive) {
                                         {33, 7, 11},
                                         {128, 8, 64},
                                         {1000, 24, 100},
+                                        {6400, 5, 64},
+                                        {9408, 8, 3136},
                                         {4099, 64, 4099}}) {
       for (const BatchNormCase& with : {BatchNormCase{false, false, false},
                                         {false, true, false},

@@ -52,7 +52,6 @@ inline decltype(LaunchRecord::machine) full_machine() {
           .slurm_job = "4711, step 0"};
 }
 
-// A record with every field set to something that is not its default.
 inline TakenTime full_taken_time() {
   return {.window_seconds = 1.5,
           .run_delay_seconds = 0.01,
@@ -80,6 +79,7 @@ inline HostWork full_host_work() {
           .buffers = 3};
 }
 
+// A record with every field set to something that is not its default.
 inline LaunchRecord full_record() {
   LaunchRecord record;
   record.cell = {.strategy = "ddp",

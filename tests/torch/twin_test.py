@@ -208,6 +208,9 @@ class Case_samples(unittest.TestCase):
         on_one_core = [share(0, ran=1.0, delay=1.0, busy=2.0), share(0, ran=0.875, delay=1.0, busy=2.0)]
         self.assertEqual(taken_time.taken(on_one_core)["run_delay_seconds"], 0.125)
         self.assertNotIn("run_delay_seconds", taken_time.taken([share(0, ran=1.0, delay=-1.0, busy=2.0)]))
+        blind = share(0, ran=1.0, delay=1.0, busy=2.0)
+        blind.allowed = set()
+        self.assertEqual(set(taken_time.taken([blind])), {"window_seconds", "involuntary_switches", "major_faults"})
 
     def test_taken_time_is_read_from_this_system(self):
         from twin import taken_time

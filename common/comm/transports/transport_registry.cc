@@ -42,19 +42,25 @@ TransportChoice choose_for_shared_gpus(Transport asked, const RankFacts& facts) 
           fmt::format("{} through the host: {}", name_of(transport), facts.sharing)};
 }
 
+// One rank drives all devices of a launch by threads, so nothing is moved between ranks; what the
+// devices' own communicators are, they ask for themselves.
+bool is_solo(Transport asked, const RankFacts& facts) {
+  return facts.ranks == 1 && facts.are_threads && asked != Transport::kNccl;
+}
+
 TransportChoice choose_for_gpus(Transport asked, const RankFacts& facts) {
-  // One rank drives all devices of a launch by threads, so nothing is moved between ranks.
   const bool is_auto = asked == Transport::kAuto;
-  if (facts.ranks == 1 && facts.are_threads && is_auto) return {asked, Route::kSolo, ""};
+  if (is_solo(asked, facts)) return {asked, Route::kSolo, ""};
+  if (facts.ranks == 1 && is_auto && !facts.no_nccl.empty()) return {asked, Route::kSolo, ""};
   if (!facts.sharing.empty()) return choose_for_shared_gpus(asked, facts);
+  if (!facts.no_nccl.empty()) {
+    fail(ErrorKind::kUsage, "collectives between GPUs are NCCL's: {}", facts.no_nccl);
+  }
   if (!is_auto && asked != Transport::kNccl) {
     fail(ErrorKind::kUsage,
          "the transport {} moves the host's memory, and each rank has a GPU of its own, between "
          "which collectives are NCCL's: take the transport auto",
          name_of(asked));
-  }
-  if (!facts.no_nccl.empty()) {
-    fail(ErrorKind::kUsage, "collectives between GPUs are NCCL's: {}", facts.no_nccl);
   }
   return {Transport::kNccl, Route::kDirect,
           is_auto ? "nccl: each rank has a GPU of its own" : "nccl: as asked"};
@@ -102,8 +108,7 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
   RankFacts facts{.backend = device.id().backend,
                   .ranks = bootstrap.size(),
                   .are_threads = bootstrap.shares_address_space()};
-  const bool is_solo = facts.ranks == 1 && facts.are_threads && asked == Transport::kAuto;
-  if (facts.backend != Backend::kCuda || is_solo) return facts;
+  if (facts.backend != Backend::kCuda || is_solo(asked, facts)) return facts;
   const NodeLayout nodes = find_nodes(bootstrap);
   const std::string mine = device.hardware() + kBetween + probe_nccl().trouble;
   std::vector<std::string> hardware;

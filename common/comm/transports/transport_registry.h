@@ -23,7 +23,8 @@ enum class Transport {
 // How a transport reaches the devices' memory.
 enum class Route {
   kDirect,
-  kStaged,  // shared GPUs by a host transport: values are copied to the host and back
+  kStaged,  // shared GPUs by a host transport, and control messages of all GPUs: values are copied
+            // to the host and back
   kSolo,    // one rank for all devices of a process: nothing is moved
 };
 

@@ -27,11 +27,13 @@ std::vector<CudnnDescriptor> suggestions(const CudnnApi& api, const CudnnGraph& 
 
 using Notes = std::vector<cudnnBackendNumericalNote_t>;
 
-Notes notes_of(const CudnnDescriptor& configuration) {
-  return configuration.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1)
-      .at(0)
-      .get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
-                                        CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+Notes notes_of(const CudnnApi& api, const CudnnDescriptor& configuration) {
+  const auto engines =
+      configuration.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
+  if (engines.empty())
+    throw CudnnError(api, CUDNN_STATUS_NOT_SUPPORTED, "cudnnBackendGetAttribute");
+  return engines.front().get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                          CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
 }
 
 CudnnPlan make_plan(const CudnnApi& api, cudnnHandle_t handle, const CudnnDescriptor& configuration,
@@ -50,7 +52,7 @@ void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits
              const std::vector<CudnnDescriptor>& configurations, PlanChoice& choice) {
   for (const CudnnDescriptor& configuration : configurations) {
     try {
-      const Notes notes = notes_of(configuration);
+      const Notes notes = notes_of(api, configuration);
       if (std::ranges::find_first_of(notes, limits.refused) != notes.end()) continue;
       CudnnPlan plan = make_plan(api, handle, configuration, notes);
       if (plan.workspace.value > limits.workspace.value) continue;

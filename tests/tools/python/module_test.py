@@ -90,8 +90,8 @@ class Running(Standing):
         tandem.run(module="own.py:build", batch=8, pretend=2, like="h100", with_torch="/other/python", progress=False)
         self.assertEqual(self.calls()[-1], "run --module=own.py:build --batch=8 --out=out/own-2 --with-torch=/other/python "
                                            "--pretend=2 --like=h100")
-        tandem.run("node", module="own.py:build", batch=8, progress=False)
-        self.assertTrue(self.calls()[-1].startswith("run node --module=own.py:build --batch=8 --out=out/own-3 "), self.calls()[-1])
+        tandem.run("quick", module="own.py:build", batch=8, progress=False)
+        self.assertTrue(self.calls()[-1].startswith("run quick --module=own.py:build --batch=8 --out=out/own-3 "), self.calls()[-1])
         for call, says in ((lambda: tandem.run(module=object(), batch=8), "name the function that returns it"),
                            (lambda: tandem.run(module="own.py:build", batch="8"), "whole number from 1"),
                            (lambda: tandem.run("quick", batch=8), "are of a module"),

@@ -118,7 +118,7 @@ def short_name(module: str) -> str:
     return pathlib.Path(where).stem if where.endswith(".py") else where.rpartition(".")[2]
 
 
-def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[StrPath] = None, *,
+def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional[StrPath] = None, *,
         module: Optional[str] = None, batch_per_device: Numbers = None, batch: Numbers = None, cells: Sequence[str] = (),
         pretend: Optional[int] = None, like: Optional[str] = None, beside_gpu: bool = False,
         devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
@@ -163,6 +163,8 @@ def run(sweep: Union[StrPath, Mapping[str, Any]] = USUAL_SWEEP, out: Optional[St
         raise UsageError("run: batch, batch_per_device and cells are of a module; a sweep has keys of its own for them")
     if pretend is not None or like is not None or beside_gpu:
         raise UsageError("run: pretend, like and beside_gpu are of a module; give one")
+    if sweep is None:
+        sweep = USUAL_SWEEP
     if isinstance(sweep, Mapping):
         name = pathlib.Path(str(sweep.get("name", ""))).name
     else:
@@ -182,8 +184,9 @@ def run_module(module: str, sweep: Any, out: Optional[StrPath], words: list[str]
                options: Mapping[str, Any]) -> Results:
     folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(short_name(module))
     with removing_what_stayed_empty(folder):
-        given = sweep is not USUAL_SWEEP
-        shape = [str(file_of(sweep, folder)) if isinstance(sweep, Mapping) else path_text("run: sweep", sweep)] if given else []
+        shape = []
+        if sweep is not None:
+            shape = [str(file_of(sweep, folder)) if isinstance(sweep, Mapping) else path_text("run: sweep", sweep)]
         call(["run", *shape, *words, *options_of({"out": folder, **options})], folder, progress)
     return load(folder)
 

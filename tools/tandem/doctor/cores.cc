@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How many numbers a list such as "0-3,8" holds.
 // cpu.max of version 2 holds "150000 100000", version 1 has a file for each of the two numbers;
 // "max" and -1 mean no quota.
 std::optional<double> quota_of(const fs::path& group) {

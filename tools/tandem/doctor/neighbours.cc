@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "common/base/system_files.h"
@@ -95,19 +94,22 @@ NeighbourFacts watch_neighbours(const std::vector<int>& cpus, std::chrono::milli
   NeighbourFacts facts;
   facts.seconds = Seconds(time).count();
   std::vector<CoreNoise> found(cpus.size());
-  const auto before = processor_times("/proc/stat", "cpu");
+  const auto before = processor_times("/proc/stat");
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < cpus.size(); ++i) {
       threads.emplace_back([&, i] { found[i] = watch(cpus[i], time); });
     }
   }
-  const auto after = processor_times("/proc/stat", "cpu");
+  const auto after = processor_times("/proc/stat");
   for (const CoreNoise& core : found) {
     if (core.lost >= 0) facts.cores.push_back(core);
   }
-  if (before && after && after->total > before->total) {
-    facts.stolen = (after->stolen - before->stolen) / (after->total - before->total);
+  if (before.contains("cpu") && after.contains("cpu")) {
+    const ProcessorTimes& then = before.at("cpu");
+    const ProcessorTimes& now = after.at("cpu");
+    if (now.total > then.total)
+      facts.stolen = (now.stolen - then.stolen) / (now.total - then.total);
   }
   return facts;
 }

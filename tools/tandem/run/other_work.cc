@@ -22,13 +22,13 @@ std::string OtherWork::text() const {
 }
 
 OtherWork watch_other_work(const std::filesystem::path& root, Nanoseconds time) {
-  const auto before = processor_times(root / "proc/stat", "cpu");
+  const auto before = processor_times(root / "proc/stat")["cpu"];
   std::this_thread::sleep_for(time);
-  const auto after = processor_times(root / "proc/stat", "cpu");
+  const auto after = processor_times(root / "proc/stat")["cpu"];
   OtherWork found;
-  if (before && after && after->total > before->total) {
+  if (after.total > before.total) {
     const auto cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-    found.busy_cpus = cpus * (after->busy - before->busy) / (after->total - before->total);
+    found.busy_cpus = cpus * (after.busy - before.busy) / (after.total - before.total);
   }
   for (const char* key : {"Dirty", "Writeback"}) {
     const double kib_there = number_of(root / "proc/meminfo", key).value_or(0);

@@ -77,7 +77,7 @@ void SweepRunner::add_measured(std::size_t cell, const LaunchRecord& record) {
 }
 
 int SweepRunner::wanted(const CellState& state) const {
-  return plan_.launches + std::min(plan_.launches, state.disturbed);
+  return plan_.launches + (replaces_ ? std::min(plan_.launches, state.disturbed) : 0);
 }
 
 void SweepRunner::adopt_speeds(const LaunchRecord& record) {
@@ -111,14 +111,21 @@ SweepEnd SweepRunner::run() {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
   wait_until_quiet();
-  SweepEnd end = SweepEnd::kComplete;
-  if (plan_.stop_at) {
-    end = run_within_budget();
-  } else {
-    (void)run_cells(std::vector<bool>(states_.size(), true));
+  const SweepEnd end = measure();
+  if (end == SweepEnd::kComplete) {
+    // What a budget or an interrupt leaves of these is no part of the plan.
+    replaces_ = true;
+    static_cast<void>(measure());
+    replaces_ = false;
   }
   progress_.end();
   return interrupts_.requested() ? SweepEnd::kInterrupted : end;
+}
+
+SweepEnd SweepRunner::measure() {
+  if (plan_.stop_at) return run_within_budget();
+  static_cast<void>(run_cells(std::vector<bool>(states_.size(), true)));
+  return SweepEnd::kComplete;
 }
 
 void SweepRunner::wait_until_quiet() {

@@ -77,9 +77,11 @@ class SweepRunner {
   void stop_if_unreachable(const LaunchOutcome& outcome);
   void note(std::size_t cell, const LaunchOutcome& outcome);
   void adopt(std::size_t cell, const results::LaunchRecord& record);
-  // The launches that the cell is to have: those of the plan, and one in place of each disturbed
-  // one, as many again at most.
+  // The launches that the cell is to have: those of the plan, and, once all cells have these, one
+  // in place of each disturbed one, as many again at most.
   [[nodiscard]] int wanted(const CellState& state) const;
+  // Runs what is wanted.
+  [[nodiscard]] SweepEnd measure();
   void add_measured(std::size_t cell, const results::LaunchRecord& record);
   void skip_what_is_larger(std::size_t cell);
   [[nodiscard]] bool is_due(const PlannedLaunch& planned) const;
@@ -94,6 +96,7 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
+  bool replaces_ = false;                // whether disturbed launches are being replaced
   double core_gflops_ = 0;               // core speed in the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch

@@ -71,15 +71,16 @@ void add_pretended(CLI::App& run, PretendOptions& pretended) {
 void add_run(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& run = add_command(
-      app, {.name = "run",
-            .what = "measure a sweep, and report on it\n"
-                    "The same command with the same --out goes on where it was stopped.",
-            .examples = "  tandem run\n"
-                        "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
-                        "  tandem run --module=own.py:build --batch-per-device=8,32\n"
-                        "  tandem run node --module=own.py:build --batch-per-device=8,32\n"
-                        "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4",
-            .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
+      app,
+      {.name = "run",
+       .what = "measure a sweep, and report on it\n"
+               "The same command with the same --out goes on where it was stopped.",
+       .examples = "  tandem run\n"
+                   "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
+                   "  tandem run --module=own.py:build --batch-per-device=8,32\n"
+                   "  tandem run node --module=own.py:build --batch-per-device=8,32 --devices=8\n"
+                   "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4",
+       .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   run.add_option("SWEEP", options->sweep,
                  "a name that 'tandem list sweeps' has, or a .json file; default: quick on CPUs, "
                  "node where there is a GPU");

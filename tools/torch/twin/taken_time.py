@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others take from a launch while its samples run, as step_bench records it: bench/observe/taken_time.h.
+"""What others take from a launch while its samples run, by the rule of bench/observe/taken_time.h; neither a quota nor clocks.
 
 A process counts as one: all its threads may use the CPUs of its main thread.
 """
@@ -9,7 +9,6 @@ import resource
 import time
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
-CPUS = os.cpu_count() or 1
 
 
 def run_delays():
@@ -24,20 +23,24 @@ def run_delays():
 
 
 def cpu_times():
-    """(busy, stolen) seconds of each CPU; none where the system does not tell."""
-    found = [(0.0, 0.0)] * CPUS
+    """(busy, stolen) seconds by CPU, interrupts left out; empty where the system does not tell."""
     try:
-        with open("/proc/stat", encoding="ascii") as file:
-            lines = [line.split() for line in file]
+        lines = [line.split() for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()]
     except OSError:
-        return found
+        return {}
+    found = {}
     for name, *ticks in lines:
-        number = name.removeprefix("cpu")
-        if not name.startswith("cpu") or not number.isdigit() or int(number) >= CPUS or len(ticks) < 8:
-            continue
-        user, nice, system, _idle, _iowait, irq, softirq, stolen = map(int, ticks[:8])
-        found[int(number)] = ((user + nice + system + irq + softirq) * TICK, stolen * TICK)
+        number = name[len("cpu"):]
+        if name.startswith("cpu") and number.isdigit() and len(ticks) >= 8:
+            user, nice, system, _idle, _iowait, _irq, _softirq, stolen = map(int, ticks[:8])
+            found[int(number)] = ((user + nice + system) * TICK, stolen * TICK)
     return found
+
+
+CPUS = 1 + max(cpu_times(), default=0)  # the same for all ranks of a node
+
+
+NOTHING = 0.0, 0.0
 
 
 class Reading:
@@ -55,9 +58,8 @@ def numbers_between(before, after):
     allowed = os.sched_getaffinity(0)
     return [after.at - before.at, max(delays, default=-1.0), after.ran - before.ran, after.switches - before.switches,
             after.faults - before.faults,
-            *(float(cpu in allowed) for cpu in range(CPUS)),
-            *(then[0] - now[0] for now, then in zip(before.cpus, after.cpus)),
-            *(then[1] - now[1] for now, then in zip(before.cpus, after.cpus))]
+            *(float(cpu in allowed and cpu in after.cpus) for cpu in range(CPUS)),
+            *(after.cpus.get(cpu, NOTHING)[part] - before.cpus.get(cpu, NOTHING)[part] for part in (0, 1) for cpu in range(CPUS))]
 
 
 class Share:
@@ -69,18 +71,22 @@ class Share:
 
 
 def taken(shares):
-    """The record of all processes, which are on one node: others had a process's CPUs no longer than these were busy beyond
-    the launch's own work."""
+    """The record of all processes, which are on one node: others had a process's CPUs no longer than these, on average, were
+    busy beyond the launch's own work."""
     lost, stolen = [], []
     for share in shares:
+        if not share.allowed:
+            continue
         busy = sum(max(other.busy[cpu] for other in shares) for cpu in share.allowed)
         own = sum(other.ran for other in shares if other.allowed & share.allowed)
         if share.delay >= 0:
-            lost.append(min(share.delay, max(0.0, busy - own)))
+            lost.append(min(share.delay, max(0.0, busy - own) / len(share.allowed)))
         stolen.append(sum(max(0.0, share.stolen[cpu]) for cpu in share.allowed) / len(share.allowed))
-    record = {"window_seconds": max(share.window for share in shares), "steal_seconds": max(stolen),
+    record = {"window_seconds": max(share.window for share in shares),
               "involuntary_switches": int(sum(share.switches for share in shares)),
               "major_faults": int(sum(share.faults for share in shares))}
+    if stolen:
+        record["steal_seconds"] = max(stolen)
     if lost:
         record["run_delay_seconds"] = max(lost)
     return record
