@@ -223,6 +223,8 @@ void SweepRunner::skip(std::size_t cell, const std::string& reason) {
 
 bool SweepRunner::is_due(const PlannedLaunch& planned) const {
   const CellState& state = states_[planned.cell];
+  // A launch that failed is tried again by the next run.
+  if (replaces_ && planned.launch < plan_.launches) return false;
   return !state.settled && planned.launch < wanted(state) && !state.done.contains(planned.launch);
 }
 
@@ -232,7 +234,8 @@ std::vector<int> SweepRunner::remaining() const {
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const CellState& state = states_[cell];
     if (state.settled) continue;
-    counts[cell] = wanted(state) - static_cast<int>(state.done.size()) - state.failures;
+    counts[cell] =
+        std::max(0, wanted(state) - static_cast<int>(state.done.size()) - state.failures);
   }
   return counts;
 }
