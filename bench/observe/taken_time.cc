@@ -10,7 +10,6 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 #include "common/base/system_files.h"
@@ -43,16 +42,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string value_in(const fs::path& status, std::string_view key) {
-  std::ifstream file(status);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t value = line.find_first_not_of(" \t", key.size());
-    return value == std::string::npos ? "" : line.substr(value);
-  }
-  return "";
-}
-
 // The nanoseconds that the thread ran, and those that it waited, are the first two numbers of its
 // schedstat (Linux, Documentation/scheduler/sched-stats.rst).
 std::optional<KernelCounters::Thread> thread_in(const fs::path& task) {
@@ -60,7 +49,7 @@ std::optional<KernelCounters::Thread> thread_in(const fs::path& task) {
   double ran = 0;
   double waited = 0;
   if (!(file >> ran >> waited)) return std::nullopt;
-  return KernelCounters::Thread{.cpus = cpus_of(value_in(task / "status", "Cpus_allowed_list:")),
+  return KernelCounters::Thread{.cpus = cpus_of(text_behind(task / "status", "Cpus_allowed_list")),
                                 .ran = ran * 1e-9,
                                 .waited = waited * 1e-9};
 }
@@ -69,14 +58,9 @@ std::optional<KernelCounters::Thread> thread_in(const fs::path& task) {
 std::map<std::string, double> throttled_below(const fs::path& root) {
   std::map<std::string, double> by_group;
   for (const fs::path& group : control_groups(root, "cpu")) {
-    double& seconds = by_group[group.string()];
-    if (const auto us = number_of(group / "cpu.stat", "throttled_usec")) {
-      seconds = *us * 1e-6;
-    } else if (const auto ns = number_of(group / "cpu.stat", "throttled_time")) {
-      seconds = *ns * 1e-9;
-    } else {
-      by_group.erase(group.string());
-    }
+    const auto us = number_of(group / "cpu.stat", "throttled_usec");
+    const auto ns = number_of(group / "cpu.stat", "throttled_time");
+    if (us || ns) by_group[group.string()] = us ? *us * 1e-6 : *ns * 1e-9;
   }
   return by_group;
 }
@@ -88,7 +72,7 @@ double cpu_seconds_of_process() {
 }
 
 bool meet(const std::vector<int>& a, const std::vector<int>& b) {
-  return std::ranges::any_of(a, [&b](int cpu) { return std::ranges::find(b, cpu) != b.end(); });
+  return std::ranges::find_first_of(a, b) != a.end();
 }
 
 // The launch's processes on one node, taken together.

@@ -55,6 +55,18 @@ std::optional<double> number_in(const fs::path& path) {
   return number;
 }
 
+std::string text_behind(const fs::path& path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string_view whole = line;
+    if (trimmed(whole.substr(0, colon)) == key)
+      return std::string(trimmed(whole.substr(colon + 1)));
+  }
+  return "";
+}
+
 std::optional<double> number_of(const fs::path& path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

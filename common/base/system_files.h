@@ -22,6 +22,9 @@ namespace tandem {
 // The number in a file; nothing where the file is absent or holds no number ("max").
 [[nodiscard]] std::optional<double> number_in(const std::filesystem::path& file);
 
+// The text behind `key` in a file of lines "key: text", such as /proc/cpuinfo; "" without one.
+[[nodiscard]] std::string text_behind(const std::filesystem::path& file, std::string_view key);
+
 // The number behind `key` in a file of lines "key number" or "key: number kB".
 [[nodiscard]] std::optional<double> number_of(const std::filesystem::path& file,
                                               const std::string& key);

@@ -90,7 +90,8 @@ class Operations {
 [[nodiscard]] std::string lack_of_images(Backend backend);
 
 // Makes the operations of the device's back end. `precision` says whether fp32 operands are
-// multiplied as fp32 or as tf32; kBf16 announces bf16 operands. `images` is of GPUs. Throws a usage
+// multiplied as fp32 or as tf32; kBf16 announces bf16 operands. `images` says how images lie on
+// GPUs, and whether convolutions of fp32 operands there may be tf32. Throws a usage
 // error where the back end has no operations yet, or the device lacks that precision: tf32 on the
 // host, bf16 on a CPU for which oneDNN has no bf16 kernels.
 [[nodiscard]] std::unique_ptr<Operations> make_operations(Device& device,

@@ -12,8 +12,8 @@ namespace tandem {
 
 // torchvision's ResNet of bottleneck blocks, trained for classes by cross-entropy, with
 // torchvision's names of parameters and buffers. A sample is (height, width, 3), and weights of
-// convolutions are (out, kernel, kernel, in), where torch has channels in front of height and
-// width.
+// convolutions are (out, kernel, kernel, in); with channels first (ImageOptions) channels lie in
+// front of height and width, as torch names them.
 //
 // In bf16 convolutions, ReLU, pooling and the head, with their kept activations, are bf16, as under
 // torch.autocast; parameters and statistics of the norms and the loss are fp32.

@@ -11,7 +11,7 @@ struct ResNetPass {
   Executor on;
   const ResNetPlan& plan;
   LayerParameters parameters;
-  Span<const float> images;  // (batch, height, width, 3)
+  Span<const float> images;  // (batch, height, width, 3), or as ImageOptions says
   ResNetActivations& kept;
 
   // The first convolution's input.

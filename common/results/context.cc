@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "common/base/system_files.h"
 #include "common/base/this_process.h"
 #include "common/results/machine_facts.h"
 
@@ -83,7 +84,8 @@ Context gather_context(const std::string& executable) {
   context.host_name = host_name();
   context.executable = executable;
   context.num_cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  context.mhz_per_cpu = static_cast<int>(std::lround(std::atof(cpuinfo_value("cpu MHz").c_str())));
+  context.mhz_per_cpu =
+      static_cast<int>(std::lround(std::atof(text_behind("/proc/cpuinfo", "cpu MHz").c_str())));
   context.cpu_scaling_enabled = scaling_enabled(context.num_cpus);
   context.caches = caches_of_cpu0();
   context.load_avg = load_averages();

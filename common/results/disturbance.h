@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which launches others disturbed. A launch is judged by what was taken from it, never by its
-// times, so that leaving it out of figures does not bias them. A quota and heat are no causes,
-// since a launch brings them upon itself. Thread-safe.
+// The rule that tells launches which others disturbed. A launch is judged by what was taken from
+// it, never by its times, so that leaving it out of figures does not bias them. A quota and heat
+// are no causes, since a launch brings them upon itself. Thread-safe.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ struct CountedLaunches {
   bool holds_disturbed = false;
 };
 
-// Of the measured launches of one cell the undisturbed ones; all, where fewer than half are
+// Takes the undisturbed ones of a cell's measured launches; all, where fewer than half are
 // undisturbed.
 [[nodiscard]] CountedLaunches counted(const std::vector<const LaunchRecord*>& measured);
 

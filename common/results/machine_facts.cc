@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "common/base/system_files.h"
 #include "common/results/named_variables.h"
 
 namespace tandem::results {
@@ -44,7 +45,7 @@ int cores_of_affinity() {
 
 // The CPU's model name, or the architecture where cpuinfo has no name, as on Arm.
 std::string cpu_model(const utsname& system) {
-  const std::string model = cpuinfo_value("model name");
+  const std::string model = text_behind("/proc/cpuinfo", "model name");
   return model.empty() ? std::string(system.machine) + " CPU" : model;
 }
 
@@ -55,19 +56,6 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-std::string cpuinfo_value(std::string_view key) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const std::size_t end = line.find_last_not_of(" \t", colon == 0 ? 0 : colon - 1);
-    if (end == std::string::npos || std::string_view(line).substr(0, end + 1) != key) continue;
-    const std::size_t start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? "" : line.substr(start);
-  }
-  return "";
 }
 
 std::vector<int> allowed_cpus() {

@@ -130,7 +130,7 @@ auto spoken_workload_key(const CellSummary& ddp) {
                     cell.global_batch);
 }
 
-// Those on the most devices come first.
+// Points on the most devices come first.
 std::vector<Point> points_of(const Summary& summary, const std::string& implementation) {
   std::map<std::pair<int, decltype(spoken_workload_key(summary.cells.front()))>, Point> sorted;
   for (const CellSummary& cell : summary.cells) {

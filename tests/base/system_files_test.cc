@@ -19,6 +19,17 @@ TEST(CpusOf, AListOfRanges) {
   EXPECT_THAT(cpus_of("none"), IsEmpty());
 }
 
+TEST(TextBehind, AKeyIsTheRestOfItsLine) {
+  FakeRoot node;
+  node.write("status", "Name:\ta b\nno colon\nCpus_allowed_list:\t0-1\nmodel name\t: A: B");
+  const auto status = node.root() / "status";
+  EXPECT_EQ(text_behind(status, "Cpus_allowed_list"), "0-1");
+  EXPECT_EQ(text_behind(status, "model name"), "A: B");
+  EXPECT_EQ(text_behind(status, "Name"), "a b");
+  EXPECT_EQ(text_behind(status, "no colon"), "");
+  EXPECT_EQ(text_behind(node.root() / "absent", "Name"), "");
+}
+
 TEST(ProcessorTimes, AreThoseOfTheNamedLine) {
   FakeRoot node;
   node.write("stat", "cpu  10 1 5 80 2 1 1 4 3 0\ncpu0 1 1 1 1 1 1 1 1 1 1\ncpu1 1 2 3");

@@ -26,10 +26,10 @@ inline constexpr double kCrossEntropy = 1e-5;   // its gradients
 inline constexpr double kCrossEntropyLoss = 2e-6;
 inline constexpr double kAveragePool = 1e-6;
 
-// Of the norm of dy, for the slope may be near 0. It has 1 - t^2, t = tanh(sqrt(2 / pi) (x +
-// 0.044715 x^3)), times up to 9.6 where t is not yet 1 in fp32, which is |x| < 5.2: 19 times what t
-// is off by, 2^-23 on a GPU (CUDA's tanhf: 2 ulp). That is 2.3e-6; the rest is for the roundings of
-// the other factors.
+// A share of the norm of dy, for the slope may be near 0. It has 1 - t^2, t = tanh(sqrt(2 / pi) (x
+// + 0.044715 x^3)), times up to 9.6 where t is not yet 1 in fp32, which is |x| < 5.2: 19 times what
+// t is off by, 2^-23 on a GPU (CUDA's tanhf: 2 ulp). That is 2.3e-6; the rest is for the roundings
+// of the other factors.
 inline constexpr double kGeluBackward = 3e-6;
 
 // fp32: what tf32 or a transform would not keep to.

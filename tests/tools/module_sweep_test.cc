@@ -84,7 +84,7 @@ TEST(ModuleSweep, InPlaceOfASweepsModels_KeepsWhatTorchHasOfIt) {
   EXPECT_EQ(strategies, (std::vector<std::string>{"single", "dp", "ddp", "ddp"}));
   EXPECT_EQ(sweep.strategies.back().options.at("grads"), "views");
   const PlannedCells planned = planned_of(sweep, {.name = kName, .unused = ""}, false);
-  // Of 6 batches single; of 2 batches a device, on 4 counts, dp and both kinds of ddp.
+  // Single has 6 batches; dp and both kinds of ddp have 2 batches a device on 4 counts.
   EXPECT_EQ(planned.cells.size(), 6U + 2 * 4 * 3);
 }
 

@@ -31,7 +31,7 @@ namespace tandem::nccl {
   X(send, ncclSend)                              \
   X(recv, ncclRecv)
 
-// Those of memory, which libraries older than 2.19 lack.
+// Functions of memory, which libraries older than 2.19 lack.
 #define TANDEM_EACH_NCCL_MEMORY_CALL(X) \
   X(mem_alloc, ncclMemAlloc)            \
   X(mem_free, ncclMemFree)              \

@@ -21,7 +21,7 @@ struct Channels {
   std::int64_t plane;
 
   [[nodiscard]] bool packed() const { return (plane == 1 ? count : plane) % kPack == 0; }
-  // Of element i; with step(), of each in a pack from there on.
+  // The channel of element i; with step(), the channel of each in a pack from there on.
   [[nodiscard]] TANDEM_DEVICE std::int64_t of(std::int64_t i) const {
     return divide(plane == 1 ? i : divide(i, plane).quotient, count).remainder;
   }
@@ -101,6 +101,13 @@ struct BatchNormBackwardElements {
   }
 };
 
+// Some rows of one channel.
+struct Stretch {
+  std::int64_t channel;
+  std::int64_t first;
+  std::int64_t end;
+};
+
 struct Stretches {
   std::int64_t rows;
   Channels channels;
@@ -112,6 +119,11 @@ struct Stretches {
   [[nodiscard]] TANDEM_DEVICE std::int64_t end(std::int64_t part) const {
     const std::int64_t last = (part + 1) * rows_each;
     return last < rows ? last : rows;
+  }
+  // The stretch of the i-th partial sum; partial sums lie as (parts, channels).
+  [[nodiscard]] TANDEM_DEVICE Stretch of(std::int64_t i) const {
+    const auto [part, channel] = divide(i, channels.count);
+    return {channel, first(part), end(part)};
   }
 };
 
@@ -134,7 +146,8 @@ struct MomentParts {
 
   [[nodiscard]] bool packed() const { return stretches.channels.packed() && are_packed(x); }
 
-  // Of `count` distances from `start`, which lies so far from the channel's first number.
+  // The moments of `count` distances from a start that lies so far `away` from the channel's first
+  // number.
   [[nodiscard]] TANDEM_DEVICE static Moments moments_of(FloatPair sums, std::int64_t count,
                                                         float away) {
     const auto all = static_cast<float>(count);
@@ -149,12 +162,10 @@ struct MomentParts {
 
   template <int width, class Team>
   TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels.count);
-    const std::int64_t first = stretches.first(part);
-    const std::int64_t count = stretches.end(part) - first;
-    const auto start = static_cast<float>(x[stretches.channels.at(first, channel)]);
-    const FloatPair sums = sum_of(team, count / width, [&](std::int64_t k) {
-      const auto own = load<width>(x + stretches.channels.at(first + k * width, channel));
+    const Stretch part = stretches.of(i);
+    const auto start = static_cast<float>(x[stretches.channels.at(part.first, part.channel)]);
+    const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
+      const auto own = load<width>(x + stretches.channels.at(part.first + k * width, part.channel));
       FloatPair sum{0, 0};
       for (int j = 0; j < width; ++j) {
         const float distance = static_cast<float>(own[j]) - start;
@@ -163,29 +174,27 @@ struct MomentParts {
       return sum;
     });
     team.alone([&] {
-      const auto zero = static_cast<float>(x[stretches.channels.at(0, channel)]);
-      partials[i] = moments_of(sums, count, start - zero);
+      const auto zero = static_cast<float>(x[stretches.channels.at(0, part.channel)]);
+      partials[i] = moments_of(sums, part.end - part.first, start - zero);
     });
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels.count);
-    const std::int64_t first = stretches.first(part);
-    const std::int64_t end = stretches.end(part);
-    const Pack<T, width> start = load<width>(x + stretches.channels.at(first, channel));
+    const Stretch part = stretches.of(i);
+    const Pack<T, width> start = load<width>(x + stretches.channels.at(part.first, part.channel));
     Pack<FloatPair, width> sums{};
-    for (std::int64_t row = first + 1; row < end; ++row) {
-      const Pack<T, width> own = load<width>(x + stretches.channels.at(row, channel));
+    for (std::int64_t row = part.first + 1; row < part.end; ++row) {
+      const Pack<T, width> own = load<width>(x + stretches.channels.at(row, part.channel));
       for (int j = 0; j < width; ++j) {
         const float distance = static_cast<float>(own[j]) - static_cast<float>(start[j]);
         sums[j] = sums[j] + FloatPair{distance, distance * distance};
       }
     }
-    const Pack<T, width> zero = load<width>(x + channel);
+    const Pack<T, width> zero = load<width>(x + part.channel);
     for (int j = 0; j < width; ++j) {
       const float away = static_cast<float>(start[j]) - static_cast<float>(zero[j]);
-      partials[i + j] = moments_of(sums[j], end - first, away);
+      partials[i + j] = moments_of(sums[j], part.end - part.first, away);
     }
   }
 };
@@ -269,18 +278,16 @@ struct BatchGradientParts {
 
   template <int width, class Team>
   TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels.count);
-    const std::int64_t first = stretches.first(part);
-    const std::int64_t count = stretches.end(part) - first;
-    const FloatPair sums = sum_of(team, count / width, [&](std::int64_t k) {
-      const std::int64_t from = stretches.channels.at(first + k * width, channel);
+    const Stretch part = stretches.of(i);
+    const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
+      const std::int64_t from = stretches.channels.at(part.first + k * width, part.channel);
       const Pack<T, width> own = load<width>(x + from);
       const Pack<T, width> gradient = gradient_at<width>(from);
       if (g != nullptr) store(g + from, gradient);
       FloatPair sum{0, 0};
       for (int j = 0; j < width; ++j) {
         const auto value = static_cast<float>(gradient[j]);
-        sum = sum + FloatPair{value, value * (static_cast<float>(own[j]) - mean[channel])};
+        sum = sum + FloatPair{value, value * (static_cast<float>(own[j]) - mean[part.channel])};
       }
       return sum;
     });
@@ -289,16 +296,15 @@ struct BatchGradientParts {
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const auto [part, channel] = divide(i, stretches.channels.count);
+    const Stretch part = stretches.of(i);
     Pack<FloatPair, width> sums{};
-    const std::int64_t end = stretches.end(part);
-    for (std::int64_t row = stretches.first(part); row < end; ++row) {
-      const std::int64_t from = stretches.channels.at(row, channel);
+    for (std::int64_t row = part.first; row < part.end; ++row) {
+      const std::int64_t from = stretches.channels.at(row, part.channel);
       const Pack<T, width> own = load<width>(x + from);
       const Pack<T, width> gradient = gradient_at<width>(from);
       for (int j = 0; j < width; ++j) {
         const auto value = static_cast<float>(gradient[j]);
-        const float distance = static_cast<float>(own[j]) - mean[channel + j];
+        const float distance = static_cast<float>(own[j]) - mean[part.channel + j];
         sums[j] = sums[j] + FloatPair{value, value * distance};
       }
       if (g != nullptr) store(g + from, gradient);

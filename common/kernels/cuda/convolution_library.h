@@ -26,7 +26,7 @@ class ConvolutionLibrary {
   virtual void enqueue(Stream& stream, const ConvolutionBackwardInput& op) = 0;
   virtual void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) = 0;
 
-  // What convolutions were computed by so far: "cuDNN 9.19.0, tf32".
+  // What convolutions were computed by so far: "cuDNN 9.19.0, channels first, tf32".
   [[nodiscard]] virtual std::string implementations() const = 0;
 
   // Plans made so far: one per pass, shape, type and alignments.

@@ -45,10 +45,11 @@ struct ConvolutionKey {
 [[nodiscard]] CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle,
                                            const ConvolutionKey& key, const ImageOptions& how);
 
-// What an engine may not do to numbers, so that a convolution is what its precision says, sums of
-// products with fp32 accumulation, and the same bits every time: round its operands further, sum
-// in less than fp32 or in changing order, or go by way of transforms (FFT, Winograd), which lose
-// digits. On fp32 operands tensor cores mean tf32, which is refused where factors are to stay fp32.
+// What an engine may not do to numbers, so that a convolution is what its precision and `how` say,
+// sums of products with fp32 accumulation, and the same bits every time: round its operands
+// further, sum in less than fp32 or in changing order, or go by way of transforms (FFT, Winograd),
+// which lose digits. On fp32 operands tensor cores mean tf32, which is refused where factors are to
+// stay fp32.
 [[nodiscard]] std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type,
                                                                      const ImageOptions& how);
 

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/runtime/host/host_device.h"
 
 namespace tandem::host {
@@ -36,21 +36,8 @@ namespace {
 constexpr Bytes kUnlimited{std::numeric_limits<std::int64_t>::max()};
 
 Bytes machine_available() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::int64_t kibibytes = 0;
-  for (std::string rest; file >> key >> kibibytes; std::getline(file, rest)) {
-    if (key == "MemAvailable:") return kib(kibibytes);
-  }
-  return kUnlimited;
-}
-
-// The number that a file holds; empty where the file holds "max" or is not there.
-std::optional<std::int64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::int64_t value = 0;
-  if (file >> value) return value;
-  return std::nullopt;
+  const auto kibibytes = number_of("/proc/meminfo", "MemAvailable");
+  return kibibytes ? kib(static_cast<std::int64_t>(*kibibytes)) : kUnlimited;
 }
 
 std::string own_cgroup() {
@@ -66,7 +53,7 @@ Bytes cgroup_available() {
   const auto limit = number_in(folder + "/memory.max");
   const auto used = number_in(folder + "/memory.current");
   if (!limit || !used) return kUnlimited;
-  return Bytes{std::max<std::int64_t>(0, *limit - *used)};
+  return Bytes{static_cast<std::int64_t>(std::max(0.0, *limit - *used))};
 }
 
 }  // namespace

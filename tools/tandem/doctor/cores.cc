@@ -76,7 +76,7 @@ Finding judge_quota(const CoreFacts& facts) {
 CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
   const fs::path system = root / "sys/devices/system/cpu";
   CoreFacts facts;
-  facts.model = results::cpuinfo_value("model name");
+  facts.model = text_behind("/proc/cpuinfo", "model name");
   if (facts.model.empty()) facts.model = "a CPU that does not name itself";
   facts.online = static_cast<int>(cpus_of(results::first_line(system / "online")).size());
   facts.cores = results::physical_cores(allowed, system);

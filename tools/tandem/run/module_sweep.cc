@@ -174,8 +174,9 @@ Sweep with_module(Sweep like, const ModuleOptions& options) {
          "--module={}: the sweep {} has modules of its own; leave one of them out", options.source,
          like.name);
   }
+  const std::string asked = like.name;
   Sweep sweep = std::move(like);
-  sweep.name = short_name(options.source) + "-" + sweep.name;
+  sweep.name = short_name(options.source) + "-" + asked;
   sweep.workloads = workloads_of(options);
   sweep.is_of_modules = true;
   sweep.constraints.clear();  // what is known of the sweep's own models
@@ -187,7 +188,7 @@ Sweep with_module(Sweep like, const ModuleOptions& options) {
   if (!sweep.strategies.empty()) return sweep;
   fail(ErrorKind::kUsage,
        "--module={}: PyTorch has no strategy of the sweep {}; leave the sweep out, or add --cell",
-       options.source, sweep.name);
+       options.source, asked);
 }
 
 std::vector<ModuleFacts> name_modules(Sweep& sweep, const std::filesystem::path& folder,

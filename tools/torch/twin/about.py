@@ -5,8 +5,6 @@ from tandem.errors import trying
 from tandem.workload import listening
 from twin import optimizers, own_module, strategies, trees
 
-ADVICE = "mend the module, or give a batch that fits it"
-
 
 class Silent:
     """No clock."""
@@ -24,10 +22,10 @@ def take_step(options, source):
     """One step on one device with the smallest share of the sweep; the strategy afterwards. A layer that fails is named."""
     training = own_module.Training(options, 0, options.batch)
     strategy = strategies.Strategy(options, training)
-    with trying(f"a step of {source} with a batch of {shape_of(strategy)}", ADVICE):
+    with trying(f"a step of {source} with a batch of {shape_of(strategy)}", listening.ADVICE):
         watch = listening.Watch(strategy.module)
         watch.begin()
-        with watch.naming_the_layer(ADVICE):
+        with watch.naming_the_layer(listening.ADVICE):
             strategy.backward(strategy.batches[0], Silent(), 1)
     return strategy
 

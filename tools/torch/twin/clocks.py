@@ -53,7 +53,7 @@ def are_steady(readings):
 
 
 class Watch:
-    """Of the GPUs of this rank, whose clocks `read` gives."""
+    """Tells when the clocks of this rank's GPUs, which `read` gives, are steady."""
 
     def __init__(self, ranks, read):
         self.ranks, self.read, self.latest, self.last = ranks, read, {}, 0.0

@@ -78,10 +78,9 @@ def check_timed(torch: Any, example: Example) -> None:
 
 
 def listen(torch: Any, example: Example, batches: Sequence[int]) -> tuple[listening.Watch, Any]:
-    advice = "mend the module, or give a batch that fits it"
-    with trying(f"a step of {example.source} with a batch of {shapes_of(example.inputs)}", advice):
+    with trying(f"a step of {example.source} with a batch of {shapes_of(example.inputs)}", listening.ADVICE):
         watch = listening.Watch(example.module)
-        with watch.naming_the_layer(advice):
+        with watch.naming_the_layer(listening.ADVICE):
             outputs = listening.count(torch, example.module, example.inputs, watch)
         checked_output(example, outputs)
     if batches:

@@ -55,6 +55,9 @@ class Layer:
         self.saved = 0  # bytes
 
 
+ADVICE = "mend the module, or give a batch that fits it"  # where a step throws
+
+
 def is_compiled(module: Any) -> bool:
     """By torch.compile: its code is traced, hooks inside it among the code."""
     return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
