@@ -80,16 +80,48 @@ bool is_by_shard(const StepOptions& options, const Model& model) {
   return model.depends_on_shard() && shards_of(options).size() > 1;
 }
 
-TrainedValues train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
-                             const Model& model) {
+// The narrowest format in which the step multiplies, on any rank: fp32's convolutions round their
+// factors where the GPU's library does.
+Precision factors_of(Bootstrap& bootstrap, const Strategy& strategy, Precision precision) {
+  const auto resolved = strategy.resolved_options();
+  const auto convolutions = resolved.find("convolutions");
+  const bool is_tf32 = convolutions != resolved.end() && convolutions->second.ends_with("tf32");
+  const std::vector<std::string> all = bootstrap.all_gather(is_tf32 ? "tf32" : "");
+  const bool rounds = std::ranges::find(all, "tf32") != all.end();
+  return precision == Precision::kFp32 && rounds ? Precision::kTf32 : precision;
+}
+
+// Refuses a model in a narrow format whose normalisation takes differences of gradients that
+// roundings have moved apart: the differences are then wrong by any part where shares of the batch
+// are not a power of two of equal shares.
+void check_comparable(const StepOptions& options, const Model& model, Precision factors,
+                      Backend backend) {
+  if (!is_by_shard(options, model) || factors == Precision::kFp32) return;
+  if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
+  fail(ErrorKind::kUsage,
+       "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
+       "roundings as much as by mistakes: use --precision=fp32{} or another batch",
+       model.name(), name_of(factors), backend == Backend::kCuda ? " --conv-fp32=on" : "");
+}
+
+// What training came to, and by what factors.
+struct Trained {
+  TrainedValues values;
+  Precision factors;
+};
+
+Trained train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
+                       const Model& model) {
   const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
   Platform& platform = *job.platform;
+  const Precision factors = factors_of(bootstrap, *strategy, options.variant.training.precision);
+  check_comparable(options, model, factors, platform.backend());
   std::vector<TensorValues> updated;
   TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
     if (is_by_shard(options, model)) updated.push_back(values_of(platform, strategy->weights()));
   });
   mine.updated = std::move(updated);
-  return mine;
+  return {std::move(mine), factors};
 }
 
 // Trains one device on the shards in turn, each step from the weights that the strategy had: where
@@ -105,28 +137,6 @@ TrainedValues train_by_shard(Job& job, const Model& model, const StepOptions& op
   });
   values.updated = std::move(updated);
   return values;
-}
-
-// The narrowest format in which the step multiplies.
-Precision factors_of(const StepOptions& options, const Model& model, Backend backend) {
-  const TrainingOptions& training = options.variant.training;
-  const bool may_be_tf32 =
-      backend == Backend::kCuda && model.needs_images() && !training.images.fp32_factors;
-  return training.precision == Precision::kFp32 && may_be_tf32 ? Precision::kTf32
-                                                               : training.precision;
-}
-
-// Refuses a model in a narrow format whose normalisation takes differences of gradients that
-// roundings have moved apart: the differences are then wrong by any part where shares of the batch
-// are not a power of two of equal shares.
-void check_comparable(const StepOptions& options, const Model& model, Backend backend) {
-  const Precision precision = factors_of(options, model, backend);
-  if (!is_by_shard(options, model) || precision == Precision::kFp32) return;
-  if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
-  fail(ErrorKind::kUsage,
-       "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
-       "roundings as much as by mistakes: use --precision=fp32{} or another batch",
-       model.name(), name_of(precision), backend == Backend::kCuda ? " --conv-fp32=on" : "");
 }
 
 // Trains the same variant on one device alone; on rank 0.
@@ -148,18 +158,18 @@ Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
 }
 
 Verification judge(const StepOptions& options, const Model& model, Backend backend,
-                   const Disagreement& found, bool equal, std::uint64_t weights) {
+                   const Trained& mine, const Disagreement& found, bool equal) {
   const int devices = options.job.devices;
-  const Disagreement bounds =
-      bounds_of(factors_of(options, model, backend), rounding_of(backend, shards_of(options)));
+  const Disagreement bounds = bounds_of(mine.factors, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
   return {passed ? Verification::Outcome::kAgrees : Verification::Outcome::kDiffers,
-          fmt::format("{}: over {} steps on {} device{} gradients and weights of {} differ from "
-                      "single's{} {}; ranks hold {}; checksum of the weights {:016x}",
+          fmt::format("{}: over {} steps on {} device{} gradients and weights of {} in {} differ "
+                      "from single's{} {}; ranks hold {}; checksum of the weights {:016x}",
                       passed ? "verified" : "WRONG", steps_of(options.variant), devices,
                       devices == 1 ? "" : "s", to_string(options.variant.strategy),
-                      is_by_shard(options, model) ? ", shard by shard," : "",
-                      to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits", weights)};
+                      name_of(mine.factors), is_by_shard(options, model) ? ", shard by shard," : "",
+                      to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits",
+                      checksum(mine.values.weights))};
 }
 
 }  // namespace
@@ -239,20 +249,18 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
          "--verify: independent devices train apart and have no common result; "
          "verify another strategy");
   }
-  check_comparable(options, model, job.platform->backend());
   try {
-    const TrainedValues mine = train_together(bootstrap, job, options, model);
+    const Trained mine = train_together(bootstrap, job, options, model);
     // The other ranks of a strategy with a root are sent weights and keep none.
     const bool equal = options::traits_of(options.variant.strategy).has_root() ||
-                       equal_on_all_ranks(bootstrap, mine);
+                       equal_on_all_ranks(bootstrap, mine.values);
     Disagreement found;
     attempt_together(bootstrap, [&] {
       if (bootstrap.rank() != 0) return;
-      found = disagreement(train_reference(job, model, options, mine.updated), mine,
+      found = disagreement(train_reference(job, model, options, mine.values.updated), mine.values,
                            steps_of(options.variant.training.optimizer.kind));
     });
-    return judge(options, model, job.platform->backend(), agreed(bootstrap, found), equal,
-                 checksum(mine.weights));
+    return judge(options, model, job.platform->backend(), mine, agreed(bootstrap, found), equal);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     return {Verification::Outcome::kNotVerified,

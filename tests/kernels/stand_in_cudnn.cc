@@ -274,9 +274,11 @@ namespace tandem::testing::stand_in {
 
 Cudnn& cudnn() {
   static Cudnn one = [] {
-    const char* const wanted = std::getenv("TANDEM_STAND_IN_CUDNN");
-    const bool absent = wanted != nullptr && std::string_view(wanted) == "absent";
-    return Cudnn{.trouble = absent ? "the stand-in is told to be absent" : ""};
+    const char* const variable = std::getenv("TANDEM_STAND_IN_CUDNN");
+    const std::string_view wanted = variable == nullptr ? "" : variable;
+    Cudnn made{.trouble = wanted == "absent" ? "the stand-in is told to be absent" : ""};
+    if (wanted == "without-tf32") made.engines = {{}};
+    return made;
   }();
   return one;
 }

@@ -42,7 +42,8 @@ struct Cudnn {
 };
 
 // The one state; assign Cudnn{} between tests. Where the environment variable
-// TANDEM_STAND_IN_CUDNN is "absent", it starts without a library.
+// TANDEM_STAND_IN_CUDNN is "absent", it starts without a library; where it is "without-tf32",
+// without engines that round, as on GPUs before Ampere.
 [[nodiscard]] Cudnn& cudnn();
 
 }  // namespace tandem::testing::stand_in

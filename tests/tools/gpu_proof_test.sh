@@ -73,6 +73,7 @@ case_one_gpu() {
   for words in '--strategy=dp' '--strategy=dp-allreduce' '--strategy=ddp' '--strategy=ddp-replicate' '--strategy=dp --precision=bf16'; do
     grep -q "^step_bench .*--model=mlp-tiny .*--oversubscribe --gpus=0 $words --verify$" starts || die "no numbers by $words"
   done
+  grep -q "^step_bench .*--model=resnet-tiny .* --conv-fp32=on --verify$" starts || die "the ResNet is held to tf32's bounds"
   grep -q "^step_bench .*--strategy=ddp .*--grads=views" starts || die "no ddp with views"
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
