@@ -124,18 +124,24 @@ Point point_of(const CellSummary& ddp, const Summary& summary) {
   return point;
 }
 
-auto spoken_workload_key(const CellSummary& ddp) {
+// A workload whatever its batch.
+auto question_of(const CellSummary& ddp) {
   const results::Cell& cell = ddp.cell;
-  return std::tuple(cell.model, ddp.mode, spoken_options(cell) + precision_suffix(cell),
-                    cell.global_batch);
+  return std::tuple(cell.model, ddp.mode, spoken_options(cell) + precision_suffix(cell));
+}
+
+double share_of(const CellSummary& ddp) {
+  return static_cast<double>(ddp.cell.global_batch) / ddp.cell.devices;
 }
 
 // Points on the most devices come first.
 std::vector<Point> points_of(const Summary& summary, const std::string& implementation) {
-  std::map<std::pair<int, decltype(spoken_workload_key(summary.cells.front()))>, Point> sorted;
+  std::map<std::tuple<int, decltype(question_of(summary.cells.front())), std::int64_t>, Point>
+      sorted;
   for (const CellSummary& cell : summary.cells) {
     if (!is_several_of_ddp(cell, implementation) || !is_plain_ddp(cell, summary)) continue;
-    sorted.try_emplace({-cell.cell.devices, spoken_workload_key(cell)}, point_of(cell, summary));
+    sorted.try_emplace({-cell.cell.devices, question_of(cell), cell.cell.global_batch},
+                       point_of(cell, summary));
   }
   std::vector<Point> points;
   for (auto& [key, point] : sorted) points.push_back(std::move(point));
@@ -144,8 +150,7 @@ std::vector<Point> points_of(const Summary& summary, const std::string& implemen
 
 bool has_pair(const Point& point) { return point.pair != nullptr; }
 
-// The points that decide: on the most devices with a comparison, else on the most devices. A batch
-// per device makes a batch for each count, so that a workload is known by its share there.
+// The points that decide: on the most devices with a comparison, else on the most devices.
 std::vector<Point> deciding_of(std::vector<Point> points) {
   if (points.empty()) return points;
   const auto pair = std::ranges::find_if(points, has_pair);
@@ -154,17 +159,33 @@ std::vector<Point> deciding_of(std::vector<Point> points) {
   return points;
 }
 
+// The batch that stayed while a sweep took more devices: the global one, or the share of each
+// device, where a question's points have fewer different shares than batches.
+double held_batch(const std::vector<Point>& points, const CellSummary& ddp) {
+  std::set<std::int64_t> batches;
+  std::set<double> shares;
+  for (const Point& point : points) {
+    if (question_of(*point.ddp) != question_of(ddp)) continue;
+    batches.insert(point.ddp->cell.global_batch);
+    shares.insert(share_of(*point.ddp));
+  }
+  return shares.size() < batches.size() ? share_of(ddp)
+                                        : static_cast<double>(ddp.cell.global_batch);
+}
+
 // The points that get a sentence: all on the most devices, and each workload's comparison on the
 // most devices that it has one on.
-std::vector<Point> spoken_of(std::vector<Point> points) {
-  if (points.empty()) return points;
-  const int most = points.front().ddp->cell.devices;
-  std::set<decltype(spoken_workload_key(*points.front().ddp))> compared;
-  std::erase_if(points, [&](const Point& point) {
-    if (has_pair(point)) return !compared.insert(spoken_workload_key(*point.ddp)).second;
-    return point.ddp->cell.devices != most;
-  });
-  return points;
+std::vector<Point> spoken_of(const std::vector<Point>& points) {
+  std::vector<Point> spoken;
+  std::set<std::pair<decltype(question_of(*points.front().ddp)), double>> compared;
+  for (const Point& point : points) {
+    const CellSummary& ddp = *point.ddp;
+    const bool speaks = has_pair(point)
+                            ? compared.insert({question_of(ddp), held_batch(points, ddp)}).second
+                            : ddp.cell.devices == points.front().ddp->cell.devices;
+    if (speaks) spoken.push_back(point);
+  }
+  return spoken;
 }
 
 // Whether DataParallel was tried on several devices.

@@ -193,24 +193,46 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
       << text.overall;
 }
 
-TEST(TorchVerdict, ComparisonsOnFewerDevices_HaveASentenceEach) {
+void expect_starts(const std::vector<std::string>& sentences,
+                   const std::vector<std::string>& starts) {
+  ASSERT_EQ(sentences.size(), starts.size());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    EXPECT_TRUE(sentences[i].starts_with("own.py:build, " + starts[i])) << sentences[i];
+  }
+}
+
+TEST(TorchVerdict, OfBatchesThatAreHeld_EachHasASentence_OnTheMostDevices) {
   Synthetic synthetic;
-  synthetic.add("dp", 2, {0.18, 0.18}, 32).add("ddp", 2, {0.1, 0.1}, 32);
+  for (const int batch : {32, 64}) {
+    synthetic.add("dp", 2, {0.18, 0.18}, batch).add("ddp", 2, {0.1, 0.1}, batch);
+    synthetic.add("ddp", 8, {0.1, 0.1}, batch);
+  }
   synthetic.add("dp", 4, {0.18, 0.18}, 64).add("ddp", 4, {0.1, 0.1}, 64);
-  synthetic.add("dp", 2, {0.18, 0.18}, 64).add("ddp", 2, {0.1, 0.1}, 64);
-  synthetic.add("ddp", 8, {0.1, 0.1}, 128);
   const VerdictText text = verdict_of(as_torch(synthetic));
   EXPECT_NE(text.overall.find("DistributedDataParallel is 1.80 times as fast as DataParallel on "
                               "own.py:build on 4 devices"),
             std::string::npos)
       << text.overall;
-  ASSERT_EQ(text.workloads.size(), 3U);
-  const char* const points[] = {"batch 128 (16 per device), 8 devices: Distributed",
-                                "batch 64 (16 per device), 4 devices: DistributedDataParallel is",
-                                "batch 32 (16 per device), 2 devices: DistributedDataParallel is"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_NE(text.workloads[i].find(points[i]), std::string::npos) << text.workloads[i];
+  expect_starts(text.workloads,
+                {"batch 32 (4 per device), 8 devices: DistributedDataParallel takes",
+                 "batch 64 (8 per device), 8 devices: DistributedDataParallel takes",
+                 "batch 64 (16 per device), 4 devices: DistributedDataParallel is",
+                 "batch 32 (16 per device), 2 devices: DistributedDataParallel is"});
+}
+
+// A batch per device makes a batch for each count: the same workload.
+TEST(TorchVerdict, OfSharesThatAreHeld_EachHasASentence_OnTheMostDevices) {
+  Synthetic synthetic;
+  for (const int devices : {2, 4, 8}) {
+    for (const int share : {8, 16}) {
+      if (devices < 8 || share == 8) synthetic.add("dp", devices, {0.18, 0.18}, devices * share);
+      synthetic.add("ddp", devices, {0.1, 0.1}, devices * share);
+    }
   }
+  expect_starts(verdict_of(as_torch(synthetic)).workloads,
+                {"batch 64 (8 per device), 8 devices: DistributedDataParallel is",
+                 "batch 128 (16 per device), 8 devices: DistributedDataParallel takes",
+                 "batch 64 (16 per device), 4 devices: DistributedDataParallel is"});
 }
 
 TEST(TorchReport, OfTorchAlone_SaysWhatAWrapperCosts) {
