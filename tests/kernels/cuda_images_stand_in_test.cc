@@ -42,9 +42,8 @@ class CudaImagesOnStandIn : public CudaImageParity<StandInImages> {
 
   std::string by() { return operations().implementations().at("convolutions"); }
 
-  std::int64_t plans() {
-    return static_cast<cuda::CudaOperations&>(operations()).prepared_convolutions();
-  }
+  // Nothing else is kept.
+  [[nodiscard]] static int plans() { return stand_in::cudnn().descriptors; }
 
   template <class Twins>
   void enqueue_step(Twins& twins) {
@@ -90,6 +89,38 @@ TEST_F(CudaImagesOnStandIn, AnEngineThatRefuses_IsPassedOver_ToTheLastToFallBack
   run_on_both([&](Side s) { return twins.forward(s); });
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 24);
   expect_share(twins.y, 2e-6, "y");
+}
+
+// As torch: the best engine whose workspace fits, however large.
+TEST_F(CudaImagesOnStandIn, AnEngine_MayHaveWhatTheGpuHasLeft) {
+  auto twins = convolution<float>(kConvolution);
+  ASSERT_TRUE(take(Precision::kTf32));
+  const auto left = [&] {
+    const MemoryUse use = device().memory();
+    return use.capacity.value - use.used.value;
+  };
+  const std::int64_t large = left() / 2;
+  stand_in::cudnn().engines = {{{}, large}, {{}, 8}};
+  run_on_both([&](Side s) { return twins.forward(s); });
+  EXPECT_EQ(stand_in::cudnn().last_engine.workspace, large);
+  expect_share(twins.y, 2e-6, "y");
+  ASSERT_TRUE(take(Precision::kTf32));  // made anew, without workspace
+  const auto others = device().allocate(Bytes{left() - large / 2});
+  run(twins.forward(Side::kDevice));
+  EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 8);
+}
+
+// A second workspace beside each that was too small would fill a GPU.
+TEST_F(CudaImagesOnStandIn, AWorkspaceThatGrows_TakesThePlaceOfTheSmaller) {
+  stand_in::cudnn().engines = {{{}, mib(1).value}};
+  auto twins = convolution<float>(kConvolution);
+  run(twins.forward(Side::kDevice));
+  const std::int64_t before = device().memory().used.value;
+  stand_in::cudnn().engines = {{{}, mib(2).value}};
+  auto wider = convolution<float>({2, 8, 8, 8, 24, 3, 1, 1});
+  const std::int64_t operands = device().memory().used.value - before;
+  run(wider.forward(Side::kDevice));
+  EXPECT_EQ(device().memory().used.value, before + operands + mib(1).value);
 }
 
 TEST_F(CudaImagesOnStandIn, WhereNoEngineDoes_TheErrorNamesConvolutionAndGpu) {

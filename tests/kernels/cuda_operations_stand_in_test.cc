@@ -208,6 +208,23 @@ TEST_F(CudaOperationsOnStandIn, Gelu_IsTheLibrarysWhereColumnsAreWholePacks_Else
   EXPECT_EQ(stand_in::calls("for_each"), 2);
 }
 
+// As torch's optimizers, which take lists of tensors.
+TEST_F(CudaOperationsOnStandIn, AnUpdate_IsALaunchPerSomeNinetyTensors) {
+  auto values = this->random(3 * 200);
+  const auto launches_of = [&](int tensors) {
+    SgdUpdate update{.learning_rate = 0.01F, .momentum = 0.9F};
+    for (int i = 0; i < tensors; ++i) {
+      const auto of = [&](int which) { return values.on(Side::kDevice).subspan(3 * i + which, 1); };
+      update.tensors.push_back({of(0), of(1), of(2)});
+    }
+    const int before = stand_in::calls("for_each");
+    run(update);
+    return stand_in::calls("for_each") - before;
+  };
+  EXPECT_EQ(launches_of(90), 1);
+  EXPECT_EQ(launches_of(200), 2);
+}
+
 class CudaAttentionOnStandIn : public CudaTransformerParity<StandIn> {
  protected:
   void expect_same_bits(bool of_samples, std::int64_t batches) {
@@ -230,7 +247,7 @@ class CudaAttentionOnStandIn : public CudaTransformerParity<StandIn> {
     const auto enqueue = [&](const auto& op) {
       run(Fill{.values = scratch->as<float>(), .constant = std::nanf("")});
       cuda::cuda_stream(stream()).enqueue("attention", [&](cudaStream_t on) {
-        return cuda::enqueue_attention(on, products, {tiles, scratch->bytes()}, op);
+        return cuda::enqueue_attention({on, products, tiles, scratch->bytes()}, op);
       });
       stream().synchronize();
     };

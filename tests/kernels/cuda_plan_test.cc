@@ -103,9 +103,9 @@ TEST(Alignment, OfABatch_IsThatOfEachOfItsMatrices) {
 }
 
 TEST(Grid, OfNormGradients_IsBounded) {
-  EXPECT_EQ(norm_parts(1), 1);
-  EXPECT_EQ(norm_parts(17), 2);
-  EXPECT_EQ(norm_parts(1'000'000), 128);
+  EXPECT_EQ(norm_parts(1, 768), 1);
+  EXPECT_EQ(norm_parts(17, 768), 2);
+  EXPECT_EQ(norm_parts(1'000'000, 1024), 256);
 }
 
 TEST(Grid, HasAThreadForEveryItem) {
@@ -114,12 +114,6 @@ TEST(Grid, HasAThreadForEveryItem) {
   EXPECT_EQ(blocks_for(4 * kThreads, 4), 1);
   EXPECT_EQ(blocks_for(4 * kThreads + 1, 4), 2);
   EXPECT_EQ(blocks_for(std::int64_t{1} << 40, 1), std::int64_t{1} << 32);  // refused by the launch
-}
-
-TEST(Grid, OfSums_IsBounded) {
-  EXPECT_EQ(reduction_blocks(0, 4), 0);
-  EXPECT_EQ(reduction_blocks(5 * kThreads, 1), 5);
-  EXPECT_EQ(reduction_blocks(std::int64_t{1} << 40, 4), kMostReductionBlocks);
 }
 
 // The elements that were visited, and how wide.

@@ -16,6 +16,8 @@
 namespace tandem::cuda {
 namespace {
 
+constexpr Bytes kRoom = mib(32 * 1024);
+
 // Headers of before 9.8 lack these.
 constexpr auto kDeviceDescriptor = static_cast<cudnnBackendDescriptorType_t>(38);
 constexpr auto kDeviceInWords = static_cast<cudnnBackendAttributeName_t>(2702);
@@ -74,7 +76,7 @@ class CudnnChoiceTest : public ::testing::TestWithParam<bool> {
     const ImageOptions how{.fp32_factors = precision == Precision::kFp32,
                            .channels_last = GetParam()};
     return choose_plan(api_, nullptr, convolution_graph(api_, nullptr, key, how),
-                       {refused_notes(key.type, how), mib(512)});
+                       {refused_notes(key.type, how), kRoom});
   }
 
   CudnnApi api_;

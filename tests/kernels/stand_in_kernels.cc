@@ -11,7 +11,6 @@
 #include "common/kernels/cuda/functions.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
-#include "common/kernels/cuda/sums.h"
 #include "tests/runtime/stand_in_cudart.h"
 
 namespace tandem::cuda {
@@ -23,26 +22,6 @@ template <int width, class Function>
 void visit_all(std::int64_t count, const Function& function) {
   const std::int64_t threads = blocks_for(count, width) * kThreads;
   for (std::int64_t thread = 0; thread < threads; ++thread) visit<width>(thread, count, function);
-}
-
-// The parts of the blocks, then their sum: fewer elements per part than on a GPU, so that there
-// are several parts.
-template <int width, class Sum>
-double sum_parts(std::int64_t count, const Sum& sum, double* partials) {
-  const std::int64_t parts = reduction_blocks(count, width);
-  for (std::int64_t part = 0; part < parts; ++part) {
-    partials[part] = 0;
-    for (std::int64_t begin = part * width; begin < count; begin += parts * width) {
-      if (begin + width <= count) {
-        partials[part] += sum.template at<width>(begin);
-      } else {
-        for (std::int64_t i = begin; i < count; ++i) partials[part] += sum.template at<1>(i);
-      }
-    }
-  }
-  double total = 0;
-  for (std::int64_t part = 0; part < parts; ++part) total += partials[part];
-  return total;
 }
 
 // Members that share the elements as a block's threads do, one after the other; as few, so that
@@ -104,14 +83,6 @@ cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, dou
   });
 }
 
-template <class Sum>
-cudaError_t sum_up(cudaStream_t stream, std::int64_t count, const Sum& sum, double* partials) {
-  return stand_in::kernel("sum_up", stream, [count, sum, partials] {
-    sum.finish(sum.packed() ? sum_parts<kPack>(count, sum, partials)
-                            : sum_parts<1>(count, sum, partials));
-  });
-}
-
 template <class T>
 cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
                         float* dbias) {
@@ -137,10 +108,6 @@ cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t c
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t for_each(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
-#undef TANDEM_INSTANTIATE
-#define TANDEM_INSTANTIATE(...) \
-  template cudaError_t sum_up(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
-TANDEM_EACH_SUM(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);

@@ -7,7 +7,7 @@ import re
 KINDS = [
     ("division into buckets", "AUnaryFunctor.*MulFunctor", "ScaleElements"),
     ("activations", "launch_clamp_scalar|threshold_kernel|GeluBackward|GeluCUDA", "ReluBackward|GeluBackward"),
-    ("batch normalisation", None, "MomentParts|BatchStatistics|BatchNorm|BatchGradientParts|BatchParameterGradients"),
+    ("batch normalisation", None, "MomentTerms|BatchStatistics|BatchNorm|BatchGradientTerms|ParameterGradients"),
     ("batch counters", "CUDAFunctorOnSelf_addIl", "AddScalarElements"),
     ("layer normalisation", "layer_norm|GammaBetaBackward", "NormForwardRows|NormGradient|NormBackwardRows"),
     ("attention", "fmha_cutlass|13BinaryFunctor.*MulFunctor|reduce_kernelILi512ELi1E.*sum_functor|19CatArrayBatchedCopyI",

@@ -83,13 +83,6 @@ ProductPlan attention_plan(Product product, const AttentionShape& shape, DType t
 
 namespace {
 
-// Where and with what an operation is queued.
-struct Means {
-  cudaStream_t stream;
-  MatrixProducts& products;
-  const ScoreMemory& memory;
-};
-
 // Row-major (batch, positions, stride) from some batches' first head on.
 template <class Element>
 struct Tokens {
@@ -103,7 +96,7 @@ template <class T>
 class HeadsAtOnce {
  public:
   // `tiles`: of these batches, by their number and size.
-  HeadsAtOnce(const Means& by, const AttentionShape& shape, const ScoreTiles& tiles,
+  HeadsAtOnce(const AttentionMeans& by, const AttentionShape& shape, const ScoreTiles& tiles,
               std::int64_t sample, std::int64_t head)
       : by_(by), shape_(shape), tiles_(tiles), sample_(sample), head_(head) {}
 
@@ -123,9 +116,7 @@ class HeadsAtOnce {
     return all + (sample_ * shape_.heads + head_) * shape_.positions;
   }
 
-  [[nodiscard]] float* scores() const {
-    return reinterpret_cast<float*>(by_.memory.scratch.data());
-  }
+  [[nodiscard]] float* scores() const { return reinterpret_cast<float*>(by_.scratch.data()); }
   [[nodiscard]] float* dscores() const { return scores() + tiles_.count; }
   [[nodiscard]] T* probabilities() const {
     if constexpr (std::is_same_v<T, float>) return scores();
@@ -186,7 +177,7 @@ class HeadsAtOnce {
     return tokens.data + batch * apart + row * tokens.stride;
   }
 
-  const Means& by_;
+  const AttentionMeans& by_;
   const AttentionShape& shape_;
   const ScoreTiles tiles_;
   const std::int64_t sample_;  // the first, as the head
@@ -196,8 +187,8 @@ class HeadsAtOnce {
 // Calls body(HeadsAtOnce) for as many heads at a time as memory is for, until that returns an
 // error.
 template <class T, class Body>
-cudaError_t for_all_heads(const Means& by, const AttentionShape& s, const Body& body) {
-  const ScoreTiles& tiles = by.memory.tiles;
+cudaError_t for_all_heads(const AttentionMeans& by, const AttentionShape& s, const Body& body) {
+  const ScoreTiles& tiles = by.tiles;
   const auto [few, many] = std::minmax(s.batch, s.heads);
   for (std::int64_t batch = 0; batch < few; batch += tiles.batches) {
     for (std::int64_t first = 0; first < many; first += tiles.batch) {
@@ -213,7 +204,7 @@ cudaError_t for_all_heads(const Means& by, const AttentionShape& s, const Body& 
 }
 
 template <class T>
-cudaError_t run(const Means& by, const AttentionForward& op) {
+cudaError_t run(const AttentionMeans& by, const AttentionForward& op) {
   const T* const qkv = as<T>(op.qkv.data());
   return for_all_heads<T>(by, op.shape, [&](const HeadsAtOnce<T>& at) {
     at.template multiply<Product::kScores>(at.packed(qkv, 0), at.packed(qkv, 1), at.scores());
@@ -229,7 +220,7 @@ cudaError_t run(const Means& by, const AttentionForward& op) {
 }
 
 template <class T>
-cudaError_t run(const Means& by, const AttentionBackward& op) {
+cudaError_t run(const AttentionMeans& by, const AttentionBackward& op) {
   const T* const qkv = as<T>(op.qkv.data());
   T* const dqkv = as<T>(op.dqkv.data());
   return for_all_heads<T>(by, op.shape, [&](const HeadsAtOnce<T>& at) {
@@ -254,15 +245,10 @@ cudaError_t run(const Means& by, const AttentionBackward& op) {
 }  // namespace
 
 template <class Op>
-cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                              const ScoreMemory& memory, const Op& op) {
-  return with_type(op.qkv.dtype(), [&]<class T>(T) {
-    return run<T>({stream, products, memory}, op);
-  });
+cudaError_t enqueue_attention(const AttentionMeans& by, const Op& op) {
+  return with_type(op.qkv.dtype(), [&]<class T>(T) { return run<T>(by, op); });
 }
-template cudaError_t enqueue_attention(cudaStream_t, MatrixProducts&, const ScoreMemory&,
-                                       const AttentionForward&);
-template cudaError_t enqueue_attention(cudaStream_t, MatrixProducts&, const ScoreMemory&,
-                                       const AttentionBackward&);
+template cudaError_t enqueue_attention(const AttentionMeans&, const AttentionForward&);
+template cudaError_t enqueue_attention(const AttentionMeans&, const AttentionBackward&);
 
 }  // namespace tandem::cuda

@@ -59,17 +59,18 @@ struct ScorePart {
 [[nodiscard]] ProductPlan attention_plan(Product product, const AttentionShape& shape, DType type,
                                          const ScoreTiles& tiles, const ScorePart& part);
 
-// Scratch memory of attention: of scratch_size() of these tiles and the operands' type.
-struct ScoreMemory {
+// Where and with what attention is queued: on a stream of the products' GPU, which is current, with
+// scratch memory of scratch_size() of these tiles and the operands' type.
+struct AttentionMeans {
+  cudaStream_t stream;
+  MatrixProducts& products;
   ScoreTiles tiles;
   ByteSpan scratch;
 };
 
-// Queues attention on `stream`, of the products' GPU, which is current: batches one after the
-// other, own softmax between the products. Returns the first error of a launch; throws as the
-// products do.
+// Queues attention: batches one after the other, own softmax between the products. Returns the
+// first error of a launch; throws as the products do.
 template <class Op>
-[[nodiscard]] cudaError_t enqueue_attention(cudaStream_t stream, MatrixProducts& products,
-                                            const ScoreMemory& memory, const Op& op);
+[[nodiscard]] cudaError_t enqueue_attention(const AttentionMeans& by, const Op& op);
 
 }  // namespace tandem::cuda

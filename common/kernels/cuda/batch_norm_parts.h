@@ -113,6 +113,9 @@ struct Stretches {
   Channels channels;
   std::int64_t rows_each;  // the last may have fewer
 
+  [[nodiscard]] TANDEM_DEVICE std::int64_t parts() const {
+    return (rows + rows_each - 1) / rows_each;
+  }
   [[nodiscard]] TANDEM_DEVICE std::int64_t first(std::int64_t part) const {
     return part * rows_each;
   }
@@ -127,6 +130,64 @@ struct Stretches {
   }
 };
 
+// The sums over stretches of what Terms has of each element, at a distance from its channel's
+// origin:
+//   origins<width>(from, channel)   of the channels whose first elements lie from `from` on
+//   at<width>(from, origins)        pairs of numbers to be summed
+//   keep(i, sum, origin, rows, zero)  the i-th partial sum, of so many rows; zero is the place of
+//                                   the channel's first number
+// A thread takes a stretch of a channel, or of a pack of channels; a team that of a channel, whose
+// rows lie in packs where `wide`.
+template <class Terms>
+struct StretchSums {
+  Terms terms;
+  Stretches stretches;
+  bool wide = false;
+
+  [[nodiscard]] bool packed() const { return stretches.channels.packed() && terms.packed(); }
+
+  template <int width>
+  TANDEM_DEVICE void at(std::int64_t i) const {
+    const Channels& channels = stretches.channels;
+    const Stretch part = stretches.of(i);
+    const Pack<float, width> origins =
+        terms.template origins<width>(channels.at(part.first, part.channel), part.channel);
+    Pack<FloatPair, width> sums{};
+    for (std::int64_t row = part.first; row < part.end; ++row) {
+      const auto own = terms.template at<width>(channels.at(row, part.channel), origins);
+      for (int j = 0; j < width; ++j) sums[j] = sums[j] + own[j];
+    }
+    const std::int64_t zero = channels.at(0, part.channel);
+    for (int j = 0; j < width; ++j) {
+      terms.keep(i + j, sums[j], origins[j], part.end - part.first, zero + j);
+    }
+  }
+
+  template <class Team>
+  TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
+    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
+  }
+
+  template <int width, class Team>
+  TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
+    const Channels& channels = stretches.channels;
+    const Stretch part = stretches.of(i);
+    const float origin =
+        terms.template origins<1>(channels.at(part.first, part.channel), part.channel)[0];
+    Pack<float, width> origins;
+    for (int j = 0; j < width; ++j) origins[j] = origin;
+    const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
+      const auto own =
+          terms.template at<width>(channels.at(part.first + k * width, part.channel), origins);
+      FloatPair sum{0, 0};
+      for (int j = 0; j < width; ++j) sum = sum + own[j];
+      return sum;
+    });
+    team.alone(
+        [&] { terms.keep(i, sums, origin, part.end - part.first, channels.at(0, part.channel)); });
+  }
+};
+
 // The moments of a stretch of one channel: how far the mean lies from the channel's first number,
 // so that the difference of two means keeps its digits, and the sum of squared distances from the
 // mean.
@@ -138,64 +199,38 @@ struct Moments {
 // One pass, over distances from the stretch's first number: that is one of them, so that what the
 // squares lose to its distance from the mean is at most a factor of their count.
 template <class T>
-struct MomentParts {
+struct MomentTerms {
   const T* x;  // (rows, channels)
   Moments* partials;
-  Stretches stretches;
-  bool wide = false;  // a team takes packs, each of which lies in one image
 
-  [[nodiscard]] bool packed() const { return stretches.channels.packed() && are_packed(x); }
+  [[nodiscard]] bool packed() const { return are_packed(x); }
 
-  // The moments of `count` distances from a start that lies so far `away` from the channel's first
-  // number.
-  [[nodiscard]] TANDEM_DEVICE static Moments moments_of(FloatPair sums, std::int64_t count,
-                                                        float away) {
-    const auto all = static_cast<float>(count);
-    const float squares = sums.second - sums.first * sums.first / all;
-    return {away + sums.first / all, squares < 0 ? 0.0F : squares};
-  }
-
-  template <class Team>
-  TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
-    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
-  }
-
-  template <int width, class Team>
-  TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
-    const Stretch part = stretches.of(i);
-    const auto start = static_cast<float>(x[stretches.channels.at(part.first, part.channel)]);
-    const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
-      const auto own = load<width>(x + stretches.channels.at(part.first + k * width, part.channel));
-      FloatPair sum{0, 0};
-      for (int j = 0; j < width; ++j) {
-        const float distance = static_cast<float>(own[j]) - start;
-        sum = sum + FloatPair{distance, distance * distance};
-      }
-      return sum;
-    });
-    team.alone([&] {
-      const auto zero = static_cast<float>(x[stretches.channels.at(0, part.channel)]);
-      partials[i] = moments_of(sums, part.end - part.first, start - zero);
-    });
+  template <int width>
+  TANDEM_DEVICE Pack<float, width> origins(std::int64_t from, std::int64_t /*channel*/) const {
+    const Pack<T, width> own = load<width>(x + from);
+    Pack<float, width> first;
+    for (int j = 0; j < width; ++j) first[j] = static_cast<float>(own[j]);
+    return first;
   }
 
   template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Stretch part = stretches.of(i);
-    const Pack<T, width> start = load<width>(x + stretches.channels.at(part.first, part.channel));
-    Pack<FloatPair, width> sums{};
-    for (std::int64_t row = part.first + 1; row < part.end; ++row) {
-      const Pack<T, width> own = load<width>(x + stretches.channels.at(row, part.channel));
-      for (int j = 0; j < width; ++j) {
-        const float distance = static_cast<float>(own[j]) - static_cast<float>(start[j]);
-        sums[j] = sums[j] + FloatPair{distance, distance * distance};
-      }
-    }
-    const Pack<T, width> zero = load<width>(x + part.channel);
+  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from,
+                                          const Pack<float, width>& origins) const {
+    const Pack<T, width> own = load<width>(x + from);
+    Pack<FloatPair, width> terms;
     for (int j = 0; j < width; ++j) {
-      const float away = static_cast<float>(start[j]) - static_cast<float>(zero[j]);
-      partials[i + j] = moments_of(sums[j], part.end - part.first, away);
+      const float distance = static_cast<float>(own[j]) - origins[j];
+      terms[j] = {distance, distance * distance};
     }
+    return terms;
+  }
+
+  TANDEM_DEVICE void keep(std::int64_t i, FloatPair sum, float origin, std::int64_t rows,
+                          std::int64_t zero) const {
+    const auto count = static_cast<float>(rows);
+    const float squares = sum.second - sum.first * sum.first / count;
+    partials[i] = {origin - static_cast<float>(x[zero]) + sum.first / count,
+                   squares < 0 ? 0.0F : squares};
   }
 };
 
@@ -222,7 +257,6 @@ struct BatchStatistics {
   const T* x;               // (rows, channels)
   const Moments* partials;  // (parts, channels)
   Stretches stretches;
-  std::int64_t parts;
   float* running_mean;  // (channels), as all below
   float* running_variance;
   float* mean;
@@ -232,7 +266,7 @@ struct BatchStatistics {
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
-    const WideMoments all = sum_of(team, parts, [&](std::int64_t part) {
+    const WideMoments all = sum_of(team, stretches.parts(), [&](std::int64_t part) {
       const Moments& own = partials[part * stretches.channels.count + c];
       return WideMoments{static_cast<double>(stretches.end(part) - stretches.first(part)),
                          static_cast<double>(own.mean), static_cast<double>(own.squares)};
@@ -254,62 +288,46 @@ struct BatchStatistics {
   }
 };
 
-// What the gradient of y is made of. Writes it where it is not dy as it lies.
+// What the gradient of y is made of. Writes it where it is not dy as it lies. Sums it, and it times
+// the distance from the mean.
 template <class T>
-struct BatchGradientParts {
+struct BatchGradientTerms {
   const T* x;  // (rows, channels), as all up to g
   const T* dy;
   const T* dabove;  // or null
   const T* y;       // of ReLU, or null
   T* g;             // or null; may be dy or dabove
   const float* mean;
-  FloatPair* partials;  // of g, and of g times the distance from the mean
-  Stretches stretches;
-  bool wide = false;  // as MomentParts'
+  FloatPair* partials;
 
   [[nodiscard]] bool packed() const {
-    return stretches.channels.packed() && are_packed(x, dy, dabove, y, static_cast<const T*>(g));
-  }
-
-  template <class Team>
-  TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
-    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
-  }
-
-  template <int width, class Team>
-  TANDEM_DEVICE void row_in(Team& team, std::int64_t i) const {
-    const Stretch part = stretches.of(i);
-    const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
-      const std::int64_t from = stretches.channels.at(part.first + k * width, part.channel);
-      const Pack<T, width> own = load<width>(x + from);
-      const Pack<T, width> gradient = gradient_at<width>(from);
-      if (g != nullptr) store(g + from, gradient);
-      FloatPair sum{0, 0};
-      for (int j = 0; j < width; ++j) {
-        const auto value = static_cast<float>(gradient[j]);
-        sum = sum + FloatPair{value, value * (static_cast<float>(own[j]) - mean[part.channel])};
-      }
-      return sum;
-    });
-    team.alone([&] { partials[i] = sums; });
+    return are_packed(x, dy, dabove, y, static_cast<const T*>(g));
   }
 
   template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Stretch part = stretches.of(i);
-    Pack<FloatPair, width> sums{};
-    for (std::int64_t row = part.first; row < part.end; ++row) {
-      const std::int64_t from = stretches.channels.at(row, part.channel);
-      const Pack<T, width> own = load<width>(x + from);
-      const Pack<T, width> gradient = gradient_at<width>(from);
-      for (int j = 0; j < width; ++j) {
-        const auto value = static_cast<float>(gradient[j]);
-        const float distance = static_cast<float>(own[j]) - mean[part.channel + j];
-        sums[j] = sums[j] + FloatPair{value, value * distance};
-      }
-      if (g != nullptr) store(g + from, gradient);
+  TANDEM_DEVICE Pack<float, width> origins(std::int64_t /*from*/, std::int64_t channel) const {
+    Pack<float, width> means;
+    for (int j = 0; j < width; ++j) means[j] = mean[channel + j];
+    return means;
+  }
+
+  template <int width>
+  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from,
+                                          const Pack<float, width>& origins) const {
+    const Pack<T, width> own = load<width>(x + from);
+    const Pack<T, width> gradient = gradient_at<width>(from);
+    if (g != nullptr) store(g + from, gradient);
+    Pack<FloatPair, width> terms;
+    for (int j = 0; j < width; ++j) {
+      const auto value = static_cast<float>(gradient[j]);
+      terms[j] = {value, value * (static_cast<float>(own[j]) - origins[j])};
     }
-    for (int j = 0; j < width; ++j) partials[i + j] = sums[j];
+    return terms;
+  }
+
+  TANDEM_DEVICE void keep(std::int64_t i, FloatPair sum, float /*origin*/, std::int64_t /*rows*/,
+                          std::int64_t /*zero*/) const {
+    partials[i] = sum;
   }
 
   template <int width>
@@ -341,11 +359,11 @@ struct WidePair {
 };
 
 // The gradients of a channel's gain and bias.
-struct BatchParameterGradients {
+struct ParameterGradients {
   const FloatPair* partials;  // (parts, channels)
   std::int64_t parts;
   std::int64_t channels;
-  const float* rstd;  // (channels), as all below
+  const float* rstd;  // (channels), as all below; null where partial sums hold it
   float* dgain;
   float* dbias;
 
@@ -356,7 +374,8 @@ struct BatchParameterGradients {
       return WidePair{static_cast<double>(own.first), static_cast<double>(own.second)};
     });
     team.alone([&] {
-      dgain[c] = static_cast<float>(all.second * static_cast<double>(rstd[c]));
+      const double factor = rstd == nullptr ? 1 : static_cast<double>(rstd[c]);
+      dgain[c] = static_cast<float>(all.second * factor);
       dbias[c] = static_cast<float>(all.first);
     });
   }

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "common/kernels/cuda/grid.h"
-
 namespace tandem::cuda {
 
 // `value` of the lane `distance` further on in the warp, word by word; of the last ones, their own.
@@ -40,11 +38,6 @@ __device__ inline State block_merge(State value, const Merge& merge) {
   return all;
 }
 
-template <int threads>
-__device__ inline double block_sum(double value) {
-  return block_merge<threads>(value, [](double a, double b) { return a + b; });
-}
-
 // The threads of a block as a team (team.h). Branches that lead to a barrier are taken on what all
 // threads know alike, so that all meet there.
 template <int threads>
@@ -68,14 +61,5 @@ class BlockTeam {
     if (threadIdx.x == 0) body();
   }
 };
-
-// One block's: the sum of the parts, and what becomes of it.
-template <class Sum>
-__global__ void __launch_bounds__(kThreads) finish_sum(int parts, const double* partials, Sum sum) {
-  double part = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < parts; i += kThreads) part += partials[i];
-  const double total = block_sum<kThreads>(part);
-  if (threadIdx.x == 0) sum.finish(total);
-}
 
 }  // namespace tandem::cuda

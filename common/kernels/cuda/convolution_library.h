@@ -28,9 +28,6 @@ class ConvolutionLibrary {
 
   // What convolutions were computed by so far: "cuDNN 9.19.0, channels first, tf32".
   [[nodiscard]] virtual std::string implementations() const = 0;
-
-  // Plans made so far: one per pass, shape, type and alignments.
-  [[nodiscard]] virtual std::int64_t count() const = 0;
 };
 
 // Why there is none; empty where there is one.

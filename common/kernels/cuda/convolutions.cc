@@ -72,35 +72,29 @@ struct PassNames {
   cudnnBackendAttributeName_t beta;
 };
 
+#define TANDEM_PASS(operation, pass, image, filter, result)       \
+  return {                                                        \
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_##operation##_DESCRIPTOR, \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_CONV_DESC,      \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##image,        \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##filter,       \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##result,       \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_ALPHA,          \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_BETA            \
+  }
+
 PassNames names_of(ConvolutionPass pass) {
   switch (pass) {
     case ConvolutionPass::kForward:
-      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+      TANDEM_PASS(FORWARD, FORWARD, X, W, Y);
     case ConvolutionPass::kBackwardInput:
-      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+      TANDEM_PASS(BACKWARD_DATA, BWD_DATA, DX, W, DY);
     case ConvolutionPass::kBackwardWeight:
-      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
-              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+      TANDEM_PASS(BACKWARD_FILTER, BWD_FILTER, X, DW, DY);
   }
   fail(ErrorKind::kLogic, "no such pass of a convolution");
 }
+#undef TANDEM_PASS
 
 }  // namespace
 
@@ -149,9 +143,6 @@ std::string to_string(const ConvolutionKey& key) {
 
 namespace {
 
-// More than any engine asks for at the batches that fit beside its activations.
-constexpr Bytes kMostConvolutionWorkspace = mib(512);
-
 constexpr std::int64_t kAlignment = 256;  // of what lies behind a workspace
 
 ConvolutionKey key_of(ConvolutionPass pass, const ConvolutionShape& shape, ConstAnySpan image,
@@ -167,8 +158,9 @@ ConvolutionKey key_of(ConvolutionPass pass, const ConvolutionShape& shape, Const
 }
 
 // Where weights are narrower than their gradient: the place it is first written to.
-Bytes narrow_gradient(const ConvolutionShape& shape, DType type) {
-  return Bytes{type == DType::kFloat32 ? 0 : shape.weight_count() * size_of(type)};
+Bytes narrow_gradient(const ConvolutionKey& key) {
+  const bool is = key.pass == ConvolutionPass::kBackwardWeight && key.type != DType::kFloat32;
+  return Bytes{is ? key.shape.weight_count() * size_of(key.type) : 0};
 }
 
 Bytes padded(Bytes size) { return Bytes{round_up(size.value, kAlignment)}; }
@@ -191,12 +183,16 @@ std::string Convolutions::implementations() const {
                      narrow ? "bf16" : (tf32 ? "tf32" : "fp32"));
 }
 
+// As torch, which without its benchmark takes the first suggestion whose workspace it can allocate
+// (aten/src/ATen/native/cudnn/Conv_v8.cpp, try_configs). cuDNN's best for images with channels
+// first turns them round in its workspace: 1.2 GB for a batch of 256.
 PlanChoice Convolutions::choose(const ConvolutionKey& key) {
   const DeviceGuard here(gpu_.ordinal());
+  const Bytes room{memory_.room().value - kAlignment - narrow_gradient(key).value};
   try {
     return choose_plan(session_.api(), session_.handle(),
                        convolution_graph(session_.api(), session_.handle(), key, how_),
-                       {refused_notes(key.type, how_), kMostConvolutionWorkspace});
+                       {refused_notes(key.type, how_), room});
   } catch (const CudnnError& refusal) {
     return {std::nullopt, refusal.what()};
   }
@@ -216,7 +212,7 @@ const CudnnPlan& Convolutions::find_or_make(const ConvolutionKey& key) {
 
 // With operands aligned as they nearly always are. Pictures themselves, of 3 channels, want no
 // gradient, whose workspace would be the largest. What cannot be had is said when it is asked for.
-void Convolutions::prepare_backward(const ConvolutionKey& forward) {
+void Convolutions::prepare_backward(Stream& stream, const ConvolutionKey& forward) {
   ConvolutionKey key{.shape = forward.shape, .type = forward.type, .result = forward.type};
   for (const ConvolutionPass pass :
        {ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
@@ -225,40 +221,39 @@ void Convolutions::prepare_backward(const ConvolutionKey& forward) {
     if (of_pictures || plans_.contains(key)) continue;
     PlanChoice choice = choose(key);
     if (!choice.plan) continue;
-    const bool of_weight = pass == ConvolutionPass::kBackwardWeight;
-    const Bytes more = of_weight ? narrow_gradient(key.shape, key.type) : Bytes{0};
-    static_cast<void>(memory_for(*choice.plan, more));
+    static_cast<void>(memory_for(stream, key, *choice.plan));
     plans_.emplace(key, std::move(*choice.plan));
   }
 }
 
-ByteSpan Convolutions::memory_for(const CudnnPlan& plan, Bytes more) {
-  return memory_.at_least(
-      Bytes{std::max<std::int64_t>(kAlignment, padded(plan.workspace).value + more.value)});
-}
-
-void Convolutions::run(cudaStream_t stream, const ConvolutionKey& key, const CudnnPlan& plan,
-                       const Addresses& at, ByteSpan memory) {
-  const std::array<CudnnOperand, 3> operands{
-      CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
-  session_.enqueue(stream, plan, operands, memory.data(), [&] { return to_string(key); });
+ByteSpan Convolutions::memory_for(Stream& stream, const ConvolutionKey& key,
+                                  const CudnnPlan& plan) {
+  const std::int64_t all = padded(plan.workspace).value + narrow_gradient(key).value;
+  return memory_.at_least(stream, Bytes{std::max<std::int64_t>(kAlignment, all)});
 }
 
 void Convolutions::start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key,
-                         const Addresses& at) {
+                         Addresses at, Span<float> dweight) {
   const CudnnPlan& plan = find_or_make(key);
-  const ByteSpan memory = memory_for(plan, Bytes{0});
+  const ByteSpan memory = memory_for(stream, key, plan);
+  std::byte* const behind = memory.data() + padded(plan.workspace).value;
+  const bool converts = at.filter == nullptr;
+  if (converts) at.filter = behind;
   all.push_back(writes(memory));
   queue(stream, name_of(key.pass), all, [&](cudaStream_t on) {
-    run(on, key, plan, at, memory);
-    return cudaSuccess;
+    const std::array<CudnnOperand, 3> operands{
+        CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
+    session_.enqueue(on, plan, operands, memory.data(), [&] { return to_string(key); });
+    if (!converts) return cudaSuccess;
+    return for_each(on, dweight.size(),
+                    ConvertElements<BFloat16, float>{as<BFloat16>(behind), dweight.data(), 1});
   });
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
   const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
   std::vector<Access> all = accesses(op);
-  if (!plans_.contains(key)) prepare_backward(key);
+  if (!plans_.contains(key)) prepare_backward(stream, key);
   start(stream, std::move(all), key, {op.x.data(), op.weight.data(), op.y.data()});
 }
 
@@ -270,25 +265,14 @@ void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
   std::vector<Access> all = accesses(op);
-  const bool narrow = op.x.dtype() != DType::kFloat32;
   // A narrow one lies in the memory behind the workspace, aligned as that is.
   const ConstAnySpan filter =
-      narrow ? ConstAnySpan{nullptr, op.dweight.size(), op.x.dtype(), op.x.device()}
-             : ConstAnySpan(op.dweight);
-  const ConvolutionKey key =
-      key_of(ConvolutionPass::kBackwardWeight, op.shape, op.x, filter, op.dy);
-  const CudnnPlan& plan = find_or_make(key);
-  const ByteSpan memory = memory_for(plan, narrow_gradient(op.shape, op.x.dtype()));
-  std::byte* const behind = memory.data() + padded(plan.workspace).value;
-  all.push_back(writes(memory));
-  queue(stream, "convolution_backward_weight", all, [&](cudaStream_t on) {
-    const void* to = op.dweight.data();
-    if (narrow) to = behind;
-    run(on, key, plan, {op.x.data(), to, op.dy.data()}, memory);
-    if (!narrow) return cudaSuccess;
-    return for_each(on, op.dweight.size(),
-                    ConvertElements<BFloat16, float>{as<BFloat16>(behind), op.dweight.data(), 1});
-  });
+      op.x.dtype() == DType::kFloat32
+          ? ConstAnySpan(op.dweight)
+          : ConstAnySpan{nullptr, op.dweight.size(), op.x.dtype(), op.x.device()};
+  start(stream, std::move(all),
+        key_of(ConvolutionPass::kBackwardWeight, op.shape, op.x, filter, op.dy),
+        {op.x.data(), filter.data(), op.dy.data()}, op.dweight);
 }
 
 std::string lack_of_convolutions() {

@@ -74,9 +74,6 @@ class Convolutions final : public ConvolutionLibrary {
   void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) override;
 
   [[nodiscard]] std::string implementations() const override;
-  [[nodiscard]] std::int64_t count() const override {
-    return static_cast<std::int64_t>(plans_.size());
-  }
 
  private:
   // The operands of a convolution, two of them read.
@@ -88,13 +85,13 @@ class Convolutions final : public ConvolutionLibrary {
 
   [[nodiscard]] PlanChoice choose(const ConvolutionKey& key);
   const CudnnPlan& find_or_make(const ConvolutionKey& key);
-  void prepare_backward(const ConvolutionKey& forward);
-  // The memory for a plan's workspace and, behind it, `more` bytes.
-  [[nodiscard]] ByteSpan memory_for(const CudnnPlan& plan, Bytes more);
-  void start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key,
-             const Addresses& at);
-  void run(cudaStream_t stream, const ConvolutionKey& key, const CudnnPlan& plan,
-           const Addresses& at, ByteSpan memory);
+  void prepare_backward(Stream& stream, const ConvolutionKey& forward);
+  // The memory for a plan's workspace and, behind it, a narrow gradient of weights.
+  [[nodiscard]] ByteSpan memory_for(Stream& stream, const ConvolutionKey& key,
+                                    const CudnnPlan& plan);
+  // Without a filter's address the gradient of weights is narrow, and is converted to `dweight`.
+  void start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key, Addresses at,
+             Span<float> dweight = {});
 
   Gpu& gpu_;
   const ImageOptions how_;

@@ -9,7 +9,6 @@
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/cuda/row_functions.h"
-#include "common/kernels/cuda/sums.h"
 #include "common/kernels/cuda/update_elements.h"
 #include "common/kernels/operands.h"
 
@@ -24,10 +23,9 @@ Bytes memory_needed(const CudaDevice& device, Precision precision) {
   return Bytes{workspace_size(gpu.compute_capability()).value + kPartials.value};
 }
 
-Bytes scratch_size(const NormShape& s) { return bytes_of<FloatPair>(norm_parts(s.rows) * s.width); }
-
-Bytes scratch_size(const BatchNormShape& s) {
-  return bytes_of<FloatPair>(batch_parts(s.rows, s.channels) * s.channels);
+// Of a normalisation's sums.
+Bytes scratch_size(std::int64_t rows, std::int64_t columns) {
+  return bytes_of<FloatPair>(norm_parts(rows, columns) * columns);
 }
 
 Span<double> partials_in(ByteSpan memory) {
@@ -91,8 +89,7 @@ CudaOperations::CudaOperations(CudaDevice& device, Precision precision, const Im
       workspace_(memory_->bytes().subspan(0, memory_->bytes().size() - kPartials.value)),
       partials_(partials_in(memory_->bytes())),
       products_(device.gpu(), precision, workspace_),
-      sums_of_rows_(device),
-      sums_of_channels_(device),
+      sums_(device),
       scores_(device) {}
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearForward& op) {
@@ -124,14 +121,13 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const ReluBackward& op) 
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLoss& op) {
   const std::int64_t count = op.prediction.size();
-  return sum_up(stream, count,
-                MseSum{.prediction = op.prediction.data(),
-                       .target = op.target.data(),
-                       .gradient = data_or_null(op.gradient),
-                       .loss = op.loss.data(),
-                       .count = count,
-                       .two_over_count = 2.0F / static_cast<float>(count)},
-                partials_.data());
+  return sum_rows(stream, rows_of(count),
+                  MseSum{.prediction = op.prediction.data(),
+                         .target = op.target.data(),
+                         .gradient = data_or_null(op.gradient),
+                         .loss = op.loss.data(),
+                         .count = count},
+                  partials_.data());
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLossBackward& op) {
@@ -166,9 +162,10 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLossBa
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
-  return sum_up(stream, op.values.size(),
-                WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data()},
-                partials_.data());
+  return sum_rows(
+      stream, rows_of(op.values.size()),
+      WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data(), op.values.size()},
+      partials_.data());
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const SgdUpdate& op) {
@@ -248,7 +245,7 @@ ConvolutionLibrary& CudaOperations::convolutions() {
 // Takes backward's memory with forward's: while backward runs, collectives of gradients may be in
 // flight.
 template <class Op>
-void CudaOperations::add_scratch(const Op& op, std::vector<Access>& all) {
+void CudaOperations::add_scratch(Stream& stream, const Op& op, std::vector<Access>& all) {
   const auto add = [&all](ByteSpan memory) { all.push_back(writes(memory)); };
   if constexpr (
       requires { op.loss; } || requires { op.weights; }) {
@@ -257,11 +254,15 @@ void CudaOperations::add_scratch(const Op& op, std::vector<Access>& all) {
     add(workspace_);
   } else if constexpr (requires { op.qkv; }) {
     const DType type = op.qkv.dtype();
-    add(scores_.at_least(scratch_size(tiles_of(op.shape, type), type)));
+    add(scores_.at_least(stream, scratch_size(tiles_of(op.shape, type), type)));
     add(workspace_);
+  } else if constexpr (requires {
+                         op.shape.width;
+                         op.gain;
+                       }) {
+    add(sums_.at_least(stream, scratch_size(op.shape.rows, op.shape.width)));
   } else if constexpr (requires { op.gain; }) {
-    constexpr bool kOfRows = requires { op.shape.width; };
-    add((kOfRows ? sums_of_rows_ : sums_of_channels_).at_least(scratch_size(op.shape)));
+    add(sums_.at_least(stream, scratch_size(op.shape.rows, op.shape.channels)));
   }
 }
 
@@ -275,7 +276,7 @@ void CudaOperations::take(Stream& stream, const Op& op, const char* name) {
       if (!fused_attention_) fused_attention_ = make_fused_attention(device_);
       if (fused_attention_->enqueue(stream, op)) return;
     }
-    add_scratch(op, all);
+    add_scratch(stream, op, all);
     queue(stream, name, all, [&](cudaStream_t on) { return launch(on, op); });
   }
 }

@@ -29,11 +29,6 @@ class CudaOperations final : public EachOperation<CudaOperations> {
 
   [[nodiscard]] std::map<std::string, std::string> implementations() const override;
 
-  // Plans of convolutions made so far.
-  [[nodiscard]] std::int64_t prepared_convolutions() const {
-    return convolutions_ ? convolutions_->count() : 0;
-  }
-
  private:
   // Launches what an operation consists of on the GPU's stream; the first error of a launch.
 #define TANDEM_LAUNCH(Op, name) [[nodiscard]] cudaError_t launch(cudaStream_t stream, const Op& op);
@@ -42,7 +37,7 @@ class CudaOperations final : public EachOperation<CudaOperations> {
 
   // Takes the scratch memory of an operation and adds what launch() writes there.
   template <class Op>
-  void add_scratch(const Op& op, std::vector<Access>& all);
+  void add_scratch(Stream& stream, const Op& op, std::vector<Access>& all);
 
   [[nodiscard]] ConvolutionLibrary& convolutions();
 
@@ -52,8 +47,7 @@ class CudaOperations final : public EachOperation<CudaOperations> {
   const ByteSpan workspace_;     // of the products
   const Span<double> partials_;  // of the sums
   MatrixProducts products_;
-  GrowingMemory sums_of_rows_;                        // of layer normalisation
-  GrowingMemory sums_of_channels_;                    // of batch normalisation
+  GrowingMemory sums_;                                // of normalisations
   GrowingMemory scores_;                              // of attention
   std::unique_ptr<FusedAttention> fused_attention_;   // from the first attention on
   std::unique_ptr<ConvolutionLibrary> convolutions_;  // from the first convolution on

@@ -42,29 +42,27 @@ cudaError_t backward_rows(cudaStream_t stream, const LayerNormBackward& op) {
                                           .width = op.shape.width});
 }
 
-// The gradients of gain and bias, in two stages. `partials`: of scratch_size()
-// (cuda_operations.cc).
+// The gradients of gain and bias, in two stages.
 template <class T>
 cudaError_t sum_norm_gradients(cudaStream_t stream, const LayerNormBackward& op,
                                FloatPair* partials) {
   const auto& [rows, width] = op.shape;
-  const std::int64_t parts = norm_parts(rows);
-  const cudaError_t status = for_each(stream, parts * width,
+  const Stretches stretches{rows, {width, 1}, ceil_div(rows, norm_parts(rows, width))};
+  const cudaError_t status = for_each(stream, stretches.parts() * width,
                                       NormGradientParts<T>{.dy = as<T>(op.dy.data()),
                                                            .sum = op.sum.data(),
                                                            .mean = op.mean.data(),
                                                            .rstd = op.rstd.data(),
                                                            .partials = partials,
-                                                           .rows = rows,
-                                                           .columns = width,
-                                                           .rows_of_part = ceil_div(rows, parts)});
+                                                           .stretches = stretches});
   if (status != cudaSuccess) return status;
-  return for_each(stream, width,
-                  NormGradientSums{.partials = partials,
-                                   .dgain = op.dgain.data(),
-                                   .dbias = op.dbias.data(),
-                                   .parts = parts,
-                                   .columns = width});
+  return for_each_row(stream, width,
+                      NormGradientSums{{.partials = partials,
+                                        .parts = stretches.parts(),
+                                        .channels = width,
+                                        .rstd = nullptr,
+                                        .dgain = op.dgain.data(),
+                                        .dbias = op.dbias.data()}});
 }
 
 }  // namespace
@@ -107,7 +105,7 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LayerNormForward& 
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LayerNormBackward& op) {
-  auto* const partials = reinterpret_cast<FloatPair*>(sums_of_rows_.bytes().data());
+  auto* const partials = reinterpret_cast<FloatPair*>(sums_.bytes().data());
   return with_type(op.dy.dtype(), [&]<class T>(T) {
     const cudaError_t status = sum_norm_gradients<T>(stream, op, partials);
     return status == cudaSuccess ? backward_rows<T>(stream, op) : status;
@@ -115,12 +113,12 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LayerNormBackward&
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionForward& op) {
-  return enqueue_attention(stream, products_, {tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
+  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
                            op);
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionBackward& op) {
-  return enqueue_attention(stream, products_, {tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
+  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
                            op);
 }
 

@@ -2,7 +2,6 @@
 #include "common/kernels/cuda/cudnn_attention.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -15,8 +14,8 @@ namespace tandem::cuda {
 
 namespace {
 
-using Sizes = CudnnGraphBuilder::Sizes;
-using Tensor = CudnnGraphBuilder::Tensor;
+using Sizes = CudnnGraph::Sizes;
+using Tensor = CudnnGraph::Tensor;
 
 constexpr cudnnDataType_t kNarrow = CUDNN_DATA_BFLOAT16;
 
@@ -38,14 +37,13 @@ struct Sides {
 };
 
 // The scores of all pairs of positions, scaled.
-Tensor scores_of(CudnnGraphBuilder& to, const Sides& s, Tensor query, Tensor turned_key,
-                 Tensor scale) {
+Tensor scores_of(CudnnGraph& to, const Sides& s, Tensor query, Tensor turned_key, Tensor scale) {
   Tensor products = to.product(query, turned_key, s.scores);
   return to.pointwise(CUDNN_POINTWISE_MUL, products, scale, s.scores);
 }
 
 // The softmax of rows of scores, in bf16.
-Tensor softmax(CudnnGraphBuilder& to, const Sides& s, Tensor scores) {
+Tensor softmax(CudnnGraph& to, const Sides& s, Tensor scores) {
   Tensor most = to.reduce(CUDNN_REDUCE_TENSOR_MAX, scores, s.rows);
   Tensor below = to.pointwise(CUDNN_POINTWISE_SUB, scores, most, s.scores);
   Tensor powers = to.pointwise(CUDNN_POINTWISE_EXP, below, s.scores);
@@ -58,15 +56,14 @@ Tensor softmax(CudnnGraphBuilder& to, const Sides& s, Tensor scores) {
 }
 
 // p^T . b, as a gradient in the packed ones.
-void turned_product(CudnnGraphBuilder& to, const Sides& s, Tensor p, Tensor b,
-                    AttentionOperand gradient) {
+void turned_product(CudnnGraph& to, const Sides& s, Tensor p, Tensor b, AttentionOperand gradient) {
   Tensor turned = to.between(kNarrow, s.scores, s.turned_scores);
   to.reshape_to(p, turned);
   to.product_to(turned, b, to.operand(gradient, kNarrow, s.tokens, s.packed));
 }
 
 // For each row of y the sum of dy y, which goes by memory, as cuDNN's engines want it.
-Tensor row_sums(CudnnGraphBuilder& to, const Sides& s, Tensor dy) {
+Tensor row_sums(CudnnGraph& to, const Sides& s, Tensor dy) {
   Tensor y = to.operand(kOutput, kNarrow, s.tokens, s.result);
   Tensor both = to.pointwise(CUDNN_POINTWISE_MUL, dy, y, s.tokens);
   Tensor sums = to.reduce(CUDNN_REDUCE_TENSOR_ADD, both, s.rows);
@@ -79,8 +76,7 @@ Tensor row_sums(CudnnGraphBuilder& to, const Sides& s, Tensor dy) {
 
 CudnnGraph attention_forward_graph(const CudnnApi& api, cudnnHandle_t handle,
                                    const AttentionShape& shape) {
-  CudnnGraph graph(api);
-  CudnnGraphBuilder to(api, graph);
+  CudnnGraph to(api);
   const Sides s(shape);
   Tensor query = to.operand(kQuery, kNarrow, s.tokens, s.packed);
   Tensor key = to.operand(kKey, kNarrow, s.turned_tokens, s.turned_packed);
@@ -89,14 +85,13 @@ CudnnGraph attention_forward_graph(const CudnnApi& api, cudnnHandle_t handle,
   Tensor probabilities = softmax(to, s, seen);
   Tensor value = to.operand(kValue, kNarrow, s.tokens, s.packed);
   to.product_to(probabilities, value, to.operand(kOutput, kNarrow, s.tokens, s.result));
-  graph.finish(handle);
-  return graph;
+  to.finish(handle);
+  return to;
 }
 
 CudnnGraph attention_backward_graph(const CudnnApi& api, cudnnHandle_t handle,
                                     const AttentionShape& shape) {
-  CudnnGraph graph(api);
-  CudnnGraphBuilder to(api, graph);
+  CudnnGraph to(api);
   const Sides s(shape);
   Tensor query = to.operand(kQuery, kNarrow, s.tokens, s.packed);
   Tensor key = to.operand(kKey, kNarrow, s.turned_tokens, s.turned_packed);
@@ -120,8 +115,8 @@ CudnnGraph attention_backward_graph(const CudnnApi& api, cudnnHandle_t handle,
   Tensor upright_key = to.between(kNarrow, s.tokens, s.packed);
   to.reshape_to(key, upright_key);
   to.product_to(ds, upright_key, to.operand(kQueryGradient, kNarrow, s.tokens, s.packed));
-  graph.finish(handle);
-  return graph;
+  to.finish(handle);
+  return to;
 }
 
 namespace {
@@ -139,13 +134,13 @@ float scale_of(const AttentionShape& shape) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(shape.head_width)));
 }
 
-bool is_aligned(const void* address) {
-  return reinterpret_cast<std::uintptr_t>(address) % kOperandAlignment == 0;
+bool is_aligned(const CudnnOperand& operand) {
+  return reinterpret_cast<std::uintptr_t>(operand.address) % kOperandAlignment == 0;
 }
 
 // Heads and rows lie whole heads apart.
 std::string_view trouble_with(const AttentionShape& shape, DType type,
-                              std::initializer_list<const void*> operands) {
+                              const std::vector<CudnnOperand>& operands) {
   if (type != DType::kBFloat16) return "cuDNN's fused engines take 16-bit types only";
   if (shape.head_width * size_of(type) % kOperandAlignment != 0 ||
       !std::ranges::all_of(operands, is_aligned)) {
@@ -217,65 +212,53 @@ const CudnnAttention::Plans* CudnnAttention::plans_for(const AttentionShape& sha
   return trouble_.empty() ? &found->second : nullptr;
 }
 
-ByteSpan CudnnAttention::memory_for(const Plans& plans, const AttentionShape& shape) {
+ByteSpan CudnnAttention::memory_for(Stream& stream, const Plans& plans,
+                                    const AttentionShape& shape) {
   const Bytes workspace =
       std::max({plans.forward->workspace, plans.backward->workspace, Bytes{kWorkspaceAlignment}});
-  return memory_.at_least(Bytes{row_sums_size(shape).value + workspace.value});
+  return memory_.at_least(stream, Bytes{row_sums_size(shape).value + workspace.value});
+}
+
+template <class Op>
+bool CudnnAttention::take(Stream& stream, const Op& op, const char* name) {
+  constexpr bool kIsBackward = requires { op.dqkv; };
+  const AttentionShape& s = op.shape;
+  const float scale = scale_of(s);
+  std::vector<CudnnOperand> operands{{kQuery, part_of(op.qkv.data(), s, 0)},
+                                     {kKey, part_of(op.qkv.data(), s, 1)},
+                                     {kValue, part_of(op.qkv.data(), s, 2)},
+                                     {kOutput, op.y.data()},
+                                     {kLogSums, op.log_sums.data()}};
+  if constexpr (kIsBackward) {
+    operands.insert(operands.end(), {{kOutputGradient, op.dy.data()},
+                                     {kQueryGradient, part_of(op.dqkv.data(), s, 0)},
+                                     {kKeyGradient, part_of(op.dqkv.data(), s, 1)},
+                                     {kValueGradient, part_of(op.dqkv.data(), s, 2)}});
+  }
+  const Plans* const plans = plans_for(s, trouble_with(s, op.qkv.dtype(), operands));
+  if (plans == nullptr) return false;
+  const ByteSpan memory = memory_for(stream, *plans, s);
+  operands.insert(operands.end(), {{kScale, &scale}, {kMasked, &kLowest}});
+  if constexpr (kIsBackward) {
+    operands.insert(operands.end(), {{kOne, &kOneValue}, {kRowSums, memory.data()}});
+  }
+  std::vector<Access> all = accesses(op);
+  all.push_back(writes(memory));
+  queue(stream, name, all, [&](cudaStream_t on) {
+    session_.enqueue(on, kIsBackward ? *plans->backward : *plans->forward, operands,
+                     memory.data() + row_sums_size(s).value,
+                     [&] { return std::string("fused ") + name; });
+    return cudaSuccess;
+  });
+  return true;
 }
 
 bool CudnnAttention::enqueue(Stream& stream, const AttentionForward& op) {
-  const AttentionShape& s = op.shape;
-  const Plans* const plans = plans_for(
-      s, trouble_with(s, op.qkv.dtype(), {op.qkv.data(), op.y.data(), op.log_sums.data()}));
-  if (plans == nullptr) return false;
-  const ByteSpan memory = memory_for(*plans, s);
-  std::vector<Access> all = accesses(op);
-  all.push_back(writes(memory));
-  queue(stream, "attention_forward", all, [&](cudaStream_t on) {
-    const float scale = scale_of(s);
-    const std::array<CudnnOperand, 7> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
-                                               {kKey, part_of(op.qkv.data(), s, 1)},
-                                               {kValue, part_of(op.qkv.data(), s, 2)},
-                                               {kOutput, op.y.data()},
-                                               {kLogSums, op.log_sums.data()},
-                                               {kScale, &scale},
-                                               {kMasked, &kLowest}};
-    session_.enqueue(on, *plans->forward, operands, memory.data() + row_sums_size(s).value,
-                     [] { return "fused attention_forward"; });
-    return cudaSuccess;
-  });
-  return true;
+  return take(stream, op, "attention_forward");
 }
 
 bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
-  const AttentionShape& s = op.shape;
-  const Plans* const plans = plans_for(s, trouble_with(s, op.qkv.dtype(),
-                                                       {op.qkv.data(), op.y.data(), op.dy.data(),
-                                                        op.log_sums.data(), op.dqkv.data()}));
-  if (plans == nullptr) return false;
-  const ByteSpan memory = memory_for(*plans, s);
-  std::vector<Access> all = accesses(op);
-  all.push_back(writes(memory));
-  queue(stream, "attention_backward", all, [&](cudaStream_t on) {
-    const float scale = scale_of(s);
-    const std::array<CudnnOperand, 13> operands{CudnnOperand{kQuery, part_of(op.qkv.data(), s, 0)},
-                                                {kKey, part_of(op.qkv.data(), s, 1)},
-                                                {kValue, part_of(op.qkv.data(), s, 2)},
-                                                {kOutput, op.y.data()},
-                                                {kLogSums, op.log_sums.data()},
-                                                {kScale, &scale},
-                                                {kMasked, &kLowest},
-                                                {kOne, &kOneValue},
-                                                {kOutputGradient, op.dy.data()},
-                                                {kQueryGradient, part_of(op.dqkv.data(), s, 0)},
-                                                {kKeyGradient, part_of(op.dqkv.data(), s, 1)},
-                                                {kValueGradient, part_of(op.dqkv.data(), s, 2)},
-                                                {kRowSums, memory.data()}};
-    session_.enqueue(on, *plans->backward, operands, memory.data() + row_sums_size(s).value,
-                     [] { return "fused attention_backward"; });
-    return cudaSuccess;
-  });
-  return true;
+  return take(stream, op, "attention_backward");
 }
 
 std::string CudnnAttention::implementations() const {

@@ -63,10 +63,13 @@ class CudnnAttention final : public FusedAttention {
     std::string trouble{};  // where they are not there
   };
 
+  template <class Op>
+  [[nodiscard]] bool take(Stream& stream, const Op& op, const char* name);
   [[nodiscard]] Plans make_plans(const AttentionShape& shape);
   // Null where it has none for such operands.
   [[nodiscard]] const Plans* plans_for(const AttentionShape& shape, std::string_view of_operands);
-  [[nodiscard]] ByteSpan memory_for(const Plans& plans, const AttentionShape& shape);
+  [[nodiscard]] ByteSpan memory_for(Stream& stream, const Plans& plans,
+                                    const AttentionShape& shape);
 
   const LoadedCudnn& cudnn_;
   Gpu& gpu_;

@@ -23,8 +23,8 @@ std::int64_t cudnn_alignment(const void* address, DType type) {
 }
 
 using Place = CudnnTensor::Place;
-using Tensor = CudnnGraphBuilder::Tensor;
-using Sizes = CudnnGraphBuilder::Sizes;
+using Tensor = CudnnGraph::Tensor;
+using Sizes = CudnnGraph::Sizes;
 
 namespace {
 
@@ -39,7 +39,7 @@ Sizes dense(const Sizes& sizes) {
 CudnnGraph::CudnnGraph(const CudnnApi& api)
     : api_(api), graph_(api, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR) {}
 
-const CudnnDescriptor& CudnnGraph::tensor(const CudnnTensor& tensor) {
+Tensor CudnnGraph::tensor(const CudnnTensor& tensor) {
   CudnnDescriptor& own = part(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   own.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, tensor.id);
   own.set(CUDNN_ATTR_TENSOR_DATA_TYPE, tensor.type);
@@ -67,26 +67,24 @@ void CudnnGraph::finish(cudnnHandle_t handle) {
   graph_.finalize();
 }
 
-Tensor CudnnGraphBuilder::operand(std::int64_t id, cudnnDataType_t type, Sizes sizes,
-                                  Sizes strides) {
-  return graph_.tensor(
-      {.id = id, .type = type, .sizes = std::move(sizes), .strides = std::move(strides)});
+Tensor CudnnGraph::operand(std::int64_t id, cudnnDataType_t type, Sizes sizes, Sizes strides) {
+  return tensor({.id = id, .type = type, .sizes = std::move(sizes), .strides = std::move(strides)});
 }
 
-Tensor CudnnGraphBuilder::number(std::int64_t id) {
-  return graph_.tensor({.id = id, .sizes = {1, 1, 1, 1}, .place = Place::kByValue});
+Tensor CudnnGraph::number(std::int64_t id) {
+  return tensor({.id = id, .sizes = {1, 1, 1, 1}, .place = Place::kByValue});
 }
 
-Tensor CudnnGraphBuilder::between(cudnnDataType_t type, Sizes sizes, Sizes strides) {
-  return graph_.tensor({.id = next_id_++,
-                        .type = type,
-                        .sizes = std::move(sizes),
-                        .strides = std::move(strides),
-                        .place = Place::kVirtual});
+Tensor CudnnGraph::between(cudnnDataType_t type, Sizes sizes, Sizes strides) {
+  return tensor({.id = next_id_++,
+                 .type = type,
+                 .sizes = std::move(sizes),
+                 .strides = std::move(strides),
+                 .place = Place::kVirtual});
 }
 
-void CudnnGraphBuilder::add(const Pointwise& what, Tensor x, Tensor to) {
-  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+void CudnnGraph::add(const Pointwise& what, Tensor x, Tensor to) {
+  CudnnDescriptor& how = part(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   how.set(CUDNN_ATTR_POINTWISE_MODE, what.mode);
   how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, what.compute);
   if (what.axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, what.axis);
@@ -97,27 +95,26 @@ void CudnnGraphBuilder::add(const Pointwise& what, Tensor x, Tensor to) {
   if (what.b != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *what.b);
   if (what.t != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, *what.t);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
-  graph_.add(std::move(operation));
+  add(std::move(operation));
 }
 
-Tensor CudnnGraphBuilder::pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes) {
+Tensor CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes) {
   Tensor to = between(CUDNN_DATA_FLOAT, sizes);
   add({.mode = mode}, x, to);
   return to;
 }
 
-Tensor CudnnGraphBuilder::pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b,
-                                    const Sizes& sizes) {
+Tensor CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b, const Sizes& sizes) {
   Tensor to = between(CUDNN_DATA_FLOAT, sizes);
   pointwise_to(mode, x, b, to);
   return to;
 }
 
-void CudnnGraphBuilder::pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to) {
+void CudnnGraph::pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to) {
   add({.mode = mode, .b = &b}, x, to);
 }
 
-Tensor CudnnGraphBuilder::lower_triangle(Tensor x, Tensor other, const Sizes& sizes) {
+Tensor CudnnGraph::lower_triangle(Tensor x, Tensor other, const Sizes& sizes) {
   Tensor row = between(CUDNN_DATA_INT32, sizes);
   add({.mode = CUDNN_POINTWISE_GEN_INDEX, .compute = CUDNN_DATA_INT32, .axis = 2}, x, row);
   Tensor column = between(CUDNN_DATA_INT32, sizes);
@@ -129,14 +126,14 @@ Tensor CudnnGraphBuilder::lower_triangle(Tensor x, Tensor other, const Sizes& si
   return to;
 }
 
-Tensor CudnnGraphBuilder::product(Tensor a, Tensor b, const Sizes& sizes) {
+Tensor CudnnGraph::product(Tensor a, Tensor b, const Sizes& sizes) {
   Tensor to = between(CUDNN_DATA_FLOAT, sizes);
   product_to(a, b, to);
   return to;
 }
 
-void CudnnGraphBuilder::product_to(Tensor a, Tensor b, Tensor to) {
-  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+void CudnnGraph::product_to(Tensor a, Tensor b, Tensor to) {
+  CudnnDescriptor& how = part(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT);
   how.finalize();
   CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);
@@ -144,11 +141,11 @@ void CudnnGraphBuilder::product_to(Tensor a, Tensor b, Tensor to) {
   operation.set(CUDNN_ATTR_OPERATION_MATMUL_ADESC, a);
   operation.set(CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
   operation.set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, to);
-  graph_.add(std::move(operation));
+  add(std::move(operation));
 }
 
-Tensor CudnnGraphBuilder::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes& sizes) {
-  CudnnDescriptor& how = graph_.part(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+Tensor CudnnGraph::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes& sizes) {
+  CudnnDescriptor& how = part(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   how.set(CUDNN_ATTR_REDUCTION_OPERATOR, op);
   how.set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT);
   how.finalize();
@@ -157,15 +154,15 @@ Tensor CudnnGraphBuilder::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes
   operation.set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, how);
   operation.set(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x);
   operation.set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, to);
-  graph_.add(std::move(operation));
+  add(std::move(operation));
   return to;
 }
 
-void CudnnGraphBuilder::reshape_to(Tensor x, Tensor to) {
+void CudnnGraph::reshape_to(Tensor x, Tensor to) {
   CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, to);
-  graph_.add(std::move(operation));
+  add(std::move(operation));
 }
 
 }  // namespace tandem::cuda

@@ -33,15 +33,17 @@ struct CudnnTensor {
 // What cuDNN goes by of an address: 16, as it wants for its fastest engines, or an element's size.
 [[nodiscard]] std::int64_t cudnn_alignment(const void* address, DType type);
 
-// Operations on tensors, which cuDNN makes one plan of (cudnn_session.h). Described one after the
-// other: tensor() and part() give descriptors to set attributes of operations to, add() takes an
-// operation in, finish() ends it. All throw CudnnError. Not thread-safe.
+// Operations on tensors, which cuDNN makes one plan of (cudnn_session.h), described one after the
+// other until finish() ends them. All throw CudnnError. Not thread-safe.
 class CudnnGraph {
  public:
+  using Sizes = std::vector<std::int64_t>;
+  using Tensor = const CudnnDescriptor&;
+
   explicit CudnnGraph(const CudnnApi& api);
 
   // Kept with the graph, as is part().
-  const CudnnDescriptor& tensor(const CudnnTensor& tensor);
+  Tensor tensor(const CudnnTensor& tensor);
   // What operations consist of beside tensors, such as a convolution's strides. Finalised by the
   // caller.
   CudnnDescriptor& part(cudnnBackendDescriptorType_t type);
@@ -53,23 +55,9 @@ class CudnnGraph {
 
   [[nodiscard]] const CudnnDescriptor& descriptor() const { return graph_; }
 
- private:
-  const CudnnApi& api_;
-  std::deque<CudnnDescriptor> parts_;  // whose addresses stay
-  std::vector<CudnnDescriptor> operations_;
-  CudnnDescriptor graph_;
-};
-
-// Describes graphs of many small operations on tensors of four dimensions: each call adds one and
-// gives its result, a virtual tensor whose elements are fp32 and follow each other. Throws
-// CudnnError.
-class CudnnGraphBuilder {
- public:
-  using Sizes = std::vector<std::int64_t>;
-  using Tensor = const CudnnDescriptor&;
-
-  // Adds to `graph`, which like `api` outlives this.
-  CudnnGraphBuilder(const CudnnApi& api, CudnnGraph& graph) : api_(api), graph_(graph) {}
+  // Many small operations on tensors of four dimensions: each call adds one and gives its result, a
+  // virtual tensor whose elements are fp32 and follow each other, unless it goes to one that is
+  // given.
 
   // In memory, or a number by value.
   Tensor operand(std::int64_t id, cudnnDataType_t type, Sizes sizes, Sizes strides = {});
@@ -105,7 +93,9 @@ class CudnnGraphBuilder {
   void add(const Pointwise& what, Tensor x, Tensor to);
 
   const CudnnApi& api_;
-  CudnnGraph& graph_;
+  std::deque<CudnnDescriptor> parts_;  // whose addresses stay
+  std::vector<CudnnDescriptor> operations_;
+  CudnnDescriptor graph_;
   std::int64_t next_id_ = 100;  // of virtual tensors
 };
 

@@ -59,6 +59,15 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) partials[blockIdx.x] = part;
 }
 
+// One block's: the sum of the parts, and what becomes of it.
+template <class Sum>
+__global__ void __launch_bounds__(kThreads)
+    finish_sum(std::int64_t parts, const double* partials, Sum sum) {
+  BlockTeam<kThreads> team;
+  const double total = sum_of(team, parts, [&](std::int64_t i) { return partials[i]; });
+  team.alone([&] { sum.finish(total); });
+}
+
 }  // namespace
 
 template <class Function>
@@ -69,11 +78,12 @@ cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function&
 template <class Sum>
 cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, double* partials) {
   const std::int64_t blocks = std::min(rows, kMostReductionBlocks);
-  const cudaError_t status =
-      launch<sum_part_of_rows<Sum>>(stream, blocks, kThreads, rows, sum, partials);
-  if (status != cudaSuccess) return status;
-  return launch<finish_sum<Sum>>(stream, 1, kThreads, static_cast<int>(blocks),
-                                 static_cast<const double*>(partials), sum);
+  if (blocks > 0) {  // CUDA refuses a grid of nothing
+    const cudaError_t status =
+        launch<sum_part_of_rows<Sum>>(stream, blocks, kThreads, rows, sum, partials);
+    if (status != cudaSuccess) return status;
+  }
+  return launch<finish_sum<Sum>>(stream, 1, kThreads, blocks, partials, sum);
 }
 
 #define TANDEM_INSTANTIATE(...) \
@@ -87,6 +97,33 @@ TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 
 namespace {
 
+// Columns side by side, so that a warp reads a row's neighbours; lanes share the rows.
+constexpr int kColumns = 32;
+constexpr int kLanes = 32;
+
+template <class T>
+__global__ void __launch_bounds__(kColumns* kLanes)
+    column_sums(std::int64_t batch, std::int64_t out, const T* dy /* (batch, out) */,
+                float* dbias /* (out) */) {
+  __shared__ float parts[kLanes][kColumns];
+  const int lane = static_cast<int>(threadIdx.x) / kColumns;
+  const int own = static_cast<int>(threadIdx.x) % kColumns;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kColumns + own;
+  float part = 0;
+  if (column < out) {
+    for (std::int64_t row = lane; row < batch; row += kLanes) {
+      part += static_cast<float>(dy[row * out + column]);
+    }
+  }
+  parts[lane][own] = part;
+  __syncthreads();
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    if (lane < half) parts[lane][own] += parts[lane + half][own];
+    __syncthreads();
+  }
+  if (lane == 0 && column < out) dbias[column] = parts[0][own];
+}
+
 constexpr int kTeam = 1024;
 
 __global__ void __launch_bounds__(kTeam)
@@ -96,6 +133,15 @@ __global__ void __launch_bounds__(kTeam)
 }
 
 }  // namespace
+
+template <class T>
+cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
+                        float* dbias) {
+  return launch<column_sums<T>>(stream, ceil_div(out, kColumns), kColumns * kLanes, batch, out, dy,
+                                dbias);
+}
+template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
+template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);
 
 cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
                           float* matrix) {

@@ -19,12 +19,18 @@ template <class Function>
 [[nodiscard]] cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows,
                                        const Function& function);
 
-// Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); `sum`
-// is one of TANDEM_EACH_ROW_SUM (functions.h). In an order that depends on the number of rows
-// alone. `partials`: as sum_up() takes them (sums.h).
+// Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); none
+// is a sum of 0. `sum` is one of TANDEM_EACH_ROW_SUM (functions.h). In double, in an order that
+// depends on the number of rows alone. `partials`: scratch memory for kMostReductionBlocks (grid.h)
+// numbers.
 template <class Sum>
 [[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
                                    double* partials);
+
+// dbias[o] = sum over the rows of dy (batch, out), in fp32: for products whose epilogue could not.
+template <class T>
+[[nodiscard]] cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out,
+                                      const T* dy, float* dbias);
 
 // Queues Orthogonalise (operations.h) on the current GPU. One block does it all: the rows follow
 // from one another, and where this is used (PowerSGD) they are few. Returns what the launch

@@ -11,70 +11,58 @@
 #include "common/kernels/cuda/transformer_elements.h"
 #include "common/kernels/cuda/update_elements.h"
 
+#define TANDEM_OF_BOTH_TYPES(X, ...) X(__VA_ARGS__<float>) X(__VA_ARGS__<BFloat16>)
+
 // The functions that for_each() takes.
-#define TANDEM_EACH_ELEMENTWISE(X)         \
-  X(ReluBackwardElements<float>)           \
-  X(ReluBackwardElements<BFloat16>)        \
-  X(GeluBackwardElements<float>)           \
-  X(GeluBackwardElements<BFloat16>)        \
-  X(ScaleElements)                         \
-  X(FillElements)                          \
-  X(AddScalarElements)                     \
-  X(AddElements)                           \
-  X(SubtractElements)                      \
-  X(MseBackwardElements)                   \
-  X(EachTensor<SgdElements>)               \
-  X(EachTensor<AdamElements>)              \
-  X(AdamClockElement)                      \
-  X(ConvertElements<float, BFloat16>)      \
-  X(ConvertElements<float, Float16>)       \
-  X(ConvertElements<BFloat16, float>)      \
-  X(ConvertElements<Float16, float>)       \
-  X(BiasActivationElements<float>)         \
-  X(BiasActivationElements<BFloat16>)      \
-  X(EmbeddingElements)                     \
-  X(PlaceGradientElements)                 \
-  X(NormGradientParts<float>)              \
-  X(NormGradientParts<BFloat16>)           \
-  X(NormGradientSums)                      \
-  X(MomentParts<float>)                    \
-  X(MomentParts<BFloat16>)                 \
-  X(BatchGradientParts<float>)             \
-  X(BatchGradientParts<BFloat16>)          \
-  X(BatchNormForwardElements<float>)       \
-  X(BatchNormForwardElements<BFloat16>)    \
-  X(BatchNormBackwardElements<float>)      \
-  X(BatchNormBackwardElements<BFloat16>)   \
-  X(MaxPoolForwardElements<float>)         \
-  X(MaxPoolForwardElements<BFloat16>)      \
-  X(MaxPoolBackwardElements<float>)        \
-  X(MaxPoolBackwardElements<BFloat16>)     \
-  X(AveragePoolForwardElements<float>)     \
-  X(AveragePoolForwardElements<BFloat16>)  \
-  X(AveragePoolBackwardElements<float>)    \
-  X(AveragePoolBackwardElements<BFloat16>) \
-  X(FillBlocks<Uniform>)                   \
+#define TANDEM_EACH_ELEMENTWISE(X)                     \
+  TANDEM_OF_BOTH_TYPES(X, ReluBackwardElements)        \
+  TANDEM_OF_BOTH_TYPES(X, GeluBackwardElements)        \
+  TANDEM_OF_BOTH_TYPES(X, BiasActivationElements)      \
+  TANDEM_OF_BOTH_TYPES(X, NormGradientParts)           \
+  TANDEM_OF_BOTH_TYPES(X, BatchNormForwardElements)    \
+  TANDEM_OF_BOTH_TYPES(X, BatchNormBackwardElements)   \
+  TANDEM_OF_BOTH_TYPES(X, MaxPoolForwardElements)      \
+  TANDEM_OF_BOTH_TYPES(X, MaxPoolBackwardElements)     \
+  TANDEM_OF_BOTH_TYPES(X, AveragePoolForwardElements)  \
+  TANDEM_OF_BOTH_TYPES(X, AveragePoolBackwardElements) \
+  TANDEM_EACH_STRETCH_SUM(X)                           \
+  X(ScaleElements)                                     \
+  X(FillElements)                                      \
+  X(AddScalarElements)                                 \
+  X(AddElements)                                       \
+  X(SubtractElements)                                  \
+  X(MseBackwardElements)                               \
+  X(EachTensor<SgdElements>)                           \
+  X(EachTensor<AdamElements>)                          \
+  X(AdamClockElement)                                  \
+  X(ConvertElements<float, BFloat16>)                  \
+  X(ConvertElements<float, Float16>)                   \
+  X(ConvertElements<BFloat16, float>)                  \
+  X(ConvertElements<Float16, float>)                   \
+  X(EmbeddingElements)                                 \
+  X(PlaceGradientElements)                             \
+  X(FillBlocks<Uniform>)                               \
   X(FillBlocks<SmallIntegers>)
 
+// Those over stretches of rows, which for_each_row() takes, too.
+#define TANDEM_EACH_STRETCH_SUM(X)          \
+  X(StretchSums<MomentTerms<float>>)        \
+  X(StretchSums<MomentTerms<BFloat16>>)     \
+  X(StretchSums<BatchGradientTerms<float>>) \
+  X(StretchSums<BatchGradientTerms<BFloat16>>)
+
 // The functions that for_each_row() takes.
-#define TANDEM_EACH_ROWWISE(X)     \
-  X(NormForwardRows<float>)        \
-  X(NormForwardRows<BFloat16>)     \
-  X(NormBackwardRows<float>)       \
-  X(NormBackwardRows<BFloat16>)    \
-  X(SoftmaxRows<float>)            \
-  X(SoftmaxRows<BFloat16>)         \
-  X(SoftmaxBackwardRows<float>)    \
-  X(SoftmaxBackwardRows<BFloat16>) \
-  X(TokenGradientRows)             \
-  X(MomentParts<float>)            \
-  X(MomentParts<BFloat16>)         \
-  X(BatchGradientParts<float>)     \
-  X(BatchGradientParts<BFloat16>)  \
-  X(BatchStatistics<float>)        \
-  X(BatchStatistics<BFloat16>)     \
-  X(BatchParameterGradients)       \
+#define TANDEM_EACH_ROWWISE(X)                 \
+  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)     \
+  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)    \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)         \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows) \
+  TANDEM_OF_BOTH_TYPES(X, BatchStatistics)     \
+  TANDEM_EACH_STRETCH_SUM(X)                   \
+  X(NormGradientSums)                          \
+  X(ParameterGradients)                        \
+  X(TokenGradientRows)                         \
   X(CrossEntropyBackwardRows)
 
 // The functions that sum_rows() takes.
-#define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum)
+#define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum) X(MseSum) X(WeightedSumSum)

@@ -18,23 +18,11 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
   return ceil_div(count, std::int64_t{per_thread} * kThreads);
 }
 
-// The same for sums: from kMostReductionBlocks on, threads take further items in turn. Whatever the
-// GPU, so that a sum adds up in one order.
-[[nodiscard]] constexpr std::int64_t reduction_blocks(std::int64_t count, int per_thread) {
-  return std::min(kMostReductionBlocks, blocks_for(count, per_thread));
-}
-
-// Stretches of rows that layer normalisation's parameters' gradients are first summed over, one
-// thread a stretch and column.
-[[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows) {
-  return std::min<std::int64_t>(128, ceil_div(rows, 16));
-}
-
-// The same of batch normalisation, whose channels are few and whose rows are many: about as many
-// sums as keep a GPU busy.
-[[nodiscard]] constexpr std::int64_t batch_parts(std::int64_t rows, std::int64_t channels) {
+// Stretches of rows that normalisations first sum over, one thread a stretch and column: about as
+// many sums as keep a GPU busy.
+[[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kSums = std::int64_t{1} << 18;
-  return std::min(ceil_div(kSums, channels), ceil_div(rows, 16));
+  return std::min(ceil_div(kSums, columns), ceil_div(rows, 16));
 }
 
 // The same where a block takes up a stretch's rows of a channel.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -10,27 +11,36 @@
 
 namespace tandem::cuda {
 
-// Device memory whose size is known only when it is first needed: taken then, and again where more
-// is needed than ever before. What was taken stays until the end, for queued work and captured
-// graphs know it. Not thread-safe.
+// Device memory whose size is known only when it is first needed: taken then, and anew in the place
+// of what was taken where more is needed than ever before. Captured graphs know what there was, so
+// that it is to be of its final size by then. Not thread-safe.
 class GrowingMemory {
  public:
   explicit GrowingMemory(CudaDevice& device) : device_(device) {}
 
-  // At least `size`, the same until more is asked for.
-  [[nodiscard]] ByteSpan at_least(Bytes size) {
-    if (taken_.empty() || taken_.back()->bytes().size() < size.value) {
-      taken_.push_back(device_.allocate(size));
-    }
+  // At least `size`, the same until more is asked for. `stream` comes behind all that use it.
+  [[nodiscard]] ByteSpan at_least(Stream& stream, Bytes size) {
+    if (taken_ != nullptr && bytes().size() >= size.value) return bytes();
+    if (taken_ != nullptr) stream.synchronize();  // CUDA may free without waiting for its users
+    taken_.reset();
+    taken_ = device_.allocate(size);
     return bytes();
   }
 
   // What was taken last.
-  [[nodiscard]] ByteSpan bytes() const { return taken_.back()->bytes(); }
+  [[nodiscard]] ByteSpan bytes() const { return taken_->bytes(); }
+
+  // The most that could be had now.
+  [[nodiscard]] Bytes room() const {
+    const MemoryUse use = device_.memory();
+    const std::int64_t own = taken_ == nullptr ? 0 : bytes().size();
+    return Bytes{own +
+                 std::min(use.capacity.value - use.used.value, device_.gpu().free_memory().value)};
+  }
 
  private:
   CudaDevice& device_;
-  std::vector<std::unique_ptr<Buffer>> taken_;
+  std::unique_ptr<Buffer> taken_;
 };
 
 // Queues on `stream` what `launch` does; `all` is the memory that it reads and writes, scratch

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/rounding.h"
 #include "common/kernels/cuda/team.h"
 
 namespace tandem::cuda {
@@ -32,6 +33,62 @@ struct TokenGradientRows {
   }
 };
 
+// Sums that leave one number, by teams which take some elements each as a row.
+
+inline constexpr std::int64_t kElementsOfRow = 1024;
+
+[[nodiscard]] constexpr std::int64_t rows_of(std::int64_t count) {
+  return ceil_div(count, kElementsOfRow);
+}
+
+// The sum of term(i) over row r's elements.
+template <class Team, class Term>
+TANDEM_DEVICE double sum_of_row(Team& team, std::int64_t r, std::int64_t count, const Term& term) {
+  const std::int64_t first = r * kElementsOfRow;
+  const std::int64_t left = count - first;
+  return sum_of(team, left < kElementsOfRow ? left : kElementsOfRow,
+                [&](std::int64_t i) { return term(first + i); });
+}
+
+// The mean square of prediction - target; writes the gradient on the way unless it is null.
+struct MseSum {
+  const float* prediction;
+  const float* target;
+  float* gradient;  // or null
+  float* loss;      // one element
+  std::int64_t count;
+
+  template <class Team>
+  TANDEM_DEVICE double row(Team& team, std::int64_t r) const {
+    const float factor = 2.0F / static_cast<float>(count);
+    return sum_of_row(team, r, count, [&](std::int64_t i) {
+      const float difference = prediction[i] - target[i];
+      if (gradient != nullptr) gradient[i] = factor * difference;
+      return static_cast<double>(difference) * static_cast<double>(difference);
+    });
+  }
+
+  TANDEM_DEVICE void finish(double total) const {
+    *loss = static_cast<float>(total / static_cast<double>(count));
+  }
+};
+
+struct WeightedSumSum {
+  const float* values;
+  const float* weights;
+  float* sum;  // one element
+  std::int64_t count;
+
+  template <class Team>
+  TANDEM_DEVICE double row(Team& team, std::int64_t r) const {
+    return sum_of_row(team, r, count, [&](std::int64_t i) {
+      return static_cast<double>(values[i]) * static_cast<double>(weights[i]);
+    });
+  }
+
+  TANDEM_DEVICE void finish(double total) const { *sum = static_cast<float>(total); }
+};
+
 // Cross-entropy row by row, by a team (team.h). Two passes over the row: one for the logarithm of
 // the sum of exponentials, one that writes the gradient.
 
@@ -58,7 +115,6 @@ struct ClassRows {
   }
 };
 
-// A sum over rows (sums.h).
 struct CrossEntropySum {
   ClassRows rows;
   float* loss;  // one element

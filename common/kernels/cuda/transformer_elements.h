@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
+#include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/pack.h"
-#include "common/kernels/cuda/team.h"
 
 namespace tandem::cuda {
 
@@ -54,8 +54,8 @@ struct PlaceGradientElements {
   }
 };
 
-// The gradients of layer normalisation's parameters are sums over all rows. First those over each
-// of `parts` stretches of rows, for every column: element i of partials (parts, columns).
+// The gradients of layer normalisation's parameters are sums over all rows. First those over
+// stretches of rows, for every column; the second of a pair is of the gain.
 template <class T>
 struct NormGradientParts {
   const T* dy;        // (rows, columns)
@@ -63,45 +63,23 @@ struct NormGradientParts {
   const float* mean;  // (rows)
   const float* rstd;  // (rows)
   FloatPair* partials;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t rows_of_part;
+  Stretches stretches;
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
     static_assert(width == 1, "neighbouring threads read neighbouring columns as it is");
-    const std::int64_t part = i / columns;
-    const std::int64_t column = i - part * columns;
-    const std::int64_t first = part * rows_of_part;
-    const std::int64_t end = first + rows_of_part < rows ? first + rows_of_part : rows;
-    FloatPair gradients{0, 0};  // of gain and bias
-    for (std::int64_t row = first; row < end; ++row) {
-      const std::int64_t at = row * columns + column;
+    const Stretch part = stretches.of(i);
+    FloatPair gradients{0, 0};
+    for (std::int64_t row = part.first; row < part.end; ++row) {
+      const std::int64_t at = stretches.channels.at(row, part.channel);
       const auto own = static_cast<float>(dy[at]);
-      gradients = gradients + FloatPair{own * ((sum[at] - mean[row]) * rstd[row]), own};
+      gradients = gradients + FloatPair{own, own * ((sum[at] - mean[row]) * rstd[row])};
     }
     partials[i] = gradients;
   }
 };
 
-// Then the sums of the parts, in their order.
-struct NormGradientSums {
-  const FloatPair* partials;  // (parts, columns)
-  float* dgain;               // (columns)
-  float* dbias;               // (columns)
-  std::int64_t parts;
-  std::int64_t columns;
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t column) const {
-    static_assert(width == 1, "neighbouring threads read neighbouring columns as it is");
-    FloatPair gradients{0, 0};
-    for (std::int64_t part = 0; part < parts; ++part) {
-      gradients = gradients + partials[part * columns + column];
-    }
-    dgain[column] = gradients.first;
-    dbias[column] = gradients.second;
-  }
-};
+// Then the sums of the parts.
+struct NormGradientSums : ParameterGradients {};
 
 }  // namespace tandem::cuda

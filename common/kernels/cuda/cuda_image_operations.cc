@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What models of images need beside convolutions: batch normalisation and pools.
 #include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
+#include "common/kernels/cuda/pool_elements.h"
 #include "common/kernels/operands.h"
 
 namespace tandem::cuda {
@@ -11,23 +14,20 @@ namespace {
 
 static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
 
+// Rounding up may leave the last stretches without rows: Stretches::parts() does not count those.
 Stretches stretches_of(const BatchNormShape& shape, const ImageOptions& how) {
   const Channels channels{shape.channels, how.channels_last ? 1 : shape.positions};
-  const std::int64_t parts = channels.plane == 1 ? batch_parts(shape.rows, shape.channels)
+  const std::int64_t parts = channels.plane == 1 ? norm_parts(shape.rows, shape.channels)
                                                  : team_parts(shape.rows, shape.channels);
   return {shape.rows, channels, round_up(ceil_div(shape.rows, parts), kPack)};
 }
 
-// The number of stretches that have rows: rounding up may leave the last stretches without rows.
-std::int64_t filled_parts(const Stretches& stretches) {
-  return ceil_div(stretches.rows, stretches.rows_each);
-}
-
 // A thread for each stretch and channel, or a team.
-template <class Sums>
-cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, Sums sums) {
+template <class Terms>
+cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, const Terms& terms) {
+  StretchSums<Terms> sums{terms, stretches};
   sums.wide = sums.packed();
-  const std::int64_t count = filled_parts(stretches) * stretches.channels.count;
+  const std::int64_t count = stretches.parts() * stretches.channels.count;
   return stretches.channels.plane == 1 ? for_each(stream, count, sums)
                                        : for_each_row(stream, count, sums);
 }
@@ -35,15 +35,13 @@ cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, Sums 
 template <class T>
 cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& stretches,
                     const BatchNormForward& op) {
-  const std::int64_t parts = filled_parts(stretches);
   const T* const x = as<T>(op.x.data());
-  cudaError_t status = sum_stretches(stream, stretches, MomentParts<T>{x, partials, stretches});
+  cudaError_t status = sum_stretches(stream, stretches, MomentTerms<T>{x, partials});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
                         BatchStatistics<T>{.x = x,
                                            .partials = partials,
                                            .stretches = stretches,
-                                           .parts = parts,
                                            .running_mean = op.running_mean.data(),
                                            .running_variance = op.running_variance.data(),
                                            .mean = op.mean.data(),
@@ -76,26 +74,24 @@ T* place_of_gradient(const BatchNormBackward& op) {
 template <class T>
 cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& stretches,
                      const BatchNormBackward& op) {
-  const std::int64_t parts = filled_parts(stretches);
   T* const g = place_of_gradient<T>(op);
   const T* const dy = as<T>(op.dy.data());
   cudaError_t status = sum_stretches(stream, stretches,
-                                     BatchGradientParts<T>{.x = as<T>(op.x.data()),
+                                     BatchGradientTerms<T>{.x = as<T>(op.x.data()),
                                                            .dy = dy,
                                                            .dabove = as<T>(data_or_null(op.dabove)),
                                                            .y = as<T>(data_or_null(op.y)),
                                                            .g = g,
                                                            .mean = op.mean.data(),
-                                                           .partials = partials,
-                                                           .stretches = stretches});
+                                                           .partials = partials});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
-                        BatchParameterGradients{.partials = partials,
-                                                .parts = parts,
-                                                .channels = op.shape.channels,
-                                                .rstd = op.rstd.data(),
-                                                .dgain = op.dgain.data(),
-                                                .dbias = op.dbias.data()});
+                        ParameterGradients{.partials = partials,
+                                           .parts = stretches.parts(),
+                                           .channels = op.shape.channels,
+                                           .rstd = op.rstd.data(),
+                                           .dgain = op.dgain.data(),
+                                           .dbias = op.dbias.data()});
   if (status != cudaSuccess) return status;
   return for_each(
       stream, op.x.size(),
@@ -111,19 +107,64 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
                                    .over_rows = 1.0F / static_cast<float>(op.shape.rows)});
 }
 
+Images given(const MaxPoolShape& s, const ImageOptions& how) {
+  return {s.height, s.width, s.channels, how.channels_last};
+}
+
+Images pooled(const MaxPoolShape& s, const ImageOptions& how) {
+  return {s.out_height(), s.out_width(), s.channels, how.channels_last};
+}
+
 }  // namespace
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormForward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return forward<T>(stream, reinterpret_cast<Moments*>(sums_of_channels_.bytes().data()),
+    return forward<T>(stream, reinterpret_cast<Moments*>(sums_.bytes().data()),
                       stretches_of(op.shape, images_), op);
   });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormBackward& op) {
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_of_channels_.bytes().data()),
+    return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_.bytes().data()),
                        stretches_of(op.shape, images_), op);
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolForward& op) {
+  return with_type(op.x.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.y.size(),
+                    MaxPoolForwardElements<T>{as<T>(op.x.data()), as<T>(op.y.data()),
+                                              given(op.shape, images_), pooled(op.shape, images_)});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolBackward& op) {
+  return with_type(op.x.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.dx.size(),
+                    MaxPoolBackwardElements<T>{.x = as<T>(op.x.data()),
+                                               .y = as<T>(op.y.data()),
+                                               .dy = as<T>(op.dy.data()),
+                                               .dabove = as<T>(data_or_null(op.dabove)),
+                                               .dx = as<T>(op.dx.data()),
+                                               .of = given(op.shape, images_),
+                                               .pooled = pooled(op.shape, images_)});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AveragePoolForward& op) {
+  return with_type(op.x.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.y.size(),
+                    AveragePoolForwardElements<T>{as<T>(op.x.data()), as<T>(op.y.data()), op.shape,
+                                                  images_.channels_last});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AveragePoolBackward& op) {
+  return with_type(op.dy.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.dx.size(),
+                    AveragePoolBackwardElements<T>{as<T>(op.dy.data()), as<T>(op.dx.data()),
+                                                   op.shape, images_.channels_last});
   });
 }
 
