@@ -400,7 +400,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
       {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
-      launcher, journal, interrupts);
+      {{.launcher = launcher, .journal = journal}}, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
   results::JournalContents contents = journal.take_contents();
   return {end, {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)}};

@@ -67,7 +67,7 @@ std::string refusal_of_options(const results::Cell& cell) {
 }  // namespace
 
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
-                   const Interrupts& interrupts) {
+                   const Interrupts& interrupts, std::string_view whose) {
   std::set<std::string> asked;
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
@@ -76,8 +76,25 @@ void check_options(const std::vector<results::Cell>& cells, const Launcher& laun
       refusal = launcher.refusal_of(cell, Check::kOptions);
     }
     if (!refusal.empty()) {
-      fail(ErrorKind::kUsage, "the sweep's cell {}: {}", cell.name(), refusal);
+      fail(ErrorKind::kUsage, "{}'s cell {}: {}", whose, cell.name(), refusal);
     }
+  }
+}
+
+void check_same_work(const std::vector<results::Cell>& cells, const Launcher& own,
+                     const Launcher& reference, const Interrupts& interrupts) {
+  std::set<std::string> asked;
+  for (const results::Cell& cell : cells) {
+    if (interrupts.requested() || is_foreign(cell) || !asked.insert(cell.model).second) continue;
+    const ModelWork here = own.work_of(cell);
+    const ModelWork there = reference.work_of(cell);
+    const bool are_known = here.parameters > 0 && there.parameters > 0;
+    if (!are_known || here == there) continue;
+    fail(ErrorKind::kUsage,
+         "{} is another model to the reference: {} parameters and {} operations per sample there, "
+         "{} and {} here; leave it out",
+         cell.model, there.parameters, there.flops_per_sample, here.parameters,
+         here.flops_per_sample);
   }
 }
 

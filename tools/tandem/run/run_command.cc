@@ -133,7 +133,8 @@ int measure(const RunOptions& options) {
   const bool has_links = !options.no_links && !is_pretended(options);
   if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  SweepRunner runner(std::move(task.plan), launcher, journal, interrupts);
+  SweepRunner runner(std::move(task.plan), {{.launcher = launcher, .journal = journal}},
+                     interrupts);
   const SweepEnd end = run_or_withdraw(runner, folder);
   // Links of other machines are measured last, since only a launch tells whether those machines can
   // be reached.
