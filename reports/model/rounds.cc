@@ -9,18 +9,6 @@
 #include "reports/text/format.h"
 
 namespace tandem::reports {
-namespace {
-
-// What was set for the reference alone: "with NCCL_ALGO=Ring, --grads=views"; empty: nothing was.
-std::string settings_text(const results::Against& against) {
-  std::vector<std::string> settings = against.variables;
-  for (const auto& [name, value] : against.options) {
-    settings.push_back(fmt::format("--{}={}", name, value));
-  }
-  return settings.empty() ? "" : "with " + join(settings, ", ");
-}
-
-}  // namespace
 
 bool are_of_one_run(const results::Document& a, const results::Document& b) {
   const auto& first = a.sweep.against;
@@ -52,26 +40,24 @@ RoundMedians in_rounds(const CellSummary& before, const CellSummary& after) {
   return rounds;
 }
 
+std::string reference_text(const results::Against& against) {
+  std::string text = against.build.empty() ? "the same build" : "the build " + against.build;
+  std::vector<std::string> settings = against.variables;
+  for (const auto& [name, value] : against.options) {
+    settings.push_back(fmt::format("--{}={}", name, value));
+  }
+  return settings.empty() ? text : fmt::format("{}, with {}", text, join(settings, ", "));
+}
+
 std::string side_text(const results::Document& document) {
   const auto& against = document.sweep.against;
   if (!against) return "";
-  std::vector<std::string> parts;
-  if (!against->is_reference) {
-    parts.emplace_back("the run itself");
-  } else if (against->build.empty()) {
-    parts.emplace_back("the reference: the same build");
-  } else {
-    parts.push_back("the reference: the build " + against->build);
-  }
+  const std::string what = against->is_reference
+                               ? fmt::format("the reference ({})", reference_text(*against))
+                               : "the run itself";
   const results::MachineFacts machine = machine_of(document);
   const auto commit = machine.libraries.find("tandem");
-  if (commit != machine.libraries.end()) parts.push_back(commit->second);
-  if (against->is_reference) {
-    if (std::string settings = settings_text(*against); !settings.empty()) {
-      parts.push_back(std::move(settings));
-    }
-  }
-  return join(parts, ", ");
+  return commit == machine.libraries.end() ? what : fmt::format("{}, {}", what, commit->second);
 }
 
 }  // namespace tandem::reports

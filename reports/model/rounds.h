@@ -28,8 +28,11 @@ struct RoundMedians {
 // The rounds in which both cells have a launch that figures are of.
 [[nodiscard]] RoundMedians in_rounds(const CellSummary& before, const CellSummary& after);
 
-// What a side of a run was, where the document is one: "the reference: the build /before, commit
-// 0123456789ab, with NCCL_ALGO=Ring and --grads=views", or "the run itself, commit ...".
+// What a reference was: "the build /before, with NCCL_ALGO=Ring, --grads=views".
+[[nodiscard]] std::string reference_text(const results::Against& against);
+
+// What a side of a run was, where the document is one: "the reference (the build /before, with
+// NCCL_ALGO=Ring, --grads=views), commit 0123456789ab", or "the run itself, commit ...".
 [[nodiscard]] std::string side_text(const results::Document& document);
 
 }  // namespace tandem::reports

@@ -122,8 +122,8 @@ TEST(Rounds, ScatterBetweenRuns_DoesNothing_AndItIsSaid) {
 TEST(Rounds, BothSidesAreTold) {
   const Compared pair(run_itself());
   EXPECT_EQ(pair.changes.sides,
-            "A is the reference: the build /before, commit 0123456789ab, with NCCL_ALGO=Ring, "
-            "--grads=views. B is the run itself.");
+            "A is the reference (the build /before, with NCCL_ALGO=Ring, --grads=views), commit "
+            "0123456789ab. B is the run itself.");
   const std::string text = to_text(pair.changes);
   EXPECT_THAT(text, HasSubstr(pair.changes.sides));
   EXPECT_THAT(text, HasSubstr("8 rounds"));
@@ -136,7 +136,7 @@ TEST(Rounds, APageOfBoth_TellsThemApart_AndHasNoCellThatOneLacks) {
   EXPECT_THAT(partial_table(side).rows, IsEmpty());
   const std::string page = to_html(side);
   EXPECT_THAT(page, HasSubstr("<h1>A run against its reference, in turns</h1>"));
-  EXPECT_THAT(page, HasSubstr("B against A: A is the reference: the build /before"));
+  EXPECT_THAT(page, HasSubstr("B against A: A is the reference (the build /before"));
 }
 
 }  // namespace

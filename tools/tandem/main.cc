@@ -17,6 +17,7 @@
 #include "common/command_line/parsing.h"
 #include "common/options/table.h"
 #include "common/options/values.h"
+#include "common/results/document.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -92,7 +93,10 @@ void check_rest(const CLI::App& command, const Verb* verb) {
 int run(const std::vector<std::string>& words, int count, char** arguments) {
   CLI::App app("DataParallel against DistributedDataParallel, measured on this machine.", "tandem");
   command_line::use_plain_help(app);
-  app.set_version_flag("--version", "tandem " TANDEM_VERSION, "say the version, and end");
+  app.set_version_flag(
+      "--version",
+      fmt::format("tandem {} (results schema {})", TANDEM_VERSION, results::schema_version()),
+      "say the version, and end");
   app.footer(kExamples);
   app.require_subcommand(0, 1);
   app.allow_extras();

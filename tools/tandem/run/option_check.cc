@@ -66,15 +66,20 @@ std::string refusal_of_options(const results::Cell& cell) {
 
 }  // namespace
 
+std::string OptionCheck::refusal_of(const results::Cell& cell) {
+  std::string refusal = refusal_of_options(cell);
+  if (!refusal.empty()) return refusal;
+  const auto [answer, is_new] = answers_.try_emplace(question_of(cell));
+  if (is_new) answer->second = launcher_.refusal_of(cell, Check::kOptions);
+  return answer->second;
+}
+
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
                    const Interrupts& interrupts, std::string_view whose) {
-  std::set<std::string> asked;
+  OptionCheck check(launcher);
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
-    std::string refusal = refusal_of_options(cell);
-    if (refusal.empty() && asked.insert(question_of(cell)).second) {
-      refusal = launcher.refusal_of(cell, Check::kOptions);
-    }
+    const std::string refusal = check.refusal_of(cell);
     if (!refusal.empty()) {
       fail(ErrorKind::kUsage, "{}'s cell {}: {}", whose, cell.name(), refusal);
     }

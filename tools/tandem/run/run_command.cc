@@ -6,15 +6,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/results/journal.h"
 #include "reports/answer/report.h"
+#include "reports/answer/side_by_side.h"
+#include "reports/model/document_change.h"
 #include "reports/render/terminal.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/report/compare_command.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/run/against.h"
 #include "tools/tandem/run/dry_run.h"
 #include "tools/tandem/run/link_measurement.h"
 #include "tools/tandem/run/measuring.h"
@@ -67,18 +72,60 @@ void check_fits(const SweepPlan& plan) {
        plan.limit.cores);
 }
 
-int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
-  const reports::Report report = reports::make_report(
-      {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)});
-  fmt::print("{}\n", reports::to_terminal(report));  // what was measured is told on a full disk too
+results::Document document_of(results::JournalContents journal) {
+  return {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)};
+}
+
+void write(const OutputFolder& folder, const reports::Report& report, SweepEnd end) {
   folder.write(report);
   folder.write_to_send(report.document);
   if (end == SweepEnd::kComplete) folder.mark_finished();
-  fmt::print("{}\n", folder.page().string());
+}
+
+int exit_code(const reports::Report& report, SweepEnd end) {
   if (end == SweepEnd::kInterrupted) return interrupted_exit();
   const bool is_void =
       end == SweepEnd::kComplete && !any_with(results::Status::kOk, report.document.launches);
   return is_void || any_with(results::Status::kFailed, report.document.launches) ? 1 : 0;
+}
+
+int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
+  const reports::Report report = reports::make_report(document_of(std::move(journal)));
+  fmt::print("{}\n", reports::to_terminal(report));  // what was measured is told on a full disk too
+  write(folder, report, end);
+  fmt::print("{}\n", folder.page().string());
+  return exit_code(report, end);
+}
+
+// The name of a folder as a user would give it.
+std::string name_of(const OutputFolder& folder) {
+  return std::filesystem::relative(folder.folder()).string();
+}
+
+// The report of the run as ever, and at the end what `tandem compare` says of it against the
+// reference.
+int finish(const OutputFolder& folder, results::JournalContents journal, ReferenceSide& reference,
+           SweepEnd end) {
+  const OutputFolder& other = reference.folder();
+  const reports::SideBySide sides = reports::side_by_side(
+      {{.name = name_of(other), .document = document_of(reference.take_contents())},
+       {.name = name_of(folder), .document = document_of(std::move(journal))}},
+      {});
+  const reports::Report& before = sides.reports[0];
+  const reports::Report& after = sides.reports[1];
+  fmt::print("{}\n", reports::to_terminal(after));
+  write(other, before, end);
+  write(folder, after, end);
+  folder.write_against(sides);
+  fmt::print("{}\n{}\n\n", folder.page().string(), folder.against_page().string());
+  const reports::DocumentChange& changes = sides.changes.front();
+  const ComparisonText text =
+      comparison_text({sides.names[0], before.document, before.summary},
+                      {sides.names[1], after.document, after.summary}, changes);
+  fmt::print("{}", text.text);
+  if (end == SweepEnd::kInterrupted) return interrupted_exit();
+  if (text.is_bad) return kVerdictExit;
+  return std::max(exit_code(before, end), exit_code(after, end));
 }
 
 // The most devices of a cell that fits; larger cells are skipped.
@@ -121,6 +168,7 @@ int measure(const RunOptions& options) {
   const OutputPaths out(asked);
   check_apart(out, {options.sweep}, task.sweep.model_files, options.site);
   out.check_holds_no_other();
+  if (task.reference) check_no_lonely_reference(out);
   const OutputFolder folder(asked);
   const results::SweepInfo info = sweep_info(task, options);
   for (const std::string& line : task.sweep.left_out) fmt::print(stderr, "{}\n", line);
@@ -133,14 +181,24 @@ int measure(const RunOptions& options) {
   const bool has_links = !options.no_links && !is_pretended(options);
   if (has_links && !task.site.is_elsewhere()) find_links();
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
-  SweepRunner runner(std::move(task.plan), {{.launcher = launcher, .journal = journal}},
-                     interrupts);
-  const SweepEnd end = run_or_withdraw(runner, folder);
+  std::vector<RunSide> sides{{.launcher = launcher, .journal = journal}};
+  std::vector<const OutputFolder*> folders{&folder};
+  std::optional<ReferenceSide> reference;
+  if (task.reference) {
+    reference.emplace(*task.reference, folder, journal.contents().sweep, settings, timeout,
+                      interrupts);
+    sides.push_back(reference->side());
+    folders.insert(folders.begin(), &reference->folder());
+  }
+  SweepRunner runner(std::move(task.plan), std::move(sides), interrupts);
+  const SweepEnd end = run_or_withdraw(runner, folders);
   // Links of other machines are measured last, since only a launch tells whether those machines can
   // be reached.
   if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
   say_end(end, options, folder, runner.left_out());
-  return finish(folder, journal.take_contents(), end);
+  if (!reference) return finish(folder, journal.take_contents(), end);
+  reference->take_links(journal.contents().sweep);
+  return finish(folder, journal.take_contents(), *reference, end);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/launch/torch_twin.h"
+#include "tools/tandem/run/against.h"
 #include "tools/tandem/run/run_command.h"
 #include "tools/tandem/run/sweep_runner.h"
 #include "tools/tandem/sweep/plan.h"
@@ -28,6 +29,7 @@ struct RunTask {
   SweepPlan plan;
   std::optional<TorchTwin> torch;
   TorchCells torch_cells = TorchCells::kAll;
+  std::optional<Reference> reference;
 };
 
 // Throws a usage error where options of --module, or of --pretend, meet what does not go with them.
