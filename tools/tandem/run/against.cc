@@ -183,6 +183,12 @@ void drop_what_takes_no_option(PlannedCells& planned, const Reference& reference
   fail(ErrorKind::kUsage, "--against-option: no cell of the sweep takes it: {}", refusal);
 }
 
+LaunchSettings settings_of_reference(const Reference& reference, LaunchSettings settings) {
+  if (!reference.step_bench.empty()) settings.step_bench = reference.step_bench;
+  settings.variables = reference.facts.variables;
+  return settings;
+}
+
 void check_same_reference(const results::SweepInfo& found, const results::SweepInfo& asked,
                           const fs::path& journal) {
   const auto words = [](const results::SweepInfo& sweep) {
@@ -214,12 +220,6 @@ results::SweepInfo sweep_of_reference(const Reference& reference, results::Sweep
   run.additions.clear();
   if (!reference.version.empty()) run.context.custom["tandem_version"] = reference.version;
   return run;
-}
-
-LaunchSettings settings_of_reference(const Reference& reference, LaunchSettings settings) {
-  if (!reference.step_bench.empty()) settings.step_bench = reference.step_bench;
-  settings.variables = reference.facts.variables;
-  return settings;
 }
 
 }  // namespace

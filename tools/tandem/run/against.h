@@ -46,6 +46,10 @@ struct Reference {
 void drop_what_takes_no_option(PlannedCells& planned, const Reference& reference,
                                const Launcher& own, const Interrupts& interrupts);
 
+// The settings of a run as the reference's launches have them.
+[[nodiscard]] LaunchSettings settings_of_reference(const Reference& reference,
+                                                   LaunchSettings settings);
+
 // Throws a usage error where a journal was begun against something else, or against nothing.
 void check_same_reference(const results::SweepInfo& found, const results::SweepInfo& asked,
                           const std::filesystem::path& journal);

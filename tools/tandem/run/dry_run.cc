@@ -4,17 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/results/journal.h"
+#include "reports/model/rounds.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
+#include "tools/tandem/run/against.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
@@ -31,6 +36,7 @@ struct DryRun {
   LaunchTimes times;
   std::vector<results::DroppedCells> dropped;
   std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
+  int sides = 1;                      // 2 with a reference, whose launches count, too
 };
 
 std::string line(const DryRun& run, std::size_t cell) {
@@ -100,11 +106,37 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
     int& launches = run.launches[place->second];
     if (record.status == results::Status::kOk) {
       run.times.add(place->second, time_of(record));
-      launches = std::max(0, launches - 1);
+      launches = std::max(0, launches - run.sides);
     } else {
       launches = 0;
     }
   }
+}
+
+// Throws the usage errors of a side's options. What this machine lacks for it is told.
+void check_side(DryRun& run, const RunTask& task, const std::vector<results::Cell>& cells,
+                const Launcher& launcher, const Interrupts& interrupts, std::string_view whose) {
+  check_options(cells, launcher, interrupts, whose);
+  if (task.site.is_elsewhere() || cells.empty()) return;
+  const std::string refusal = launcher.refusal_of(cells.front(), Check::kBackend);
+  if (refusal.empty()) return;
+  run.left_out.push_back(fmt::format("this machine would refuse {}: {}",
+                                     whose == "the sweep" ? "it" : whose, refusal));
+}
+
+void check_reference(DryRun& run, const RunTask& task, const LaunchSettings& own,
+                     const Launcher& launcher, const std::filesystem::path& logs,
+                     std::chrono::seconds timeout, const Interrupts& interrupts) {
+  if (!task.reference) return;
+  const Launcher other(settings_of_reference(*task.reference, own), logs, timeout, interrupts);
+  std::vector<results::Cell> cells;
+  for (const results::Cell& cell : run.cells) {
+    cells.push_back(with_options(cell, task.reference->facts.options));
+  }
+  check_side(run, task, cells, other, interrupts, "the reference");
+  check_same_work(cells, launcher, other, interrupts);
+  run.left_out.push_back("half of the launches are those of the reference: " +
+                         reports::reference_text(task.reference->facts));
 }
 
 }  // namespace
@@ -113,25 +145,25 @@ int dry_run(const RunOptions& options) {
   const RunTask task = task_of(options);
   const Interrupts interrupts;
   const TemporaryFolder logs;
-  const Launcher launcher(settings_of(task, options), logs.path(),
-                          checked_launch_timeout(options.launch_timeout), interrupts);
-  check_options(task.plan.cells, launcher, interrupts);
+  const LaunchSettings settings = settings_of(task, options);
+  const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
+  const Launcher launcher(settings, logs.path(), timeout, interrupts);
   const std::size_t cells = task.plan.cells.size();
+  const int sides = task.reference ? 2 : 1;
   DryRun run{.cells = task.plan.cells,
-             .launches = std::vector<int>(cells, task.plan.launches),
+             .launches = std::vector<int>(cells, task.plan.launches * sides),
              .times = LaunchTimes(expected_times(task.plan.cells, launcher, interrupts)),
              .dropped = by_reason(task.planned.dropped),
-             .left_out = task.sweep.left_out};
+             .left_out = task.sweep.left_out,
+             .sides = sides};
   for (std::size_t i = 0; i < cells; ++i) {
     const auto reason = why_too_large(task.plan.limit, run.cells[i]);
     if (!reason) continue;
     run.launches[i] = 0;
     run.left_out.push_back(fmt::format("skipped: {}: {}", run.cells[i].name(), *reason));
   }
-  if (!task.site.is_elsewhere() && !run.cells.empty()) {
-    const std::string refusal = launcher.refusal_of(run.cells.front(), Check::kBackend);
-    if (!refusal.empty()) run.left_out.push_back("this machine would refuse it: " + refusal);
-  }
+  check_side(run, task, run.cells, launcher, interrupts, "the sweep");
+  check_reference(run, task, settings, launcher, logs.path(), timeout, interrupts);
   take_over(run, task, options);
   const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
   fmt::print("{}", budget ? to_text(run, *budget) : to_text(run));

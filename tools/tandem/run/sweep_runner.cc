@@ -46,6 +46,11 @@ void check_one_backend(const std::vector<std::optional<LaunchRecord>>& round) {
 
 }  // namespace
 
+results::Cell with_options(results::Cell cell, const std::map<std::string, std::string>& options) {
+  for (const auto& [name, value] : options) cell.options[name] = value;
+  return cell;
+}
+
 SweepRunner::SweepRunner(SweepPlan plan, std::vector<RunSide> sides, const Interrupts& interrupts)
     : plan_(std::move(plan)),
       sides_(std::move(sides)),
@@ -57,9 +62,7 @@ SweepRunner::SweepRunner(SweepPlan plan, std::vector<RunSide> sides, const Inter
 }
 
 results::Cell SweepRunner::cell_of(std::size_t side, std::size_t cell) const {
-  results::Cell own = plan_.cells[cell];
-  for (const auto& [name, value] : sides_[side].options) own.options[name] = value;
-  return own;
+  return with_options(plan_.cells[cell], sides_[side].options);
 }
 
 // Takes over the journals: rounds that measured and cells that were skipped stay, others run again,

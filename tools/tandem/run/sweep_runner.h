@@ -39,6 +39,10 @@ struct RunSide {
   std::map<std::string, std::string> options{};
 };
 
+// A side's cell: one of the plan's with options that replace its own.
+[[nodiscard]] results::Cell with_options(results::Cell cell,
+                                         const std::map<std::string, std::string>& options);
+
 // Walks through the plan, launch by launch, and journals each launch as soon as it is finished. A
 // run has one side, or a reference beside it: then both sides' launches of a cell follow each other
 // within a round, and only a round that both measured is done. A round that an interrupt or a
