@@ -36,11 +36,11 @@ bool on_one_link(const CellSummary& before, const CellSummary& after) {
   return core_speeds(before) == core_speeds(after);
 }
 
-enum class Launches { kOfTwoRuns, kInRounds };
+enum class Pairing { kOfTwoRuns, kInRounds };
 
-bool can_be_told(const CellChange& cell, Launches launches) {
+bool can_be_told(const CellChange& cell, Pairing pairing) {
   if (!on_one_link(*cell.before, *cell.after)) return false;
-  if (launches == Launches::kInRounds) return cell.rounds >= 2;
+  if (pairing == Pairing::kInRounds) return cell.rounds >= 2;
   return cell.before->launches >= 2 && cell.after->launches >= 2;
 }
 
@@ -66,8 +66,8 @@ void add_energy(CellChange& cell) {
   cell.remarks.push_back("energy per step " + change_ratio_text(*cell.energy_ratio));
 }
 
-void estimate(CellChange& cell, Launches launches, double confidence, const ChangeRule& rule) {
-  if (launches == Launches::kInRounds) {
+void estimate(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
+  if (pairing == Pairing::kInRounds) {
     const RoundMedians rounds = in_rounds(*cell.before, *cell.after);
     cell.time_ratio = stats::ratio_in_rounds(rounds.after, rounds.before, confidence);
     return;
@@ -78,8 +78,8 @@ void estimate(CellChange& cell, Launches launches, double confidence, const Chan
   cell.rank_p = stats::mann_whitney(cell.after->medians, cell.before->medians).p;
 }
 
-void judge(CellChange& cell, Launches launches, double confidence, const ChangeRule& rule) {
-  estimate(cell, launches, confidence, rule);
+void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
+  estimate(cell, pairing, confidence, rule);
   cell.change = stats::judge_change(cell.time_ratio, rule.threshold);
   const bool is_change =
       cell.change == stats::Change::kSlower || cell.change == stats::Change::kFaster;
@@ -96,7 +96,7 @@ void judge(CellChange& cell, Launches launches, double confidence, const ChangeR
 }
 
 // Leaves a ratio without an interval, and says why.
-void leave_unsure(CellChange& cell, Launches launches) {
+void leave_unsure(CellChange& cell, Pairing pairing) {
   cell.time_ratio = stats::ratio_of_medians(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
   if (!on_one_link(*cell.before, *cell.after)) {
@@ -104,11 +104,11 @@ void leave_unsure(CellChange& cell, Launches launches) {
     return;
   }
   cell.remarks.push_back(fmt::format("a single {0} does not tell how {0}s vary",
-                                     launches == Launches::kInRounds ? "round" : "launch"));
+                                     pairing == Pairing::kInRounds ? "round" : "launch"));
 }
 
 std::vector<CellChange> common_cells(const Summary& before, const Summary& after,
-                                     const CellNames& cell_names, Launches launches) {
+                                     const CellNames& cell_names, Pairing pairing) {
   const Partners partners(after, before, cell_names);
   std::vector<CellChange> cells;
   for (const CellSummary& cell : before.cells) {
@@ -117,7 +117,7 @@ std::vector<CellChange> common_cells(const Summary& before, const Summary& after
     CellChange common;
     common.before = &cell;
     common.after = partner;
-    if (launches == Launches::kInRounds) {
+    if (pairing == Pairing::kInRounds) {
       common.rounds = static_cast<int>(in_rounds(cell, *partner).after.size());
     }
     cells.push_back(common);
@@ -372,21 +372,20 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
                                  const ChangeRule& rule, const DocumentNames& names) {
   DocumentChange result;
   result.rule = rule;
-  const Launches launches =
-      are_of_one_run(before, after) ? Launches::kInRounds : Launches::kOfTwoRuns;
-  if (launches == Launches::kInRounds) tell_of_one_run(result, before, after, names);
+  const Pairing pairing = are_of_one_run(before, after) ? Pairing::kInRounds : Pairing::kOfTwoRuns;
+  if (pairing == Pairing::kInRounds) tell_of_one_run(result, before, after, names);
   const CellNames cell_names(options_of_reference(before, after));
-  result.cells = common_cells(before_summary, after_summary, cell_names, launches);
+  result.cells = common_cells(before_summary, after_summary, cell_names, pairing);
   const auto compared = std::ranges::count_if(
-      result.cells, [&](const CellChange& cell) { return can_be_told(cell, launches); });
+      result.cells, [&](const CellChange& cell) { return can_be_told(cell, pairing); });
   if (compared > 0) {
     result.confidence = stats::confidence_of_each(static_cast<std::size_t>(compared));
   }
   for (CellChange& cell : result.cells) {
-    if (can_be_told(cell, launches)) {
-      judge(cell, launches, result.confidence, result.rule);
+    if (can_be_told(cell, pairing)) {
+      judge(cell, pairing, result.confidence, result.rule);
     } else {
-      leave_unsure(cell, launches);
+      leave_unsure(cell, pairing);
     }
     add_energy(cell);
     add_marks(cell, names);

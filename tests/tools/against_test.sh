@@ -84,6 +84,9 @@ case_build() {
   version 'tandem 9.8.7 (results schema 1.999.0)'
   expect 0 run --against=other --out later
   grep -q 'version of tandem 9.8.7 against [0-9]' out || die "the versions are not told"
+  version 'tandem 9.8.8'
+  expect 2 run --against=other --out later
+  one_line "its version is '9.8.7', here it is '9.8.8'; choose another --out"
   version 'tandem 9.8.7 (results schema 2.0.0)'
   expect 2 run --against=other --out newer
   one_line '--against: the build other writes results of schema 2.0.0, and this one reads 1\.'

@@ -20,6 +20,7 @@
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
 
 namespace tandem::cli {
@@ -237,6 +238,8 @@ ReferenceSide::ReferenceSide(const Reference& reference, const OutputPaths& out,
     fail(ErrorKind::kUsage, "resuming {}: it belongs to another run; choose another --out",
          folder_.journal().string());
   }
+  check_same_machine(journal_.contents().sweep, sweep_of_reference(reference, run).context,
+                     folder_.journal());
   folder_.mark_unfinished();
 }
 
