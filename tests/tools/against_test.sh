@@ -5,6 +5,11 @@
 # shellcheck source=tests/tools/cases.sh
 source "$(dirname "$0")/cases.sh"
 
+# into FOLDER OPTION...: a run into another folder
+into() {
+  "$tandem" run ./sweep.json --out "$1" --step-bench "$fake" --oversubscribe "${@:2}"
+}
+
 references() { grep -c '"launch_index"' result/against/journal.jsonl; }
 
 # another [VARIABLE=VALUE...]: a build folder whose step_bench has these variables
@@ -66,10 +71,10 @@ case_option() {
   grep -q 'with --grads=views' out || die "the option is not told"
   if grep -q 'only [AB] measured' out; then die "cells did not meet"; fi
   compared
-  if grep -q 'grads' result/cells.csv; then die "the run itself has the option"; fi
+  if grep -q 'grads=views' result/cells.csv; then die "the run itself has the option"; fi
   [ "$(grep -c 'grads=views' result/against/cells.csv)" = 2 ] || die "the reference does not have it"
   sed -i 's/"launch": "processes"/"launch": "processes", "options": {"grads": "views"}/' sweep.json
-  expect 2 run --against-option --grads=views --out other
+  expect 2 into other --against-option --grads=views
   one_line 'no cell of the sweep takes it: '
 }
 
@@ -82,16 +87,16 @@ case_build() {
   expect 2 run
   one_line "it was begun against the build $folder/other, and now it is against nothing"
   version 'tandem 9.8.7 (results schema 1.999.0)'
-  expect 0 run --against=other --out later
+  expect 0 into later --against=other
   grep -q 'version of tandem 9.8.7 against [0-9]' out || die "the versions are not told"
   version 'tandem 9.8.8'
-  expect 2 run --against=other --out later
+  expect 2 into later --against=other
   one_line "its version is '9.8.7', here it is '9.8.8'; choose another --out"
   version 'tandem 9.8.7 (results schema 2.0.0)'
-  expect 2 run --against=other --out newer
+  expect 2 into newer --against=other
   one_line '--against: the build other writes results of schema 2.0.0, and this one reads 1\.'
   mkdir empty
-  expect 2 run --against=empty --out newer
+  expect 2 into newer --against=empty
   one_line '--against: empty has no bin/step_bench: give a build folder'
   [ ! -e newer ] || die "something was written"
 }
@@ -218,7 +223,7 @@ case_failing() {
   expect 1 run --against-env FAKE_FAIL=ddp
   grep -q '^  ! only B measured 2 cells: .*(A: failed: step_bench: ddp cannot be had' out || die "the reference's failure is not told"
   [ "$(launches)" = 13 ] && [ "$(references)" = 13 ] || die "not two rounds of cells that fail"
-  FAKE_FAIL=ddp expect 3 run --against-env FAKE_FAIL=none --out own
+  FAKE_FAIL=ddp expect 3 into own --against-env FAKE_FAIL=none
   grep -q '^B fails: 2 cells failed\.$' out || die "the run's own failure is no bad answer"
 }
 
@@ -238,7 +243,7 @@ case_torch() {
   [ "$(launches)" = 24 ] && [ "$(references)" = 24 ] || die "not (5 + 3) cells x 3 launches on both sides"
   compared
   another
-  expect 2 run --with-torch="$folder/python" --against=other --out more
+  expect 2 into more --with-torch="$folder/python" --against=other
   one_line '--against is of Tandem.s own programs'
 }
 

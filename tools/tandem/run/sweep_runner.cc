@@ -295,7 +295,9 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
   CellState& state = states_[planned.cell];
   Round round(sides_.size());
   bool has_failed = false;
+  int place = 0;
   for (const std::size_t side : order_of(planned)) {
+    announce(planned, side, place++);
     const std::optional<LaunchOutcome> outcome = launch(planned, side);
     if (!outcome) return;
     note(planned.cell, side, *outcome);
@@ -308,16 +310,19 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
   if (has_failed && ++state.failures >= kMostFailures) state.settled = true;
 }
 
-std::optional<LaunchOutcome> SweepRunner::launch(const PlannedLaunch& planned, std::size_t side) {
+void SweepRunner::announce(const PlannedLaunch& planned, std::size_t side, int place) {
   const CellState& state = states_[planned.cell];
-  const results::Cell cell = cell_of(side, planned.cell);
-  const std::vector<int> left = remaining();
+  std::vector<int> left = remaining();
+  left[planned.cell] = std::max(0, left[planned.cell] - place);  // a round is done as a whole
   const int total = std::accumulate(left.begin(), left.end(), finished_);
   const std::string figure =
       state.medians.empty() ? "" : short_step(stats::median(state.medians)) + " a step";
-  progress_.starting(words_before(side) + cell.name(), finished_, total, times_.total(left),
-                     figure);
+  progress_.starting(words_before(side) + cell_of(side, planned.cell).name(), finished_, total,
+                     times_.total(left), figure);
+}
 
+std::optional<LaunchOutcome> SweepRunner::launch(const PlannedLaunch& planned, std::size_t side) {
+  const results::Cell cell = cell_of(side, planned.cell);
   const TimePoint start = Clock::now();
   std::optional<LaunchOutcome> outcome =
       sides_[side].launcher.run(cell, planned.launch, speeds_for(cell));

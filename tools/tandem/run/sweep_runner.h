@@ -89,6 +89,8 @@ class SweepRunner {
   // The sides in the order in which they launch.
   [[nodiscard]] std::vector<std::size_t> order_of(const PlannedLaunch& planned) const;
   void launch(const PlannedLaunch& planned);
+  // Says which launch starts, the `place`-th of its round, from 0.
+  void announce(const PlannedLaunch& planned, std::size_t side, int place);
   // The side's launch; nothing where an interrupt cut it short.
   [[nodiscard]] std::optional<LaunchOutcome> launch(const PlannedLaunch& planned, std::size_t side);
   // The first launch that scaled a preset link decides the core speed of all launches, so that all
