@@ -101,6 +101,8 @@ class DocumentReader {
 
 }  // namespace
 
+std::string_view schema_version() { return kSchemaVersion; }
+
 std::string to_json_text(const Document& document) {
   std::string text;
   write_to([&text](std::string_view part) { text += part; }, document);

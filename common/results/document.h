@@ -12,6 +12,9 @@
 
 namespace tandem::results {
 
+// The version of journals and documents as this program writes them.
+[[nodiscard]] std::string_view schema_version();
+
 // A sweep's results, the only source of the reports.
 struct Document {
   SweepInfo sweep;

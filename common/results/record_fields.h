@@ -210,6 +210,12 @@ constexpr auto json_fields(const Addition*) {
                     field("launches_per_cell", &Addition::launches_per_cell));
 }
 
+constexpr auto json_fields(const Against*) {
+  return std::tuple(field("run", &Against::run), field("is_reference", &Against::is_reference),
+                    field("build", &Against::build), field("variables", &Against::variables),
+                    field("options", &Against::options));
+}
+
 // The sweep without its context and its links, which have their own places.
 constexpr auto json_fields(const SweepInfo*) {
   using S = SweepInfo;
@@ -217,7 +223,7 @@ constexpr auto json_fields(const SweepInfo*) {
                     field("planned_cells", &S::planned_cells),
                     field("launches_per_cell", &S::launches_per_cell),
                     field("dropped", &S::dropped), field("additions", &S::additions),
-                    field("commands", &S::commands));
+                    field("commands", &S::commands), field("against", &S::against));
 }
 
 // The facts of the machine that were measured once for a sweep: the key "machine".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,19 @@ struct DroppedCells {
   std::vector<std::string> cells;  // cells by name
 };
 
+// A run whose two sides took turns within rounds (`tandem run --against`), of which the document is
+// one: what the reference was that the run was held against. Equal launch indices of both documents
+// are one round.
+struct Against {
+  std::string run{};          // identifier that the documents of both sides share
+  bool is_reference = false;  // whether the document is the reference's
+  std::string build{};        // folder of the reference's programs; empty: those of the run
+  std::vector<std::string> variables{};          // "NAME=VALUE", of the reference's launches alone
+  std::map<std::string, std::string> options{};  // of the reference's cells alone, by name
+
+  bool operator==(const Against&) const = default;
+};
+
 // The facts of a sweep in its journal and its document.
 struct SweepInfo {
   std::string name;
@@ -62,6 +76,7 @@ struct SweepInfo {
   // The command that began each document merged into this one: the words after `tandem`, without
   // --out. Empty: the document is older than this field.
   std::vector<std::vector<std::string>> commands{};
+  std::optional<Against> against{};  // absent: the run had one side
 };
 
 }  // namespace tandem::results

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/model/cell_partners.h"
+#include "reports/model/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
 #include "reports/text/format.h"
@@ -96,13 +98,22 @@ struct Presence {
   std::map<std::tuple<std::string, std::string>, const CellSummary*> failed;
 };
 
-Presence presence_of(const Summary& summary) {
+// The names of the document's cells: a reference whose run is there, too, has its options alone.
+CellNames names_in(const SideBySide& side, const results::Document& document) {
+  for (const Report& other : side.reports) {
+    const auto options = options_of_reference(document, other.document);
+    if (!options.empty()) return CellNames(options);
+  }
+  return CellNames({});
+}
+
+Presence presence_of(const Summary& summary, const CellNames& names) {
   Presence presence;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches > 0) {
-      presence.measured.emplace(identity_of(cell), &cell);
+      presence.measured.emplace(names.identity(cell), &cell);
     } else {
-      presence.failed.emplace(std::tuple(cell.cell.name(), cell.mode), &cell);
+      presence.failed.emplace(std::tuple(names.own(cell.cell), cell.mode), &cell);
     }
   }
   return presence;
@@ -180,6 +191,7 @@ std::vector<std::string> side_notes(const SideBySide& side) {
     const std::string name = letter(i + 1);
     const DocumentChange& changes = side.changes[i];
     const std::string against = name + " against A: ";
+    if (!changes.sides.empty()) lines.push_back(against + changes.sides);
     lines.push_back(against + change_method(changes, {.before = letter(0), .after = name}));
     for (const std::string& note : changes.notes) lines.push_back(against + note);
   }
@@ -224,7 +236,7 @@ TextTable partial_table(const SideBySide& side) {
   std::vector<Presence> documents;
   std::map<CellIdentity, std::size_t> counts;
   for (const Report& report : side.reports) {
-    documents.push_back(presence_of(report.summary));
+    documents.push_back(presence_of(report.summary, names_in(side, report.document)));
     for (const auto& [identity, cell] : documents.back().measured) ++counts[identity];
   }
   TextTable table = lettered(side, "cell");

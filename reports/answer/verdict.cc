@@ -30,7 +30,7 @@ struct Tally {
   std::map<stats::Verdict, int> verdicts;
 };
 
-std::string point_text(const CellSummary& summary) {
+std::string pair_point_text(const CellSummary& summary) {
   return fmt::format("{}, batch {}{}, {}", summary.cell.model, summary.cell.global_batch,
                      precision_suffix(summary.cell), count_text(summary.cell.devices, "device"));
 }
@@ -87,7 +87,7 @@ std::string marks_text(const StrategyPair& pair) {
 }
 
 std::string sentence(const StrategyPair& pair) {
-  return point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
+  return pair_point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
          against_single(pair);
 }
 

@@ -9,9 +9,12 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "common/stats/comparison.h"
+#include "common/stats/rounds.h"
 #include "reports/model/marks.h"
+#include "reports/model/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 
@@ -33,9 +36,12 @@ bool on_one_link(const CellSummary& before, const CellSummary& after) {
   return core_speeds(before) == core_speeds(after);
 }
 
-bool can_be_told(const CellChange& cell) {
-  return cell.before->launches >= 2 && cell.after->launches >= 2 &&
-         on_one_link(*cell.before, *cell.after);
+enum class Pairing { kOfTwoRuns, kInRounds };
+
+bool can_be_told(const CellChange& cell, Pairing pairing) {
+  if (!on_one_link(*cell.before, *cell.after)) return false;
+  if (pairing == Pairing::kInRounds) return cell.rounds >= 2;
+  return cell.before->launches >= 2 && cell.after->launches >= 2;
 }
 
 // Adds the cell's marks as "A: drifts: ...", without the letter where both documents have the mark.
@@ -60,11 +66,20 @@ void add_energy(CellChange& cell) {
   cell.remarks.push_back("energy per step " + change_ratio_text(*cell.energy_ratio));
 }
 
-void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
+void estimate(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
+  if (pairing == Pairing::kInRounds) {
+    const RoundMedians rounds = in_rounds(*cell.before, *cell.after);
+    cell.time_ratio = stats::ratio_in_rounds(rounds.after, rounds.before, confidence);
+    return;
+  }
   cell.time_ratio =
       stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence, rule.between_runs);
   cell.rank_ratio = stats::hodges_lehmann_ratio(cell.after->medians, cell.before->medians);
   cell.rank_p = stats::mann_whitney(cell.after->medians, cell.before->medians).p;
+}
+
+void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
+  estimate(cell, pairing, confidence, rule);
   cell.change = stats::judge_change(cell.time_ratio, rule.threshold);
   const bool is_change =
       cell.change == stats::Change::kSlower || cell.change == stats::Change::kFaster;
@@ -73,65 +88,28 @@ void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
   }
   // The p of a rank test has to meet the confidence that so many intervals need to hold together.
   // Ranks do not know the deviation between runs.
-  if (cell.change == stats::Change::kUnsure && rule.between_runs == 0 &&
-      cell.rank_p < 1 - confidence) {
+  if (cell.change == stats::Change::kUnsure && rule.between_runs == 0 && cell.rank_p &&
+      *cell.rank_p < 1 - confidence) {
     cell.remarks.push_back(
-        fmt::format("wild launches widen the interval: by ranks {}", ratio_text(cell.rank_ratio)));
+        fmt::format("wild launches widen the interval: by ranks {}", ratio_text(*cell.rank_ratio)));
   }
 }
 
 // Leaves a ratio without an interval, and says why.
-void leave_unsure(CellChange& cell) {
+void leave_unsure(CellChange& cell, Pairing pairing) {
   cell.time_ratio = stats::ratio_of_medians(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
-  cell.rank_ratio = cell.time_ratio;
-  cell.remarks.emplace_back(on_one_link(*cell.before, *cell.after)
-                                ? "a single launch does not tell how launches vary"
-                                : "links were scaled to different core speeds: not the same link");
-}
-
-// The cell without what was planted into it on purpose.
-results::Cell bare(results::Cell cell) {
-  for (const char* option : {"plant", "fault"}) cell.options.erase(option);
-  return cell;
-}
-
-CellIdentity identity_without_plant(const CellSummary& cell) {
-  return {bare(cell.cell).name(), cell.cell.backend, cell.mode, cell.modelled, ""};
-}
-
-// The measured cells of a document. A cell's partner is the same cell, or, where only one of the
-// two has a planted delay, the same cell but for that delay: so a gate can be tried.
-class Partners {
- public:
-  Partners(const Summary& summary, const Summary& others) {
-    std::set<CellIdentity> taken;
-    for (const CellSummary& other : others.cells) {
-      if (other.launches > 0) taken.insert(identity_of(other));
-    }
-    for (const CellSummary& cell : summary.cells) {
-      if (cell.launches == 0) continue;
-      same_.emplace(identity_of(cell), &cell);
-      if (!taken.contains(identity_of(cell))) free_.emplace(identity_without_plant(cell), &cell);
-    }
+  if (!on_one_link(*cell.before, *cell.after)) {
+    cell.remarks.emplace_back("links were scaled to different core speeds: not the same link");
+    return;
   }
+  cell.remarks.push_back(fmt::format("a single {0} does not tell how {0}s vary",
+                                     pairing == Pairing::kInRounds ? "round" : "launch"));
+}
 
-  // Null where the cell has no partner.
-  [[nodiscard]] const CellSummary* of(const CellSummary& cell) const {
-    const auto same = same_.find(identity_of(cell));
-    if (same != same_.end()) return same->second;
-    const auto free = free_.find(identity_without_plant(cell));
-    if (free == free_.end()) return nullptr;
-    return free->second->planted.empty() == cell.planted.empty() ? nullptr : free->second;
-  }
-
- private:
-  std::map<CellIdentity, const CellSummary*> same_;
-  std::map<CellIdentity, const CellSummary*> free_;  // cells that are the same as no other
-};
-
-std::vector<CellChange> common_cells(const Summary& before, const Summary& after) {
-  const Partners partners(after, before);
+std::vector<CellChange> common_cells(const Summary& before, const Summary& after,
+                                     const CellNames& cell_names, Pairing pairing) {
+  const Partners partners(after, before, cell_names);
   std::vector<CellChange> cells;
   for (const CellSummary& cell : before.cells) {
     const CellSummary* const partner = cell.launches > 0 ? partners.of(cell) : nullptr;
@@ -139,6 +117,9 @@ std::vector<CellChange> common_cells(const Summary& before, const Summary& after
     CellChange common;
     common.before = &cell;
     common.after = partner;
+    if (pairing == Pairing::kInRounds) {
+      common.rounds = static_cast<int>(in_rounds(cell, *partner).after.size());
+    }
     cells.push_back(common);
   }
   return cells;
@@ -176,7 +157,7 @@ Facts software_facts(const results::Document& document) {
   add(facts, "build", document.sweep.context.library_build_type);
   const auto& custom = document.sweep.context.custom;
   const auto version = custom.find("tandem_version");
-  if (version != custom.end()) add(facts, "tandem", version->second);
+  if (version != custom.end()) add(facts, "version of tandem", version->second);
   return facts;
 }
 
@@ -232,14 +213,17 @@ void add_shared(std::vector<std::string>& lines, const results::Document& before
 
 // Adds "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more".
 void add_lonely(std::vector<std::string>& lines, const std::string& own, const std::string& other,
-                const std::vector<const CellSummary*>& cells, const Summary& others) {
+                const std::vector<const CellSummary*>& cells, const Summary& others,
+                const CellNames& cell_names) {
   if (cells.empty()) return;
   std::vector<std::string> names;
   for (const CellSummary* cell : cells) {
     if (names.size() == kMostNamed) break;
     std::string name = cell->cell.name();
+    const std::string wanted = cell_names.own(cell->cell);
     for (const CellSummary& there : others.cells) {
-      if (there.launches > 0 || there.cell.name() != name || there.mode != cell->mode) continue;
+      const bool is_it = cell_names.own(there.cell) == wanted && there.mode == cell->mode;
+      if (there.launches > 0 || !is_it) continue;
       name += fmt::format(" ({}: {}: {})", other, to_string(there.status), there.reason);
       break;
     }
@@ -270,7 +254,8 @@ std::vector<std::string> change_notes(const results::Document& before,
 // Adds the cells that only one document measured, with the reason where the other document tells a
 // reason.
 void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, const Summary& after,
-                      const std::vector<CellChange>& common, const DocumentNames& names) {
+                      const std::vector<CellChange>& common, const CellNames& cell_names,
+                      const DocumentNames& names) {
   std::set<const CellSummary*> met;
   for (const CellChange& cell : common) met.insert({cell.before, cell.after});
   const auto left_of = [&](const Summary& summary) {
@@ -280,41 +265,18 @@ void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, co
     }
     return left;
   };
-  add_lonely(lines, names.before, names.after, left_of(before), after);
-  add_lonely(lines, names.after, names.before, left_of(after), before);
+  add_lonely(lines, names.before, names.after, left_of(before), after, cell_names);
+  add_lonely(lines, names.after, names.before, left_of(after), before, cell_names);
 }
 
 bool has_failed(const CellSummary& cell) {
   return cell.failed_launches > 0 || cell.status == results::Status::kFailed;
 }
 
-// The cells of a document by name; a cell that is not there by its own is found by its name without
-// what was planted.
-class CellsByName {
- public:
-  explicit CellsByName(const Summary& summary) {
-    for (const CellSummary& cell : summary.cells) {
-      own_.emplace(cell.cell.name(), &cell);
-      bare_.insert_or_assign(bare(cell.cell).name(), &cell);
-    }
-  }
-
-  // Null where the document does not have the cell.
-  [[nodiscard]] const CellSummary* find(const CellSummary& wanted) const {
-    const auto own = own_.find(wanted.cell.name());
-    if (own != own_.end()) return own->second;
-    const auto near = bare_.find(bare(wanted.cell).name());
-    return near == bare_.end() ? nullptr : near->second;
-  }
-
- private:
-  std::map<std::string, const CellSummary*> own_;
-  std::map<std::string, const CellSummary*> bare_;
-};
-
-std::vector<LostCell> lost_cells(const Summary& before, const Summary& after) {
-  const CellsByName then_by_name(before);
-  const CellsByName now_by_name(after);
+std::vector<LostCell> lost_cells(const Summary& before, const Summary& after,
+                                 const CellNames& cell_names) {
+  const CellsByName then_by_name(before, cell_names);
+  const CellsByName now_by_name(after, cell_names);
   std::vector<LostCell> lost;
   for (const CellSummary& cell : after.cells) {
     const CellSummary* const then = then_by_name.find(cell);
@@ -331,8 +293,8 @@ std::vector<LostCell> lost_cells(const Summary& before, const Summary& after) {
 // Names cells of which launches failed in the second document, but those that no launch of it
 // measured and the first document did: another line names these.
 void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lost,
-                const Summary& before, const DocumentNames& names) {
-  const CellsByName then_by_name(before);
+                const Summary& before, const CellNames& cell_names, const DocumentNames& names) {
+  const CellsByName then_by_name(before, cell_names);
   std::vector<std::string> failed;
   for (const LostCell& one : lost) {
     const CellSummary& cell = *one.cell;
@@ -346,6 +308,17 @@ void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lo
   }
   if (failed.empty()) return;
   lines.push_back(fmt::format("in {} launches failed: {}", names.after, join(failed, ", ")));
+}
+
+// What both sides were; a deviation between runs does not apply.
+void tell_of_one_run(DocumentChange& changes, const results::Document& before,
+                     const results::Document& after, const DocumentNames& names) {
+  changes.sides = fmt::format("{} is {}. {} is {}.", names.before, side_text(before), names.after,
+                              side_text(after));
+  if (std::exchange(changes.rule.between_runs, 0) == 0) return;
+  changes.notes.emplace_back(
+      "--between-runs does nothing here: both sides took turns in one run, and a round has no "
+      "scatter between runs");
 }
 
 }  // namespace
@@ -362,11 +335,15 @@ std::string change_ratio_text(const stats::Estimate& ratio) {
 std::string change_method(const DocumentChange& changes, const DocumentNames& names) {
   if (changes.confidence == 0) return "No cell has two launches on both sides: nothing is judged.";
   const double between = changes.rule.between_runs;
+  const std::string what =
+      changes.sides.empty()
+          ? "Ratios of launch medians"
+          : "Both took turns in one run; ratios of the launch medians of each round";
   return fmt::format(
-      "Ratios of launch medians; above 1 {} is slower. The intervals hold together with 95 %, each "
+      "{}; above 1 {} is slower. The intervals hold together with 95 %, each "
       "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
       "narrow it.",
-      names.after, 100 * changes.confidence,
+      what, names.after, 100 * changes.confidence,
       between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
       100 * changes.rule.threshold);
 }
@@ -377,10 +354,6 @@ std::string change_counts(const DocumentChange& changes) {
     parts.push_back(fmt::format("{} {}", changes.count(change), to_string(change)));
   }
   return fmt::format("{}: {}.", count_text(std::ssize(changes.cells), "cell"), join(parts, ", "));
-}
-
-CellIdentity identity_of(const CellSummary& cell) {
-  return {cell.cell.name(), cell.cell.backend, cell.mode, cell.modelled, cell.planted};
 }
 
 int DocumentChange::count(stats::Change change) const {
@@ -399,24 +372,30 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
                                  const ChangeRule& rule, const DocumentNames& names) {
   DocumentChange result;
   result.rule = rule;
-  result.cells = common_cells(before_summary, after_summary);
-  const auto compared = std::ranges::count_if(result.cells, can_be_told);
+  const Pairing pairing = are_of_one_run(before, after) ? Pairing::kInRounds : Pairing::kOfTwoRuns;
+  if (pairing == Pairing::kInRounds) tell_of_one_run(result, before, after, names);
+  const CellNames cell_names(options_of_reference(before, after));
+  result.cells = common_cells(before_summary, after_summary, cell_names, pairing);
+  const auto compared = std::ranges::count_if(
+      result.cells, [&](const CellChange& cell) { return can_be_told(cell, pairing); });
   if (compared > 0) {
     result.confidence = stats::confidence_of_each(static_cast<std::size_t>(compared));
   }
   for (CellChange& cell : result.cells) {
-    if (can_be_told(cell)) {
-      judge(cell, result.confidence, rule);
+    if (can_be_told(cell, pairing)) {
+      judge(cell, pairing, result.confidence, result.rule);
     } else {
-      leave_unsure(cell);
+      leave_unsure(cell, pairing);
     }
     add_energy(cell);
     add_marks(cell, names);
   }
-  result.notes = change_notes(before, after, names);
-  result.lost = lost_cells(before_summary, after_summary);
-  add_lonely_cells(result.notes, before_summary, after_summary, result.cells, names);
-  add_failed(result.notes, result.lost, before_summary, names);
+  for (std::string& note : change_notes(before, after, names)) {
+    result.notes.push_back(std::move(note));
+  }
+  result.lost = lost_cells(before_summary, after_summary, cell_names);
+  add_lonely_cells(result.notes, before_summary, after_summary, result.cells, cell_names, names);
+  add_failed(result.notes, result.lost, before_summary, cell_names, names);
   return result;
 }
 

@@ -4,11 +4,11 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "common/results/document.h"
 #include "common/stats/change.h"
+#include "reports/model/cell_partners.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
@@ -18,12 +18,13 @@ struct CellChange {
   const CellSummary* before = nullptr;
   const CellSummary* after = nullptr;
   stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
+  int rounds = 0;              // rounds of the ratio, in documents of one run
   stats::Change change = stats::Change::kUnsure;
   std::optional<stats::Estimate> energy_ratio;  // joules per step, after / before; where both tell
   // The ratio by ranks, which single wild launches do not move; its interval holds for this ratio
-  // alone, at 95 %.
-  stats::Estimate rank_ratio;
-  double rank_p = 1;
+  // alone, at 95 %. Absent of rounds, since the ranks are those of independent launches.
+  std::optional<stats::Estimate> rank_ratio;
+  std::optional<double> rank_p;
   std::vector<std::string> remarks;
 };
 
@@ -50,15 +51,12 @@ struct DocumentNames {
 inline constexpr std::array kChanges{stats::Change::kSlower, stats::Change::kFaster,
                                      stats::Change::kSame, stats::Change::kUnsure};
 
-// The fields that two cells share to be the same cell: name, back end, mode, modelled parts and
-// planted delay. The name's options include precision and links, except in documents whose launches
-// alone tell them.
-using CellIdentity = std::tuple<std::string, std::string, std::string, std::string, std::string>;
-[[nodiscard]] CellIdentity identity_of(const CellSummary& cell);
-
 // The changes between two documents, cell by cell. The changes point into the summaries.
 struct DocumentChange {
   ChangeRule rule;
+  // What both sides were, where both documents are of one run, whose launches took turns within
+  // rounds; empty: they are of two runs.
+  std::string sides{};
   double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: no interval
   std::vector<CellChange> cells;  // cells in the order of the summaries
   std::vector<LostCell> lost{};
@@ -71,8 +69,10 @@ struct DocumentChange {
 
 // Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode,
 // modelled parts and planted delay are the same: a modelled link is never compared with a measured
-// link, nor with a link scaled to another core speed. The documents tell the machines' facts; both
-// summaries belong to the documents and must outlive the result.
+// link, nor with a link scaled to another core speed. In documents of one run the reference's own
+// options are no difference, each cell is judged by the ratios of its rounds, and no deviation
+// between runs applies. The documents tell the machines' facts; both summaries belong to the
+// documents and must outlive the result.
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,

@@ -100,9 +100,11 @@ std::string trust(const SideBySide& side) {
 
 // A sentence per document about its changes, and the documents' own verdicts.
 std::string side_header(const SideBySide& side) {
+  const bool is_one_run = side.size() == 2 && !side.changes.front().sides.empty();
   std::string html =
-      fmt::format("<header>\n<p class=\"eyebrow\">Tandem</p>\n<h1>{} documents side by side</h1>\n",
-                  side.size());
+      fmt::format("<header>\n<p class=\"eyebrow\">Tandem</p>\n<h1>{}</h1>\n",
+                  is_one_run ? "A run against its reference, in turns"
+                             : fmt::format("{} documents side by side", side.size()));
   for (const std::string& line : side_lines(side)) {
     html += "<p class=\"overall\">" + escape_html(line) + "</p>\n";
   }

@@ -39,7 +39,7 @@ FOREIGN = {
     "pip": "installs the wheel", "pip3": "installs the wheel", "ps": "shows processes", "python3": "runs a script or makes a venv",
     "salloc": "allocates nodes", "sbatch": "queues a job", "scp": "copies to a node",
     "source": "reads an environment into the shell", "squeue": "shows jobs", "ssh": "goes to a node", "sudo": "is root",
-    "tail": "shows the end", "tar": "unpacks the archive", "tee": "keeps what is shown", "unset": "clears a variable",
+    "tail": "shows the end", "test": "looks at a code", "tar": "unpacks the archive", "tee": "keeps what is shown", "unset": "clears a variable",
 }
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them
@@ -218,7 +218,8 @@ class Checker:
     def stand_in(self, word, kind):
         """Puts a sample where the document has a file or folder of the reader's."""
         path = self.scratch / os.path.expanduser(word)
-        if path.exists() or not path.is_relative_to(self.scratch) or ".." in path.parts:
+        is_there = path.exists() and (kind != "run" or not path.is_dir() or (path / "results.json").exists())
+        if is_there or not path.is_relative_to(self.scratch) or ".." in path.parts:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         if kind == "sweep":
@@ -230,7 +231,7 @@ class Checker:
         elif path.suffix == ".json":
             path.write_text(json.dumps(self.another_run()))
         else:
-            path.mkdir()
+            path.mkdir(exist_ok=True)  # a run's own folder may hold its reference's already
             (path / "results.json").write_text(json.dumps(self.another_run()))
 
     def another_run(self):
@@ -252,6 +253,11 @@ class Checker:
     def stand_in_for_all(self, verb, words):
         for value in re.findall(r"(?m)^--model[=\n](\S+\.json)$", "\n".join(words)):
             self.stand_in(value, "workload")
+        for value in re.findall(r"(?m)^--against=(\S+)$", "\n".join(words)):
+            build = self.scratch / value
+            build.mkdir(parents=True, exist_ok=True)
+            if not (build / "bin").exists():
+                (build / "bin").symlink_to(self.programs)
         kind = {"run": "sweep", "trace": "trace", "profile": "trace"}.get(verb, "run")
         for before, word in zip(words, words[1:]):
             if word.startswith("-") or before == "--out":

@@ -186,7 +186,7 @@ TEST(DocumentChange, OneWildLaunch_LeavesItUnsure_AndRanksAreTold) {
                       Synthetic().add("dp", 2, wild).document());
   EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
   EXPECT_THAT(pair.changes.cells[0].remarks, ElementsAre(HasSubstr("by ranks 1.2")));
-  EXPECT_NEAR(pair.changes.cells[0].rank_p, 2.0 / 924, 1e-9);
+  EXPECT_NEAR(pair.changes.cells[0].rank_p.value(), 2.0 / 924, 1e-9);
 }
 
 TEST(DocumentChange, MarksOfEitherSide_AreNamed) {

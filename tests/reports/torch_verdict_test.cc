@@ -28,7 +28,7 @@ void set_option(Synthetic& synthetic, const std::string& name, const std::string
   for (std::size_t i = from; i < launches.size(); ++i) launches[i].cell.options[name] = value;
 }
 
-VerdictText verdict_of(Synthetic& synthetic) {
+VerdictText torch_verdict_of(Synthetic& synthetic) {
   const Summary summary = summarize(synthetic.document());
   return verdict(synthetic.document(), summary);
 }
@@ -36,7 +36,7 @@ VerdictText verdict_of(Synthetic& synthetic) {
 TEST(TorchVerdict, OfOneComparison_IsTheWholeAnswer) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.4, 0.4}).add("dp", 4, {0.18, 0.18}).add("ddp", 4, {0.1, 0.1});
-  const VerdictText text = verdict_of(as_torch(synthetic));
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
   EXPECT_EQ(text.subject, "CPU only: 2 cores of Test CPU, says nothing about GPUs");
   EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel is 1.80 times as fast as "
                               "DataParallel on own.py:build on 4 devices ("),
@@ -53,7 +53,7 @@ TEST(TorchVerdict, WithoutDataParallel_IsAgainstOneProcessAndTheBound) {
   synthetic.add("single", 1, {0.2, 0.2})
       .add("independent", 2, {0.1, 0.1})
       .add("ddp", 2, {0.125, 0.125});
-  const VerdictText text = verdict_of(as_torch(synthetic));
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
   EXPECT_NE(text.overall.find("on own.py:build on 2 devices has 1.60x"), std::string::npos)
       << text.overall;
   EXPECT_NE(text.overall.find("the speed of one process (single), 0.80x"), std::string::npos)
@@ -66,7 +66,7 @@ TEST(TorchVerdict, OfSeveralWorkloads_CountsThem) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
   synthetic.add("dp", 2, {0.1, 0.1}, 128).add("ddp", 2, {0.2, 0.2}, 128);
-  const VerdictText text = verdict_of(as_torch(synthetic));
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
   EXPECT_EQ(text.overall,
             "PyTorch 2.15.0: of 2 comparisons with DataParallel on 2 devices, "
             "DistributedDataParallel is faster in 1, slower in 1; not resolved: 0.");
@@ -83,7 +83,7 @@ TEST(TorchVerdict, NamesTheFastestVariant_OfDistributedDataParallel) {
   const std::size_t plain = synthetic.document().launches.size();
   synthetic.add("ddp", 2, {0.16, 0.16, 0.16});
   set_option(synthetic, "grads", "views", plain);
-  const VerdictText text = verdict_of(as_torch(synthetic));
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
   ASSERT_EQ(text.workloads.size(), 1U);
   EXPECT_NE(text.workloads[0].find("Faster still with grads=views: 1.25x"), std::string::npos)
       << text.workloads[0];
@@ -115,7 +115,7 @@ Synthetic& as_pretended(Synthetic& synthetic) {
 TEST(TorchVerdict, OnPretendedGpus_IsAboutTheHostsWork) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.02, 0.02}).add("dp", 4, {0.06, 0.06}).add("ddp", 4, {0.03, 0.03});
-  const VerdictText text = verdict_of(as_pretended(synthetic));
+  const VerdictText text = torch_verdict_of(as_pretended(synthetic));
   EXPECT_EQ(text.subject,
             "Pretended GPUs (NVIDIA A100-SXM4-80GB): host work measured, nothing computed; 2 cores "
             "of Test CPU");
@@ -152,7 +152,7 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereBothOfItsStrategiesMeasured) {
     record.cell.model = "mlp-small";
   }
   synthetic.add("dp", 4, {0.1, 0.1}).add("ddp", 4, {0.2, 0.2});
-  const VerdictText text = verdict_of(synthetic);
+  const VerdictText text = torch_verdict_of(synthetic);
   EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel is 1.80 times as fast as "
                               "DataParallel on mlp-small on 4 devices ("),
             0U)
@@ -172,7 +172,7 @@ TEST(TorchVerdict, BesideTandem_IsTandems_WhereOneOfItsStrategiesLacks) {
   synthetic.add("single", 1, {0.4, 0.4}).add("ddp", 2, {0.1, 0.1});
   as_torch(synthetic);
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
-  const VerdictText text = verdict_of(synthetic);
+  const VerdictText text = torch_verdict_of(synthetic);
   EXPECT_EQ(text.overall.find("ddp is faster than dp"), 0U) << text.overall;
 }
 
@@ -182,7 +182,7 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
   synthetic.add_without_time("dp", 2, results::Status::kSkipped, "out of memory");
   as_torch(synthetic);
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
-  const VerdictText text = verdict_of(synthetic);
+  const VerdictText text = torch_verdict_of(synthetic);
   EXPECT_EQ(text.overall.find("PyTorch 2.15.0: DistributedDataParallel on own.py:build on 2 "
                               "devices has 4.00x"),
             0U)
@@ -208,7 +208,7 @@ TEST(TorchVerdict, OfBatchesThatAreHeld_EachHasASentence_OnTheMostDevices) {
     synthetic.add("ddp", 8, {0.1, 0.1}, batch);
   }
   synthetic.add("dp", 4, {0.18, 0.18}, 64).add("ddp", 4, {0.1, 0.1}, 64);
-  const VerdictText text = verdict_of(as_torch(synthetic));
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
   EXPECT_NE(text.overall.find("DistributedDataParallel is 1.80 times as fast as DataParallel on "
                               "own.py:build on 4 devices"),
             std::string::npos)
@@ -229,7 +229,7 @@ TEST(TorchVerdict, OfSharesThatAreHeld_EachHasASentence_OnTheMostDevices) {
       synthetic.add("ddp", devices, {0.1, 0.1}, devices * share);
     }
   }
-  expect_starts(verdict_of(as_torch(synthetic)).workloads,
+  expect_starts(torch_verdict_of(as_torch(synthetic)).workloads,
                 {"batch 64 (8 per device), 8 devices: DistributedDataParallel is",
                  "batch 128 (16 per device), 8 devices: DistributedDataParallel takes",
                  "batch 64 (16 per device), 4 devices: DistributedDataParallel is"});

@@ -141,7 +141,12 @@ inline SweepInfo sample_sweep() {
                    .cells = {"single/threads/m/devices:2/batch:8"}}},
       .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
       .context = {},
-      .commands = {{"run", "quick", "--launches=6"}, {}}};
+      .commands = {{"run", "quick", "--launches=6"}, {}},
+      .against = Against{.run = "5f0e",
+                         .is_reference = true,
+                         .build = "/before",
+                         .variables = {"NCCL_ALGO=Ring"},
+                         .options = {{"grads", "views"}}}};
   sweep.links = {
       .devices = 2,
       .of_devices = 16,

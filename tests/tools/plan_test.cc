@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
 #include "common/base/error.h"
 #include "tests/support/build_folder.h"
@@ -67,6 +69,20 @@ TEST(Plan, RepeatedCells_AreAUsageError) {
   Sweep sweep = small_sweep();
   sweep.devices = {1, 2, 2};
   EXPECT_THROW((void)plan_cells(sweep, "host").cells, Error);
+}
+
+TEST(Plan, OfTwoSuccessiveRounds_EachSideGoesFirstInOne_AndNotAlwaysTheSame) {
+  std::map<std::size_t, std::vector<bool>> first;
+  for (const PlannedLaunch& planned : interleaved(40, 6)) {
+    first[planned.cell].push_back(planned.reference_first);
+  }
+  int begins = 0;
+  for (const auto& [cell, rounds] : first) {
+    for (std::size_t round = 0; round < 6; round += 2) EXPECT_NE(rounds[round], rounds[round + 1]);
+    begins += rounds[0] ? 1 : 0;
+  }
+  EXPECT_GT(begins, 8);
+  EXPECT_LT(begins, 32);
 }
 
 TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {

@@ -93,6 +93,20 @@ TEST(Redaction, OfADocument_IsReadAgain_WithoutWhoseItIs) {
   EXPECT_NE(words_of(sent.removed).find("1 Slurm job"), std::string::npos);
 }
 
+TEST(Redaction, OfWhatARunWasHeldAgainst_TakesFoldersWithBlanks) {
+  results::Document document = document_of_a_node();
+  document.sweep.against =
+      results::Against{.run = "5f0e",
+                       .build = "/home/me/old build",
+                       .variables = {"NCCL_TOPO_FILE=/home/me/my node/t.xml", "NCCL_ALGO=Ring"}};
+  const Redacted sent = redacted(document);
+  const results::Against read = results::parse_document(sent.text, "sent").sweep.against.value();
+  EXPECT_EQ(read.build, "[folder]");
+  EXPECT_EQ(read.variables[0], "NCCL_TOPO_FILE=[folder]/t.xml");
+  EXPECT_EQ(read.variables[1], "NCCL_ALGO=Ring");
+  EXPECT_EQ(sent.text.find("my node"), std::string::npos);
+}
+
 // The command and the warning of a document, redacted.
 std::pair<std::string, std::string> redacted_words(results::Document document, std::string word,
                                                    std::string warning) {

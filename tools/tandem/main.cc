@@ -17,6 +17,7 @@
 #include "common/command_line/parsing.h"
 #include "common/options/table.h"
 #include "common/options/values.h"
+#include "common/results/document.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -31,8 +32,8 @@ constexpr const char* kExamples =
     "  tandem explain --model=mlp-base --batch=64        # why?\n"
     "  tandem compare out/before out/after               # did it become slower?\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the answer is bad (compare, doctor, verify), "
-    "130 interrupted (143: by SIGTERM).";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the answer is bad (compare, run "
+    "--against, doctor, verify), 130 interrupted (143: by SIGTERM).";
 
 // The words of a document's command that can be repeated: --out is chosen anew.
 std::vector<std::string> without_out(const std::vector<std::string>& words) {
@@ -92,7 +93,10 @@ void check_rest(const CLI::App& command, const Verb* verb) {
 int run(const std::vector<std::string>& words, int count, char** arguments) {
   CLI::App app("DataParallel against DistributedDataParallel, measured on this machine.", "tandem");
   command_line::use_plain_help(app);
-  app.set_version_flag("--version", "tandem " TANDEM_VERSION, "say the version, and end");
+  app.set_version_flag(
+      "--version",
+      fmt::format("tandem {} (results schema {})", TANDEM_VERSION, results::schema_version()),
+      "say the version, and end");
   app.footer(kExamples);
   app.require_subcommand(0, 1);
   app.allow_extras();

@@ -347,7 +347,7 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
 // A usage error leaves FOLDER as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
-  if (!task.source.is_given) return run_or_withdraw(runner, folder);
+  if (!task.source.is_given) return run_or_withdraw(runner, {&folder});
   const std::size_t before = journal.contents().sweep.additions.size();
   const std::vector<results::Addition> after = with_missing_rungs(task, journal.contents().sweep);
   if (after.size() > before) journal.plan(after);
@@ -400,7 +400,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
       {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
-      launcher, journal, interrupts);
+      {{.launcher = launcher, .journal = journal}}, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
   results::JournalContents contents = journal.take_contents();
   return {end, {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)}};

@@ -29,6 +29,8 @@ struct LaunchOutcome {
 struct ModelWork {
   double flops_per_sample = 0;
   double parameters = 0;
+
+  bool operator==(const ModelWork&) const = default;
 };
 
 // Runs launches of cells, each in a fresh process group, and turns every outcome into a record.

@@ -36,11 +36,10 @@ double percentage_from(const std::string& text, std::string_view option) {
        text);
 }
 
-std::string heading(const char* letter, const std::string& source, const Document& document,
-                    const Summary& summary) {
-  const std::string& date = document.sweep.context.date;
-  return fmt::format("{}  {}{}{}: {}.\n", letter, source, date.empty() ? "" : ", ", date,
-                     reports::subject(document, summary));
+std::string heading(const char* letter, const ComparedSource& source) {
+  const std::string& date = source.document.sweep.context.date;
+  return fmt::format("{}  {}{}{}: {}.\n", letter, source.name, date.empty() ? "" : ", ", date,
+                     reports::subject(source.document, source.summary));
 }
 
 // What --fail-on may name, and how many cells are that.
@@ -73,10 +72,8 @@ std::vector<Cause> causes_of(const std::string& text) {
   return causes;
 }
 
-struct Answer {
-  std::string text;
-  std::string json;
-  bool is_bad = false;  // by --fail-on
+struct Answer : ComparisonText {
+  std::string json{};
 };
 
 // "B fails: 1 cell slower, 2 cells failed."; empty where nothing is to fail on.
@@ -91,7 +88,7 @@ std::string verdict(const DocumentChange& changes, const std::vector<Cause>& cau
 
 Answer compare(const CompareOptions& options) {
   const reports::ChangeRule rule = rule_of(options.rule);
-  const std::vector<Cause> causes = causes_of(options.fail_on);
+  (void)causes_of(options.fail_on);  // refused before anything is read
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
   const Summary before_summary = reports::summarize(before);
@@ -103,12 +100,9 @@ Answer compare(const CompareOptions& options) {
          "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
          options.before, options.after);
   }
-  const std::string bad = verdict(changes, causes);
-  return {.text = heading("A", options.before, before, before_summary) +
-                  heading("B", options.after, after, after_summary) + "\n" +
-                  reports::to_text(changes) + bad,
-          .json = options.json.empty() ? "" : reports::to_json(changes),
-          .is_bad = !bad.empty()};
+  return {comparison_text({options.before, before, before_summary},
+                          {options.after, after, after_summary}, changes, options.fail_on),
+          options.json.empty() ? "" : reports::to_json(changes)};
 }
 
 // A run's results.json is protected too where its journal is read instead.
@@ -129,6 +123,13 @@ void check_output(const CompareOptions& options) {
 reports::ChangeRule rule_of(const RuleOptions& options) {
   return {.threshold = percentage_from(options.threshold, "--threshold"),
           .between_runs = percentage_from(options.between_runs, "--between-runs")};
+}
+
+ComparisonText comparison_text(const ComparedSource& a, const ComparedSource& b,
+                               const reports::DocumentChange& changes, const std::string& fail_on) {
+  const std::string bad = verdict(changes, causes_of(fail_on));
+  return {.text = heading("A", a) + heading("B", b) + "\n" + reports::to_text(changes) + bad,
+          .is_bad = !bad.empty()};
 }
 
 int compare_runs(const CompareOptions& options) {

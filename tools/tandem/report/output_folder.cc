@@ -64,8 +64,9 @@ OutputPaths::OutputPaths(const std::filesystem::path& folder) : folder_(absolute
 void OutputPaths::check_apart(std::string_view option,
                               const std::vector<std::filesystem::path>& inputs, ResultsFile results,
                               ResultsFile sent) const {
-  for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
-                           "samples.csv", "explain.md", "unfinished"}) {
+  for (const char* name :
+       {"report.html", "report.md", "cells.csv", "comparisons.csv", "samples.csv", "explain.md",
+        "unfinished", "against.html", "against.md"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
   }
   if (sent == ResultsFile::kWritten) results::check_is_no_input(to_send(), option, inputs);
@@ -170,6 +171,11 @@ void OutputFolder::write_to_send(const results::Document& document) const {
 void OutputFolder::write(const reports::SideBySide& side) const {
   results::replace_file(folder() / "report.md", reports::to_markdown(side));
   results::replace_file(page(), reports::to_html(side));
+}
+
+void OutputFolder::write_against(const reports::SideBySide& side) const {
+  results::replace_file(folder() / "against.md", reports::to_markdown(side));
+  results::replace_file(against_page(), reports::to_html(side));
 }
 
 }  // namespace tandem::cli

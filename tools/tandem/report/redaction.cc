@@ -259,6 +259,10 @@ void for_each_text(results::Document& document, Change change) {
     for (std::string& word : command) change(word);
   }
   if (document.sweep.links) change(document.sweep.links->reason);
+  if (document.sweep.against) {
+    change(document.sweep.against->build);
+    for (std::string& variable : document.sweep.against->variables) change(variable);
+  }
   for (results::LaunchRecord& record : document.launches) {
     change(record.reason);
     change(record.stderr_tail);
@@ -294,6 +298,12 @@ void take_folders_out_of(results::Document& document, Removed& removed) {
   hide_folders_of(document.sweep.context.executable, removed);
   for (auto& command : document.sweep.commands) {
     for (std::string& word : command) hide_folders_of(word, removed);
+  }
+  if (document.sweep.against) {
+    hide_folders_of(document.sweep.against->build, removed);
+    for (std::string& variable : document.sweep.against->variables) {
+      hide_folders_of(variable, removed);
+    }
   }
   for (results::LaunchRecord& record : document.launches) {
     for (auto& [name, value] : record.machine.variables) hide_folders_of(value, removed);

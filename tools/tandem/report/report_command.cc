@@ -84,13 +84,15 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
 }
 
 // Merges the origins of two documents: all commands, and the busiest machine, since a load in any
-// part took time from the measured launches.
+// part took time from the measured launches. Merged launches have new numbers, so that they tell no
+// rounds.
 void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   const auto commands_of = [](const results::SweepInfo& sweep) {
     return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
   };
   into.commands = commands_of(into);
   for (auto& command : commands_of(next)) into.commands.push_back(std::move(command));
+  into.against.reset();
   if (into.context.load_avg < next.context.load_avg) {
     into.context.load_avg = next.context.load_avg;
   }
@@ -117,8 +119,20 @@ bool is_pretended(const Document& document) {
                              [](const auto& record) { return record.cell.is_pretended(); });
 }
 
-// Throws a usage error where some documents are of pretended GPUs, whose host work is no step.
+bool is_reference(const Document& document) {
+  return document.sweep.against && document.sweep.against->is_reference;
+}
+
+// Throws a usage error where some documents are of pretended GPUs, whose host work is no step, or
+// some are references, of another build or setting.
 void check_alike(const std::vector<std::string>& sources, const std::vector<Document>& documents) {
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    if (is_reference(documents[i]) == is_reference(documents[0])) continue;
+    fail(ErrorKind::kUsage,
+         "{} and {}: one is the reference of a run, of another build or setting, and the other is "
+         "not: tandem compare is for such two",
+         sources[0], sources[i]);
+  }
   for (std::size_t i = 1; i < documents.size(); ++i) {
     if (is_pretended(documents[i]) == is_pretended(documents[0])) continue;
     fail(ErrorKind::kUsage,

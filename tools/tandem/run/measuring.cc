@@ -18,6 +18,7 @@
 #include "common/results/machine_facts.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/run/against.h"
 
 namespace tandem::cli {
 
@@ -134,6 +135,7 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
          "choose another --out, which tandem merge takes together with this one",
          journal.string(), found.name, differences(found.definition, asked.definition));
   }
+  check_same_reference(found, asked, journal);
   check_same_machine(found, asked.context, journal);
 }
 
@@ -141,13 +143,16 @@ bool any_with(results::Status status, const std::vector<results::LaunchRecord>& 
   return std::ranges::any_of(launches, [&](const auto& record) { return record.status == status; });
 }
 
-SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder) {
+SweepEnd run_or_withdraw(SweepRunner& runner, const std::vector<const OutputFolder*>& folders) {
   try {
     return runner.run();
   } catch (const Error& error) {
-    const auto journal = results::read_journal(folder.journal());
-    const bool measured = journal && any_with(results::Status::kOk, journal->launches);
-    if (error.kind() == ErrorKind::kUsage && !measured) folder.withdraw();
+    const bool measured = std::ranges::any_of(folders, [](const OutputFolder* folder) {
+      const auto journal = results::read_journal(folder->journal());
+      return journal && any_with(results::Status::kOk, journal->launches);
+    });
+    if (error.kind() != ErrorKind::kUsage || measured) throw;
+    for (const OutputFolder* folder : folders) folder->withdraw();
     throw;
   }
 }

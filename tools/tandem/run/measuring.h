@@ -51,15 +51,18 @@ void check_not_a_rank(const char* command);
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,
                         const std::filesystem::path& journal);
 
-// Throws a usage error where the machine, the version or the sweep's definition differs.
+// Throws a usage error where the machine, the version, the sweep's definition or what it is held
+// against differs.
 void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
                       const std::filesystem::path& journal);
 
 [[nodiscard]] bool any_with(results::Status status,
                             const std::vector<results::LaunchRecord>& launches);
 
-// Runs the sweep; removes the results of a run that a usage error ended.
-[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner, const OutputFolder& folder);
+// Runs the sweep; removes the results of a run that a usage error ended, from the innermost of the
+// folders, which comes first.
+[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner,
+                                       const std::vector<const OutputFolder*>& folders);
 
 // Throws a usage error where writing the results would overwrite one of `inputs`, a model's file or
 // the host file.

@@ -66,18 +66,40 @@ std::string refusal_of_options(const results::Cell& cell) {
 
 }  // namespace
 
+std::string OptionCheck::refusal_of(const results::Cell& cell) {
+  std::string refusal = refusal_of_options(cell);
+  if (!refusal.empty()) return refusal;
+  const auto [answer, is_new] = answers_.try_emplace(question_of(cell));
+  if (is_new) answer->second = launcher_.refusal_of(cell, Check::kOptions);
+  return answer->second;
+}
+
 void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
-                   const Interrupts& interrupts) {
-  std::set<std::string> asked;
+                   const Interrupts& interrupts, std::string_view whose) {
+  OptionCheck check(launcher);
   for (const results::Cell& cell : cells) {
     if (interrupts.requested()) return;
-    std::string refusal = refusal_of_options(cell);
-    if (refusal.empty() && asked.insert(question_of(cell)).second) {
-      refusal = launcher.refusal_of(cell, Check::kOptions);
-    }
+    const std::string refusal = check.refusal_of(cell);
     if (!refusal.empty()) {
-      fail(ErrorKind::kUsage, "the sweep's cell {}: {}", cell.name(), refusal);
+      fail(ErrorKind::kUsage, "{}'s cell {}: {}", whose, cell.name(), refusal);
     }
+  }
+}
+
+void check_same_work(const std::vector<results::Cell>& cells, const Launcher& own,
+                     const Launcher& reference, const Interrupts& interrupts) {
+  std::set<std::string> asked;
+  for (const results::Cell& cell : cells) {
+    if (interrupts.requested() || is_foreign(cell) || !asked.insert(cell.model).second) continue;
+    const ModelWork here = own.work_of(cell);
+    const ModelWork there = reference.work_of(cell);
+    const bool are_known = here.parameters > 0 && there.parameters > 0;
+    if (!are_known || here == there) continue;
+    fail(ErrorKind::kUsage,
+         "{} is another model to the reference: {} parameters and {} operations per sample there, "
+         "{} and {} here; leave it out",
+         cell.model, there.parameters, there.flops_per_sample, here.parameters,
+         here.flops_per_sample);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/pretend/pretend_command.h"
+#include "tools/tandem/run/against.h"
 #include "tools/tandem/run/module_sweep.h"
 
 namespace tandem::cli {
@@ -19,11 +20,13 @@ struct RunOptions : MeasuringOptions {
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
   ModuleOptions module{};
+  AgainstOptions against{};
   PretendOptions pretended{.gpus = 0};  // the GPUs of --pretend; 0: none
 };
 
 // `tandem run`. Returns 0, 1 where a launch failed or the complete sweep measured nothing, 130
-// where a signal ended the sweep early.
+// where a signal ended the sweep early; of a run against a reference, kVerdictExit where
+// `tandem compare` would return that.
 [[nodiscard]] int run_sweep(const RunOptions& options);
 
 }  // namespace tandem::cli

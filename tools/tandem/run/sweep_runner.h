@@ -31,11 +31,26 @@ struct SweepPlan {
   std::vector<std::vector<std::string>> model_series{};
 };
 
-// Walks through the plan, launch by launch, and journals each launch as soon as it is finished.
+// One side of a run: how it launches, and where it journals.
+struct RunSide {
+  const Launcher& launcher;
+  results::Journal& journal;
+  // Options of all cells of this side alone, by name.
+  std::map<std::string, std::string> options{};
+};
+
+// A side's cell: one of the plan's with options that replace its own.
+[[nodiscard]] results::Cell with_options(results::Cell cell,
+                                         const std::map<std::string, std::string>& options);
+
+// Walks through the plan, launch by launch, and journals each launch as soon as it is finished. A
+// run has one side, or a reference beside it: then both sides' launches of a cell follow each other
+// within a round, and only a round that both measured is done. A round that an interrupt or a
+// failure left half done is measured again as a whole.
 class SweepRunner {
  public:
-  SweepRunner(SweepPlan plan, const Launcher& launcher, results::Journal& journal,
-              const Interrupts& interrupts);
+  // The first side is the run itself, the second one the reference.
+  SweepRunner(SweepPlan plan, std::vector<RunSide> sides, const Interrupts& interrupts);
 
   // Throws a usage error where a cell has options that step_bench refuses, before any launch; where
   // this machine, if it is to measure, lacks the back end; where the first launch cannot reach its
@@ -49,14 +64,16 @@ class SweepRunner {
  private:
   struct CellState {
     std::string name;
-    std::set<int> done;           // indices of the launches that measured
-    int disturbed = 0;            // how many of them others disturbed
-    std::vector<double> medians;  // median steps of these launches, seconds
-    int failures = 0;             // failed launches of this run
+    std::set<int> done;           // the rounds that all sides measured
+    int disturbed = 0;            // in how many of them others disturbed a launch
+    std::vector<double> medians;  // median steps of the run's own launches there, seconds
+    int failures = 0;             // rounds of this run with a failed launch
     bool settled = false;         // no further launch of the cell is started
   };
+  // The launches of a cell in one round, those that measured, by side.
+  using Round = std::vector<std::optional<results::LaunchRecord>>;
 
-  void take_over(const std::vector<results::LaunchRecord>& journaled);
+  void take_over();
   void skip_what_does_not_fit();
   void check_cells() const;
   // Waits for work that others do on this machine, such as what a build leaves behind: 30 s at
@@ -68,29 +85,35 @@ class SweepRunner {
   // Throws the usage error of a budget in which not one group of cells fits.
   [[noreturn]] void refuse_budget(const CellGroup& group) const;
   void skip(std::size_t cell, const std::string& reason);
+  [[nodiscard]] results::Cell cell_of(std::size_t side, std::size_t cell) const;
+  // The sides in the order in which they launch.
+  [[nodiscard]] std::vector<std::size_t> order_of(const PlannedLaunch& planned) const;
   void launch(const PlannedLaunch& planned);
+  // Says which launch starts, the `place`-th of its round, from 0.
+  void announce(const PlannedLaunch& planned, std::size_t side, int place);
+  // The side's launch; nothing where an interrupt cut it short.
+  [[nodiscard]] std::optional<LaunchOutcome> launch(const PlannedLaunch& planned, std::size_t side);
   // The first launch that scaled a preset link decides the core speed of all launches, so that all
   // share one link. Likewise the first launch that measured a precision's peak decides the peak.
   void adopt_speeds(const results::LaunchRecord& record);
   [[nodiscard]] MachineSpeeds speeds_for(const results::Cell& cell) const;
-  void stop_if_refused(const LaunchOutcome& outcome);
+  void stop_if_refused(const LaunchOutcome& outcome, std::size_t side);
   void stop_if_unreachable(const LaunchOutcome& outcome);
-  void note(std::size_t cell, const LaunchOutcome& outcome);
-  void adopt(std::size_t cell, const results::LaunchRecord& record);
+  void note(std::size_t cell, std::size_t side, const LaunchOutcome& outcome);
+  // Notes a round of the cell that is done, if it is.
+  void note_round(std::size_t cell, int launch, const Round& round);
   // The launches that the cell is to have: those of the plan, and, once all cells have these, one
   // in place of each disturbed one, as many again at most.
   [[nodiscard]] int wanted(const CellState& state) const;
   // Runs what is wanted.
   [[nodiscard]] SweepEnd measure();
-  void add_measured(std::size_t cell, const results::LaunchRecord& record);
   void skip_what_is_larger(std::size_t cell);
   [[nodiscard]] bool is_due(const PlannedLaunch& planned) const;
   [[nodiscard]] bool is_over_time() const;
-  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
+  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell, of all sides
 
   SweepPlan plan_;
-  const Launcher& launcher_;
-  results::Journal& journal_;
+  std::vector<RunSide> sides_;
   const Interrupts& interrupts_;
   Progress progress_;
   std::vector<CellState> states_;
@@ -100,6 +123,7 @@ class SweepRunner {
   double core_gflops_ = 0;               // core speed in the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch
+  int rounds_ = 0;                       // rounds of cells that were begun in this run or before
 };
 
 }  // namespace tandem::cli

@@ -163,10 +163,17 @@ std::vector<PlannedLaunch> interleaved(std::size_t cells, int launches) {
   std::mt19937_64 random(kSeed);
   std::vector<std::size_t> order(cells);
   std::iota(order.begin(), order.end(), 0U);
+  std::mt19937_64 random_side(kSeed + 1);  // apart, so that sides do not change the cells' order
+  std::vector<bool> reference_first(cells);
   std::vector<PlannedLaunch> all;
   for (int launch = 0; launch < launches; ++launch) {
     shuffle(order, random);
-    for (const std::size_t cell : order) all.push_back({.cell = cell, .launch = launch});
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      reference_first[cell] = launch % 2 == 0 ? random_side() % 2 == 0 : !reference_first[cell];
+    }
+    for (const std::size_t cell : order) {
+      all.push_back({.cell = cell, .launch = launch, .reference_first = reference_first[cell]});
+    }
   }
   return all;
 }

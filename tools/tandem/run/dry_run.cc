@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/run/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/results/journal.h"
+#include "reports/model/rounds.h"
+#include "tools/tandem/launch/launch_scratch.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/source_document.h"
+#include "tools/tandem/run/against.h"
+#include "tools/tandem/run/cell_groups.h"
+#include "tools/tandem/run/measuring.h"
+#include "tools/tandem/run/option_check.h"
+#include "tools/tandem/run/progress.h"
+#include "tools/tandem/run/run_task.h"
+
+namespace tandem::cli {
+namespace {
+
+// The cells that a run would measure.
+struct DryRun {
+  std::vector<results::Cell> cells;
+  std::vector<int> launches;  // launches still to run, by cell
+  LaunchTimes times;
+  std::vector<results::DroppedCells> dropped;
+  std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
+  int sides = 1;                      // 2 with a reference, whose launches count, too
+};
+
+std::string line(const DryRun& run, std::size_t cell) {
+  const int launches = run.launches[cell];
+  return fmt::format("  {}: {}, {}\n", run.cells[cell].name(), count_text(launches, "launch"),
+                     short_time(launches * run.times.of(cell)));
+}
+
+std::string head(const DryRun& run) {
+  const int launches = std::accumulate(run.launches.begin(), run.launches.end(), 0);
+  return fmt::format("{}, {} to go, about {} (a guess by the models' sizes; launches correct it)\n",
+                     count_text(std::ssize(run.cells), "cell"), count_text(launches, "launch"),
+                     short_time(run.times.total(run.launches)));
+}
+
+std::string not_measured(const DryRun& run) {
+  std::string text;
+  for (const results::DroppedCells& dropped : run.dropped) {
+    text += fmt::format("not measured: {}: {}\n", count_text(std::ssize(dropped.cells), "cell"),
+                        dropped.reason);
+    for (const std::string& name : dropped.cells) text += fmt::format("  {}\n", name);
+  }
+  for (const std::string& axis : run.left_out) text += axis + "\n";
+  return text;
+}
+
+// The cells with the time that each needs, then the cells that are not measured, with the reason.
+std::string to_text(const DryRun& run) {
+  std::string text = head(run);
+  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) text += line(run, cell);
+  return text + not_measured(run);
+}
+
+// The text of a run with a budget: the cells that the budget takes first, and the cells that the
+// budget leaves out.
+std::string to_text(const DryRun& run, Seconds budget) {
+  std::vector<bool> is_taken(run.cells.size(), false);
+  std::string taken;
+  for (const CellGroup& group :
+       within(budget, most_informative_first(run.cells), run.launches, run.times)) {
+    for (const std::size_t cell : group) {
+      is_taken[cell] = true;
+      taken += line(run, cell);
+    }
+  }
+  std::string rest;
+  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
+    if (!is_taken[cell] && run.launches[cell] > 0) rest += line(run, cell);
+  }
+  return fmt::format("{}within {}, the most informative first:\n{}left out:\n{}{}", head(run),
+                     short_time(budget), taken, rest.empty() ? "  nothing\n" : rest,
+                     not_measured(run));
+}
+
+// Reads the missing launches and their times from a journal of this sweep in --out.
+void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
+  if (options.out.empty()) return;
+  const auto journal =
+      as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
+  if (!journal) return;
+  check_same_sweep(journal->sweep, sweep_info(task, options), options.out);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
+  for (const results::LaunchRecord& record : journal->launches) {
+    const auto place = places.find(record.cell.name());
+    if (place == places.end() || record.status == results::Status::kFailed) continue;
+    int& launches = run.launches[place->second];
+    if (record.status == results::Status::kOk) {
+      run.times.add(place->second, time_of(record));
+      launches = std::max(0, launches - run.sides);
+    } else {
+      launches = 0;
+    }
+  }
+}
+
+// Throws the usage errors of a side's options. What this machine lacks for it is told.
+void check_side(DryRun& run, const RunTask& task, const std::vector<results::Cell>& cells,
+                const Launcher& launcher, const Interrupts& interrupts, std::string_view whose) {
+  check_options(cells, launcher, interrupts, whose);
+  if (task.site.is_elsewhere() || cells.empty()) return;
+  const std::string refusal = launcher.refusal_of(cells.front(), Check::kBackend);
+  if (refusal.empty()) return;
+  run.left_out.push_back(fmt::format("this machine would refuse {}: {}",
+                                     whose == "the sweep" ? "it" : whose, refusal));
+}
+
+void check_reference(DryRun& run, const RunTask& task, const LaunchSettings& own,
+                     const Launcher& launcher, const std::filesystem::path& logs,
+                     std::chrono::seconds timeout, const Interrupts& interrupts) {
+  if (!task.reference) return;
+  const Launcher other(settings_of_reference(*task.reference, own), logs, timeout, interrupts);
+  std::vector<results::Cell> cells;
+  for (const results::Cell& cell : run.cells) {
+    cells.push_back(with_options(cell, task.reference->facts.options));
+  }
+  check_side(run, task, cells, other, interrupts, "the reference");
+  check_same_work(cells, launcher, other, interrupts);
+  run.left_out.push_back("half of the launches are those of the reference: " +
+                         reports::reference_text(task.reference->facts));
+}
+
+}  // namespace
+
+int dry_run(const RunOptions& options) {
+  const RunTask task = task_of(options);
+  const Interrupts interrupts;
+  const TemporaryFolder logs;
+  const LaunchSettings settings = settings_of(task, options);
+  const std::chrono::seconds timeout = checked_launch_timeout(options.launch_timeout);
+  const Launcher launcher(settings, logs.path(), timeout, interrupts);
+  const std::size_t cells = task.plan.cells.size();
+  const int sides = task.reference ? 2 : 1;
+  DryRun run{.cells = task.plan.cells,
+             .launches = std::vector<int>(cells, task.plan.launches * sides),
+             .times = LaunchTimes(expected_times(task.plan.cells, launcher, interrupts)),
+             .dropped = by_reason(task.planned.dropped),
+             .left_out = task.sweep.left_out,
+             .sides = sides};
+  for (std::size_t i = 0; i < cells; ++i) {
+    const auto reason = why_too_large(task.plan.limit, run.cells[i]);
+    if (!reason) continue;
+    run.launches[i] = 0;
+    run.left_out.push_back(fmt::format("skipped: {}: {}", run.cells[i].name(), *reason));
+  }
+  check_side(run, task, run.cells, launcher, interrupts, "the sweep");
+  check_reference(run, task, settings, launcher, logs.path(), timeout, interrupts);
+  take_over(run, task, options);
+  const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
+  fmt::print("{}", budget ? to_text(run, *budget) : to_text(run));
+  return 0;
+}
+
+}  // namespace tandem::cli
