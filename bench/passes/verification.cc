@@ -105,13 +105,13 @@ void check_comparable(const StepOptions& options, const Model& model, Precision 
 }
 
 // What training came to, and by what factors.
-struct Trained {
+struct TrainedModel {
   TrainedValues values;
   Precision factors;
 };
 
-Trained train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
-                       const Model& model) {
+TrainedModel train_together(Bootstrap& bootstrap, Job& job, const StepOptions& options,
+                            const Model& model) {
   const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
   Platform& platform = *job.platform;
   const Precision factors = factors_of(bootstrap, *strategy, options.variant.training.precision);
@@ -158,7 +158,7 @@ Disagreement agreed(Bootstrap& bootstrap, const Disagreement& found) {
 }
 
 Verification judge(const StepOptions& options, const Model& model, Backend backend,
-                   const Trained& mine, const Disagreement& found, bool equal) {
+                   const TrainedModel& mine, const Disagreement& found, bool equal) {
   const int devices = options.job.devices;
   const Disagreement bounds = bounds_of(mine.factors, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
@@ -250,7 +250,7 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
          "verify another strategy");
   }
   try {
-    const Trained mine = train_together(bootstrap, job, options, model);
+    const TrainedModel mine = train_together(bootstrap, job, options, model);
     // The other ranks of a strategy with a root are sent weights and keep none.
     const bool equal = options::traits_of(options.variant.strategy).has_root() ||
                        equal_on_all_ranks(bootstrap, mine.values);

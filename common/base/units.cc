@@ -68,6 +68,13 @@ Nanoseconds parse_duration(std::string_view text, std::string_view what) {
   return Nanoseconds{std::llround(value)};
 }
 
+double parse_percentage(std::string_view text, std::string_view what) {
+  const std::size_t digits = text.ends_with('%') ? text.size() - 1 : 0;
+  const auto percent = parse_number<double>(text.substr(0, digits));
+  if (percent && *percent >= 0 && *percent <= 100) return *percent / 100;
+  fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", what, text);
+}
+
 std::string to_string(Bytes bytes) {
   const auto value = static_cast<double>(bytes.value);
   if (bytes < kib(1)) return fmt::format("{} B", bytes.value);

@@ -55,6 +55,9 @@ template <class T>
 // `what`.
 [[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view what);
 
+// Parses "3%", from 0% to 100%, as 0.03. Throws a usage error naming `what`.
+[[nodiscard]] double parse_percentage(std::string_view text, std::string_view what);
+
 // A text for people: "16.0 MiB", "12.3 ms".
 [[nodiscard]] std::string to_string(Bytes bytes);
 [[nodiscard]] std::string to_string(Seconds seconds);

@@ -137,8 +137,23 @@ void Journal::plan(const std::vector<Addition>& additions) {
 }
 
 void Journal::note_links(const LinkMatrix& links) {
-  const std::string text = read_file(path_);
   contents_.sweep.links = links;
+  replace_header();
+}
+
+void Journal::note_looks(const Resolving& resolving) {
+  contents_.sweep.resolving = resolving;
+  replace_header();
+}
+
+void Journal::grow(const std::string& definition, int launches_per_cell) {
+  contents_.sweep.definition = definition;
+  contents_.sweep.launches_per_cell = launches_per_cell;
+  replace_header();
+}
+
+void Journal::replace_header() {
+  const std::string text = read_file(path_);
   replace(header_line(contents_.sweep) + text.substr(text.find('\n')));
 }
 

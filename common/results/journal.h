@@ -63,12 +63,20 @@ class Journal {
   // together with put_back().
   void note_links(const LinkMatrix& links);
 
+  // Replaces the first line by one with these looks, as note_links() does.
+  void note_looks(const Resolving& resolving);
+
+  // Replaces the first line by one with this definition and number of launches per cell, as
+  // note_links() does.
+  void grow(const std::string& definition, int launches_per_cell);
+
   // Undoes every change since the journal was opened; contents() may not be used afterwards.
   void put_back();
 
  private:
   void open();
   void replace(const std::string& text);
+  void replace_header();
   void append_line(const std::string& line);
 
   std::filesystem::path path_;

@@ -28,6 +28,7 @@ inline constexpr FieldRule kRequired{.required = true};
 inline constexpr FieldRule kTime{.range = {.least = -1e9, .most = 1e9}};
 
 constexpr std::array<std::string_view, 3> json_names(Status) { return kStatusNames; }
+constexpr std::array<std::string_view, 2> json_names(Statistic) { return kStatisticNames; }
 
 constexpr auto json_fields(const Cell*) {
   return std::tuple(
@@ -205,6 +206,15 @@ constexpr auto json_fields(const DroppedCells*) {
   return std::tuple(field("reason", &DroppedCells::reason), field("cells", &DroppedCells::cells));
 }
 
+constexpr auto json_fields(const Resolving*) {
+  constexpr FieldRule kCount{.required = true, .range = {.least = 1, .most = 100'000}};
+  return std::tuple(
+      field("ratio", &Resolving::ratio, {.required = true, .range = {.least = 0, .most = 1}}),
+      field("comparisons", &Resolving::comparisons, kCount),
+      field("first_round", &Resolving::first_round, kCount),
+      field("last_round", &Resolving::last_round, kCount));
+}
+
 constexpr auto json_fields(const Addition*) {
   return std::tuple(field("cells", &Addition::cells),
                     field("launches_per_cell", &Addition::launches_per_cell));
@@ -222,6 +232,7 @@ constexpr auto json_fields(const SweepInfo*) {
   return std::tuple(field("name", &S::name), field("definition", &S::definition),
                     field("planned_cells", &S::planned_cells),
                     field("launches_per_cell", &S::launches_per_cell),
+                    field("statistic", &S::statistic), field("resolving", &S::resolving),
                     field("dropped", &S::dropped), field("additions", &S::additions),
                     field("commands", &S::commands), field("against", &S::against));
 }

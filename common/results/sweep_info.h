@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/results/context.h"
@@ -50,6 +52,25 @@ struct DroppedCells {
   std::vector<std::string> cells;  // cells by name
 };
 
+// How launches become figures: by means of logs, each cell apart (common/stats/estimate.h), as in
+// documents that do not tell it; or trimmed, and compared round by round
+// (common/stats/rounds.h). A document keeps what it began with.
+enum class Statistic { kMeans, kTrimmedInRounds };
+
+inline constexpr std::array<std::string_view, 2> kStatisticNames{"means", "trimmed in rounds"};
+
+// The looks at comparisons of a sweep that goes on until they are resolved, fixed before the first
+// look. With m comparisons each has the error 0.05 / m, so that all verdicts of the document hold
+// together at 95 %.
+struct Resolving {
+  double ratio = 0.03;  // cells whose ratio lies within this much of 1 count as equal
+  int comparisons = 0;
+  int first_round = 0;  // the launches of each cell at the first look
+  int last_round = 0;
+
+  bool operator==(const Resolving&) const = default;
+};
+
 // A run whose two sides took turns within rounds (`tandem run --against`), of which the document is
 // one: what the reference was that the run was held against. Equal launch indices of both documents
 // are one round.
@@ -69,6 +90,8 @@ struct SweepInfo {
   std::string definition;  // canonical JSON text of all that determines the measurement
   int planned_cells = 0;
   int launches_per_cell = 0;
+  Statistic statistic = Statistic::kMeans;
+  std::optional<Resolving> resolving{};  // absent: a fixed number of launches
   std::vector<DroppedCells> dropped{};
   std::vector<Addition> additions;    // additions in planning order
   Context context;                    // machine and time of the sweep's start

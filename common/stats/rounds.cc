@@ -1,32 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/stats/rounds.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <vector>
+#include <cstddef>
+#include <set>
 
 #include "common/base/error.h"
 #include "common/stats/distributions.h"
 #include "common/stats/summary.h"
 
 namespace tandem::stats {
+namespace {
+
+// The rounds that all cells share.
+std::set<int> common_rounds(std::span<const InRounds> cells) {
+  std::set<int> common(cells.front().rounds.begin(), cells.front().rounds.end());
+  for (const InRounds& cell : cells.subspan(1)) {
+    std::erase_if(common, [&](int round) {
+      return std::ranges::find(cell.rounds, round) == cell.rounds.end();
+    });
+  }
+  return common;
+}
+
+// The cell's values of the `common` rounds in their order, then the others.
+std::vector<double> common_first(const InRounds& cell, const std::set<int>& common) {
+  TANDEM_CHECK(cell.values.size() == cell.rounds.size(), "{} values, {} rounds", cell.values.size(),
+               cell.rounds.size());
+  std::vector<double> values;
+  for (const int round : common) {
+    const auto place = std::ranges::find(cell.rounds, round) - cell.rounds.begin();
+    values.push_back(cell.values[static_cast<std::size_t>(place)]);
+  }
+  for (std::size_t i = 0; i < cell.rounds.size(); ++i) {
+    if (!common.contains(cell.rounds[i])) values.push_back(cell.values[i]);
+  }
+  return values;
+}
+
+}  // namespace
+
+int trimmed_at_each_end(int n) {
+  constexpr int kFewestToTrim = 8;
+  return n < kFewestToTrim ? 0 : std::max(1, n / 6);
+}
+
+Estimate trimmed_mean(std::span<const double> values, double confidence) {
+  TANDEM_CHECK(!values.empty(), "no launch");
+  const int n = static_cast<int>(values.size());
+  const int trimmed = trimmed_at_each_end(n);
+  const int left = n - 2 * trimmed;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  Estimate result{.center = mean(std::span(sorted).subspan(trimmed, left)),
+                  .interval = std::nullopt,
+                  .launches = n};
+  if (n < 2) return result;
+  for (double& value : sorted) {
+    value = std::clamp(value, sorted[trimmed], sorted[n - 1 - trimmed]);
+  }
+  const double factor = trimmed > 0 ? 1 + 0.4 / left : 1;
+  const double error = std::sqrt(sample_variance(sorted) * (n - 1) / (left * (left - 1.0)));
+  const double half = factor * student_t_critical(confidence, left - 1) * error;
+  result.interval = Interval{result.center - half, result.center + half};
+  return result;
+}
+
+Estimate center_in_rounds(std::span<const double> launch_medians) {
+  return exponential(trimmed_mean(logs(launch_medians), kConfidence));
+}
+
+std::vector<std::vector<double>> side_by_side(std::span<const InRounds> cells) {
+  TANDEM_CHECK(!cells.empty(), "no cell");
+  const std::set<int> common = common_rounds(cells);
+  std::vector<std::vector<double>> lists;
+  std::size_t fewest = cells.front().values.size();
+  for (const InRounds& cell : cells) {
+    lists.push_back(common_first(cell, common));
+    fewest = std::min(fewest, lists.back().size());
+  }
+  for (std::vector<double>& list : lists) list.resize(fewest);
+  return lists;
+}
 
 Estimate ratio_in_rounds(std::span<const double> numerator, std::span<const double> denominator,
                          double confidence) {
-  TANDEM_CHECK(numerator.size() == denominator.size(), "{} and {} values of as many rounds",
-               numerator.size(), denominator.size());
+  TANDEM_CHECK(numerator.size() == denominator.size(), "{} and {} launches", numerator.size(),
+               denominator.size());
   std::vector<double> differences = logs(numerator);
-  const std::vector<double> bottom = logs(denominator);
-  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= bottom[i];
-  Estimate difference{.center = mean(differences),
-                      .interval = std::nullopt,
-                      .launches = static_cast<int>(differences.size())};
-  if (difference.launches >= 2) {
-    const double n = difference.launches;
-    const double half =
-        student_t_critical(confidence, n - 1) * std::sqrt(sample_variance(differences) / n);
-    difference.interval = Interval{difference.center - half, difference.center + half};
+  const std::vector<double> others = logs(denominator);
+  for (std::size_t i = 0; i < differences.size(); ++i) differences[i] -= others[i];
+  return exponential(trimmed_mean(differences, confidence));
+}
+
+Estimate ratio_in_rounds(const InRounds& numerator, const InRounds& denominator,
+                         double confidence) {
+  const auto lists = side_by_side(std::array{numerator, denominator});
+  return ratio_in_rounds(lists[0], lists[1], confidence);
+}
+
+Estimate sum_in_rounds(std::span<const RoundTerm> terms) {
+  TANDEM_CHECK(!terms.empty(), "a sum of no terms");
+  std::vector<InRounds> cells;
+  double center = 0;
+  for (const RoundTerm& term : terms) {
+    cells.push_back(term.cell);
+    center += term.weight * mean(term.cell.values);
   }
-  return exponential(difference);
+  const auto lists = side_by_side(cells);
+  std::vector<double> sums(lists.front().size(), 0);
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    for (std::size_t round = 0; round < sums.size(); ++round) {
+      sums[round] += terms[i].weight * lists[i][round];
+    }
+  }
+  Estimate result = center_of_means(sums);
+  const double shift = center - result.center;
+  result.center = center;
+  if (result.interval) {
+    result.interval = Interval{result.interval->low + shift, result.interval->high + shift};
+  }
+  return result;
 }
 
 }  // namespace tandem::stats

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/units.h"
+#include "common/stats/rounds.h"
 #include "reports/model/gpu_notes.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
@@ -87,11 +88,21 @@ std::vector<std::string> method_lines(const Report& report) {
       fmt::format("The unit of statistics is the launch: a fresh group of processes per cell and "
                   "launch{}, all cells interleaved in a shuffled order.",
                   launches > 0 ? fmt::format(" ({} planned per cell)", launches) : ""),
-      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.", stats::kMethod),
+      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.",
+                  report.document.sweep.statistic == results::Statistic::kTrimmedInRounds
+                      ? stats::kMethodInRounds
+                      : stats::kMethod),
       "Throughput: a t interval on launch means. cells.csv leaves the end of an interval empty "
       "where "
       "it is unbounded or, for a mean time, below zero.",
       "Each interval stands alone: of 20 such intervals about one misses."};
+  if (const auto& looks = report.document.sweep.resolving) {
+    lines.push_back(fmt::format(
+        "dp against ddp on several devices: looked at after each round from {} to {}, until "
+        "resolved or equal within {:g} %; these intervals hold at all looks and for all {} "
+        "comparisons together in 95 % of such documents.",
+        looks->first_round, looks->last_round, 100 * looks->ratio, looks->comparisons));
+  }
   if (has_older_phases(report.summary)) {
     lines.emplace_back(
         "Launches written before schema 1.2.0 have the phases of the device that was slowest on "

@@ -206,7 +206,7 @@ std::string without_dp(const Summary& summary, const std::string& implementation
 std::string host_work_against_bound(const Point& point) {
   if (point.bound == nullptr) return "";
   return fmt::format(", {} the host's work of independent processes",
-                     ratio_text(stats::ratio_of_medians(point.ddp->medians, point.bound->medians)));
+                     ratio_text(ratio_of(*point.ddp, *point.bound)));
 }
 
 // The text ", 1.40x [..] the speed of one process (single), 0.87x [..] that of ...".
@@ -217,7 +217,7 @@ std::string against_bounds(const Point& point) {
     parts.push_back(ratio_text(*point.ddp->speedup) + " the speed of one process (single)");
   }
   if (point.bound != nullptr) {
-    const stats::Estimate share = stats::ratio_of_medians(point.bound->medians, point.ddp->medians);
+    const stats::Estimate share = ratio_of(*point.bound, *point.ddp);
     parts.push_back(ratio_text(share) +
                     " that of independent processes, which send nothing (the bound)");
   }
@@ -229,7 +229,7 @@ std::string best_variant(const Point& point) {
   const CellSummary* best = nullptr;
   std::optional<stats::Estimate> most;
   for (const CellSummary* variant : point.variants) {
-    const stats::Estimate gain = stats::ratio_of_medians(point.ddp->medians, variant->medians);
+    const stats::Estimate gain = ratio_of(*point.ddp, *variant);
     if (stats::judge(gain) != stats::Verdict::kFaster) continue;
     if (most && gain.center <= most->center) continue;
     best = variant;

@@ -28,6 +28,7 @@ auto workload_of(const CellSummary& summary) {
 struct Tally {
   std::set<int> devices;  // device counts with a comparison
   std::map<stats::Verdict, int> verdicts;
+  int equal = 0;  // how many of those that are not resolved are equal within a ratio
 };
 
 std::string pair_point_text(const CellSummary& summary) {
@@ -60,6 +61,11 @@ std::string comparison_text(const StrategyPair& pair) {
     return fmt::format("{} is {} as fast as {} ({}, {})", is_ddp ? ddp : dp,
                        times_text(speed.center), is_ddp ? dp : ddp, interval_words(speed),
                        evidence);
+  }
+  if (pair.equal_within) {
+    return fmt::format("{} and {} are equal within {:g} % (speed ratio {:.2f}, {}, {})", dp, ddp,
+                       100 * *pair.equal_within, pair.ddp_speed.center,
+                       interval_words(pair.ddp_speed), evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
                      pair.ddp_speed.center, interval_words(pair.ddp_speed),
@@ -133,12 +139,14 @@ std::string overall_text(Tally& total, bool any_comparison) {
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
   if (ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
   if (dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
-  if (unresolved == all) {
+  if (total.equal == all) return fmt::format("dp and ddp are equal {} {}.", where, devices);
+  if (unresolved == all && total.equal == 0) {
     return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
   }
   return fmt::format(
-      "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}; not resolved: {}.", all,
-      devices, ddp, dp, unresolved);
+      "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}{}; not resolved: {}.", all,
+      devices, ddp, dp, total.equal > 0 ? fmt::format(", both are equal in {}", total.equal) : "",
+      unresolved - total.equal);
 }
 
 std::string tested_text(const Summary& summary) {
@@ -172,6 +180,8 @@ void add_own(VerdictText& text, const Summary& summary, const std::string& speak
       if (pair->dp->cell.devices == 1 || !counts) continue;
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];
+      const bool is_open = pair->ddp_verdict == stats::Verdict::kNotResolved;
+      if (is_open && pair->equal_within) ++total.equal;
     }
     if (pairs.empty()) {
       text.workloads.push_back(

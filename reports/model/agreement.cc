@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/stats/comparison.h"
-#include "common/stats/summary.h"
+#include "reports/model/summary.h"
 
 namespace tandem::reports {
 namespace {
@@ -20,20 +19,21 @@ constexpr std::array kPairs{Pair{"ddp", Rung::kTheirDdp, Rung::kStockDdp},
                             Pair{"dp", Rung::kTheirDp, Rung::kDp},
                             Pair{"single, a share", Rung::kTheirSingle, Rung::kOwnSingle}};
 
-std::vector<double> medians(const MeasuredLadder& ladder, Rung rung) {
-  return ladder.values(
-      rung, [](const results::LaunchRecord& record) { return stats::median(record.step_seconds); });
+CellSummary side(const MeasuredLadder& ladder, Rung rung) {
+  CellSummary summary;
+  fill_medians(summary, ladder.find(rung)->measured, ladder.statistic());
+  return summary;
 }
 
 Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
   Agreement found{.end = pair.end, .theirs = {}, .ours = {}, .ratio = {}, .missing = {}};
   found.missing = ladder.sum(minus(pair.theirs, pair.ours)).missing;
   if (!found.missing.empty()) return found;
-  const std::vector<double> theirs = medians(ladder, pair.theirs);
-  const std::vector<double> ours = medians(ladder, pair.ours);
-  found.theirs = stats::center_of_medians(theirs);
-  found.ours = stats::center_of_medians(ours);
-  found.ratio = stats::ratio_of_medians(theirs, ours);
+  const CellSummary theirs = side(ladder, pair.theirs);
+  const CellSummary ours = side(ladder, pair.ours);
+  found.theirs = theirs.median_step;
+  found.ours = ours.median_step;
+  found.ratio = ratio_of(theirs, ours);
   return found;
 }
 

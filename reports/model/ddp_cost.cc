@@ -5,7 +5,6 @@
 #include <string>
 
 #include "common/options/strategies.h"
-#include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 #include "reports/model/ladder.h"
 #include "reports/model/phases.h"
@@ -20,9 +19,8 @@ using enum options::StrategyKind;
 using results::DevicePhases;
 using results::LaunchRecord;
 
-using Launches = std::vector<const LaunchRecord*>;
+using CellLaunches = std::vector<const LaunchRecord*>;
 using OfDevice = double (*)(const DevicePhases&);
-using OfLaunch = double (*)(const LaunchRecord&);
 
 double compute(const DevicePhases& device) {
   return phase_seconds(device, "forward") + phase_seconds(device, "backward");
@@ -60,12 +58,6 @@ double rest(const LaunchRecord& record) {
   return mean_step(record) - compute(critical) - copies(record) - exposed(critical);
 }
 
-std::vector<double> values(const Launches& launches, OfLaunch value) {
-  std::vector<double> found;
-  for (const LaunchRecord* record : launches) found.push_back(value(*record));
-  return found;
-}
-
 bool compute_the_same(const CellSummary& a, const CellSummary& b) {
   return same_point(a, b) && a.cell.launch == b.cell.launch &&
          a.cell.option("accumulate") == b.cell.option("accumulate");
@@ -84,10 +76,10 @@ const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary
   return best;
 }
 
-std::vector<double> means_of(const CellSummary& summary) {
-  std::vector<double> means;
-  for (const results::LaunchRecord* record : summary.measured) means.push_back(mean_step(*record));
-  return means;
+stats::Estimate difference(const CellLaunches& of, const CellLaunches& from, const OfLaunch& value,
+                           results::Statistic statistic) {
+  return sum_over({{.weight = 1, .launches = of}, {.weight = -1, .launches = from}}, value,
+                  statistic);
 }
 
 }  // namespace
@@ -96,13 +88,16 @@ double least_exposed(const LaunchRecord& record) {
   return has_least(record) ? record.least_exposed_seconds : least_of_means(record, exposed);
 }
 
-std::optional<OwnCosts> own_costs(const Launches& ddp, const Launches& independent) {
+std::optional<OwnCosts> own_costs(const CellLaunches& ddp, const CellLaunches& independent,
+                                  results::Statistic statistic) {
   if (!have_phases(ddp) || !have_phases(independent)) return std::nullopt;
-  const auto more = [&](OfLaunch value) {
-    return stats::difference_of_means(values(ddp, value), values(independent, value));
+  const auto more = [&](const OfLaunch& value) {
+    return difference(ddp, independent, value, statistic);
   };
   // ddp alone has these parts: independent ranks neither communicate nor have buckets.
-  const auto own = [&](OfLaunch value) { return stats::center_of_means(values(ddp, value)); };
+  const auto own = [&](const OfLaunch& value) {
+    return sum_over({{.launches = ddp}}, value, statistic);
+  };
   return OwnCosts{.exposed_transfer = own(least_exposed),
                   .skew = more(skew),
                   .contention = more(least_compute),
@@ -120,9 +115,10 @@ std::vector<DdpCost> ddp_costs(const Summary& summary) {
     costs.push_back(
         {.ddp = &cell,
          .independent = independent,
-         .share = stats::ratio_of_medians(independent->medians, cell.medians),
-         .missing = stats::difference_of_means(means_of(cell), means_of(*independent)),
-         .parts = is_own ? own_costs(cell.measured, independent->measured) : std::nullopt});
+         .share = ratio_of(*independent, cell),
+         .missing = difference(cell.measured, independent->measured, mean_step, summary.statistic),
+         .parts = is_own ? own_costs(cell.measured, independent->measured, summary.statistic)
+                         : std::nullopt});
   }
   return costs;
 }

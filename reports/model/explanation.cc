@@ -259,11 +259,8 @@ void add_phase_names(std::set<std::string>& names, const MeasuredLadder& ladder,
 }
 
 // The mean of a value over the launches of one rung minus that over the launches of another.
-Figure difference(const MeasuredLadder& ladder, Rung above, Rung below,
-                  const MeasuredLadder::Value& value) {
-  return {.seconds =
-              stats::difference_of_means(ladder.values(above, value), ladder.values(below, value)),
-          .missing = {}};
+Figure difference(const MeasuredLadder& ladder, Rung above, Rung below, const OfLaunch& value) {
+  return {.seconds = ladder.difference(above, below, value), .missing = {}};
 }
 
 // The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
@@ -296,7 +293,8 @@ std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
 std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
   if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
   const std::optional<OwnCosts> costs =
-      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
+      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured,
+                ladder.statistic());
   if (!costs) return {};
   constexpr std::array kCauses{"exposed transfer (least of all ranks)",
                                "skew (one rank later than the others)",

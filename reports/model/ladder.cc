@@ -170,7 +170,33 @@ void add(Weights& weights, const Weights& more, double factor) {
   for (const auto& [rung, weight] : more) weights[rung] += factor * weight;
 }
 
-MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question) {
+stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLaunch& value,
+                         results::Statistic statistic) {
+  std::vector<std::vector<double>> values(cells.size());
+  std::vector<std::vector<int>> rounds(cells.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    for (const LaunchRecord* record : cells[i].launches) {
+      values[i].push_back(value(*record));
+      rounds[i].push_back(record->launch_index);
+    }
+  }
+  if (statistic == results::Statistic::kTrimmedInRounds) {
+    std::vector<stats::RoundTerm> terms;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      terms.push_back(
+          {.weight = cells[i].weight, .cell = {.values = values[i], .rounds = rounds[i]}});
+    }
+    return stats::sum_in_rounds(terms);
+  }
+  std::vector<stats::Term> terms;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    terms.push_back({.weight = cells[i].weight, .launch_means = values[i]});
+  }
+  return stats::weighted_sum(terms);
+}
+
+MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question)
+    : statistic_(document.sweep.statistic) {
   for (const RungCell& rung : ladder_cells(question)) {
     rungs_.push_back(launches_of(rung, document));
   }
@@ -188,21 +214,26 @@ bool MeasuredLadder::has(Rung rung) const {
 }
 
 Figure MeasuredLadder::sum(const Weights& weights) const {
-  std::map<Rung, std::vector<double>> means;
-  std::vector<stats::Term> terms;
+  std::vector<WeightedLaunches> cells;
   for (const auto& [rung, weight] : weights) {
     if (weight == 0) continue;
-    if (!has(rung)) {
-      const Launches* launches = find(rung);
-      if (launches == nullptr) return {.seconds = {}, .missing = "not asked for"};
+    const Launches* const launches = find(rung);
+    if (launches == nullptr) return {.seconds = {}, .missing = "not asked for"};
+    if (launches->measured.empty()) {
       return {.seconds = {}, .missing = launches->rung.label + " " + launches->problem};
     }
-    terms.push_back({.weight = weight, .launch_means = means[rung] = values(rung, mean_step)});
+    cells.push_back({.weight = weight, .launches = launches->measured});
   }
-  return {.seconds = stats::weighted_sum(terms), .missing = {}};
+  return {.seconds = sum_over(cells, mean_step, statistic_), .missing = {}};
 }
 
-std::vector<double> MeasuredLadder::values(Rung rung, const Value& value) const {
+stats::Estimate MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
+  return sum_over({{.weight = 1, .launches = find(above)->measured},
+                   {.weight = -1, .launches = find(below)->measured}},
+                  value, statistic_);
+}
+
+std::vector<double> MeasuredLadder::values(Rung rung, const OfLaunch& value) const {
   std::vector<double> found;
   const Launches* launches = find(rung);
   if (launches == nullptr) return found;

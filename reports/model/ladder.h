@@ -109,6 +109,20 @@ using Weights = std::map<Rung, double>;
 // Adds factor * more.
 void add(Weights& weights, const Weights& more, double factor = 1);
 
+// One number per launch.
+using OfLaunch = std::function<double(const results::LaunchRecord&)>;
+
+// A cell's launches in a sum, and the weight of their mean.
+struct WeightedLaunches {
+  double weight = 1;
+  const std::vector<const results::LaunchRecord*>& launches;
+};
+
+// The sum over cells of weight * mean of `value` over the launches, none of which is empty; its
+// interval by the document's statistic.
+[[nodiscard]] stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells,
+                                       const OfLaunch& value, results::Statistic statistic);
+
 // The launches of a document that fit the question's rungs. Points into the document.
 class MeasuredLadder {
  public:
@@ -130,12 +144,15 @@ class MeasuredLadder {
   // The sum of the rungs' mean steps; rungs with weight 0 need no measurement.
   [[nodiscard]] Figure sum(const Weights& weights) const;
 
-  // One number per launch.
-  using Value = std::function<double(const results::LaunchRecord&)>;
-  [[nodiscard]] std::vector<double> values(Rung rung, const Value& value) const;
+  // The mean of a value over the launches of one rung minus that over the launches of another.
+  [[nodiscard]] stats::Estimate difference(Rung above, Rung below, const OfLaunch& value) const;
+
+  [[nodiscard]] std::vector<double> values(Rung rung, const OfLaunch& value) const;
+  [[nodiscard]] results::Statistic statistic() const { return statistic_; }
 
  private:
   std::vector<Launches> rungs_;
+  results::Statistic statistic_;
 };
 
 // The mean of a launch's samples, seconds.

@@ -67,8 +67,7 @@ void add_cells(std::vector<PhaseMarksCost>& costs, const Summary& summary) {
     if (cell.launches == 0 || !has_no_marks(cell)) continue;
     const auto found = with.find(without_choice(cell));
     if (found == with.end()) continue;
-    costs.push_back({.where = found->second->cell.name(),
-                     .ratio = stats::ratio_of_medians(found->second->medians, cell.medians)});
+    costs.push_back({.where = found->second->cell.name(), .ratio = ratio_of(*found->second, cell)});
   }
 }
 

@@ -9,6 +9,8 @@
 
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
+#include "common/stats/change.h"
+#include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/marks.h"
 #include "reports/model/phases.h"
@@ -52,11 +54,12 @@ Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
   return found;
 }
 
-void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
+void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured,
+                  results::Statistic statistic) {
   std::vector<double> means;
   std::vector<double> remainders;
+  fill_medians(summary, measured, statistic);
   for (const LaunchRecord* record : measured) {
-    summary.medians.push_back(stats::median(record->step_seconds));
     means.push_back(stats::mean(record->step_seconds));
     remainders.push_back(record->remainder_seconds);
     if (record->joules_per_step) summary.joules.push_back(*record->joules_per_step);
@@ -71,7 +74,6 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
   summary.unsteadiness = unsteadiness_of(measured, summary.medians);
-  summary.median_step = stats::center_of_medians(summary.medians);
   summary.mean_step = stats::center_of_means(means);
   summary.throughput =
       stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);
@@ -80,7 +82,8 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
   if (!summary.phases.empty()) summary.remainder_seconds = stats::mean(remainders);
 }
 
-CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
+CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches,
+                           results::Statistic statistic) {
   CellSummary summary;
   summary.cell = launches.front()->cell;
   summary.mode = launches.front()->mode;
@@ -102,7 +105,7 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   if (measured.empty()) return summary;
   summary.status = Status::kOk;
   summary.measured = counted.launches;
-  fill_figures(summary, counted.launches);
+  fill_figures(summary, counted.launches, statistic);
   return summary;
 }
 
@@ -110,7 +113,7 @@ std::optional<stats::Estimate> against_single(const CellSummary& summary, std::i
                                               const std::vector<CellSummary>& cells) {
   const CellSummary* baseline = baseline_of(summary, batch, cells);
   if (baseline == nullptr) return std::nullopt;
-  return stats::ratio_of_medians(baseline->medians, summary.medians);
+  return ratio_of(*baseline, summary);
 }
 
 void fill_speedups(std::vector<CellSummary>& cells) {
@@ -175,16 +178,44 @@ bool is_comparable(const CellSummary& summary, options::StrategyKind strategy,
          !summary.cell.options.contains("plant") && is_plainest(summary, cells);
 }
 
-std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells) {
+// The intervals of comparisons: each stands alone, or, in a resolving sweep, all hold at all looks
+// together.
+class VerdictRule {
+ public:
+  explicit VerdictRule(const std::optional<results::Resolving>& resolving) : resolving_(resolving) {
+    if (resolving_) levels_ = stats::levels_of_looks(looks_of(*resolving_));
+  }
+
+  [[nodiscard]] StrategyPair judge(const CellSummary& dp, const CellSummary& ddp) const {
+    StrategyPair pair{.dp = &dp, .ddp = &ddp, .ddp_speed = ratio_of(dp, ddp, confidence(dp, ddp))};
+    pair.ddp_verdict = stats::judge(pair.ddp_speed);
+    const bool is_equal =
+        resolving_ && on_several_devices(pair) &&
+        stats::judge_change(pair.ddp_speed, resolving_->ratio) == stats::Change::kSame;
+    if (is_equal) pair.equal_within = resolving_->ratio;
+    return pair;
+  }
+
+ private:
+  // After the last look, and before the first one, there is no further error to spend.
+  [[nodiscard]] double confidence(const CellSummary& dp, const CellSummary& ddp) const {
+    if (!resolving_ || dp.cell.devices == 1) return stats::kConfidence;
+    const int round = std::clamp(std::min(dp.launches, ddp.launches), resolving_->first_round,
+                                 resolving_->last_round);
+    return 1 - levels_[static_cast<std::size_t>(round - resolving_->first_round)];
+  }
+
+  std::optional<results::Resolving> resolving_;
+  std::vector<double> levels_;
+};
+
+std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells, const VerdictRule& rule) {
   std::vector<StrategyPair> comparisons;
   for (const CellSummary& dp : cells) {
     if (!is_comparable(dp, kDp, cells)) continue;
     for (const CellSummary& ddp : of_same_workload(cells, dp.cell)) {
       if (!is_comparable(ddp, kDdp, cells) || !same_point(dp, ddp)) continue;
-      const stats::Estimate speed = stats::ratio_of_medians(dp.medians, ddp.medians);
-      const StrategyPair pair{
-          .dp = &dp, .ddp = &ddp, .ddp_speed = speed, .ddp_verdict = stats::judge(speed)};
-      comparisons.push_back(pair);
+      comparisons.push_back(rule.judge(dp, ddp));
     }
   }
   return comparisons;
@@ -234,6 +265,33 @@ double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
 }
 
+stats::Looks looks_of(const results::Resolving& resolving) {
+  return {.first = resolving.first_round,
+          .last = resolving.last_round,
+          .level = stats::kShareForFewRounds * (1 - stats::kConfidence) / resolving.comparisons};
+}
+
+void fill_medians(CellSummary& summary, const std::vector<const LaunchRecord*>& measured,
+                  results::Statistic statistic) {
+  const bool in_rounds = statistic == results::Statistic::kTrimmedInRounds;
+  for (const LaunchRecord* record : measured) {
+    summary.medians.push_back(stats::median(record->step_seconds));
+    if (in_rounds) summary.rounds.push_back(record->launch_index);
+  }
+  summary.median_step = in_rounds ? stats::center_in_rounds(summary.medians)
+                                  : stats::center_of_medians(summary.medians);
+}
+
+stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denominator,
+                         double confidence) {
+  if (numerator.rounds.empty() || denominator.rounds.empty()) {
+    return stats::ratio_of_medians(numerator.medians, denominator.medians);
+  }
+  return stats::ratio_in_rounds({.values = numerator.medians, .rounds = numerator.rounds},
+                                {.values = denominator.medians, .rounds = denominator.rounds},
+                                confidence);
+}
+
 std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
                                               const results::Cell& cell) {
   const auto place = [](const results::Cell& of) {
@@ -247,6 +305,8 @@ std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells
   });
   return {first, last};
 }
+
+bool on_several_devices(const StrategyPair& pair) { return pair.dp->cell.devices > 1; }
 
 bool same_point(const CellSummary& a, const CellSummary& b) {
   return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
@@ -265,15 +325,16 @@ Summary summarize(const results::Document& document) {
     groups[{record.cell.name(), backend, record.mode}].push_back(&record);
   }
   Summary summary;
+  summary.statistic = document.sweep.statistic;
   for (const auto& [key, launches] : groups) {
-    summary.cells.push_back(summarize_cell(launches));
+    summary.cells.push_back(summarize_cell(launches, document.sweep.statistic));
     summary.cells.back().cell.backend = std::get<1>(key);
   }
   std::ranges::sort(summary.cells,
                     [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
   fill_speedups(summary.cells);
   fill_peaks(summary.cells, document.launches);
-  summary.comparisons = compare(summary.cells);
+  summary.comparisons = compare(summary.cells, VerdictRule(document.sweep.resolving));
   return summary;
 }
 

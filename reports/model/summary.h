@@ -10,6 +10,7 @@
 #include "common/results/document.h"
 #include "common/stats/comparison.h"
 #include "common/stats/estimate.h"
+#include "common/stats/looks.h"
 #include "common/stats/steadiness.h"
 
 namespace tandem::reports {
@@ -47,6 +48,7 @@ struct CellSummary {
   std::string planted;                // a deliberate delay; empty: none
   std::vector<std::string> warnings;  // warnings of the cell's launches, each once
   std::vector<double> medians;        // median step of each launch, seconds
+  std::vector<int> rounds;            // the round of each launch; empty: figures are of means
   Unsteadiness unsteadiness;
   stats::Estimate median_step;                     // seconds
   stats::Estimate mean_step;                       // seconds
@@ -84,14 +86,22 @@ struct CellSummary {
 struct StrategyPair {
   const CellSummary* dp = nullptr;
   const CellSummary* ddp = nullptr;
-  stats::Estimate ddp_speed;  // median of dp / median of ddp: above 1 where ddp is faster
+  // The median of dp / median of ddp: above 1 where ddp is faster. In a resolving sweep the
+  // interval holds at all looks and for all comparisons together.
+  stats::Estimate ddp_speed;
   stats::Verdict ddp_verdict = stats::Verdict::kNotResolved;
+  // In a resolving sweep the ratio that it takes for equal, where the interval lies within it.
+  std::optional<double> equal_within{};
 };
+
+// Whether the comparison is one of devices that exchange something.
+[[nodiscard]] bool on_several_devices(const StrategyPair& pair);
 
 // All cells, sorted by model, batch, devices and strategy. Comparisons point into `cells`.
 struct Summary {
   std::vector<CellSummary> cells;
   std::vector<StrategyPair> comparisons;
+  results::Statistic statistic = results::Statistic::kMeans;  // the document's
 
   Summary() = default;
   Summary(Summary&&) = default;  // moving a vector leaves its elements where they are
@@ -99,6 +109,17 @@ struct Summary {
   Summary(const Summary&) = delete;
   Summary& operator=(const Summary&) = delete;
 };
+
+// The looks at each comparison of a resolving sweep.
+[[nodiscard]] stats::Looks looks_of(const results::Resolving& resolving);
+
+// Fills in the medians of the launches, their rounds, and the median step.
+void fill_medians(CellSummary& summary, const std::vector<const results::LaunchRecord*>& measured,
+                  results::Statistic statistic);
+
+// The ratio of two cells' launch medians, by the statistic of their document.
+[[nodiscard]] stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denominator,
+                                       double confidence = stats::kConfidence);
 
 // The cells of the same back end, model and batch, found by bisection in cells sorted as a
 // summary's.

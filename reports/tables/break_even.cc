@@ -68,8 +68,6 @@ WinMap map_of(const MapKey& key, const std::vector<const StrategyPair*>& pairs) 
   return map;
 }
 
-bool on_several_devices(const StrategyPair& pair) { return pair.dp->cell.devices > 1; }
-
 // One point on a line along which the batch or the devices grow.
 struct Stop {
   std::int64_t at = 0;
@@ -244,12 +242,14 @@ std::string deciding_sweep(const Summary& summary) {
     return "Nothing here compares dp and ddp on several devices: finish a run that was cut short; "
            "else `tandem run quick` compares them.";
   }
-  const std::ptrdiff_t open = std::ssize(pairs) - resolved_points(summary);
+  const auto open = std::ranges::count_if(pairs, [](const StrategyPair* pair) {
+    return pair->ddp_verdict == Verdict::kNotResolved && !pair->equal_within;
+  });
   if (open == 0) return "";
   return fmt::format(
       "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
-      "same command into a second folder and take both as one (`tandem merge A B --out C`), which "
-      "narrows intervals; `tandem run batch` and `tandem run model-size` look for the break-even "
+      "same sweep with --resolve into a new folder, which goes on until they are decided or its "
+      "--budget ends; `tandem run batch` and `tandem run model-size` look for the break-even "
       "beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));

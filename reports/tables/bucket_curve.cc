@@ -54,8 +54,7 @@ const BucketCurve::Point* BucketCurve::usual() const {
 bool BucketCurve::best_is_resolved() const {
   const Point* other = usual();
   if (other == nullptr || other == &best()) return false;
-  return stats::judge(stats::ratio_of_medians(other->cell->medians, best().cell->medians)) ==
-         stats::Verdict::kFaster;
+  return stats::judge(ratio_of(*other->cell, *best().cell)) == stats::Verdict::kFaster;
 }
 
 std::vector<BucketCurve> bucket_curves(const Summary& summary) {

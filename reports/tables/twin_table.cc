@@ -70,8 +70,7 @@ void add_ratios(TextTable& table, const std::string& what, const std::vector<Ste
 
 void add(std::vector<StepRatio>& ratios, const CellSummary& of, const CellSummary* over) {
   if (over == nullptr) return;
-  ratios.push_back(
-      {.of = &of, .over = over, .ratio = stats::ratio_of_medians(of.medians, over->medians)});
+  ratios.push_back({.of = &of, .over = over, .ratio = ratio_of(of, *over)});
 }
 
 }  // namespace

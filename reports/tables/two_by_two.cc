@@ -53,7 +53,7 @@ std::vector<Corners> all_corners(const Summary& summary) {
 }
 
 std::string speed(const CellSummary& slow, const CellSummary& fast) {
-  return ratio_text(stats::ratio_of_medians(slow.medians, fast.medians));
+  return ratio_text(ratio_of(slow, fast));
 }
 
 std::string step(const CellSummary& cell) { return duration_text(cell.median_step); }

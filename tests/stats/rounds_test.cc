@@ -5,11 +5,13 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/stats/comparison.h"
 #include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::stats {
 namespace {
@@ -61,8 +63,59 @@ TEST(Rounds, OneRound_HasNoInterval) {
 }
 
 TEST(Rounds, WithoutRounds_OrWithoutAPartner_IsALogicError) {
-  EXPECT_THROW((void)ratio_in_rounds({}, {}, 0.95), Error);
+  EXPECT_THROW((void)ratio_in_rounds(Values{}, Values{}, 0.95), Error);
   EXPECT_THROW((void)ratio_in_rounds(Values{1}, Values{1, 2}, 0.95), Error);
+}
+
+// Of -50, 1, 2, .. 6, 100 six are left; the ends take the places of 1 and 6, and the squares of
+// what the eight are away from 3.5 sum to 30.
+TEST(Rounds, EightValues_LoseOneAtEitherEnd) {
+  const Estimate found = trimmed_mean(Values{100, 1, 2, 3, 4, 5, 6, -50}, 0.95);
+  EXPECT_DOUBLE_EQ(found.center, 3.5);
+  const double error = std::sqrt(30.0 / (6 * 5));
+  EXPECT_NEAR(found.interval->high - 3.5, (1 + 0.4 / 6) * student_t_critical(0.95, 5) * error,
+              1e-9);
+  EXPECT_EQ(found.launches, 8);
+}
+
+TEST(Rounds, OneOfSix_IsTrimmed_FromEightOn) {
+  for (const auto& [n, trimmed] : {std::pair{2, 0}, {7, 0}, {8, 1}, {11, 1}, {12, 2}, {18, 3}}) {
+    EXPECT_EQ(trimmed_at_each_end(n), trimmed) << n;
+  }
+}
+
+// A cell's launch of round 3 was disturbed and replaced in round 7.
+TEST(Rounds, LaunchesInPlaceOfOthers_FollowTheCommonRounds) {
+  const Values a{10, 11, 12, 17};
+  const std::vector<int> of_a{0, 1, 2, 7};
+  const Values b{20, 22, 21, 23, 24};
+  const std::vector<int> of_b{0, 2, 1, 3, 4};
+  const auto lists = side_by_side(std::vector<InRounds>{{a, of_a}, {b, of_b}});
+  EXPECT_EQ(lists[0], (Values{10, 11, 12, 17}));
+  EXPECT_EQ(lists[1], (Values{20, 21, 22, 23}));
+}
+
+TEST(Rounds, SumsOfMeans_AddUp_AndDoNotScatterWithTheMachine) {
+  const Values a{10, 20, 30.5};
+  const Values b{9, 19, 29};
+  const std::vector<int> rounds{0, 1, 2};
+  const Estimate sum = sum_in_rounds(std::vector<RoundTerm>{{1, {a, rounds}}, {-1, {b, rounds}}});
+  EXPECT_NEAR(sum.center, 3.5 / 3, 1e-12);
+  EXPECT_LT(sum.interval->high - sum.interval->low, 1.5);
+  const std::vector<Term> apart{{1, a}, {-1, b}};
+  EXPECT_NEAR(weighted_sum(apart).center, sum.center, 1e-12);
+  EXPECT_GT(weighted_sum(apart).interval->high, 20);
+}
+
+// The mean of all launches counts, also of those without a partner.
+TEST(Rounds, SumsOfUnevenCells_KeepTheMeanOfEach) {
+  const Values a{10, 20, 60};
+  const Values b{9, 19};
+  const std::vector<int> of_a{0, 1, 2};
+  const std::vector<int> of_b{0, 1};
+  const Estimate sum = sum_in_rounds(std::vector<RoundTerm>{{1, {a, of_a}}, {-1, {b, of_b}}});
+  EXPECT_DOUBLE_EQ(sum.center, 30 - 14);
+  EXPECT_EQ(sum.launches, 2);
 }
 
 }  // namespace

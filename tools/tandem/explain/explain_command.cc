@@ -328,6 +328,7 @@ results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& opti
           .definition = definition_of(task.question, task.launches, task.settings),
           .planned_cells = static_cast<int>(task.cells.size()),
           .launches_per_cell = task.launches,
+          .statistic = results::Statistic::kTrimmedInRounds,
           .additions = {},
           .context = measuring_context("explain"),
           .commands = {options.command}};
@@ -347,7 +348,7 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
 // A usage error leaves FOLDER as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
-  if (!task.source.is_given) return run_or_withdraw(runner, {&folder});
+  if (!task.source.is_given) return run_or_withdraw({&folder}, [&] { return runner.run(); });
   const std::size_t before = journal.contents().sweep.additions.size();
   const std::vector<results::Addition> after = with_missing_rungs(task, journal.contents().sweep);
   if (after.size() > before) journal.plan(after);

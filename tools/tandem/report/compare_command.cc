@@ -28,14 +28,6 @@ using reports::DocumentChange;
 using reports::Summary;
 using results::Document;
 
-double percentage_from(const std::string& text, std::string_view option) {
-  const std::size_t digits = text.ends_with('%') ? text.size() - 1 : 0;
-  const auto percent = parse_number<double>(text.substr(0, digits));
-  if (percent && *percent >= 0 && *percent <= 100) return *percent / 100;
-  fail(ErrorKind::kUsage, "{} is '{}': give a percentage from 0% to 100%, such as 3%", option,
-       text);
-}
-
 std::string heading(const char* letter, const ComparedSource& source) {
   const std::string& date = source.document.sweep.context.date;
   return fmt::format("{}  {}{}{}: {}.\n", letter, source.name, date.empty() ? "" : ", ", date,
@@ -121,8 +113,8 @@ void check_output(const CompareOptions& options) {
 }  // namespace
 
 reports::ChangeRule rule_of(const RuleOptions& options) {
-  return {.threshold = percentage_from(options.threshold, "--threshold"),
-          .between_runs = percentage_from(options.between_runs, "--between-runs")};
+  return {.threshold = parse_percentage(options.threshold, "--threshold"),
+          .between_runs = parse_percentage(options.between_runs, "--between-runs")};
 }
 
 ComparisonText comparison_text(const ComparedSource& a, const ComparedSource& b,

@@ -143,9 +143,10 @@ bool any_with(results::Status status, const std::vector<results::LaunchRecord>& 
   return std::ranges::any_of(launches, [&](const auto& record) { return record.status == status; });
 }
 
-SweepEnd run_or_withdraw(SweepRunner& runner, const std::vector<const OutputFolder*>& folders) {
+SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
+                         const std::function<SweepEnd()>& measure) {
   try {
-    return runner.run();
+    return measure();
   } catch (const Error& error) {
     const bool measured = std::ranges::any_of(folders, [](const OutputFolder* folder) {
       const auto journal = results::read_journal(folder->journal());

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,10 +60,10 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
 [[nodiscard]] bool any_with(results::Status status,
                             const std::vector<results::LaunchRecord>& launches);
 
-// Runs the sweep; removes the results of a run that a usage error ended, from the innermost of the
+// Runs `measure`; removes the results of a run that a usage error ended, from the innermost of the
 // folders, which comes first.
-[[nodiscard]] SweepEnd run_or_withdraw(SweepRunner& runner,
-                                       const std::vector<const OutputFolder*>& folders);
+[[nodiscard]] SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
+                                       const std::function<SweepEnd()>& measure);
 
 // Throws a usage error where writing the results would overwrite one of `inputs`, a model's file or
 // the host file.

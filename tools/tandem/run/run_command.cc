@@ -23,6 +23,7 @@
 #include "tools/tandem/run/dry_run.h"
 #include "tools/tandem/run/link_measurement.h"
 #include "tools/tandem/run/measuring.h"
+#include "tools/tandem/run/resolving.h"
 #include "tools/tandem/run/run_task.h"
 #include "tools/tandem/run/sweep_runner.h"
 
@@ -175,7 +176,9 @@ int measure(const RunOptions& options) {
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
-  check_same_sweep(journal.contents().sweep, info, folder.journal());
+  if (check_taken_up(journal.contents().sweep, task, options, folder.journal())) {
+    journal.grow(info.definition, info.launches_per_cell);
+  }
   folder.mark_unfinished();
   const auto find_links = [&] { note_links(journal, devices, task, settings, folder, interrupts); };
   const bool has_links = !options.no_links && !is_pretended(options);
@@ -190,12 +193,18 @@ int measure(const RunOptions& options) {
     sides.push_back(reference->side());
     folders.insert(folders.begin(), &reference->folder());
   }
-  SweepRunner runner(std::move(task.plan), std::move(sides), interrupts);
-  const SweepEnd end = run_or_withdraw(runner, folders);
+  std::vector<std::string> left_out;
+  const SweepEnd end = run_or_withdraw(folders, [&] {
+    if (task.resolving_ratio) return resolve(task.plan, *task.resolving_ratio, sides, interrupts);
+    SweepRunner runner(task.plan, sides, interrupts);
+    const SweepEnd reached = runner.run();
+    left_out = runner.left_out();
+    return reached;
+  });
   // Links of other machines are measured last, since only a launch tells whether those machines can
   // be reached.
   if (has_links && task.site.is_elsewhere() && end == SweepEnd::kComplete) find_links();
-  say_end(end, options, folder, runner.left_out());
+  say_end(end, options, folder, left_out);
   if (!reference) return finish(folder, journal.take_contents(), end);
   reference->take_links(journal.contents().sweep);
   return finish(folder, journal.take_contents(), *reference, end);

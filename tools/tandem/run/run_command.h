@@ -17,6 +17,7 @@ struct RunOptions : MeasuringOptions {
   bool dry_run = false;   // print what would be measured and end
   int launches = 0;       // 0: the sweep's own number
   std::string budget;     // time budget; empty: none
+  std::string resolve;    // go on until ratios are resolved or within this share of 1; empty: no
   bool no_links = false;  // measure no bandwidth between devices
   std::string backend = "auto";
   ModuleOptions module{};

@@ -12,6 +12,7 @@
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
+#include "tools/tandem/run/resolving.h"
 
 namespace tandem::cli {
 namespace {
@@ -162,6 +163,11 @@ void check_pretend_options(const RunOptions& options) {
 bool is_pretended(const RunOptions& options) { return options.pretended.gpus != 0; }
 
 void check_run_options(const RunOptions& options) {
+  if (!options.resolve.empty() && options.against.is_given()) {
+    fail(ErrorKind::kUsage,
+         "--resolve goes on until dp and ddp are told apart, --against holds each cell against its "
+         "reference; choose one, and give --launches with the latter");
+  }
   check_module_options(options);
   check_pretend_options(options);
 }
@@ -176,6 +182,10 @@ RunTask task_of(const RunOptions& options) {
   RunTask task;
   task.site = checked_site(options.site);
   read_sweep(task, options);
+  if (!options.resolve.empty()) {
+    task.resolving_ratio = parse_percentage(options.resolve, "--resolve");
+    task.sweep.launches = std::min(task.sweep.launches, kLaunchesBeforeLooking);
+  }
   if (options.launches > 0) task.sweep.launches = options.launches;
   if (is_pretended(options) && !task.sweep.is_of_modules) {
     fail(ErrorKind::kUsage,
@@ -189,6 +199,7 @@ RunTask task_of(const RunOptions& options) {
     plan_models(task, options);
   }
   plan_reference(task, options);
+  if (task.resolving_ratio) check_has_comparisons(task.planned.cells);
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
                .limit = {.site = task.site,
@@ -232,11 +243,27 @@ results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
                             .torch_has_pairs_alone = task.torch_cells == TorchCells::kPairs});
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
+  info.statistic = results::Statistic::kTrimmedInRounds;
   info.dropped = by_reason(task.planned.dropped);
   info.context = measuring_context(sweep.name);
   info.commands = {options.command};
   if (task.reference) info.against = task.reference->facts;
   return info;
+}
+
+bool check_taken_up(const results::SweepInfo& found, const RunTask& task, const RunOptions& options,
+                    const std::filesystem::path& journal) {
+  const results::SweepInfo asked = sweep_info(task, options);
+  RunTask fewer = task;
+  fewer.sweep.launches = found.launches_per_cell;
+  const bool has_more = found.launches_per_cell < task.sweep.launches && !task.reference &&
+                        found.definition == sweep_info(fewer, options).definition;
+  if (has_more) {
+    check_same_machine(found, asked.context, journal);
+  } else {
+    check_same_sweep(found, asked, journal);
+  }
+  return has_more;
 }
 
 LaunchSettings settings_of(const RunTask& task, const RunOptions& options) {

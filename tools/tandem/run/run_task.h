@@ -30,6 +30,7 @@ struct RunTask {
   std::optional<TorchTwin> torch;
   TorchCells torch_cells = TorchCells::kAll;
   std::optional<Reference> reference;
+  std::optional<double> resolving_ratio{};  // that of --resolve
 };
 
 // Throws a usage error where options of --module, or of --pretend, meet what does not go with them.
@@ -52,6 +53,11 @@ void check_run_options(const RunOptions& options);
 [[nodiscard]] std::vector<results::DroppedCells> by_reason(const std::vector<DroppedCell>& dropped);
 
 [[nodiscard]] results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options);
+
+// Throws a usage error where a folder was begun by another sweep or on another machine. Returns
+// whether it was begun with fewer launches of each cell, so that it is to grow.
+[[nodiscard]] bool check_taken_up(const results::SweepInfo& found, const RunTask& task,
+                                  const RunOptions& options, const std::filesystem::path& journal);
 
 [[nodiscard]] LaunchSettings settings_of(const RunTask& task, const RunOptions& options);
 

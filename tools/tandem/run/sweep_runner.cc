@@ -138,14 +138,16 @@ MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
 }
 
 SweepEnd SweepRunner::run() {
+  using enum PlanPart;
   check_cells();
   skip_what_does_not_fit();
-  if (finished_ > 0) {
+  const bool goes_on = plan_.part == kLastRound || plan_.part == kReplacements;
+  if (finished_ > 0 && !goes_on) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
-  wait_until_quiet();
-  const SweepEnd end = measure();
-  if (end == SweepEnd::kComplete) {
+  if (!goes_on) wait_until_quiet();
+  const SweepEnd end = plan_.part == kReplacements ? SweepEnd::kComplete : measure();
+  if (end == SweepEnd::kComplete && (plan_.part == kWhole || plan_.part == kReplacements)) {
     // What a budget or an interrupt leaves of these is no part of the plan.
     replaces_ = true;
     static_cast<void>(measure());
@@ -164,12 +166,12 @@ SweepEnd SweepRunner::measure() {
 void SweepRunner::wait_until_quiet() {
   constexpr Seconds kLongest{30};
   constexpr Seconds kPeriod{0.5};
-  Seconds ahead = times_.total(remaining());
-  if (plan_.stop_at) ahead = std::min(ahead, Seconds{*plan_.stop_at - Clock::now()});
-  if (plan_.limit.site.is_elsewhere() || ahead < std::chrono::minutes(1)) return;
+  Seconds time = ahead();
+  if (plan_.stop_at) time = std::min(time, Seconds{*plan_.stop_at - Clock::now()});
+  if (plan_.limit.site.is_elsewhere() || time < std::chrono::minutes(1)) return;
   const auto period = std::chrono::duration_cast<Nanoseconds>(kPeriod);
   wait_for_other_work(
-      std::chrono::duration_cast<Nanoseconds>(std::min(kLongest, ahead / 10)),
+      std::chrono::duration_cast<Nanoseconds>(std::min(kLongest, time / 10)),
       [period] { return watch_other_work("/", period); },
       [this] { return interrupts_.requested(); },
       [this](const std::string& line) { progress_.say(line); });
@@ -214,6 +216,8 @@ bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
   }
   return !interrupts_.requested();
 }
+
+Seconds SweepRunner::ahead() const { return times_.total(remaining()); }
 
 bool SweepRunner::is_over_time() const { return plan_.stop_at && Clock::now() >= *plan_.stop_at; }
 
@@ -268,6 +272,7 @@ bool SweepRunner::is_due(const PlannedLaunch& planned) const {
   const CellState& state = states_[planned.cell];
   // A launch that failed is tried again by the next run.
   if (replaces_ && planned.launch < plan_.launches) return false;
+  if (plan_.part == PlanPart::kLastRound && planned.launch != plan_.launches - 1) return false;
   return !state.settled && planned.launch < wanted(state) && !state.done.contains(planned.launch);
 }
 
@@ -277,8 +282,11 @@ std::vector<int> SweepRunner::remaining() const {
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const CellState& state = states_[cell];
     if (state.settled) continue;
-    const int rounds = wanted(state) - static_cast<int>(state.done.size()) - state.failures;
-    counts[cell] = std::max(0, rounds) * static_cast<int>(sides_.size());
+    int rounds = wanted(state) - static_cast<int>(state.done.size());
+    if (plan_.part == PlanPart::kLastRound) {
+      rounds = state.done.contains(plan_.launches - 1) ? 0 : 1;
+    }
+    counts[cell] = std::max(0, rounds - state.failures) * static_cast<int>(sides_.size());
   }
   return counts;
 }

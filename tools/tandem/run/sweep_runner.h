@@ -20,6 +20,14 @@ namespace tandem::cli {
 
 enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
 
+// The part of a plan that a runner takes. The last two go on with a sweep that has run just now.
+enum class PlanPart {
+  kWhole,         // the planned launches, then one in place of each disturbed one
+  kPlanned,       // the planned launches alone
+  kLastRound,     // the last planned launch of each cell
+  kReplacements,  // the launches in place of disturbed ones
+};
+
 // What a sweep measures, and how long at most.
 struct SweepPlan {
   std::vector<results::Cell> cells;
@@ -29,6 +37,7 @@ struct SweepPlan {
   std::optional<TimePoint> stop_at;
   // Lists of models: after one model is out of memory, the models after it are skipped.
   std::vector<std::vector<std::string>> model_series{};
+  PlanPart part = PlanPart::kWhole;
 };
 
 // One side of a run: how it launches, and where it journals.
@@ -60,6 +69,9 @@ class SweepRunner {
 
   // The names of the cells that lack launches after kBudgetSpent.
   [[nodiscard]] std::vector<std::string> left_out() const;
+
+  // The time that all launches still to run need.
+  [[nodiscard]] Seconds ahead() const;
 
  private:
   struct CellState {

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of a run that goes on until comparisons are resolved, on a fake step_bench.
+#   resolve_test.sh TANDEM FAKE_STEP_BENCH CASE
+# shellcheck source=tests/tools/cases.sh
+source "$(dirname "$0")/cases.sh"
+
+# launches_of STRATEGY DEVICES: how many are in the journal
+launches_of() { grep '"launch_index"' result/journal.jsonl | grep "\"strategy\":\"$1\"" | grep -c "\"devices\":$2"; }
+
+# What is clear at the first look is not looked at again.
+case_clear() {
+  sweep 64
+  sed -i 's/"launches": 3/"launches": 6/' sweep.json
+  expect 0 run --resolve
+  [ "$(launches)" = 20 ] || die "not 5 cells x 4 launches"
+  grep -q 'ddp, threads is 2.00 times as fast as dp' out || die "no verdict"
+  grep -q 'looked at after each round from 4 to 16, until resolved or equal within 3 %' result/report.md || die "the looks are not told"
+  grep -q '"resolving":{"ratio":0.03,"comparisons":1,"first_round":4,"last_round":16}' result/journal.jsonl || die "the looks are not kept"
+}
+
+case_equal() {
+  sweep 64
+  FAKE_COSTS=none=0 expect 0 run --resolve=2%
+  [ "$(launches_of dp 2)" = 3 ] || die "it went on"
+  grep -q 'dp and ddp, threads are equal within 2 %' out || die "not told to be equal"
+}
+
+# Only the cells of the open comparison go on, and not for ever.
+case_open() {
+  sweep 64
+  FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
+  [ "$(launches_of dp 2)" = 12 ] && [ "$(launches_of ddp 2)" = 12 ] || die "not to the fourfold"
+  [ "$(launches_of dp 1)" = 3 ] && [ "$(launches_of single 1)" = 3 ] || die "cells that nothing is open about went on"
+  grep -q '^after 3 rounds 1 of 1 comparison is open, for .* at most: mlp-tiny batch 64 on 2 devices: ddp ' err || die "what is open is not told"
+  grep -q 'not resolved' out || die "a verdict by noise"
+  [ ! -e result/unfinished ] || die "marked unfinished"
+  cp result/journal.jsonl before
+  FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
+  cmp before result/journal.jsonl || die "a complete run went on"
+  expect 2 run --resolve=5%
+  one_line '^tandem: --resolve: this folder was begun with 3%, here it is 5%; '
+}
+
+case_later() {
+  sweep 64
+  FAKE_NOISE=60 expect 0 run --resolve
+  [ "$(launches_of dp 2)" -gt 3 ] && [ "$(launches_of dp 2)" -lt 12 ] || die "resolved at once, or never"
+  [ "$(launches_of dp 2)" = "$(launches_of ddp 2)" ] || die "the sides of a comparison have other rounds"
+  grep -q 'times as fast as dp' out || die "not resolved"
+}
+
+# Launches that others disturbed do not count, and the next round takes their place.
+case_disturbed() {
+  sweep 64
+  FAKE_DISTURBED=2 FAKE_NOISE=60 expect 0 run --resolve
+  [ "$(launches_of dp 2)" -gt 5 ] || die "disturbed launches counted"
+  grep -q 'times as fast as dp' out || die "not resolved"
+}
+
+case_refusals() {
+  sweep 64
+  sed -i 's/, {"strategy": "ddp"[^}]*}//' sweep.json
+  expect 2 run --resolve
+  one_line '^tandem: --resolve: the sweep has no dp and ddp at the same point on two or more devices'
+  expect 2 run --resolve=much
+  one_line "^tandem: --resolve is 'much': give a percentage"
+  expect 2 run --resolve --against-env A=1
+  one_line '^tandem: --resolve goes on until dp and ddp are told apart, --against holds '
+  [ ! -e result ] || die "something was written"
+}
+
+# A folder grows by the same command with more launches, and never shrinks.
+case_grow() {
+  sweep 64
+  expect 0 run
+  [ "$(launches)" = 15 ] || die "not 15 launches"
+  expect 0 run --launches=5 --dry-run
+  grep -q '10 launches to go' out || die "what is to go is not told"
+  expect 0 run --launches=5
+  [ "$(launches)" = 25 ] || die "not 25 launches"
+  expect 2 run --launches=4
+  one_line 'launches: 5 there, 4 here'
+  sed -i 's/10ms/11ms/' sweep.json
+  expect 2 run --launches=6
+  one_line 'min_time: '
+}
+
+"case_$3" || exit 1
