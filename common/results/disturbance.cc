@@ -11,7 +11,7 @@ namespace {
 
 void add(std::vector<std::string>& causes, std::string_view what, std::optional<double> taken,
          double window) {
-  if (!taken || *taken / window <= kDisturbedShare) return;
+  if (!taken || *taken - kTickSeconds <= kDisturbedShare * window) return;
   causes.push_back(fmt::format("{} for {:.1f} % of the time", what, 100 * *taken / window));
 }
 

@@ -12,14 +12,16 @@
 
 namespace tandem::results {
 
-// A launch that lost more than this share of its measured window is disturbed.
+// A launch that lost more than this share of its measured window, and a tick, is disturbed. The
+// kernel counts a core's time in ticks, of 10 ms mostly, so that a tick may be none: in a window of
+// half a second it is 2 %.
 inline constexpr double kDisturbedShare = 0.02;
+inline constexpr double kTickSeconds = 0.01;
 
-// A window that is shorter tells nothing: the kernel counts a core's time in ticks, of 10 ms
-// mostly.
+// A window that is shorter tells nothing.
 inline constexpr double kShortestWindow = 0.1;  // seconds
 
-// What took more than kDisturbedShare of the launch's measured window, a phrase each: "other
+// What took more from the launch's measured window, a phrase each: "other
 // programs had a core for 17.1 % of the time". Empty: the launch was not disturbed, or the system
 // tells nothing.
 [[nodiscard]] std::vector<std::string> disturbances(const LaunchRecord& record);

@@ -22,12 +22,21 @@ LaunchRecord lost(double run_delay, double steal = 0) {
   return record;
 }
 
-TEST(Disturbances, AreSharesAboveTwoPercentOfTheWindow) {
-  EXPECT_THAT(disturbances(lost(0.04, 0.04)), IsEmpty());
-  EXPECT_THAT(disturbances(lost(0.05)),
-              ElementsAre("other programs had a core for 2.5 % of the time"));
+TEST(Disturbances, AreSharesAboveTwoPercentOfTheWindowAndATick) {
+  EXPECT_THAT(disturbances(lost(0.045, 0.045)), IsEmpty());
+  EXPECT_THAT(disturbances(lost(0.06)),
+              ElementsAre("other programs had a core for 3.0 % of the time"));
   EXPECT_THAT(disturbances(lost(0, 0.1)),
               ElementsAre("other virtual machines had a core for 5.0 % of the time"));
+}
+
+// In half a second a tick is 2 % of the window, and two are 4 %.
+TEST(Disturbances, OfShortWindows_AreMoreThanATickTooMany) {
+  LaunchRecord record = lost(0.0199);
+  record.taken->window_seconds = 0.5;
+  EXPECT_THAT(disturbances(record), IsEmpty());
+  record.taken->run_delay_seconds = 0.021;
+  EXPECT_EQ(disturbances(record).size(), 1U);
 }
 
 TEST(Disturbances, OfWhatIsNotTold_AreNone) {
@@ -52,7 +61,7 @@ TEST(Disturbances, AreNotWhatALaunchBringsUponItself) {
 TEST(Disturbances, NeverSeeTheTimes) {
   for (const double step : {0.001, 1.0, 1e4}) {
     LaunchRecord quiet = lost(0.03);
-    LaunchRecord loud = lost(0.05);
+    LaunchRecord loud = lost(0.06);
     quiet.step_seconds = loud.step_seconds = {step, step};
     EXPECT_THAT(disturbances(quiet), IsEmpty());
     EXPECT_EQ(disturbances(loud).size(), 1U);
