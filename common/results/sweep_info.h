@@ -60,8 +60,8 @@ enum class Statistic { kMeans, kTrimmedInRounds };
 inline constexpr std::array<std::string_view, 2> kStatisticNames{"means", "trimmed in rounds"};
 
 // The looks at comparisons of a sweep that goes on until they are resolved, fixed before the first
-// look. With m comparisons each has the error 0.05 / m, so that all verdicts of the document hold
-// together at 95 %.
+// look. The comparisons share an error such that all verdicts of the document hold together at 95 %
+// (common/stats/looks.h).
 struct Resolving {
   double ratio = 0.03;  // cells whose ratio lies within this much of 1 count as equal
   int comparisons = 0;

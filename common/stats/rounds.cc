@@ -40,6 +40,15 @@ std::vector<double> common_first(const InRounds& cell, const std::set<int>& comm
   return values;
 }
 
+// The sum of cells that do not share their rounds.
+Estimate apart(std::span<const RoundTerm> terms) {
+  std::vector<Term> alone;
+  for (const RoundTerm& term : terms) {
+    alone.push_back({.weight = term.weight, .launch_means = term.cell.values});
+  }
+  return weighted_sum(alone);
+}
+
 }  // namespace
 
 int trimmed_at_each_end(int n) {
@@ -104,11 +113,11 @@ Estimate ratio_in_rounds(const InRounds& numerator, const InRounds& denominator,
 Estimate sum_in_rounds(std::span<const RoundTerm> terms) {
   TANDEM_CHECK(!terms.empty(), "a sum of no terms");
   std::vector<InRounds> cells;
-  double center = 0;
-  for (const RoundTerm& term : terms) {
-    cells.push_back(term.cell);
-    center += term.weight * mean(term.cell.values);
-  }
+  for (const RoundTerm& term : terms) cells.push_back(term.cell);
+  const std::size_t launches = cells.front().values.size();
+  const bool are_even = std::ranges::all_of(
+      cells, [&](const InRounds& cell) { return cell.values.size() == launches; });
+  if (!are_even) return apart(terms);
   const auto lists = side_by_side(cells);
   std::vector<double> sums(lists.front().size(), 0);
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -116,13 +125,7 @@ Estimate sum_in_rounds(std::span<const RoundTerm> terms) {
       sums[round] += terms[i].weight * lists[i][round];
     }
   }
-  Estimate result = center_of_means(sums);
-  const double shift = center - result.center;
-  result.center = center;
-  if (result.interval) {
-    result.interval = Interval{result.interval->low + shift, result.interval->high + shift};
-  }
-  return result;
+  return center_of_means(sums);
 }
 
 }  // namespace tandem::stats

@@ -60,7 +60,8 @@ struct RoundTerm {
 };
 
 // The sum of weight * mean over cells, so that sums and their parts add up; and Student's interval
-// of the sums of each round, untrimmed.
+// of the sums of each round, untrimmed. Cells with different numbers of launches are taken apart,
+// as by weighted_sum().
 [[nodiscard]] Estimate sum_in_rounds(std::span<const RoundTerm> terms);
 
 }  // namespace tandem::stats

@@ -99,8 +99,10 @@ std::vector<std::string> method_lines(const Report& report) {
   if (const auto& looks = report.document.sweep.resolving) {
     lines.push_back(fmt::format(
         "dp against ddp on several devices: looked at after each round from {} to {}, until "
-        "resolved or equal within {:g} %; these intervals hold at all looks and for all {} "
-        "comparisons together in 95 % of such documents.",
+        "resolved or equal within {:g} %; these intervals have a higher confidence, and do not "
+        "stand "
+        "alone: they hold at all looks and for all {} comparisons together in 95 % of such "
+        "documents.",
         looks->first_round, looks->last_round, 100 * looks->ratio, looks->comparisons));
   }
   if (has_older_phases(report.summary)) {

@@ -59,16 +59,16 @@ std::string comparison_text(const StrategyPair& pair) {
     const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
     const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
     return fmt::format("{} is {} as fast as {} ({}, {})", is_ddp ? ddp : dp,
-                       times_text(speed.center), is_ddp ? dp : ddp, interval_words(speed),
-                       evidence);
+                       times_text(speed.center), is_ddp ? dp : ddp,
+                       interval_words(speed, pair.confidence), evidence);
   }
   if (pair.equal_within) {
     return fmt::format("{} and {} are equal within {:g} % (speed ratio {:.2f}, {}, {})", dp, ddp,
                        100 * *pair.equal_within, pair.ddp_speed.center,
-                       interval_words(pair.ddp_speed), evidence);
+                       interval_words(pair.ddp_speed, pair.confidence), evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
-                     pair.ddp_speed.center, interval_words(pair.ddp_speed),
+                     pair.ddp_speed.center, interval_words(pair.ddp_speed, pair.confidence),
                      pair.ddp_speed.interval ? " holds 1" : "", evidence);
 }
 

@@ -328,6 +328,7 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   add_modelled(explanation, ladder);
   add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
   add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
+  explanation.statistic = ladder.statistic();
   explanation.agreement = agreement_of(ladder, question);
   explanation.memory = memory_of(ladder);
   const results::Document own = ladder_document(document, ladder, launches);

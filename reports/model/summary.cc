@@ -10,6 +10,7 @@
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
 #include "common/stats/change.h"
+#include "common/stats/looks.h"
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/marks.h"
@@ -178,6 +179,13 @@ bool is_comparable(const CellSummary& summary, options::StrategyKind strategy,
          !summary.cell.options.contains("plant") && is_plainest(summary, cells);
 }
 
+// The looks at each comparison.
+stats::Looks looks_of(const results::Resolving& resolving) {
+  return {.first = resolving.first_round,
+          .last = resolving.last_round,
+          .level = stats::kShareForFewRounds * (1 - stats::kConfidence) / resolving.comparisons};
+}
+
 // The intervals of comparisons: each stands alone, or, in a resolving sweep, all hold at all looks
 // together.
 class VerdictRule {
@@ -187,22 +195,25 @@ class VerdictRule {
   }
 
   [[nodiscard]] StrategyPair judge(const CellSummary& dp, const CellSummary& ddp) const {
-    StrategyPair pair{.dp = &dp, .ddp = &ddp, .ddp_speed = ratio_of(dp, ddp, confidence(dp, ddp))};
+    StrategyPair pair{.dp = &dp, .ddp = &ddp};
+    const bool is_looked_at = resolving_ && on_several_devices(pair);
+    // A round whose launch was disturbed is a look as well, so that none is taken twice.
+    const int round = std::min(dp.all_measured(), ddp.all_measured());
+    if (is_looked_at) pair.confidence = 1 - level(round);
+    pair.ddp_speed = ratio_of(dp, ddp, pair.confidence);
+    if (is_looked_at && round < resolving_->first_round) return pair;
     pair.ddp_verdict = stats::judge(pair.ddp_speed);
-    const bool is_equal =
-        resolving_ && on_several_devices(pair) &&
-        stats::judge_change(pair.ddp_speed, resolving_->ratio) == stats::Change::kSame;
-    if (is_equal) pair.equal_within = resolving_->ratio;
+    if (is_looked_at &&
+        stats::judge_change(pair.ddp_speed, resolving_->ratio) == stats::Change::kSame) {
+      pair.equal_within = resolving_->ratio;
+    }
     return pair;
   }
 
  private:
-  // After the last look, and before the first one, there is no further error to spend.
-  [[nodiscard]] double confidence(const CellSummary& dp, const CellSummary& ddp) const {
-    if (!resolving_ || dp.cell.devices == 1) return stats::kConfidence;
-    const int round = std::clamp(std::min(dp.launches, ddp.launches), resolving_->first_round,
-                                 resolving_->last_round);
-    return 1 - levels_[static_cast<std::size_t>(round - resolving_->first_round)];
+  [[nodiscard]] double level(int round) const {
+    const int look = std::clamp(round, resolving_->first_round, resolving_->last_round);
+    return levels_[static_cast<std::size_t>(look - resolving_->first_round)];
   }
 
   std::optional<results::Resolving> resolving_;
@@ -263,12 +274,6 @@ std::optional<double> CellSummary::peak_share() const {
 
 double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
-}
-
-stats::Looks looks_of(const results::Resolving& resolving) {
-  return {.first = resolving.first_round,
-          .last = resolving.last_round,
-          .level = stats::kShareForFewRounds * (1 - stats::kConfidence) / resolving.comparisons};
 }
 
 void fill_medians(CellSummary& summary, const std::vector<const LaunchRecord*>& measured,

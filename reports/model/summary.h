@@ -10,7 +10,6 @@
 #include "common/results/document.h"
 #include "common/stats/comparison.h"
 #include "common/stats/estimate.h"
-#include "common/stats/looks.h"
 #include "common/stats/steadiness.h"
 
 namespace tandem::reports {
@@ -89,6 +88,7 @@ struct StrategyPair {
   // The median of dp / median of ddp: above 1 where ddp is faster. In a resolving sweep the
   // interval holds at all looks and for all comparisons together.
   stats::Estimate ddp_speed;
+  double confidence = stats::kConfidence;  // of the interval
   stats::Verdict ddp_verdict = stats::Verdict::kNotResolved;
   // In a resolving sweep the ratio that it takes for equal, where the interval lies within it.
   std::optional<double> equal_within{};
@@ -109,9 +109,6 @@ struct Summary {
   Summary(const Summary&) = delete;
   Summary& operator=(const Summary&) = delete;
 };
-
-// The looks at each comparison of a resolving sweep.
-[[nodiscard]] stats::Looks looks_of(const results::Resolving& resolving);
 
 // Fills in the medians of the launches, their rounds, and the median step.
 void fill_medians(CellSummary& summary, const std::vector<const results::LaunchRecord*>& measured,

@@ -38,9 +38,11 @@ std::string question_text(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   std::string text = fmt::format(
       "{}, batch {}, {}, {} per rung at least; milliseconds per step: means of launch means, their "
-      "differences with 95 % intervals (Welch and Satterthwaite)",
+      "differences with 95 % intervals ({})",
       trained_text(question), question.batch, count_text(question.devices, "device"),
-      count_text(explanation.launches, "launch"));
+      count_text(explanation.launches, "launch"),
+      explanation.statistic == results::Statistic::kTrimmedInRounds ? "round by round"
+                                                                    : "Welch and Satterthwaite");
   if (question.precision != "fp32") text += ", in " + question.precision;
   if (const std::string optimizer = named_optimizer(question); !optimizer.empty()) {
     text += ", optimizer " + optimizer;

@@ -153,6 +153,7 @@ std::vector<WinMap> win_maps(const Summary& summary) {
 
 std::string winner_text(const StrategyPair& pair) {
   const double speed = pair.ddp_speed.center;
+  if (pair.equal_within) return "equal " + factor_text(speed);
   if (pair.ddp_verdict == Verdict::kNotResolved) return "undecided " + factor_text(speed);
   return pair.ddp_verdict == Verdict::kFaster ? "ddp " + factor_text(speed)
                                               : "dp " + factor_text(1 / speed);
@@ -248,8 +249,10 @@ std::string deciding_sweep(const Summary& summary) {
   if (open == 0) return "";
   return fmt::format(
       "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
-      "same sweep with --resolve into a new folder, which goes on until they are decided or its "
-      "--budget ends; `tandem run batch` and `tandem run model-size` look for the break-even "
+      "same sweep with --resolve and more --launches into a new folder, which goes on until they "
+      "are "
+      "decided, to four times as many at most; `tandem run batch` and `tandem run model-size` look "
+      "for the break-even "
       "beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));

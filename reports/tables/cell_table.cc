@@ -99,7 +99,8 @@ std::string host_work_text(stats::Verdict verdict) {
 
 // Marks a modelled comparison, which must not look like a measured one.
 std::string verdict_text(const StrategyPair& pair) {
-  const std::string verdict(to_string(pair.ddp_verdict));
+  std::string verdict(to_string(pair.ddp_verdict));
+  if (pair.equal_within) verdict += fmt::format(", equal within {:g} %", 100 * *pair.equal_within);
   if (pair.dp->cell.is_pretended()) return host_work_text(pair.ddp_verdict);
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
@@ -153,10 +154,14 @@ TextTable brief_cell_table(const Summary& summary) {
 }
 
 TextTable comparison_table(const Summary& summary) {
+  const bool hold_together = std::ranges::any_of(
+      summary.comparisons, [](const auto& pair) { return pair.confidence > stats::kConfidence; });
+  const std::string interval = hold_together ? " [together 95 %]" : " [95 %]";
   TextTable table =
       is_of_host_work(summary)
-          ? table_of_points({"dp", "ddp", ">host work of dp / ddp [95 %]", ">launches", "ddp has"})
-          : table_of_points({"dp", "ddp", ">speed of ddp / dp [95 %]", ">launches", "ddp is"});
+          ? table_of_points(
+                {"dp", "ddp", ">host work of dp / ddp" + interval, ">launches", "ddp has"})
+          : table_of_points({"dp", "ddp", ">speed of ddp / dp" + interval, ">launches", "ddp is"});
   for (const StrategyPair& pair : summary.comparisons) {
     add_point(
         table, pair.dp->cell,

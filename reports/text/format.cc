@@ -102,11 +102,11 @@ bool is_unbounded(const stats::Estimate& estimate) {
   return estimate.launches >= 2 && (!estimate.interval || !std::isfinite(estimate.interval->high));
 }
 
-std::string interval_words(const stats::Estimate& ratio) {
+std::string interval_words(const stats::Estimate& ratio, double confidence) {
   if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
   const int digits = ratio_digits(ratio);
-  return fmt::format("95 % interval {} to {}", factor(ratio.interval->low, digits),
-                     factor(ratio.interval->high, digits));
+  return fmt::format("{:.3g} % interval {} to {}", 100 * confidence,
+                     factor(ratio.interval->low, digits), factor(ratio.interval->high, digits));
 }
 
 std::string join(const std::vector<std::string>& parts, const std::string& between) {

@@ -33,7 +33,8 @@ namespace tandem::reports {
 [[nodiscard]] bool is_unbounded(const stats::Estimate& estimate);
 
 // The text "95 % interval 1.08 to 1.16", or why there is no interval.
-[[nodiscard]] std::string interval_words(const stats::Estimate& ratio);
+[[nodiscard]] std::string interval_words(const stats::Estimate& ratio,
+                                         double confidence = stats::kConfidence);
 
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, const std::string& between);
 

@@ -38,8 +38,9 @@ case_open() {
   cp result/journal.jsonl before
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
   cmp before result/journal.jsonl || die "a complete run went on"
-  expect 2 run --resolve=5%
+  expect 2 run --resolve=5% --launches=8
   one_line '^tandem: --resolve: this folder was begun with 3%, here it is 5%; '
+  [ ! -e result/unfinished ] || die "a refused command changed the folder"
 }
 
 case_later() {
@@ -58,11 +59,39 @@ case_disturbed() {
   grep -q 'times as fast as dp' out || die "not resolved"
 }
 
+# A comparison ends with a launch that fails, and the next run tries it again.
+case_failed() {
+  sweep 64
+  FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_FAIL=dp expect 1 run --resolve
+  grep -q '^ddp is faster\|^dp and ddp were not both measured' out || die "a verdict without dp"
+  FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
+  [ "$(launches_of dp 2)" = 12 ] || die "it did not go on"
+}
+
+case_budget() {
+  sweep 64
+  FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_SLEEP=0.2 expect 0 run --resolve --budget=5s
+  grep -q 'the budget is spent: .* 2 cells: ' err || die "what is left is not told"
+  [ "$(launches_of dp 2)" -lt 12 ] || die "the budget was not kept"
+  expect 2 "$tandem" merge result result --out merged
+  FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
+  [ "$(launches_of dp 2)" = 12 ] || die "it did not go on"
+}
+
+case_merge() {
+  sweep 64
+  expect 0 run --resolve
+  expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
+  expect 2 "$tandem" merge result other --out merged
+  one_line 'result: its launches were added until its verdicts were resolved'
+}
+
 case_refusals() {
   sweep 64
   sed -i 's/, {"strategy": "ddp"[^}]*}//' sweep.json
   expect 2 run --resolve
   one_line '^tandem: --resolve: the sweep has no dp and ddp at the same point on two or more devices'
+  sweep 64
   expect 2 run --resolve=much
   one_line "^tandem: --resolve is 'much': give a percentage"
   expect 2 run --resolve --against-env A=1
@@ -78,6 +107,7 @@ case_grow() {
   expect 0 run --launches=5 --dry-run
   grep -q '10 launches to go' out || die "what is to go is not told"
   expect 0 run --launches=5
+  grep -q '^the folder grows from 3 launches per cell to 5; ' err || die "the second look is not told"
   [ "$(launches)" = 25 ] || die "not 25 launches"
   expect 2 run --launches=4
   one_line 'launches: 5 there, 4 here'

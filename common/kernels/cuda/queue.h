@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -29,14 +28,6 @@ class GrowingMemory {
 
   // What was taken last.
   [[nodiscard]] ByteSpan bytes() const { return taken_->bytes(); }
-
-  // The most that could be had now.
-  [[nodiscard]] Bytes room() const {
-    const MemoryUse use = device_.memory();
-    const std::int64_t own = taken_ == nullptr ? 0 : bytes().size();
-    return Bytes{own +
-                 std::min(use.capacity.value - use.used.value, device_.gpu().free_memory().value)};
-  }
 
  private:
   CudaDevice& device_;

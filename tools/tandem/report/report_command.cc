@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -84,8 +85,7 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
 }
 
 // Merges the origins of two documents: all commands, and the busiest machine, since a load in any
-// part took time from the measured launches. Merged launches have new numbers, so that they tell no
-// rounds.
+// part took time from the measured launches. Rounds count where all documents have them.
 void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   const auto commands_of = [](const results::SweepInfo& sweep) {
     return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
@@ -99,16 +99,19 @@ void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   }
 }
 
-// Launches of a cell get new numbers, so that no launch hides another.
+// The launches of a document that shares a cell with the others get later numbers, all by as much,
+// so that no launch hides another and rounds stay rounds.
 void merge(Document& into, Document next) {
-  std::map<std::string, int> taken;
+  std::set<std::string> known;
+  int rounds = 0;
   for (const auto& record : into.launches) {
-    int& count = taken[record.cell.name()];
-    count = std::max(count, record.launch_index + 1);
+    known.insert(record.cell.name());
+    rounds = std::max(rounds, record.launch_index + 1);
   }
+  const bool shares = std::ranges::any_of(
+      next.launches, [&](const auto& record) { return known.contains(record.cell.name()); });
   for (results::LaunchRecord& record : next.launches) {
-    const auto found = taken.find(record.cell.name());
-    if (found != taken.end()) record.launch_index += found->second;
+    if (shares) record.launch_index += rounds;
     into.launches.push_back(std::move(record));
   }
   merge_origins(into.sweep, next.sweep);
@@ -127,12 +130,19 @@ bool is_reference(const Document& document) {
 // Throws a usage error where some documents are of pretended GPUs, whose host work is no step, or
 // some are references, of another build or setting.
 void check_alike(const std::vector<std::string>& sources, const std::vector<Document>& documents) {
-  for (std::size_t i = 1; i < documents.size(); ++i) {
-    if (is_reference(documents[i]) == is_reference(documents[0])) continue;
-    fail(ErrorKind::kUsage,
-         "{} and {}: one is the reference of a run, of another build or setting, and the other is "
-         "not: tandem compare is for such two",
-         sources[0], sources[i]);
+  for (std::size_t i = 0; i < documents.size() && documents.size() > 1; ++i) {
+    if (is_reference(documents[i])) {
+      fail(ErrorKind::kUsage,
+           "{}: it is the reference of a run, of another build or setting, which is in no other's "
+           "figures: tandem compare is for it and its run",
+           sources[i]);
+    }
+    if (documents[i].sweep.resolving) {
+      fail(ErrorKind::kUsage,
+           "{}: its launches were added until its verdicts were resolved, so that it is no part of "
+           "another document; tandem compare holds both side by side",
+           sources[i]);
+    }
   }
   for (std::size_t i = 1; i < documents.size(); ++i) {
     if (is_pretended(documents[i]) == is_pretended(documents[0])) continue;

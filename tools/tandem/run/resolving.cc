@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/text.h"
@@ -21,84 +19,116 @@ namespace tandem::cli {
 namespace {
 
 using enum options::StrategyKind;
+using reports::CellSummary;
 using reports::StrategyPair;
 using reports::Summary;
+using results::LaunchRecord;
+using results::Status;
 
-int rounds_of(const StrategyPair& pair) { return std::min(pair.dp->launches, pair.ddp->launches); }
+// The pairs of dp and ddp at one point of several devices among planned cells. Variants count as
+// well, so that there may be more than the report compares, which only widens intervals.
+int comparisons_in(const std::vector<results::Cell>& cells) {
+  std::ptrdiff_t count = 0;
+  for (const results::Cell& dp : cells) {
+    if (dp.strategy != name_of(kDp) || dp.devices == 1) continue;
+    count += std::ranges::count_if(cells, [&](const results::Cell& ddp) {
+      return ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
+             ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
+    });
+  }
+  return static_cast<int>(count);
+}
 
-// Rounds are measured for each round that counts, where others disturb them: twice as many at most.
-constexpr int kMostLaunchesOfRound = 2;
+std::vector<results::Cell> with_names(const std::vector<results::Cell>& cells,
+                                      const std::set<std::string>& names, bool are_in) {
+  std::vector<results::Cell> found;
+  std::ranges::copy_if(cells, std::back_inserter(found), [&](const results::Cell& cell) {
+    return names.contains(cell.name()) == are_in;
+  });
+  return found;
+}
 
-// What the journal says of the comparisons. Points into its own copy of the launches.
+void add_names(std::set<std::string>& names, const StrategyPair& pair) {
+  names.insert({pair.dp->cell.name(), pair.ddp->cell.name()});
+}
+
+// What the journal says of the comparisons. Holds its own copy of the launches.
 class State {
  public:
-  explicit State(const results::JournalContents& journal)
+  // `lost` are cells that do not go on, since a launch of theirs failed in this run.
+  State(const results::JournalContents& journal, const results::Resolving& looks,
+        const std::set<std::string>& lost)
       : document_{.sweep = journal.sweep, .launches = journal.launches},
         summary_(reports::summarize(document_)) {
+    for (const LaunchRecord& record : document_.launches) {
+      if (record.status == Status::kSkipped) skipped_.insert(record.cell.name());
+    }
     for (const StrategyPair& pair : summary_.comparisons) {
       if (!reports::on_several_devices(pair)) continue;
-      ++comparisons_;
-      // What fails is not tried again round by round.
-      const bool fails = pair.dp->failed_launches + pair.ddp->failed_launches > 0;
+      add_names(compared_, pair);
       const bool is_open = pair.ddp_verdict == stats::Verdict::kNotResolved && !pair.equal_within;
-      if (is_open && !fails) open_.push_back(&pair);
+      if (!is_open || rounds_of(pair) >= looks.last_round) continue;
+      if (!ends(pair.dp->cell, lost) && !ends(pair.ddp->cell, lost)) open_.push_back(&pair);
     }
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  [[nodiscard]] int comparisons() const { return comparisons_; }
   [[nodiscard]] const std::vector<const StrategyPair*>& open() const { return open_; }
+  [[nodiscard]] const std::set<std::string>& compared() const { return compared_; }
 
-  // The fewest launches that the figures of an open comparison are of.
+  [[nodiscard]] std::set<std::string> open_names() const {
+    std::set<std::string> names;
+    for (const StrategyPair* pair : open_) add_names(names, *pair);
+    return names;
+  }
+
+  // The fewest rounds of an open comparison.
   [[nodiscard]] int rounds() const {
     int fewest = rounds_of(*open_.front());
     for (const StrategyPair* pair : open_) fewest = std::min(fewest, rounds_of(*pair));
     return fewest;
   }
 
-  // The round after all in which a cell of an open comparison was launched.
+  // The first round that some cell of an open comparison has not measured.
   [[nodiscard]] int next_round() const {
-    int next = 0;
-    for (const StrategyPair* pair : open_) {
-      for (const reports::CellSummary* cell : {pair->dp, pair->ddp}) {
-        for (const results::LaunchRecord& record : document_.launches) {
-          const bool is_of_cell = record.cell.name() == cell->cell.name();
-          if (is_of_cell) next = std::max(next, record.launch_index + 1);
-        }
-      }
+    std::map<std::string, std::set<int>> measured;
+    for (const LaunchRecord& record : document_.launches) {
+      if (record.status == Status::kOk) measured[record.cell.name()].insert(record.launch_index);
     }
-    return next;
+    int first = -1;
+    for (const std::string& name : open_names()) {
+      int round = 0;
+      while (measured[name].contains(round)) ++round;
+      first = first < 0 ? round : std::min(first, round);
+    }
+    return first;
   }
 
-  // The plan's cells in open comparisons.
-  [[nodiscard]] std::vector<results::Cell> open_cells(
-      const std::vector<results::Cell>& planned) const {
-    std::set<std::string> names;
-    for (const StrategyPair* pair : open_) {
-      names.insert({pair->dp->cell.name(), pair->ddp->cell.name()});
-    }
-    std::vector<results::Cell> cells;
-    std::ranges::copy_if(planned, std::back_inserter(cells),
-                         [&](const results::Cell& cell) { return names.contains(cell.name()); });
-    return cells;
+  static int rounds_of(const StrategyPair& pair) {
+    return std::min(pair.dp->all_measured(), pair.ddp->all_measured());
   }
 
  private:
+  [[nodiscard]] bool ends(const results::Cell& cell, const std::set<std::string>& lost) const {
+    return skipped_.contains(cell.name()) || lost.contains(cell.name());
+  }
+
   results::Document document_;
   Summary summary_;
-  int comparisons_ = 0;
+  std::set<std::string> skipped_;
+  std::set<std::string> compared_;
   std::vector<const StrategyPair*> open_;
 };
 
 // The rounds after which the comparison is decided, if its ratio stays and its interval narrows by
-// the square root of their number: clear of 1, or within `ratio` of 1.
-int rounds_needed(const StrategyPair& pair, double ratio) {
+// the square root of their number: clear of 1, or within the ratio that counts as equal.
+double rounds_needed(const StrategyPair& pair, double ratio) {
   const auto& [low, high] = *pair.ddp_speed.interval;
   const double half = std::log(high / low) / 2;
   const double apart = std::abs(std::log(pair.ddp_speed.center));
   const double room = std::max(apart, std::log1p(ratio) - apart);
-  return static_cast<int>(std::ceil(rounds_of(pair) * std::pow(half / room, 2)));
+  return std::ceil(State::rounds_of(pair) * std::pow(half / room, 2));
 }
 
 std::string open_text(const StrategyPair& pair, const results::Resolving& looks) {
@@ -106,10 +136,10 @@ std::string open_text(const StrategyPair& pair, const results::Resolving& looks)
   const std::string name =
       fmt::format("{} batch {} on {} devices", cell.model, cell.global_batch, cell.devices);
   if (!pair.ddp_speed.interval) return name;
-  const int needed = rounds_needed(pair, looks.ratio);
+  const double needed = rounds_needed(pair, looks.ratio);
   const std::string when = needed > looks.last_round
                                ? fmt::format("not within {} rounds", looks.last_round)
-                               : fmt::format("about {} rounds", needed);
+                               : fmt::format("about {:.0f} rounds", needed);
   return fmt::format("{}: ddp {} ({})", name, reports::ratio_text(pair.ddp_speed), when);
 }
 
@@ -120,68 +150,82 @@ std::string look_text(const State& state, const results::Resolving& looks, Secon
   const auto open = std::ssize(names);
   return fmt::format("after {} {} of {} {} open, for {} at most: {}",
                      count_text(state.rounds(), "round"), open,
-                     count_text(state.comparisons(), "comparison"), open == 1 ? "is" : "are",
+                     count_text(looks.comparisons, "comparison"), open == 1 ? "is" : "are",
                      short_time(at_most), reports::join(names, "; "));
 }
 
-void check_ratio(const results::Journal& journal, double ratio) {
-  const auto& known = journal.contents().sweep.resolving;
-  if (!known || known->ratio == ratio) return;
-  fail(ErrorKind::kUsage,
-       "--resolve: this folder was begun with {:g}%, here it is {:g}%; repeat the former or choose "
-       "another --out",
-       100 * known->ratio, 100 * ratio);
+// The cells among `names` that did not measure the round.
+std::set<std::string> without_round(const results::JournalContents& journal,
+                                    std::set<std::string> names, int round) {
+  for (const LaunchRecord& record : journal.launches) {
+    if (record.launch_index == round && record.status == Status::kOk) {
+      names.erase(record.cell.name());
+    }
+  }
+  return names;
 }
 
 }  // namespace
 
 void check_has_comparisons(const std::vector<results::Cell>& cells) {
-  const bool found = std::ranges::any_of(cells, [&](const results::Cell& dp) {
-    return dp.strategy == name_of(kDp) && dp.devices > 1 &&
-           std::ranges::any_of(cells, [&](const results::Cell& ddp) {
-             return ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
-                    ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
-           });
-  });
-  if (found) return;
+  if (comparisons_in(cells) > 0) return;
   fail(ErrorKind::kUsage,
        "--resolve: the sweep has no dp and ddp at the same point on two or more devices, so there "
        "is nothing to resolve; measure both, or leave --resolve out");
 }
 
-SweepEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSide>& sides,
-                 const Interrupts& interrupts) {
+void check_resolves(const results::SweepInfo& found, double ratio) {
+  if (found.statistic != results::Statistic::kTrimmedInRounds) {
+    fail(ErrorKind::kUsage,
+         "--resolve: this folder was begun by a version whose figures take no looks; choose "
+         "another --out");
+  }
+  if (!found.resolving || found.resolving->ratio == ratio) return;
+  fail(ErrorKind::kUsage,
+       "--resolve: this folder was begun with {:g}%, here it is {:g}%; repeat the former or choose "
+       "another --out",
+       100 * found.resolving->ratio, 100 * ratio);
+}
+
+ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSide>& sides,
+                   const Interrupts& interrupts) {
   results::Journal& journal = sides.front().journal;
-  check_has_comparisons(plan.cells);
-  check_ratio(journal, ratio);
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
-  SweepEnd end = SweepRunner(part, sides, interrupts).run();
-  const int comparisons = State(journal.contents()).comparisons();
-  if (end != SweepEnd::kComplete || comparisons == 0) return end;
+  SweepRunner first(part, sides, interrupts);
+  SweepEnd end = first.run();
+  if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
   if (!journal.contents().sweep.resolving) {
     journal.note_looks({.ratio = ratio,
-                        .comparisons = comparisons,
+                        .comparisons = comparisons_in(plan.cells),
                         .first_round = plan.launches,
                         .last_round = kMostRoundsOfFirst * plan.launches});
   }
   const results::Resolving looks = *journal.contents().sweep.resolving;
-  part.part = PlanPart::kLastRound;
+  std::set<std::string> lost;
   Progress progress;
-  while (end == SweepEnd::kComplete) {
-    const State state(journal.contents());
-    if (state.open().empty() || state.rounds() >= looks.last_round) break;
-    part.cells = state.open_cells(plan.cells);
-    part.launches = state.next_round() + 1;
-    if (part.launches > kMostLaunchesOfRound * looks.last_round) break;
+  part.part = PlanPart::kLastRound;
+  for (;;) {
+    const State state(journal.contents(), looks, lost);
+    const std::set<std::string> open = state.open_names();
+    if (open.empty() || end != SweepEnd::kComplete) {
+      if (end != SweepEnd::kComplete) return {.end = end, .left_out = {open.begin(), open.end()}};
+      part.cells = with_names(plan.cells, state.compared(), false);
+      break;
+    }
+    const int round = state.next_round();
+    part.cells = with_names(plan.cells, open, true);
+    part.launches = round + 1;
     SweepRunner runner(part, sides, interrupts);
     progress.say(look_text(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
     end = runner.run();
+    if (end == SweepEnd::kComplete) lost.merge(without_round(journal.contents(), open, round));
   }
-  if (end != SweepEnd::kComplete) return end;
-  part = plan;
+  // A comparison's disturbed launches were made up for by further rounds.
   part.part = PlanPart::kReplacements;
-  return SweepRunner(part, sides, interrupts).run();
+  part.launches = plan.launches;
+  if (!part.cells.empty()) end = SweepRunner(part, sides, interrupts).run();
+  return {.end = end, .left_out = {}};
 }
 
 }  // namespace tandem::cli

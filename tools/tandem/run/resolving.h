@@ -4,26 +4,39 @@
 // neither resolved nor shown equal.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "common/results/sweep_info.h"
 #include "tools/tandem/run/sweep_runner.h"
 
 namespace tandem::cli {
 
-// The launches of each cell before the first look, unless the user or the sweep asks for fewer or
-// another number is given.
+// The launches of each cell before the first look, where the user names no number and the sweep has
+// as many.
 inline constexpr int kLaunchesBeforeLooking = 4;
 
 // The last look is after this many times the launches of the first.
 inline constexpr int kMostRoundsOfFirst = 4;
 
-// Measures `plan`, whose launches are those before the first look, until each comparison of dp and
-// ddp is resolved or its interval lies within `ratio` (0.03: 3 %) of 1, the last look is over, or
-// plan.stop_at. Says after each round what is open. What was planned at the first look stays in the
-// journal, and a later call goes on with it. Throws a usage error where the cells hold nothing to
-// compare, and where the journal was begun with another ratio.
-[[nodiscard]] SweepEnd resolve(const SweepPlan& plan, double ratio,
-                               const std::vector<RunSide>& sides, const Interrupts& interrupts);
+struct ResolveEnd {
+  SweepEnd end = SweepEnd::kComplete;
+  std::vector<std::string> left_out{};  // names of the cells that lack launches
+};
 
-// Throws a usage error where no two of the cells are dp and ddp at one point.
+// Measures `plan`, whose launches are those before the first look, until each comparison of dp and
+// ddp is resolved, lies within `ratio` (0.03: 3 %) of 1, or has had its last look, or until
+// plan.stop_at. A comparison ends with a cell that is skipped, or fails in this run. Says after
+// each round what is open. The looks are fixed in the journal before the first one, and a later
+// call goes on with them. Cells outside comparisons get a launch in place of each disturbed one at
+// the end.
+[[nodiscard]] ResolveEnd resolve(const SweepPlan& plan, double ratio,
+                                 const std::vector<RunSide>& sides, const Interrupts& interrupts);
+
+// Throws a usage error where no two of the cells are dp and ddp at one point of several devices.
 void check_has_comparisons(const std::vector<results::Cell>& cells);
+
+// Throws a usage error where a folder was begun with another ratio, or without rounds.
+void check_resolves(const results::SweepInfo& found, double ratio);
 
 }  // namespace tandem::cli

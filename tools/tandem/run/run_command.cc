@@ -177,6 +177,10 @@ int measure(const RunOptions& options) {
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
   if (check_taken_up(journal.contents().sweep, task, options, folder.journal())) {
+    fmt::print(stderr,
+               "the folder grows from {} launches per cell to {}; where a verdict was looked at "
+               "before, its intervals do not know of the second look (--resolve counts looks)\n",
+               journal.contents().sweep.launches_per_cell, info.launches_per_cell);
     journal.grow(info.definition, info.launches_per_cell);
   }
   folder.mark_unfinished();
@@ -195,7 +199,11 @@ int measure(const RunOptions& options) {
   }
   std::vector<std::string> left_out;
   const SweepEnd end = run_or_withdraw(folders, [&] {
-    if (task.resolving_ratio) return resolve(task.plan, *task.resolving_ratio, sides, interrupts);
+    if (task.resolving_ratio) {
+      ResolveEnd reached = resolve(task.plan, *task.resolving_ratio, sides, interrupts);
+      left_out = std::move(reached.left_out);
+      return reached.end;
+    }
     SweepRunner runner(task.plan, sides, interrupts);
     const SweepEnd reached = runner.run();
     left_out = runner.left_out();

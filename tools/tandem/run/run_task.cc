@@ -257,12 +257,13 @@ bool check_taken_up(const results::SweepInfo& found, const RunTask& task, const 
   RunTask fewer = task;
   fewer.sweep.launches = found.launches_per_cell;
   const bool has_more = found.launches_per_cell < task.sweep.launches && !task.reference &&
-                        found.definition == sweep_info(fewer, options).definition;
+                        !found.against && found.definition == sweep_info(fewer, options).definition;
   if (has_more) {
     check_same_machine(found, asked.context, journal);
   } else {
     check_same_sweep(found, asked, journal);
   }
+  if (task.resolving_ratio) check_resolves(found, *task.resolving_ratio);
   return has_more;
 }
 

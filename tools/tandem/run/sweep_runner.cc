@@ -281,12 +281,11 @@ std::vector<int> SweepRunner::remaining() const {
   std::vector<int> counts(states_.size(), 0);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
     const CellState& state = states_[cell];
-    if (state.settled) continue;
-    int rounds = wanted(state) - static_cast<int>(state.done.size());
-    if (plan_.part == PlanPart::kLastRound) {
-      rounds = state.done.contains(plan_.launches - 1) ? 0 : 1;
+    int due = 0;
+    for (int launch = 0; launch < wanted(state); ++launch) {
+      due += is_due({.cell = cell, .launch = launch}) ? 1 : 0;
     }
-    counts[cell] = std::max(0, rounds - state.failures) * static_cast<int>(sides_.size());
+    counts[cell] = std::max(0, due - state.failures) * static_cast<int>(sides_.size());
   }
   return counts;
 }
