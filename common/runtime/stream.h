@@ -107,8 +107,8 @@ enum class StreamPriority { kNormal, kHigh };
 // if callers order themselves; different streams may be used from different threads.
 //
 // An error in queued work surfaces at the next synchronize(); the stream stays failed, and later
-// work on it is dropped. A stream that waits for one of its events fails with the same error. On
-// GPUs an error that loses the context fails all streams of its GPU.
+// work on it is dropped. On the host, a stream that waits for one of its events fails with the same
+// error; on GPUs an error that loses the context fails all streams of its GPU, and no others.
 // Destruction waits for queued work.
 class Stream {
  public:

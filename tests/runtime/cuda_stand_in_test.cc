@@ -88,23 +88,6 @@ TEST_F(CudaOnStandIn, LostGpu_FailsAllItsStreamsForGood_AndNoOthers) {
   EXPECT_THROW(static_cast<void>(device(0).allocate(kib(1))), Error);
 }
 
-TEST_F(CudaOnStandIn, LostGpu_FailsTheStreamThatWaitedForIt) {
-  const auto failing = stream(0);
-  const auto waiting = stream(1);
-  const auto polled = stream(1);
-  const auto event = device(0).make_event();
-  failing->record(*event);
-  waiting->wait(*event);
-  polled->wait(*event);
-  stand_in::lose(0, cudaErrorIllegalAddress);
-  for (int i = 0; i < 2; ++i) {
-    const Error error = error_of([&] { waiting->synchronize(); });
-    EXPECT_TRUE(mentions(error, "GPU 0: cudaErrorIllegalAddress")) << error.what();
-    EXPECT_THROW(static_cast<void>(polled->is_done()), Error);
-  }
-  EXPECT_NO_THROW(stream(1)->synchronize());
-}
-
 TEST_F(CudaOnStandIn, Event_RecordedOnAnotherDevicesStream_NamesBoth) {
   const auto s = stream(1);
   const auto event = device(0).make_event();

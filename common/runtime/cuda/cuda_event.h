@@ -17,7 +17,6 @@ class CudaEvent final : public TimedEvent {
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
 
-  [[nodiscard]] Gpu& gpu() const { return gpu_; }
   [[nodiscard]] DeviceId device() const { return device_; }
   [[nodiscard]] EventTiming timing() const { return timing_; }
   [[nodiscard]] cudaEvent_t get() const { return event_.get(); }

@@ -63,7 +63,6 @@ cudaError_t CudaStream::set(const CudaEvent& event) const {
 void CudaStream::wait(const Event& event) {
   const CudaEvent& source = cuda_event(event);
   if (!source.recorded()) return;
-  if (&source.gpu() != &gpu_) others_.insert(&source.gpu());
   enqueue("cudaStreamWaitEvent", [&](cudaStream_t on) {
     return cudaStreamWaitEvent(on, source.get(), cudaEventWaitDefault);
   });
@@ -78,28 +77,16 @@ void CudaStream::start_after(TimePoint time) { sleep(sleep_to, time.time_since_e
 
 void CudaStream::delay(Nanoseconds duration) { sleep(sleep_for, duration); }
 
-// What a lost GPU was to send has not come, though this GPU is well.
-void CudaStream::adopt_failures() {
-  for (Gpu* const other : others_) {
-    other->look();
-    other->throw_if_failed();
-  }
-  others_.clear();
-}
-
 void CudaStream::synchronize() {
   gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
   gpu_.after_wait(cudaStreamSynchronize(get()), "cudaStreamSynchronize");
-  adopt_failures();
 }
 
 bool CudaStream::is_done() {
   gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
-  if (!gpu_.is_done(cudaStreamQuery(get()), "cudaStreamQuery")) return false;
-  adopt_failures();
-  return true;
+  return gpu_.is_done(cudaStreamQuery(get()), "cudaStreamQuery");
 }
 
 std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& enqueue) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <set>
-
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/handles.h"
@@ -13,8 +11,7 @@ namespace tandem::cuda {
 class CudaEvent;
 
 // A non-blocking CUDA stream. An error that loses the GPU's context fails every stream of that GPU,
-// and those of other GPUs that waited for its events, at their next synchronize(). It is not traced
-// through a third GPU between the two.
+// and no stream of another GPU, whoever waited for whose events.
 class CudaStream final : public Stream {
  public:
   CudaStream(const DeviceMap& map, DeviceId device, StreamPriority priority);
@@ -48,13 +45,11 @@ class CudaStream final : public Stream {
  private:
   [[nodiscard]] cudaError_t set(const CudaEvent& event) const;
   void sleep(cudaHostFn_t how, Nanoseconds time);
-  void adopt_failures();
 
   const DeviceMap& map_;
   const DeviceId device_;
   Gpu& gpu_;
   const UniqueStream stream_;
-  std::set<Gpu*> others_;  // GPUs whose events it waited for since the last synchronize()
 };
 
 // The CUDA stream behind a stream; a logic error where it is another back end's.

@@ -77,15 +77,10 @@ void Gpu::after_wait(cudaError_t status, const char* call) {
   throw_if_failed();  // also where a communicator gave up meanwhile
 }
 
-void Gpu::look() {
-  const DeviceGuard here(ordinal_);
-  const cudaError_t status = cudaStreamQuery(setup_.get());
-  if (is_sticky(status)) after_enqueue(status, "cudaStreamQuery");
-}
-
 void Gpu::after_library(const Error& error) {
   static_cast<void>(cudaGetLastError());
-  look();
+  const cudaError_t status = cudaStreamQuery(setup_.get());
+  if (is_sticky(status)) after_enqueue(status, "cudaStreamQuery");
   if (!failed()) throw Error(error);
 }
 

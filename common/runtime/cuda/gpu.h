@@ -40,9 +40,6 @@ class Gpu {
   // For what waits or asks: throws, and keeps an error that loses the context.
   void after_wait(cudaError_t status, const char* call);
 
-  // Asks CUDA whether the context is lost, and keeps the error: calls on other GPUs do not tell.
-  void look();
-
   // For a library's call that failed: where it lost the context, that is kept for the next wait;
   // else throws `error`.
   void after_library(const Error& error);
