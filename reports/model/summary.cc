@@ -195,7 +195,9 @@ class VerdictRule {
   }
 
   [[nodiscard]] StrategyPair judge(const CellSummary& dp, const CellSummary& ddp) const {
-    StrategyPair pair{.dp = &dp, .ddp = &ddp};
+    StrategyPair pair;
+    pair.dp = &dp;
+    pair.ddp = &ddp;
     const bool is_looked_at = resolving_ && on_several_devices(pair);
     // A round whose launch was disturbed is a look as well, so that none is taken twice.
     const int round = std::min(dp.all_measured(), ddp.all_measured());

@@ -50,7 +50,7 @@ case_variable() {
          if (NR % 2) { cell = $0; first = side } else { if (cell != $0 || first == side) exit 1; begins[first]++ } }
        END { exit !(begins[0] && begins[1]) }' count || die "the sides do not take turns"
   expect 2 "$tandem" merge result result/against --out merged
-  one_line 'result and result/against: one is the reference of a run'
+  one_line '^tandem: result/against: it is the reference of a run'
   expect 0 "$tandem" report result/against --out alone
   grep -q '^CPU only' out || die "the reference alone has no report"
 }
