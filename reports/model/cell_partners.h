@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which cells of two documents are the same.
+// The cells of two documents that are the same.
 #pragma once
 
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which statistic suits launches as machines really give them: intervals of means or trimmed ones,
-// cells apart or round by round; and whether looks after each round keep a document's error. The
-// truth of the launches is known. Rounds hold 0.4 of the variance, as in real sweeps on two virtual
-// cores (0.49 and 0.37).
+// The statistic that suits launches as machines really give them: intervals of means or trimmed
+// ones, cells apart or round by round; and whether looks after each round keep a document's error.
+// The truth of the launches is known. Rounds hold 0.4 of the variance, as in real sweeps on two
+// virtual cores (0.49 and 0.37).
 #include <gtest/gtest.h>
 
 #include <cmath>
