@@ -41,6 +41,12 @@ void finish_reading(Cell& cell, const JsonValue& /*json*/) {
   cell.model = name_in_results(cell.model);
 }
 
+void finish_reading(Resolving& resolving, const JsonValue& json) {
+  if (resolving.last_round < resolving.first_round) {
+    json.complain("the last look is before the first");
+  }
+}
+
 // A measured launch without positive samples would turn into NaN or infinity further on.
 void finish_reading(LaunchRecord& record, const JsonValue& json) {
   if (record.status != Status::kOk) return;

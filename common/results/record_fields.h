@@ -207,13 +207,14 @@ constexpr auto json_fields(const DroppedCells*) {
 }
 
 constexpr auto json_fields(const Resolving*) {
-  constexpr FieldRule kCount{.required = true, .range = {.least = 1, .most = 100'000}};
+  constexpr FieldRule kCount{.required = true, .range = {.least = 1, .most = 4000}};
   return std::tuple(
       field("ratio", &Resolving::ratio, {.required = true, .range = {.least = 0, .most = 1}}),
       field("comparisons", &Resolving::comparisons, kCount),
       field("first_round", &Resolving::first_round, kCount),
       field("last_round", &Resolving::last_round, kCount));
 }
+void finish_reading(Resolving& resolving, const JsonValue& json);
 
 constexpr auto json_fields(const Addition*) {
   return std::tuple(field("cells", &Addition::cells),

@@ -8,6 +8,7 @@
 
 #include "common/stats/comparison.h"
 #include "reports/model/document_change.h"
+#include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -19,22 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-// Both documents with their summaries, which the changes point into.
-struct Compared {
-  Compared(results::Document a, results::Document b, const ChangeRule& rule = {})
-      : before(std::move(a)),
-        after(std::move(b)),
-        before_summary(summarize(before)),
-        after_summary(summarize(after)),
-        changes(compare_documents(before, before_summary, after, after_summary, rule)) {}
-
-  results::Document before;
-  results::Document after;
-  Summary before_summary;
-  Summary after_summary;
-  DocumentChange changes;
-};
 
 const std::vector<double> kLaunches{0.0100, 0.0101, 0.0099, 0.0100, 0.0102, 0.0100};
 

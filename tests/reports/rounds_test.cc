@@ -13,6 +13,7 @@
 #include "reports/model/document_change.h"
 #include "reports/render/change.h"
 #include "reports/render/html.h"
+#include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -55,23 +56,8 @@ results::Document run_itself(double factor = 1.05) {
   return document;
 }
 
-struct Compared {
-  explicit Compared(results::Document b, const ChangeRule& rule = {})
-      : before(reference()),
-        after(std::move(b)),
-        before_summary(summarize(before)),
-        after_summary(summarize(after)),
-        changes(compare_documents(before, before_summary, after, after_summary, rule)) {}
-
-  results::Document before;
-  results::Document after;
-  Summary before_summary;
-  Summary after_summary;
-  DocumentChange changes;
-};
-
 TEST(Rounds, OfOneRun_ARatioIsThatOfItsRounds_AndTheReferencesOptionIsNoDifference) {
-  const Compared pair(run_itself());
+  const Compared pair(reference(), run_itself());
   ASSERT_EQ(pair.changes.cells.size(), 1U);
   const CellChange& cell = pair.changes.cells[0];
   EXPECT_EQ(cell.rounds, 8);
@@ -86,9 +72,9 @@ TEST(Rounds, OfOneRun_ARatioIsThatOfItsRounds_AndTheReferencesOptionIsNoDifferen
 TEST(Rounds, OfTwoRuns_TheDriftHidesIt_AndAnOptionIsAnotherCell) {
   results::Document other = run_itself();
   other.sweep.against->run = "other";
-  EXPECT_THAT(Compared(other).changes.cells, IsEmpty());
+  EXPECT_THAT(Compared(reference(), other).changes.cells, IsEmpty());
   for (results::LaunchRecord& launch : other.launches) launch.cell.options["grads"] = "views";
-  const Compared pair(other);
+  const Compared pair(reference(), other);
   ASSERT_EQ(pair.changes.cells.size(), 1U);
   EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
   EXPECT_EQ(pair.changes.cells[0].rounds, 0);
@@ -98,7 +84,7 @@ TEST(Rounds, LaunchesArePairedByTheirIndex_AndALonelyOneIsLeftOut) {
   results::Document after = run_itself();
   std::ranges::reverse(after.launches);
   after.launches.pop_back();
-  const Compared pair(after);
+  const Compared pair(reference(), after);
   EXPECT_EQ(pair.changes.cells[0].rounds, 7);
   EXPECT_EQ(pair.changes.cells[0].change, Change::kSlower);
 }
@@ -106,21 +92,21 @@ TEST(Rounds, LaunchesArePairedByTheirIndex_AndALonelyOneIsLeftOut) {
 TEST(Rounds, ASingleRound_IsUnsure) {
   results::Document after = run_itself();
   after.launches.resize(1);
-  const Compared pair(after);
+  const Compared pair(reference(), after);
   EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
   EXPECT_THAT(pair.changes.cells[0].remarks,
               Contains("a single round does not tell how rounds vary"));
 }
 
 TEST(Rounds, ScatterBetweenRuns_DoesNothing_AndItIsSaid) {
-  const Compared pair(run_itself(), {.between_runs = 0.1});
+  const Compared pair(reference(), run_itself(), {.between_runs = 0.1});
   EXPECT_EQ(pair.changes.cells[0].change, Change::kSlower);
   EXPECT_EQ(pair.changes.rule.between_runs, 0);
   EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("--between-runs does nothing here")));
 }
 
 TEST(Rounds, BothSidesAreTold) {
-  const Compared pair(run_itself());
+  const Compared pair(reference(), run_itself());
   EXPECT_EQ(pair.changes.sides,
             "A is the reference (the build /before, with NCCL_ALGO=Ring, --grads=views), commit "
             "0123456789ab. B is the run itself.");

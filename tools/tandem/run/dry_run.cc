@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/run/dry_run.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +22,7 @@
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
 #include "tools/tandem/run/progress.h"
+#include "tools/tandem/run/run_command.h"
 #include "tools/tandem/run/run_task.h"
 
 namespace tandem::cli {
@@ -97,7 +96,7 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   const auto journal =
       as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
   if (!journal) return;
-  static_cast<void>(check_taken_up(journal->sweep, task, options, options.out));
+  static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, options.out));
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
   for (const results::LaunchRecord& record : journal->launches) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -208,8 +210,8 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
   for (;;) {
     const State state(journal.contents(), looks, lost);
     const std::set<std::string> open = state.open_names();
-    if (open.empty() || end != SweepEnd::kComplete) {
-      if (end != SweepEnd::kComplete) return {.end = end, .left_out = {open.begin(), open.end()}};
+    if (end != SweepEnd::kComplete) return {.end = end, .left_out = {open.begin(), open.end()}};
+    if (open.empty()) {
       part.cells = with_names(plan.cells, state.compared(), false);
       break;
     }

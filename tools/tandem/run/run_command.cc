@@ -20,7 +20,6 @@
 #include "tools/tandem/report/compare_command.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/against.h"
-#include "tools/tandem/run/dry_run.h"
 #include "tools/tandem/run/link_measurement.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/resolving.h"
@@ -176,7 +175,7 @@ int measure(const RunOptions& options) {
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
-  if (check_taken_up(journal.contents().sweep, task, options, folder.journal())) {
+  if (check_taken_up(journal.contents().sweep, info, task, folder.journal())) {
     fmt::print(stderr,
                "the folder grows from {} launches per cell to {}; where a verdict was looked at "
                "before, its intervals do not know of the second look (--resolve counts looks)\n",

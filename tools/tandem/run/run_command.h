@@ -30,4 +30,8 @@ struct RunOptions : MeasuringOptions {
 // `tandem compare` would return that.
 [[nodiscard]] int run_sweep(const RunOptions& options);
 
+// The same with --dry-run: prints which cells would be measured and which not, with the time that
+// they need. Leaves nothing in --out. Returns 0; throws the usage errors of the run.
+[[nodiscard]] int dry_run(const RunOptions& options);
+
 }  // namespace tandem::cli

@@ -231,16 +231,25 @@ std::optional<Nanoseconds> budget_of(const RunOptions& options, const Sweep& swe
        is_asked ? "--budget" : "the sweep's key 'budget'", text);
 }
 
+namespace {
+
+std::string definition_with(const RunTask& task, int launches) {
+  Sweep sweep = task.sweep;
+  sweep.launches = launches;
+  return definition_of(sweep, {.backend = task.backend,
+                               .oversubscribe = task.plan.limit.oversubscribe,
+                               .site = text_of(task.site),
+                               .torch = task.torch ? task.torch->name : "",
+                               .torch_has_pairs_alone = task.torch_cells == TorchCells::kPairs});
+}
+
+}  // namespace
+
 results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
   const Sweep& sweep = task.sweep;
   results::SweepInfo info;
   info.name = sweep.name;
-  info.definition =
-      definition_of(sweep, {.backend = task.backend,
-                            .oversubscribe = options.oversubscribe,
-                            .site = text_of(task.site),
-                            .torch = task.torch ? task.torch->name : "",
-                            .torch_has_pairs_alone = task.torch_cells == TorchCells::kPairs});
+  info.definition = definition_with(task, sweep.launches);
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
   info.statistic = results::Statistic::kTrimmedInRounds;
@@ -251,13 +260,11 @@ results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
   return info;
 }
 
-bool check_taken_up(const results::SweepInfo& found, const RunTask& task, const RunOptions& options,
-                    const std::filesystem::path& journal) {
-  const results::SweepInfo asked = sweep_info(task, options);
-  RunTask fewer = task;
-  fewer.sweep.launches = found.launches_per_cell;
-  const bool has_more = found.launches_per_cell < task.sweep.launches && !task.reference &&
-                        !found.against && found.definition == sweep_info(fewer, options).definition;
+bool check_taken_up(const results::SweepInfo& found, const results::SweepInfo& asked,
+                    const RunTask& task, const std::filesystem::path& journal) {
+  const bool has_more = found.launches_per_cell < asked.launches_per_cell && !asked.against &&
+                        !found.against &&
+                        found.definition == definition_with(task, found.launches_per_cell);
   if (has_more) {
     check_same_machine(found, asked.context, journal);
   } else {

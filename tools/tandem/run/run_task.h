@@ -56,8 +56,8 @@ void check_run_options(const RunOptions& options);
 
 // Throws a usage error where a folder was begun by another sweep or on another machine. Returns
 // whether it was begun with fewer launches of each cell, so that it is to grow.
-[[nodiscard]] bool check_taken_up(const results::SweepInfo& found, const RunTask& task,
-                                  const RunOptions& options, const std::filesystem::path& journal);
+[[nodiscard]] bool check_taken_up(const results::SweepInfo& found, const results::SweepInfo& asked,
+                                  const RunTask& task, const std::filesystem::path& journal);
 
 [[nodiscard]] LaunchSettings settings_of(const RunTask& task, const RunOptions& options);
 
