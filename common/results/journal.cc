@@ -91,6 +91,10 @@ std::optional<JournalContents> contents_of(Source& source, const Name&... name) 
 
 }  // namespace
 
+Document document_of(JournalContents contents) {
+  return {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)};
+}
+
 std::optional<JournalContents> read_journal(std::istream& text, const std::string& source) {
   return contents_of(text, source);
 }

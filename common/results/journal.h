@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/results/document.h"
 #include "common/results/launch_record.h"
 #include "common/results/sweep_info.h"
 
@@ -22,6 +23,9 @@ struct JournalContents {
   std::vector<LaunchRecord> launches;
   std::uintmax_t whole_bytes = 0;  // bytes without a torn last line
 };
+
+// What the journal says, as a document.
+[[nodiscard]] Document document_of(JournalContents contents);
 
 // The place of a cell's launch among the contents' launches. The key is the cell's name, since a
 // launch that failed does not know which back end `auto` would have become.

@@ -56,6 +56,14 @@ int trimmed_at_each_end(int n) {
   return n < kFewestToTrim ? 0 : std::max(1, n / 6);
 }
 
+double half_in_errors(int n, double confidence) {
+  TANDEM_CHECK(n >= 2, "{} values have no interval", n);
+  const int trimmed = trimmed_at_each_end(n);
+  const int left = n - 2 * trimmed;
+  const double factor = trimmed > 0 ? 1 + 0.4 / left : 1;
+  return factor * student_t_critical(confidence, left - 1);
+}
+
 Estimate trimmed_mean(std::span<const double> values, double confidence) {
   TANDEM_CHECK(!values.empty(), "no launch");
   const int n = static_cast<int>(values.size());
@@ -70,9 +78,8 @@ Estimate trimmed_mean(std::span<const double> values, double confidence) {
   for (double& value : sorted) {
     value = std::clamp(value, sorted[trimmed], sorted[n - 1 - trimmed]);
   }
-  const double factor = trimmed > 0 ? 1 + 0.4 / left : 1;
   const double error = std::sqrt(sample_variance(sorted) * (n - 1) / (left * (left - 1.0)));
-  const double half = factor * student_t_critical(confidence, left - 1) * error;
+  const double half = half_in_errors(n, confidence) * error;
   result.interval = Interval{result.center - half, result.center + half};
   return result;
 }

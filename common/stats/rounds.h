@@ -21,6 +21,10 @@ inline constexpr std::string_view kMethodInRounds =
 // one. With fewer, leaving two out costs more than a wild launch in six takes.
 [[nodiscard]] int trimmed_at_each_end(int n);
 
+// The half of an interval of `confidence` of trimmed_mean(), in its standard errors, for n values:
+// f * t(h - 1).
+[[nodiscard]] double half_in_errors(int n, double confidence);
+
 // The trimmed mean of the values, with an interval of `confidence`: -+ t(h - 1) * f * s * sqrt((n -
 // 1) / (h * (h - 1))), h of n values left, s the standard deviation of the values after each
 // trimmed one took the place of the nearest one left (Tukey and McLaughlin, Sankhya A 25, 1963). f

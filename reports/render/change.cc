@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
+#include "reports/model/power.h"
 #include "reports/model/subject.h"
 #include "reports/tables/points.h"
 #include "reports/text/format.h"
@@ -81,6 +82,8 @@ std::string to_text(const DocumentChange& changes) {
   std::string text = to_text(table_of(changes)) + "\n";
   if (!changes.sides.empty()) text += changes.sides + "\n";
   text += change_method(changes) + "\n";
+  const std::string power = power_text(tellings(changes));
+  if (!power.empty()) text += power + "\n";
   for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
   return text + change_counts(changes) + "\n";
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/answer/advice.h"
+#include "reports/model/power.h"
 #include "reports/tables/cell_table.h"
 #include "reports/tables/collective_table.h"
 #include "reports/tables/ddp_cost_table.h"
@@ -59,6 +60,8 @@ std::string to_terminal(const Report& report) {
   const Summary& summary = report.summary;
   std::string text = to_text(report.verdict);
   for (const std::string& line : dropped_lines(report.document.sweep)) text += line + "\n";
+  const std::string power = power_text(tellings(report.document, summary));
+  if (!power.empty()) text += power + "\n";
   return text + advice_text(report.advice) + block(kCells, brief_cell_table(summary)) +
          block(twin_heading(summary), twin_table(summary), {twin_note(summary)}) +
          block(kCorners, two_by_two_table(summary), {two_by_two_note(summary)}) +

@@ -9,6 +9,7 @@
 
 #include "common/base/text.h"
 #include "reports/model/phase_marks_cost.h"
+#include "reports/model/power.h"
 
 namespace tandem::reports {
 namespace {
@@ -110,6 +111,8 @@ std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
 std::vector<std::string> trust_lines(const results::Document& document, const Summary& summary) {
   std::vector<std::string> lines{counts_line(summary), books_line(summary),
                                  steadiness_line(summary), numbers_line(summary)};
+  const std::string power = power_text(tellings(document, summary));
+  if (!power.empty()) lines.push_back(power);
   for (std::string& line : phase_marks_cost_lines(document, summary)) {
     lines.push_back(std::move(line));
   }

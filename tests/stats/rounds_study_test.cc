@@ -138,7 +138,7 @@ TEST(RoundsStudy, TrimmedCenters_CoverTheUndisturbedMedian) {
 TEST(RoundsStudy, LooksAfterEachRound_KeepADocumentsError) {
   constexpr int kComparisons = 3;
   const Looks looks{
-      .first = 4, .last = 16, .level = kShareForFewRounds * (1 - kConfidence) / kComparisons};
+      .first = 4, .last = 24, .level = kShareForFewRounds * (1 - kConfidence) / kComparisons};
   const std::vector<double> levels = levels_of_looks(looks);
   for (const NamedScenario& named : scenarios()) {
     Simulated random(13);

@@ -71,9 +71,27 @@ TEST(Plan, RepeatedCells_AreAUsageError) {
   EXPECT_THROW((void)plan_cells(sweep, "host").cells, Error);
 }
 
+// Four cells on one and two devices for each of some batches, the batches taking turns.
+std::vector<results::Cell> cells_of(int batches) {
+  std::vector<results::Cell> cells;
+  for (const char* strategy : {"dp", "ddp"}) {
+    for (const int devices : {1, 2}) {
+      for (int batch = 1; batch <= batches; ++batch) {
+        cells.push_back({.strategy = strategy,
+                         .launch = "threads",
+                         .model = "mlp-small",
+                         .backend = "host",
+                         .devices = devices,
+                         .global_batch = 64 * batch});
+      }
+    }
+  }
+  return cells;
+}
+
 TEST(Plan, OfTwoSuccessiveRounds_EachSideGoesFirstInOne_AndNotAlwaysTheSame) {
   std::map<std::size_t, std::vector<bool>> first;
-  for (const PlannedLaunch& planned : interleaved(40, 6)) {
+  for (const PlannedLaunch& planned : interleaved(cells_of(10), 6)) {
     first[planned.cell].push_back(planned.reference_first);
   }
   int begins = 0;
@@ -86,26 +104,49 @@ TEST(Plan, OfTwoSuccessiveRounds_EachSideGoesFirstInOne_AndNotAlwaysTheSame) {
 }
 
 TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {
-  const std::vector<PlannedLaunch> all = interleaved(10, 3);
-  ASSERT_EQ(all.size(), 30U);
+  const std::vector<PlannedLaunch> all = interleaved(cells_of(3), 3);
+  ASSERT_EQ(all.size(), 36U);
   std::set<std::vector<std::size_t>> orders;
   for (int round = 0; round < 3; ++round) {
     std::vector<std::size_t> order;
-    for (int i = 0; i < 10; ++i) {
-      const PlannedLaunch& planned = all[static_cast<std::size_t>(10 * round + i)];
+    for (int i = 0; i < 12; ++i) {
+      const PlannedLaunch& planned = all[static_cast<std::size_t>(12 * round + i)];
       EXPECT_EQ(planned.launch, round);
       order.push_back(planned.cell);
     }
-    EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 10U);
+    EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 12U);
     orders.insert(order);
   }
   EXPECT_EQ(orders.size(), 3U);
 }
 
 TEST(Plan, Order_IsTheSameEveryTime) {
-  const std::vector<PlannedLaunch> a = interleaved(21, 6);
-  const std::vector<PlannedLaunch> b = interleaved(21, 6);
+  const std::vector<PlannedLaunch> a = interleaved(cells_of(5), 6);
+  const std::vector<PlannedLaunch> b = interleaved(cells_of(5), 6);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].cell, b[i].cell);
+}
+
+TEST(Plan, WithinARound_CellsOfOnePointFollowEachOther_AndPointsOfOneWorkload) {
+  const std::vector<results::Cell> cells = cells_of(5);
+  std::set<std::vector<std::int64_t>> orders;
+  const std::vector<PlannedLaunch> all = interleaved(cells, 6);
+  for (std::size_t first = 0; first < all.size(); first += 20) {
+    std::vector<std::int64_t> batches;
+    for (std::size_t i = first; i < first + 20; i += 4) {
+      std::vector<int> devices;
+      for (std::size_t place = i; place < i + 4; ++place) {
+        const results::Cell& cell = cells[all[place].cell];
+        EXPECT_EQ(cell.global_batch, cells[all[i].cell].global_batch);
+        devices.push_back(cell.devices);
+      }
+      EXPECT_EQ(devices[0], devices[1]);
+      EXPECT_EQ(devices[2], devices[3]);
+      EXPECT_NE(devices[1], devices[2]);
+      batches.push_back(cells[all[i].cell].global_batch);
+    }
+    orders.insert(batches);
+  }
+  EXPECT_GT(orders.size(), 4U);
 }
 
 constexpr int kEightDevices = 8;

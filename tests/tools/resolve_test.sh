@@ -15,8 +15,8 @@ case_clear() {
   expect 0 run --resolve
   [ "$(launches)" = 20 ] || die "not 5 cells x 4 launches"
   grep -q 'ddp, threads is 2.00 times as fast as dp' out || die "no verdict"
-  grep -q 'looked at after each round from 4 to 16, until resolved or equal within 3 %' result/report.md || die "the looks are not told"
-  grep -q '"resolving":{"ratio":0.03,"comparisons":1,"first_round":4,"last_round":16}' result/journal.jsonl || die "the looks are not kept"
+  grep -q 'looked at after each round from 4 to 24, until resolved or equal within 3 %' result/report.md || die "the looks are not told"
+  grep -q '"resolving":{"ratio":0.03,"comparisons":1,"first_round":4,"last_round":24}' result/journal.jsonl || die "the looks are not kept"
 }
 
 case_equal() {
@@ -30,7 +30,7 @@ case_equal() {
 case_open() {
   sweep 64
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
-  [ "$(launches_of dp 2)" = 12 ] && [ "$(launches_of ddp 2)" = 12 ] || die "not to the fourfold"
+  [ "$(launches_of dp 2)" = 18 ] && [ "$(launches_of ddp 2)" = 18 ] || die "not to the sixfold"
   [ "$(launches_of dp 1)" = 3 ] && [ "$(launches_of single 1)" = 3 ] || die "cells that nothing is open about went on"
   grep -q '^after 3 rounds 1 of 1 comparison is open, for .* at most: mlp-tiny batch 64 on 2 devices: ddp ' err || die "what is open is not told"
   grep -q 'not resolved' out || die "a verdict by noise"
@@ -46,7 +46,7 @@ case_open() {
 case_later() {
   sweep 64
   FAKE_NOISE=60 expect 0 run --resolve
-  [ "$(launches_of dp 2)" -gt 3 ] && [ "$(launches_of dp 2)" -lt 12 ] || die "resolved at once, or never"
+  [ "$(launches_of dp 2)" -gt 3 ] && [ "$(launches_of dp 2)" -lt 18 ] || die "resolved at once, or never"
   [ "$(launches_of dp 2)" = "$(launches_of ddp 2)" ] || die "the sides of a comparison have other rounds"
   grep -q 'times as fast as dp' out || die "not resolved"
 }
@@ -65,16 +65,16 @@ case_failed() {
   FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_FAIL=dp expect 1 run --resolve
   grep -q '^ddp is faster\|^dp and ddp were not both measured' out || die "a verdict without dp"
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
-  [ "$(launches_of dp 2)" = 12 ] || die "it did not go on"
+  [ "$(launches_of dp 2)" = 18 ] || die "it did not go on"
 }
 
 case_budget() {
   sweep 64
   FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_SLEEP=0.45 expect 0 run --resolve --budget=12s
   grep -q 'the budget is spent: .* 2 cells: ' err || die "what is left is not told"
-  [ "$(launches_of dp 2)" -lt 12 ] || die "the budget was not kept"
+  [ "$(launches_of dp 2)" -lt 18 ] || die "the budget was not kept"
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
-  [ "$(launches_of dp 2)" = 12 ] || die "it did not go on"
+  [ "$(launches_of dp 2)" = 18 ] || die "it did not go on"
 }
 
 case_merge() {

@@ -403,8 +403,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
       {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
       {{.launcher = launcher, .journal = journal}}, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
-  results::JournalContents contents = journal.take_contents();
-  return {end, {.sweep = std::move(contents.sweep), .launches = std::move(contents.launches)}};
+  return {end, document_of(journal.take_contents())};
 }
 
 int exit_code(const ExplainTask& task, const results::Document& document, SweepEnd end) {

@@ -56,7 +56,7 @@ std::optional<Document> document_of_journal(const fs::path& journal) {
   return as_input([&]() -> std::optional<Document> {
     auto contents = results::read_journal(journal);
     if (!contents) return std::nullopt;
-    return Document{.sweep = std::move(contents->sweep), .launches = std::move(contents->launches)};
+    return document_of(*std::move(contents));
   });
 }
 

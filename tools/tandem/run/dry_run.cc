@@ -11,6 +11,7 @@
 
 #include "common/base/text.h"
 #include "common/results/journal.h"
+#include "reports/model/power.h"
 #include "reports/model/rounds.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
@@ -28,6 +29,10 @@
 namespace tandem::cli {
 namespace {
 
+constexpr std::string_view kNotForetold =
+    "What differences these launches tell, run says after four rounds, and --dry-run with an --out "
+    "that has launches.";
+
 // The cells that a run would measure.
 struct DryRun {
   std::vector<results::Cell> cells;
@@ -36,6 +41,7 @@ struct DryRun {
   std::vector<results::DroppedCells> dropped;
   std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
   int sides = 1;                      // 2 with a reference, whose launches count, too
+  std::string power{};                // what the launches will tell; empty: that is not known
 };
 
 std::string line(const DryRun& run, std::size_t cell) {
@@ -90,13 +96,27 @@ std::string to_text(const DryRun& run, Seconds budget) {
                      not_measured(run));
 }
 
-// Reads the missing launches and their times from a journal of this sweep in --out.
+// What the planned launches will tell, by those in --out.
+std::string foretold(const RunTask& task, const OutputPaths& out,
+                     const results::JournalContents& run) {
+  std::vector<results::Document> sides{document_of(run)};
+  if (task.reference) {
+    const auto reference = results::read_journal(OutputPaths(out.against()).journal());
+    if (!reference) return "";
+    sides.push_back(document_of(*reference));
+  }
+  return reports::foretold(sides, task.plan.launches);
+}
+
+// Reads the missing launches and their times from a journal of this sweep in --out, and what they
+// foretell.
 void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   if (options.out.empty()) return;
   const auto journal =
       as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
   if (!journal) return;
   static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, options.out));
+  run.power = as_input([&] { return foretold(task, OutputPaths(options.out), *journal); });
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
   for (const results::LaunchRecord& record : journal->launches) {
@@ -166,6 +186,8 @@ int dry_run(const RunOptions& options) {
   take_over(run, task, options);
   const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
   fmt::print("{}", budget ? to_text(run, *budget) : to_text(run));
+  const bool goes_on = task.resolving_ratio.has_value();  // until it tells
+  if (!goes_on) fmt::print("{}\n", run.power.empty() ? std::string(kNotForetold) : run.power);
   return 0;
 }
 

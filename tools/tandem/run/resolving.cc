@@ -29,16 +29,24 @@ using results::Status;
 
 // The pairs of dp and ddp at one point of several devices among planned cells. Variants count as
 // well, so that there may be more than the report compares, which only widens intervals.
-int comparisons_in(const std::vector<results::Cell>& cells) {
-  std::ptrdiff_t count = 0;
+struct PlannedPairs {
+  int count = 0;
+  std::set<std::string> cells;  // their names
+};
+
+PlannedPairs pairs_in(const std::vector<results::Cell>& cells) {
+  PlannedPairs pairs;
   for (const results::Cell& dp : cells) {
     if (dp.strategy != name_of(kDp) || dp.devices == 1) continue;
-    count += std::ranges::count_if(cells, [&](const results::Cell& ddp) {
-      return ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
-             ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
-    });
+    for (const results::Cell& ddp : cells) {
+      const bool is_at_point = ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
+                               ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
+      if (!is_at_point) continue;
+      ++pairs.count;
+      pairs.cells.insert({dp.name(), ddp.name()});
+    }
   }
-  return static_cast<int>(count);
+  return pairs;
 }
 
 std::vector<results::Cell> with_names(const std::vector<results::Cell>& cells,
@@ -60,14 +68,12 @@ class State {
   // `lost` are cells that do not go on, since a launch of theirs failed in this run.
   State(const results::JournalContents& journal, const results::Resolving& looks,
         const std::set<std::string>& lost)
-      : document_{.sweep = journal.sweep, .launches = journal.launches},
-        summary_(reports::summarize(document_)) {
+      : document_(document_of(journal)), summary_(reports::summarize(document_)) {
     for (const LaunchRecord& record : document_.launches) {
       if (record.status == Status::kSkipped) skipped_.insert(record.cell.name());
     }
     for (const StrategyPair& pair : summary_.comparisons) {
       if (!reports::on_several_devices(pair)) continue;
-      add_names(compared_, pair);
       const bool is_open = pair.ddp_verdict == stats::Verdict::kNotResolved && !pair.equal_within;
       if (!is_open || rounds_of(pair) >= looks.last_round) continue;
       if (!ends(pair.dp->cell, lost) && !ends(pair.ddp->cell, lost)) open_.push_back(&pair);
@@ -77,7 +83,6 @@ class State {
   State& operator=(const State&) = delete;
 
   [[nodiscard]] const std::vector<const StrategyPair*>& open() const { return open_; }
-  [[nodiscard]] const std::set<std::string>& compared() const { return compared_; }
 
   [[nodiscard]] std::set<std::string> open_names() const {
     std::set<std::string> names;
@@ -119,7 +124,6 @@ class State {
   results::Document document_;
   Summary summary_;
   std::set<std::string> skipped_;
-  std::set<std::string> compared_;
   std::vector<const StrategyPair*> open_;
 };
 
@@ -167,10 +171,39 @@ std::set<std::string> without_round(const results::JournalContents& journal,
   return names;
 }
 
+// Measures cells of comparisons, whose planned launches are those before the first look, until all
+// are decided.
+ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& planned,
+                         const std::vector<RunSide>& sides, const Interrupts& interrupts) {
+  results::Journal& journal = sides.front().journal;
+  SweepPlan part = plan;
+  SweepRunner first(part, sides, interrupts);
+  SweepEnd end = first.run();
+  if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
+  if (!journal.contents().sweep.resolving) journal.note_looks(planned);
+  const results::Resolving looks = *journal.contents().sweep.resolving;
+  std::set<std::string> lost;
+  Progress progress;
+  part.part = PlanPart::kLastRound;
+  for (;;) {
+    const State state(journal.contents(), looks, lost);
+    const std::set<std::string> open = state.open_names();
+    if (open.empty()) return {};
+    if (end != SweepEnd::kComplete) return {.end = end, .left_out = {open.begin(), open.end()}};
+    const int round = state.next_round();
+    part.cells = with_names(plan.cells, open, true);
+    part.launches = round + 1;
+    SweepRunner runner(part, sides, interrupts);
+    progress.say(look_text(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
+    end = runner.run();
+    if (end == SweepEnd::kComplete) lost.merge(without_round(journal.contents(), open, round));
+  }
+}
+
 }  // namespace
 
 void check_has_comparisons(const std::vector<results::Cell>& cells) {
-  if (comparisons_in(cells) > 0) return;
+  if (pairs_in(cells).count > 0) return;
   fail(ErrorKind::kUsage,
        "--resolve: the sweep has no dp and ddp at the same point on two or more devices, so there "
        "is nothing to resolve; measure both, or leave --resolve out");
@@ -191,43 +224,41 @@ void check_resolves(const results::SweepInfo& found, double ratio) {
 
 ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSide>& sides,
                    const Interrupts& interrupts) {
-  results::Journal& journal = sides.front().journal;
+  const PlannedPairs pairs = pairs_in(plan.cells);
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
-  SweepRunner first(part, sides, interrupts);
-  SweepEnd end = first.run();
-  if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
-  if (!journal.contents().sweep.resolving) {
-    journal.note_looks({.ratio = ratio,
-                        .comparisons = comparisons_in(plan.cells),
-                        .first_round = plan.launches,
-                        .last_round = kMostRoundsOfFirst * plan.launches});
+  part.launches = std::min(kRoundsOfAll, plan.launches);
+  SweepRunner of_all(part, sides, interrupts);
+  const SweepEnd begun = of_all.run();
+  if (begun != SweepEnd::kComplete) return {.end = begun, .left_out = of_all.left_out()};
+  part.goes_on = true;
+
+  SweepPlan others = part;
+  others.cells = with_names(plan.cells, pairs.cells, false);
+  if (part.stop_at) {
+    ++others.launches;
+    const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
+    part.stop_at = *part.stop_at - std::chrono::duration_cast<Nanoseconds>(reserve);
   }
-  const results::Resolving looks = *journal.contents().sweep.resolving;
-  std::set<std::string> lost;
-  Progress progress;
-  part.part = PlanPart::kLastRound;
-  for (;;) {
-    const State state(journal.contents(), looks, lost);
-    const std::set<std::string> open = state.open_names();
-    if (end != SweepEnd::kComplete) return {.end = end, .left_out = {open.begin(), open.end()}};
-    if (open.empty()) {
-      part.cells = with_names(plan.cells, state.compared(), false);
-      break;
-    }
-    const int round = state.next_round();
-    part.cells = with_names(plan.cells, open, true);
-    part.launches = round + 1;
-    SweepRunner runner(part, sides, interrupts);
-    progress.say(look_text(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
-    end = runner.run();
-    if (end == SweepEnd::kComplete) lost.merge(without_round(journal.contents(), open, round));
-  }
-  // A comparison's disturbed launches were made up for by further rounds.
-  part.part = PlanPart::kReplacements;
+  part.cells = with_names(plan.cells, pairs.cells, true);
   part.launches = plan.launches;
-  if (!part.cells.empty()) end = SweepRunner(part, sides, interrupts).run();
-  return {.end = end, .left_out = {}};
+  ResolveEnd reached = resolve_pairs(part,
+                                     {.ratio = ratio,
+                                      .comparisons = pairs.count,
+                                      .first_round = plan.launches,
+                                      .last_round = kMostRoundsOfFirst * plan.launches},
+                                     sides, interrupts);
+  if (reached.end == SweepEnd::kInterrupted || others.cells.empty()) return reached;
+
+  // A comparison's disturbed launches were made up for by further rounds; those of others are
+  // replaced.
+  others.part = PlanPart::kWhole;
+  others.launches = plan.launches;
+  SweepRunner rest(others, sides, interrupts);
+  const SweepEnd end = rest.run();
+  if (end == SweepEnd::kComplete) return reached;
+  std::ranges::move(rest.left_out(), std::back_inserter(reached.left_out));
+  return {.end = end, .left_out = std::move(reached.left_out)};
 }
 
 }  // namespace tandem::cli

@@ -17,7 +17,12 @@ namespace tandem::cli {
 inline constexpr int kLaunchesBeforeLooking = 4;
 
 // The last look is after this many times the launches of the first.
-inline constexpr int kMostRoundsOfFirst = 4;
+inline constexpr int kMostRoundsOfFirst = 6;
+
+// All cells are measured in so many rounds first. Then those of comparisons go on alone, and the
+// others get their further launches once all is decided, or at the end of a budget: it keeps the
+// time for one more launch of each.
+inline constexpr int kRoundsOfAll = 2;
 
 struct ResolveEnd {
   SweepEnd end = SweepEnd::kComplete;
@@ -28,8 +33,7 @@ struct ResolveEnd {
 // ddp is resolved, lies within `ratio` (0.03: 3 %) of 1, or has had its last look, or until
 // plan.stop_at. A comparison ends with a cell that is skipped, or fails in this run. Says after
 // each round what is open. The looks are fixed in the journal before the first one, and a later
-// call goes on with them. Cells outside comparisons get a launch in place of each disturbed one at
-// the end.
+// call goes on with them.
 [[nodiscard]] ResolveEnd resolve(const SweepPlan& plan, double ratio,
                                  const std::vector<RunSide>& sides, const Interrupts& interrupts);
 

@@ -72,10 +72,6 @@ void check_fits(const SweepPlan& plan) {
        plan.limit.cores);
 }
 
-results::Document document_of(results::JournalContents journal) {
-  return {.sweep = std::move(journal.sweep), .launches = std::move(journal.launches)};
-}
-
 void write(const OutputFolder& folder, const reports::Report& report, SweepEnd end) {
   folder.write(report);
   folder.write_to_send(report.document);

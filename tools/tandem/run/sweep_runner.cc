@@ -12,6 +12,7 @@
 #include "common/base/text.h"
 #include "common/results/disturbance.h"
 #include "common/stats/summary.h"
+#include "reports/model/power.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/option_check.h"
@@ -138,16 +139,14 @@ MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
 }
 
 SweepEnd SweepRunner::run() {
-  using enum PlanPart;
   check_cells();
   skip_what_does_not_fit();
-  const bool goes_on = plan_.part == kLastRound || plan_.part == kReplacements;
-  if (finished_ > 0 && !goes_on) {
+  if (finished_ > 0 && !plan_.goes_on) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
-  if (!goes_on) wait_until_quiet();
-  const SweepEnd end = plan_.part == kReplacements ? SweepEnd::kComplete : measure();
-  if (end == SweepEnd::kComplete && (plan_.part == kWhole || plan_.part == kReplacements)) {
+  if (!plan_.goes_on) wait_until_quiet();
+  const SweepEnd end = measure();
+  if (end == SweepEnd::kComplete && plan_.part == PlanPart::kWhole) {
     // What a budget or an interrupt leaves of these is no part of the plan.
     replaces_ = true;
     static_cast<void>(measure());
@@ -209,12 +208,24 @@ void SweepRunner::refuse_budget(const CellGroup& group) const {
 
 bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
   // The second half takes the place of launches that others disturbed.
-  for (const PlannedLaunch& planned : interleaved(plan_.cells.size(), 2 * plan_.launches)) {
+  for (const PlannedLaunch& planned : interleaved(plan_.cells, 2 * plan_.launches)) {
     if (!chosen[planned.cell] || !is_due(planned)) continue;
     if (interrupts_.requested() || is_over_time()) return false;
+    foretell(planned);
     launch(planned);
   }
   return !interrupts_.requested();
+}
+
+void SweepRunner::foretell(const PlannedLaunch& next) {
+  constexpr int kPilotRounds = 4;
+  const bool is_whole = plan_.part == PlanPart::kWhole && !plan_.goes_on && !replaces_;
+  if (has_foretold_ || !is_whole || next.launch != kPilotRounds) return;
+  has_foretold_ = true;
+  std::vector<results::Document> documents;
+  for (const RunSide& side : sides_) documents.push_back(document_of(side.journal.contents()));
+  const std::string text = reports::foretold(documents, plan_.launches);
+  if (!text.empty()) progress_.say(fmt::format("by {} rounds: {}", kPilotRounds, text));
 }
 
 Seconds SweepRunner::ahead() const { return times_.total(remaining()); }

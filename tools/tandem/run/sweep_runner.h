@@ -20,12 +20,11 @@ namespace tandem::cli {
 
 enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
 
-// The part of a plan that a runner takes. The last two go on with a sweep that has run just now.
+// The part of a plan that a runner takes.
 enum class PlanPart {
-  kWhole,         // the planned launches, then one in place of each disturbed one
-  kPlanned,       // the planned launches alone
-  kLastRound,     // the last planned launch of each cell
-  kReplacements,  // the launches in place of disturbed ones
+  kWhole,      // the planned launches, then one in place of each disturbed one
+  kPlanned,    // the planned launches alone
+  kLastRound,  // the last planned launch of each cell
 };
 
 // What a sweep measures, and how long at most.
@@ -38,6 +37,9 @@ struct SweepPlan {
   // Lists of models: after one model is out of memory, the models after it are skipped.
   std::vector<std::vector<std::string>> model_series{};
   PlanPart part = PlanPart::kWhole;
+  // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
+  // machine, nor tell what is in the journal.
+  bool goes_on = false;
 };
 
 // One side of a run: how it launches, and where it journals.
@@ -91,6 +93,8 @@ class SweepRunner {
   // Waits for work that others do on this machine, such as what a build leaves behind: 30 s at
   // most, and a tenth of the sweep. Sweeps under a minute do not wait.
   void wait_until_quiet();
+  // Says once what all planned launches will tell, by the first rounds.
+  void foretell(const PlannedLaunch& next);
   // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.
   [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
   [[nodiscard]] SweepEnd run_within_budget();
@@ -131,6 +135,7 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
+  bool has_foretold_ = false;
   bool replaces_ = false;                // whether disturbed launches are being replaced
   double core_gflops_ = 0;               // core speed in the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s

@@ -127,6 +127,22 @@ std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend
   return {};
 }
 
+// Moves cells of one workload behind the first of them, and there those of one device count behind
+// the first of these: a shuffled order stays one of workloads, of counts and of cells.
+void gather_points(std::vector<std::size_t>& order, const std::vector<results::Cell>& cells) {
+  using Workload = std::pair<std::string, std::int64_t>;
+  std::map<Workload, std::size_t> workloads;
+  std::map<std::pair<Workload, int>, std::size_t> points;
+  std::vector<std::pair<std::size_t, std::size_t>> places(cells.size());
+  for (const std::size_t cell : order) {
+    const Workload workload{cells[cell].model, cells[cell].global_batch};
+    const auto of_workload = workloads.try_emplace(workload, workloads.size()).first;
+    const auto of_point = points.try_emplace({workload, cells[cell].devices}, points.size()).first;
+    places[cell] = {of_workload->second, of_point->second};
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t cell) { return places[cell]; });
+}
+
 }  // namespace
 
 PlannedCells plan_cells(const Sweep& sweep, const std::string& backend) {
@@ -158,17 +174,18 @@ void drop_for_backend(PlannedCells& planned, bool is_host) {
   planned.cells = std::move(kept);
 }
 
-std::vector<PlannedLaunch> interleaved(std::size_t cells, int launches) {
+std::vector<PlannedLaunch> interleaved(const std::vector<results::Cell>& cells, int launches) {
   constexpr std::uint64_t kSeed = 20240229;
   std::mt19937_64 random(kSeed);
-  std::vector<std::size_t> order(cells);
+  std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0U);
   std::mt19937_64 random_side(kSeed + 1);  // apart, so that sides do not change the cells' order
-  std::vector<bool> reference_first(cells);
+  std::vector<bool> reference_first(cells.size());
   std::vector<PlannedLaunch> all;
   for (int launch = 0; launch < launches; ++launch) {
     shuffle(order, random);
-    for (std::size_t cell = 0; cell < cells; ++cell) {
+    gather_points(order, cells);
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       reference_first[cell] = launch % 2 == 0 ? random_side() % 2 == 0 : !reference_first[cell];
     }
     for (const std::size_t cell : order) {

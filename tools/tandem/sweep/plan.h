@@ -33,8 +33,9 @@ struct PlannedCells {
 void drop_for_backend(PlannedCells& planned, bool is_host);
 
 // One launch of one cell. Each round launches every cell once, in another order, so that drift of
-// the machine falls on all cells alike. The seed is fixed, so that a resumed sweep has the same
-// order.
+// the machine falls on all cells alike. Within a round the cells of a workload follow each other,
+// and of these those of one device count: cells that are compared share what the machine does in
+// some seconds. The seed is fixed, so that a resumed sweep has the same order.
 struct PlannedLaunch {
   std::size_t cell = 0;
   int launch = 0;
@@ -42,7 +43,8 @@ struct PlannedLaunch {
   // side goes first in one, so that what a place costs falls on both alike.
   bool reference_first = false;
 };
-[[nodiscard]] std::vector<PlannedLaunch> interleaved(std::size_t cells, int launches);
+[[nodiscard]] std::vector<PlannedLaunch> interleaved(const std::vector<results::Cell>& cells,
+                                                     int launches);
 
 // Whether `large` differs from `small` only in a larger batch, a later model of a series, or both.
 [[nodiscard]] bool is_larger(const results::Cell& large, const results::Cell& small,

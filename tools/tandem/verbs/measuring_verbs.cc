@@ -120,9 +120,9 @@ void add_run(CLI::App& app, Verbs& verbs) {
                  "no launch after it; default: the sweep's, node has 10m")
       ->type_name("TIME");
   run.add_flag("--resolve{3%}", options->resolve,
-               "after 4 launches of each cell (or --launches), go on a round at a time with dp and "
-               "ddp where they are neither resolved nor equal within this ratio, to the fourfold "
-               "at most; the verdicts hold together at 95 %")
+               "after 4 launches (or --launches), go on a round at a time with dp and ddp where "
+               "they are neither resolved nor equal within this ratio, to the sixfold at most; the "
+               "verdicts hold together at 95 %")
       ->type_name("RATIO");
   run.add_flag("--dry-run", options->dry_run,
                "list the cells with a guess of their time, what is not measured and why, and end");
