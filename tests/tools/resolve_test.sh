@@ -73,6 +73,7 @@ case_budget() {
   FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_SLEEP=0.45 expect 0 run --resolve --budget=12s
   grep -q 'the budget is spent: .* 2 cells: ' err || die "what is left is not told"
   [ "$(launches_of dp 2)" -lt 18 ] || die "the budget was not kept"
+  [ "$(launches_of single 1)" = 3 ] || die "no time was kept for cells outside comparisons"
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
   [ "$(launches_of dp 2)" = 18 ] || die "it did not go on"
 }
@@ -113,6 +114,27 @@ case_grow() {
   sed -i 's/10ms/11ms/' sweep.json
   expect 2 run --launches=6
   one_line 'min_time: '
+}
+
+# What launches tell is foretold by the first rounds, said at the end, and by --dry-run.
+case_foretold() {
+  sweep 64
+  sed -i 's/"launches": 3/"launches": 6/' sweep.json
+  expect 0 run --dry-run
+  grep -q '^What differences these launches tell, run says after four rounds' out || die "no word of what launches tell"
+  FAKE_NOISE=5 expect 0 run
+  grep -q '^by 4 rounds: What 6 launches tell in four of five such sweeps: differences from ' err || die "not foretold"
+  grep -q '^What 6 launches tell in four of five such sweeps: differences from .* (mlp-tiny batch 64 on 2 devices) on. To tell 3 % takes ' out ||
+    die "not told at the end"
+  grep '^What 6 launches tell' out >told
+  expect 0 run --dry-run
+  grep '^What 6 launches tell' out | cmp - told || die "the dry run says something else"
+  expect 0 run --launches=24 --dry-run
+  grep -q '^What 24 launches tell' out || die "not told of more launches"
+  FAKE_NOISE=5 expect 0 "$tandem" run ./sweep.json --out both --step-bench "$fake" --oversubscribe --against-env A=1
+  grep -q '^by 4 rounds: What 6 launches tell .* on mlp-tiny batch 64' err || die "not foretold of two sides"
+  expect 0 "$tandem" run ./sweep.json --out both --step-bench "$fake" --oversubscribe --against-env A=1 --dry-run
+  grep -q '^What 6 launches tell ' out || die "the dry run does not tell of two sides"
 }
 
 "case_$3" || exit 1

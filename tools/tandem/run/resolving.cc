@@ -200,6 +200,20 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& planne
   }
 }
 
+// Measures the cells outside comparisons, up to others.launches of each before any gets `launches`,
+// and one in place of each disturbed launch, as a comparison's further rounds are.
+ResolveEnd measure_others(SweepPlan others, int launches, const std::vector<RunSide>& sides,
+                          const Interrupts& interrupts) {
+  for (const int most : {others.launches, launches}) {
+    others.launches = most;
+    others.part = most == launches ? PlanPart::kWhole : PlanPart::kPlanned;
+    SweepRunner runner(others, sides, interrupts);
+    const SweepEnd end = runner.run();
+    if (end != SweepEnd::kComplete) return {.end = end, .left_out = runner.left_out()};
+  }
+  return {};
+}
+
 }  // namespace
 
 void check_has_comparisons(const std::vector<results::Cell>& cells) {
@@ -235,13 +249,13 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
 
   SweepPlan others = part;
   others.cells = with_names(plan.cells, pairs.cells, false);
-  if (part.stop_at) {
-    ++others.launches;
-    const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
-    part.stop_at = *part.stop_at - std::chrono::duration_cast<Nanoseconds>(reserve);
-  }
+  others.launches = std::min(kRoundsOfAll + 1, plan.launches);
   part.cells = with_names(plan.cells, pairs.cells, true);
   part.launches = plan.launches;
+  if (plan.stop_at) {
+    const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
+    part.stop_at = *plan.stop_at - std::chrono::duration_cast<Nanoseconds>(reserve);
+  }
   ResolveEnd reached = resolve_pairs(part,
                                      {.ratio = ratio,
                                       .comparisons = pairs.count,
@@ -249,16 +263,10 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
                                       .last_round = kMostRoundsOfFirst * plan.launches},
                                      sides, interrupts);
   if (reached.end == SweepEnd::kInterrupted || others.cells.empty()) return reached;
-
-  // A comparison's disturbed launches were made up for by further rounds; those of others are
-  // replaced.
-  others.part = PlanPart::kWhole;
-  others.launches = plan.launches;
-  SweepRunner rest(others, sides, interrupts);
-  const SweepEnd end = rest.run();
-  if (end == SweepEnd::kComplete) return reached;
-  std::ranges::move(rest.left_out(), std::back_inserter(reached.left_out));
-  return {.end = end, .left_out = std::move(reached.left_out)};
+  ResolveEnd rest = measure_others(std::move(others), plan.launches, sides, interrupts);
+  if (rest.end == SweepEnd::kComplete) return reached;
+  std::ranges::move(reached.left_out, std::back_inserter(rest.left_out));
+  return rest;
 }
 
 }  // namespace tandem::cli
