@@ -60,15 +60,21 @@ void add_marks(CellChange& cell, const DocumentNames& names) {
 }
 
 // The ratio of energies is told beside the verdict, which is of times alone.
-void add_energy(CellChange& cell) {
+void add_energy(CellChange& cell, Pairing pairing) {
   if (!cell.before->joules_per_step || !cell.after->joules_per_step) return;
-  cell.energy_ratio = stats::ratio_of_medians(cell.after->joules, cell.before->joules);
+  if (pairing == Pairing::kInRounds) {
+    const RoundValues rounds = joules_in_rounds(*cell.before, *cell.after);
+    if (rounds.after.empty()) return;
+    cell.energy_ratio = stats::ratio_in_rounds(rounds.after, rounds.before);
+  } else {
+    cell.energy_ratio = stats::ratio_of_medians(cell.after->joules, cell.before->joules);
+  }
   cell.remarks.push_back("energy per step " + change_ratio_text(*cell.energy_ratio));
 }
 
 void estimate(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
   if (pairing == Pairing::kInRounds) {
-    const RoundMedians rounds = in_rounds(*cell.before, *cell.after);
+    const RoundValues rounds = medians_in_rounds(*cell.before, *cell.after);
     cell.time_ratio = stats::ratio_in_rounds(rounds.after, rounds.before, confidence);
     return;
   }
@@ -118,7 +124,7 @@ std::vector<CellChange> common_cells(const Summary& before, const Summary& after
     common.before = &cell;
     common.after = partner;
     if (pairing == Pairing::kInRounds) {
-      common.rounds = static_cast<int>(in_rounds(cell, *partner).after.size());
+      common.rounds = static_cast<int>(medians_in_rounds(cell, *partner).after.size());
     }
     cells.push_back(common);
   }
@@ -387,7 +393,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     } else {
       leave_unsure(cell, pairing);
     }
-    add_energy(cell);
+    add_energy(cell, pairing);
     add_marks(cell, names);
   }
   for (std::string& note : change_notes(before, after, names)) {

@@ -20,7 +20,8 @@ struct CellChange {
   stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
   int rounds = 0;              // rounds of the ratio, in documents of one run
   stats::Change change = stats::Change::kUnsure;
-  std::optional<stats::Estimate> energy_ratio;  // joules per step, after / before; where both tell
+  // The ratio of joules per step, after / before, where both tell it; of one run, round by round.
+  std::optional<stats::Estimate> energy_ratio;
   // The ratio by ranks, which single wild launches do not move; its interval holds for this ratio
   // alone, at 95 %. Absent of rounds, since the ranks are those of independent launches.
   std::optional<stats::Estimate> rank_ratio;

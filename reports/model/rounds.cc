@@ -3,12 +3,48 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <array>
+#include <utility>
 
+#include "common/stats/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
+namespace {
+
+// A cell's values, and the round of each.
+struct ValuesOfRounds {
+  std::vector<double> values;
+  std::vector<int> rounds;
+};
+
+ValuesOfRounds medians_of(const CellSummary& cell) {
+  ValuesOfRounds found{.values = cell.medians, .rounds = {}};
+  for (const results::LaunchRecord* launch : cell.measured) {
+    found.rounds.push_back(launch->launch_index);
+  }
+  return found;
+}
+
+ValuesOfRounds joules_of(const CellSummary& cell) {
+  ValuesOfRounds found;
+  for (const results::LaunchRecord* launch : cell.measured) {
+    if (!launch->joules_per_step) continue;
+    found.values.push_back(*launch->joules_per_step);
+    found.rounds.push_back(launch->launch_index);
+  }
+  return found;
+}
+
+RoundValues of_shared_rounds(const ValuesOfRounds& before, const ValuesOfRounds& after) {
+  const std::array<stats::InRounds, 2> cells{{{.values = before.values, .rounds = before.rounds},
+                                              {.values = after.values, .rounds = after.rounds}}};
+  auto lists = stats::side_by_side(cells, stats::OtherRounds::kLeftOut);
+  return {.before = std::move(lists[0]), .after = std::move(lists[1])};
+}
+
+}  // namespace
 
 bool are_of_one_run(const results::Document& a, const results::Document& b) {
   const auto& first = a.sweep.against;
@@ -25,19 +61,12 @@ std::vector<std::string> options_of_reference(const results::Document& a,
   return names;
 }
 
-RoundMedians in_rounds(const CellSummary& before, const CellSummary& after) {
-  std::map<int, double> by_round;
-  for (std::size_t i = 0; i < before.measured.size(); ++i) {
-    by_round[before.measured[i]->launch_index] = before.medians[i];
-  }
-  RoundMedians rounds;
-  for (std::size_t i = 0; i < after.measured.size(); ++i) {
-    const auto found = by_round.find(after.measured[i]->launch_index);
-    if (found == by_round.end()) continue;
-    rounds.before.push_back(found->second);
-    rounds.after.push_back(after.medians[i]);
-  }
-  return rounds;
+RoundValues medians_in_rounds(const CellSummary& before, const CellSummary& after) {
+  return of_shared_rounds(medians_of(before), medians_of(after));
+}
+
+RoundValues joules_in_rounds(const CellSummary& before, const CellSummary& after) {
+  return of_shared_rounds(joules_of(before), joules_of(after));
 }
 
 std::string reference_text(const results::Against& against) {

@@ -19,14 +19,16 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<std::string> options_of_reference(const results::Document& a,
                                                             const results::Document& b);
 
-// Launch medians of two cells, those of one round at the same place.
-struct RoundMedians {
+// A figure of the launches of two cells of one run, a value each for the rounds that both have.
+struct RoundValues {
   std::vector<double> before;
   std::vector<double> after;
 };
 
-// The rounds in which both cells have a launch that figures are of.
-[[nodiscard]] RoundMedians in_rounds(const CellSummary& before, const CellSummary& after);
+[[nodiscard]] RoundValues medians_in_rounds(const CellSummary& before, const CellSummary& after);
+
+// The energy of a step, of the rounds in which the GPUs of both cells tell it.
+[[nodiscard]] RoundValues joules_in_rounds(const CellSummary& before, const CellSummary& after);
 
 // What a reference was: "the build /before, with NCCL_ALGO=Ring, --grads=views".
 [[nodiscard]] std::string reference_text(const results::Against& against);

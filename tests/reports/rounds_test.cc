@@ -89,6 +89,41 @@ TEST(Rounds, LaunchesArePairedByTheirIndex_AndALonelyOneIsLeftOut) {
   EXPECT_EQ(pair.changes.cells[0].change, Change::kSlower);
 }
 
+// The fourth round of one side was disturbed and the sixth of the other: 12 and 8 % of drift apart.
+TEST(Rounds, RoundsThatOneSideLacks_AreNoPair) {
+  results::Document before = reference();
+  results::Document after = run_itself();
+  before.launches.erase(before.launches.begin() + 3);
+  after.launches.erase(after.launches.begin() + 5);
+  const Compared pair(before, after);
+  EXPECT_EQ(pair.changes.cells[0].rounds, 6);
+  EXPECT_LT(pair.changes.cells[0].time_ratio.interval->high, 1.051);
+}
+
+TEST(Rounds, EnergiesArePairedByTheirRounds) {
+  results::Document before = reference();
+  results::Document after = run_itself();
+  for (std::size_t round = 0; round < before.launches.size(); ++round) {
+    const double drift = 1 + 0.1 * static_cast<double>(round);
+    before.launches[round].joules_per_step = 2 * drift;
+    after.launches[round].joules_per_step = 2.2 * drift * (round % 2 == 0 ? 1.001 : 0.999);
+  }
+  before.launches[1].joules_per_step.reset();
+  const Compared pair(before, after);
+  const stats::Estimate& ratio = *pair.changes.cells[0].energy_ratio;
+  EXPECT_EQ(ratio.launches, 7);
+  EXPECT_GT(ratio.interval->low, 1.095);
+  EXPECT_LT(ratio.interval->high, 1.105);
+}
+
+TEST(Rounds, EnergiesOfDifferentRounds_HaveNoRatio) {
+  results::Document before = reference();
+  results::Document after = run_itself();
+  before.launches[0].joules_per_step = 2;
+  after.launches[1].joules_per_step = 3;
+  EXPECT_FALSE(Compared(before, after).changes.cells[0].energy_ratio);
+}
+
 TEST(Rounds, ASingleRound_IsUnsure) {
   results::Document after = run_itself();
   after.launches.resize(1);
