@@ -89,6 +89,14 @@ case_build() {
   version 'tandem 9.8.7 (results schema 1.999.0)'
   expect 0 into later --against=other
   grep -q 'version of tandem 9.8.7 against [0-9]' out || die "the versions are not told"
+  another FAKE_SLOWER=64001
+  for word in --no-links --dry-run; do
+    expect 2 into later --against=other $word
+    one_line '^tandem: resuming .*/later/against/journal.jsonl: its step_bench, or the CUDA module, was built anew since (checksum [0-9a-f]\{16\} there, [0-9a-f]\{16\} here)'
+  done
+  [ ! -e later/unfinished ] || die "a refused command changed the folder"
+  another FAKE_SLOWER=64000
+  expect 0 into later --against=other
   version 'tandem 9.8.8'
   expect 2 into later --against=other
   one_line "its version is '9.8.7', here it is '9.8.8'; choose another --out"

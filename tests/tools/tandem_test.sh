@@ -93,6 +93,23 @@ case_resume() {
   [ ! -f count ] || die "a complete sweep ran again"
 }
 
+# A build that was made anew in its place.
+case_rebuilt() {
+  sweep 64
+  cp "$fake" step_bench
+  fake=$folder/step_bench
+  expect 0 run
+  expect 0 run
+  echo '# another' >>step_bench
+  for word in --no-links --launches=5 --dry-run; do
+    expect 2 run $word
+    one_line '/result/journal.jsonl: its step_bench, or the CUDA module, was built anew since (checksum [0-9a-f]* there, '
+  done
+  [ ! -e result/unfinished ] || die "a refused command changed the folder"
+  sed -i 's/"tandem_programs_checksum":"[^"]*",\?//' result/journal.jsonl
+  expect 0 run
+}
+
 case_torn() {
   sweep 64
   expect 0 run

@@ -330,7 +330,7 @@ results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& opti
           .launches_per_cell = task.launches,
           .statistic = results::Statistic::kTrimmedInRounds,
           .additions = {},
-          .context = measuring_context("explain"),
+          .context = measuring_context("explain", find_step_bench(options.step_bench)),
           .commands = {options.command}};
 }
 

@@ -1,15 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/process/program_paths.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <fstream>
 
+#include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/this_process.h"
 
 namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a starter in an archive starts, whether it lies in bin/ or in programs/bin/; any other
+// program itself.
+fs::path started_by(const fs::path& program) {
+  const fs::path above = fs::absolute(program).parent_path().parent_path();
+  for (const fs::path& folder : {above / "elf", above / "programs/elf"}) {
+    std::error_code unknown;
+    const fs::path file = folder / program.filename();
+    if (fs::is_regular_file(file, unknown)) return file;
+  }
+  return program;
+}
+
+// Adds the file's bytes; a file that cannot be read adds nothing.
+void add_bytes_of(const fs::path& path, Fnv1a& hash) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 65536> bytes{};
+  while (file) {
+    file.read(bytes.data(), bytes.size());
+    for (std::streamsize i = 0; i < file.gcount(); ++i) {
+      hash.add(static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]));
+    }
+  }
+}
+
+}  // namespace
 
 bool is_program(const std::filesystem::path& path) {
   return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
@@ -42,6 +76,14 @@ std::filesystem::path find_step_bench(const std::filesystem::path& given) {
   if (is_program(path)) return path;
   fail(ErrorKind::kUsage, "looking for {}: there is no such program; {}", path.string(),
        given.empty() ? "build the target step_bench" : "check --step-bench");
+}
+
+std::string checksum_of_programs(const fs::path& step_bench) {
+  const fs::path program = started_by(step_bench);
+  Fnv1a hash;
+  add_bytes_of(program, hash);
+  add_bytes_of(program.parent_path().parent_path() / "lib/libtandem_cuda.so", hash);
+  return fmt::format("{:016x}", hash.value());
 }
 
 }  // namespace tandem::cli

@@ -20,6 +20,7 @@
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/report/source_document.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
 
@@ -149,6 +150,7 @@ Reference checked_reference(const AgainstOptions& options) {
   const fs::path programs = programs_of(options.build);
   reference.step_bench = programs / "step_bench";
   reference.version = checked_version(options.build, programs);
+  reference.checksum = checksum_of_programs(reference.step_bench);
   reference.facts.build = fs::weakly_canonical(options.build).string();
   return reference;
 }
@@ -220,10 +222,28 @@ results::SweepInfo sweep_of_reference(const Reference& reference, results::Sweep
   run.links.reset();
   run.additions.clear();
   if (!reference.version.empty()) run.context.custom["tandem_version"] = reference.version;
+  if (!reference.checksum.empty()) {
+    run.context.custom["tandem_programs_checksum"] = reference.checksum;
+  }
   return run;
 }
 
 }  // namespace
+
+void check_reference_taken_up(const Reference& reference, const OutputPaths& out,
+                              const results::SweepInfo& run) {
+  const std::filesystem::path path = OutputPaths(out.against()).journal();
+  const auto journal = as_input([&] { return results::read_journal(path); });
+  if (!journal) return;
+  const auto& against = journal->sweep.against;
+  if (!against || against->run != run.against->run) {
+    fail(ErrorKind::kUsage, "resuming {}: it belongs to another run; choose another --out",
+         path.string());
+  }
+  const results::Context here = sweep_of_reference(reference, run).context;
+  check_same_machine(journal->sweep, here, path);
+  check_same_programs(journal->sweep, here, path);
+}
 
 ReferenceSide::ReferenceSide(const Reference& reference, const OutputPaths& out,
                              const results::SweepInfo& run, LaunchSettings settings,
@@ -233,13 +253,6 @@ ReferenceSide::ReferenceSide(const Reference& reference, const OutputPaths& out,
       launcher_(settings_of_reference(reference, std::move(settings)), folder_.logs(), timeout,
                 interrupts),
       options_(reference.facts.options) {
-  const auto& against = journal_.contents().sweep.against;
-  if (!against || against->run != run.against->run) {
-    fail(ErrorKind::kUsage, "resuming {}: it belongs to another run; choose another --out",
-         folder_.journal().string());
-  }
-  check_same_machine(journal_.contents().sweep, sweep_of_reference(reference, run).context,
-                     folder_.journal());
   folder_.mark_unfinished();
 }
 

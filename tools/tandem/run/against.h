@@ -34,6 +34,7 @@ struct Reference {
   results::Against facts;            // with a new identifier of the run
   std::filesystem::path step_bench;  // empty: that of the run
   std::string version;               // of the reference's tandem; empty: that of the run
+  std::string checksum;              // of its programs; empty: those of the run
 };
 
 // Throws a usage error for a folder without step_bench, for a build whose results this one does not
@@ -56,6 +57,11 @@ void check_same_reference(const results::SweepInfo& found, const results::SweepI
 
 // Throws a usage error where `out` holds a reference's results but none of its run.
 void check_no_lonely_reference(const OutputPaths& out);
+
+// Throws a usage error where the reference's results in `out` are of another run than `run` says,
+// or of other programs.
+void check_reference_taken_up(const Reference& reference, const OutputPaths& out,
+                              const results::SweepInfo& run);
 
 // The reference's part of a run: an ordinary folder of results within that of the run.
 class ReferenceSide {

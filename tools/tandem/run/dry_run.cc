@@ -115,8 +115,10 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   const auto journal =
       as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
   if (!journal) return;
-  static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, options.out));
-  run.power = as_input([&] { return foretold(task, OutputPaths(options.out), *journal); });
+  const OutputPaths out(options.out);
+  static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, out.journal()));
+  if (task.reference) check_reference_taken_up(*task.reference, out, journal->sweep);
+  run.power = as_input([&] { return foretold(task, out, *journal); });
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
   for (const results::LaunchRecord& record : journal->launches) {

@@ -104,7 +104,8 @@ std::string checked_comm_timeout(const std::string& text) {
   return text;
 }
 
-results::Context measuring_context(const std::string& sweep_name) {
+results::Context measuring_context(const std::string& sweep_name,
+                                   const std::filesystem::path& step_bench) {
   const results::MachineFacts machine = results::gather_machine_facts();
   results::Context context = results::gather_context((program_folder() / "tandem").string());
   context.custom = {{"tandem_version", TANDEM_VERSION},
@@ -112,6 +113,9 @@ results::Context measuring_context(const std::string& sweep_name) {
                     {"tandem_cpu_model", machine.cpu_model},
                     {"tandem_cores", std::to_string(machine.cores)},
                     {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
+  if (!step_bench.empty()) {
+    context.custom.insert({"tandem_programs_checksum", checksum_of_programs(step_bench)});
+  }
   return context;
 }
 
@@ -127,6 +131,19 @@ void check_same_machine(const results::SweepInfo& found, const results::Context&
   }
 }
 
+void check_same_programs(const results::SweepInfo& found, const results::Context& here,
+                         const std::filesystem::path& journal) {
+  constexpr const char* kFact = "tandem_programs_checksum";
+  const auto then = found.context.custom.find(kFact);
+  const auto now = here.custom.find(kFact);
+  if (then == found.context.custom.end() || now == here.custom.end()) return;
+  if (then->second == now->second) return;
+  fail(ErrorKind::kUsage,
+       "resuming {}: its step_bench, or the CUDA module, was built anew since (checksum {} there, "
+       "{} here), and launches of two builds are no sample of one; choose another --out",
+       journal.string(), then->second, now->second);
+}
+
 void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
                       const std::filesystem::path& journal) {
   if (found.definition != asked.definition) {
@@ -137,6 +154,7 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
   }
   check_same_reference(found, asked, journal);
   check_same_machine(found, asked.context, journal);
+  check_same_programs(found, asked.context, journal);
 }
 
 bool any_with(results::Status status, const std::vector<results::LaunchRecord>& launches) {

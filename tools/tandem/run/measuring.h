@@ -44,16 +44,23 @@ void check_not_a_rank(const char* command);
 // duration of a millisecond or more.
 [[nodiscard]] std::string checked_comm_timeout(const std::string& text);
 
-// The state of this machine now, for the first line of a journal.
-[[nodiscard]] results::Context measuring_context(const std::string& sweep_name);
+// The state of this machine and of these programs now, for the first line of a journal; without
+// programs of Tandem's, where launches run none, `step_bench` is empty.
+[[nodiscard]] results::Context measuring_context(const std::string& sweep_name,
+                                                 const std::filesystem::path& step_bench);
 
 // Throws a usage error that tells both machines, or both versions, apart: one journal would compare
 // their figures as one machine's.
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,
                         const std::filesystem::path& journal);
 
-// Throws a usage error where the machine, the version, the sweep's definition or what it is held
-// against differs.
+// Throws a usage error where the journal's launches ran programs of another checksum. An older
+// journal has none.
+void check_same_programs(const results::SweepInfo& found, const results::Context& here,
+                         const std::filesystem::path& journal);
+
+// Throws a usage error where the machine, the version, the programs, the sweep's definition or what
+// it is held against differs.
 void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
                       const std::filesystem::path& journal);
 

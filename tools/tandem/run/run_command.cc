@@ -152,6 +152,20 @@ void note_links(results::Journal& journal, int devices, const RunTask& task,
   if (links) journal.note_links(*links);
 }
 
+// Goes on with what the folder holds. Throws a usage error where that is of something else.
+void take_up(results::Journal& journal, const OutputFolder& folder, const RunTask& task,
+             const results::SweepInfo& asked) {
+  const results::SweepInfo& found = journal.contents().sweep;
+  const bool grows = check_taken_up(found, asked, task, folder.journal());
+  if (task.reference) check_reference_taken_up(*task.reference, folder, found);
+  if (!grows) return;
+  fmt::print(stderr,
+             "the folder grows from {} launches per cell to {}; where a verdict was looked at "
+             "before, its intervals do not know of the second look (--resolve counts looks)\n",
+             found.launches_per_cell, asked.launches_per_cell);
+  journal.grow(asked.definition, asked.launches_per_cell);
+}
+
 int measure(const RunOptions& options) {
   const TimePoint start = Clock::now();
   RunTask task = task_of(options);
@@ -171,13 +185,7 @@ int measure(const RunOptions& options) {
 
   const Interrupts interrupts;
   results::Journal journal(folder.journal(), info);
-  if (check_taken_up(journal.contents().sweep, info, task, folder.journal())) {
-    fmt::print(stderr,
-               "the folder grows from {} launches per cell to {}; where a verdict was looked at "
-               "before, its intervals do not know of the second look (--resolve counts looks)\n",
-               journal.contents().sweep.launches_per_cell, info.launches_per_cell);
-    journal.grow(info.definition, info.launches_per_cell);
-  }
+  take_up(journal, folder, task, info);
   folder.mark_unfinished();
   const auto find_links = [&] { note_links(journal, devices, task, settings, folder, interrupts); };
   const bool has_links = !options.no_links && !is_pretended(options);

@@ -254,7 +254,9 @@ results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
   info.launches_per_cell = sweep.launches;
   info.statistic = results::Statistic::kTrimmedInRounds;
   info.dropped = by_reason(task.planned.dropped);
-  info.context = measuring_context(sweep.name);
+  info.context =
+      measuring_context(sweep.name, sweep.is_of_modules ? std::filesystem::path()
+                                                        : find_step_bench(options.step_bench));
   info.commands = {options.command};
   if (task.reference) info.against = task.reference->facts;
   return info;
@@ -267,6 +269,7 @@ bool check_taken_up(const results::SweepInfo& found, const results::SweepInfo& a
                         found.definition == definition_with(task, found.launches_per_cell);
   if (has_more) {
     check_same_machine(found, asked.context, journal);
+    check_same_programs(found, asked.context, journal);
   } else {
     check_same_sweep(found, asked, journal);
   }
