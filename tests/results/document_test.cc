@@ -205,6 +205,17 @@ TEST(OtherEntries, OfAFileThatIsNone_SaySo) {
   }
 }
 
+TEST(Document, ALastLookBeforeTheFirst_IsRefused) {
+  nlohmann::json json = written();
+  nlohmann::json& looks = json["tandem"]["sweep"]["resolving"];
+  looks = {{"ratio", 0.03}, {"comparisons", 1}, {"first_round", 4}, {"last_round", 4}};
+  EXPECT_EQ(message_of(json.dump()), "");
+  looks["last_round"] = 3;
+  const std::string message = message_of(json.dump());
+  EXPECT_NE(message.find("results.json"), std::string::npos) << message;
+  EXPECT_NE(message.find("the last look is before the first"), std::string::npos) << message;
+}
+
 TEST(Document, NewerMajorVersion_IsRefusedInOneLine) {
   nlohmann::json json = written();
   json["tandem"]["schema_version"] = "2.0.0";
