@@ -72,7 +72,12 @@ std::string times_as_fast(const stats::Estimate& speed) {
 std::string spoken_host_work(const StrategyPair& pair, const std::string& where) {
   const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
   const std::string dp = with_options("DataParallel", pair.dp->cell);
-  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
+  const bool is_open = pair.ddp_verdict == stats::Verdict::kNotResolved;
+  if (is_open && pair.equal_within) {
+    return fmt::format("the host's work of a step under {} and under {}{} is {}: ratio {}", dp, ddp,
+                       where, equal_text(*pair.equal_within), ratio_text(pair.ddp_speed));
+  }
+  if (is_open) {
     return fmt::format("the host's work of a step under {} against {}{} is not resolved: ratio {}",
                        dp, ddp, where, ratio_text(pair.ddp_speed));
   }
@@ -81,7 +86,8 @@ std::string spoken_host_work(const StrategyPair& pair, const std::string& where)
   std::string factor = factor_text(ratio.center);
   factor.pop_back();
   return fmt::format("the host's work of a step is {} times as long under {} as under {}{} ({})",
-                     factor, is_dp ? dp : ddp, is_dp ? ddp : dp, where, interval_words(ratio));
+                     factor, is_dp ? dp : ddp, is_dp ? ddp : dp, where,
+                     interval_words(ratio, pair.confidence));
 }
 
 // "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
@@ -91,12 +97,17 @@ std::string spoken_comparison(const StrategyPair& pair, const std::string& where
   const std::string dp = with_options("DataParallel", pair.dp->cell);
   const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
   if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
-    return fmt::format("{} against {}{} is not resolved: speed ratio {} ({})", ddp, dp, where,
-                       factor_text(pair.ddp_speed.center), interval_words(pair.ddp_speed));
+    const std::string ratio = fmt::format("speed ratio {} ({})", factor_text(pair.ddp_speed.center),
+                                          interval_words(pair.ddp_speed, pair.confidence));
+    if (!pair.equal_within) {
+      return fmt::format("{} against {}{} is not resolved: {}", ddp, dp, where, ratio);
+    }
+    return fmt::format("{} and {}{} are {}: {}", ddp, dp, where, equal_text(*pair.equal_within),
+                       ratio);
   }
   const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
   return fmt::format("{} is {} {}{} ({})", is_ddp ? ddp : dp, times_as_fast(speed),
-                     is_ddp ? dp : ddp, where, interval_words(speed));
+                     is_ddp ? dp : ddp, where, interval_words(speed, pair.confidence));
 }
 
 bool is_plain_ddp(const CellSummary& cell, const Summary& summary) {
@@ -257,33 +268,33 @@ std::string on_devices(const Point& point) {
   return fmt::format("on {}", count_text(point.ddp->cell.devices, "device"));
 }
 
-// How many of the points fell each way, as "faster in 2, slower in 1; not resolved: 0".
-std::string tally_text(const std::vector<stats::Verdict>& verdicts) {
+// How many of the points fell each way, as "faster in 2, slower in 1; not resolved: 0". `equal` of
+// those that are not resolved are equal within a ratio.
+std::string tally_text(const std::vector<stats::Verdict>& verdicts, std::ptrdiff_t equal,
+                       const char* faster, const char* slower) {
   const auto count = [&](stats::Verdict verdict) { return std::ranges::count(verdicts, verdict); };
-  return fmt::format("faster in {}, slower in {}; not resolved: {}", count(stats::Verdict::kFaster),
-                     count(stats::Verdict::kSlower), count(stats::Verdict::kNotResolved));
-}
-
-// The same of the host's work.
-std::string tally_of_work(const std::vector<stats::Verdict>& verdicts) {
-  const auto count = [&](stats::Verdict verdict) { return std::ranges::count(verdicts, verdict); };
-  return fmt::format("less in {}, more in {}; not resolved: {}", count(stats::Verdict::kFaster),
-                     count(stats::Verdict::kSlower), count(stats::Verdict::kNotResolved));
+  return fmt::format("{} in {}, {} in {}{}; not resolved: {}", faster,
+                     count(stats::Verdict::kFaster), slower, count(stats::Verdict::kSlower),
+                     equal > 0 ? fmt::format(", equal in {}", equal) : "",
+                     count(stats::Verdict::kNotResolved) - equal);
 }
 
 std::string overall_of_pairs(const std::vector<Point>& points) {
   std::vector<stats::Verdict> verdicts;
+  std::ptrdiff_t equal = 0;
   for (const Point& point : points) {
-    if (point.pair != nullptr) verdicts.push_back(point.pair->ddp_verdict);
+    if (point.pair == nullptr) continue;
+    verdicts.push_back(point.pair->ddp_verdict);
+    const bool is_open = point.pair->ddp_verdict == stats::Verdict::kNotResolved;
+    if (is_open && point.pair->equal_within) ++equal;
   }
-  if (points.front().ddp->cell.is_pretended()) {
-    return fmt::format(
-        "of {} comparisons with DataParallel {}, the host's work of a step under "
-        "DistributedDataParallel is {}.",
-        verdicts.size(), on_devices(points.front()), tally_of_work(verdicts));
-  }
-  return fmt::format("of {} comparisons with DataParallel {}, DistributedDataParallel is {}.",
-                     verdicts.size(), on_devices(points.front()), tally_text(verdicts));
+  const bool is_of_work = points.front().ddp->cell.is_pretended();
+  return fmt::format("of {} comparisons with DataParallel {}, {} is {}.", verdicts.size(),
+                     on_devices(points.front()),
+                     is_of_work ? "the host's work of a step under DistributedDataParallel"
+                                : "DistributedDataParallel",
+                     is_of_work ? tally_text(verdicts, equal, "less", "more")
+                                : tally_text(verdicts, equal, "faster", "slower"));
 }
 
 std::string overall_of_speedups(const std::vector<Point>& points, const std::string& without) {
@@ -295,7 +306,8 @@ std::string overall_of_speedups(const std::vector<Point>& points, const std::str
     return "DistributedDataParallel was measured, and no single process beside it.";
   return fmt::format(
       "of {} comparisons of DistributedDataParallel {} with one process, it is {}. {}",
-      verdicts.size(), on_devices(points.front()), tally_text(verdicts), without);
+      verdicts.size(), on_devices(points.front()), tally_text(verdicts, 0, "faster", "slower"),
+      without);
 }
 
 // The whole answer where there is one workload.

@@ -63,8 +63,8 @@ std::string comparison_text(const StrategyPair& pair) {
                        interval_words(speed, pair.confidence), evidence);
   }
   if (pair.equal_within) {
-    return fmt::format("{} and {} are equal within {:g} % (speed ratio {:.2f}, {}, {})", dp, ddp,
-                       100 * *pair.equal_within, pair.ddp_speed.center,
+    return fmt::format("{} and {} are {} (speed ratio {:.2f}, {}, {})", dp, ddp,
+                       equal_text(*pair.equal_within), pair.ddp_speed.center,
                        interval_words(pair.ddp_speed, pair.confidence), evidence);
   }
   return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,

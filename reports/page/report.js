@@ -214,7 +214,7 @@
     const { low, high, step } = span(rows);
     const work = rows.every((row) => row.work);
     const ratio = work ? "host work of dp / ddp" : "speed of ddp / dp";
-    const said = (row) => (row.work ? "ddp has " + ({ faster: "less", slower: "more" }[row.verdict] || "no resolved difference in") + " host work" : "ddp is " + row.verdict);
+    const said = (row) => (row.work ? "ddp has " + ({ faster: "less", slower: "more" }[row.verdict] || "no resolved difference in") + " host work" : "ddp is " + row.verdict) + (row.equal ? ", " + row.equal : "");
     const sides = work ? ["dp has less", "ddp has less"] : ["dp faster", "ddp faster"];
     const x = axis(narrow ? "\u25c0 " + sides.join(" | ") + " \u25b6" : sides[0] + "  \u25c0  " + ratio + "  \u25b6  " + sides[1],
                    { min: low, max: high, ticks: { color: colour("soft"), stepSize: step, autoSkip: narrow, maxRotation: 0, callback: (value) => value.toFixed(2) + "x" } });

@@ -258,7 +258,8 @@ std::vector<std::string> fields_of(const StrategyPair& pair) {
   add_estimate(fields, &pair.ddp_speed, kNoLeast);
   fields.insert(fields.end(),
                 {std::to_string(pair.dp->launches), std::to_string(pair.ddp->launches),
-                 std::string(to_string(pair.ddp_verdict))});
+                 std::string(to_string(pair.ddp_verdict)),
+                 pair.equal_within ? csv_figure(*pair.equal_within) : ""});
   return fields;
 }
 
@@ -314,7 +315,7 @@ std::string to_comparisons_csv(const Summary& summary) {
   std::string text = fmt::format(
       "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},"
       "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
-      "ddp_launches,ddp_is\n",
+      "ddp_launches,ddp_is,equal_within\n",
       kMarkColumns);
   for (const StrategyPair& pair : summary.comparisons) text += csv_row(fields_of(pair));
   return text;

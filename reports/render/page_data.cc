@@ -12,9 +12,9 @@
 //     one device's share of it; what is absent is left out; an interval that does not exist is
 //     null, null
 //   phases: names in the order of a step, the remainder last
-//   pairs: [{label, center, low, high, verdict, work}], ddp's speed over dp's; work, of pretended
-//     GPUs alone: true, and it is the host's work of dp over ddp's
-//     of several documents each label and title starts with the document's letter
+//   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
+//     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
+//     dp over ddp's of several documents each label and title starts with the document's letter
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
 //   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
 #include "reports/render/page_data.h"
@@ -76,6 +76,7 @@ Json pair_json(const StrategyPair& pair) {
             {"high", figures[2]},
             {"verdict", to_string(pair.ddp_verdict)}};
   if (cell.is_pretended()) json["work"] = true;
+  if (pair.equal_within) json["equal"] = equal_text(*pair.equal_within);
   return json;
 }
 

@@ -136,6 +136,13 @@ std::ptrdiff_t resolved_points(const Summary& summary) {
       pairs, [](const StrategyPair* pair) { return pair->ddp_verdict != Verdict::kNotResolved; });
 }
 
+// Whether a resolving sweep has shown every point equal, and none apart.
+bool are_all_equal(const Summary& summary) {
+  return std::ranges::all_of(counted(summary), [](const StrategyPair* pair) {
+    return pair->ddp_verdict == Verdict::kNotResolved && pair->equal_within;
+  });
+}
+
 std::string range_text(const std::set<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(*values.begin());
   return fmt::format("{} to {}", *values.begin(), *values.rbegin());
@@ -153,8 +160,9 @@ std::vector<WinMap> win_maps(const Summary& summary) {
 
 std::string winner_text(const StrategyPair& pair) {
   const double speed = pair.ddp_speed.center;
-  if (pair.equal_within) return "equal " + factor_text(speed);
-  if (pair.ddp_verdict == Verdict::kNotResolved) return "undecided " + factor_text(speed);
+  if (pair.ddp_verdict == Verdict::kNotResolved) {
+    return (pair.equal_within ? "equal " : "undecided ") + factor_text(speed);
+  }
   return pair.ddp_verdict == Verdict::kFaster ? "ddp " + factor_text(speed)
                                               : "dp " + factor_text(1 / speed);
 }
@@ -212,7 +220,10 @@ std::vector<std::string> break_even_lines(const Summary& summary) {
   std::vector<std::string> lines;
   add_changes(lines, over_batch, "batch");
   add_changes(lines, over_devices, "devices");
-  if (lines.empty() && !any_resolved(summary)) {
+  if (lines.empty() && are_all_equal(summary)) {
+    lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +
+                    "): dp and ddp are equal at every point of it.");
+  } else if (lines.empty() && !any_resolved(summary)) {
     lines.push_back("No point of the tested range (" + tested_range(summary) +
                     ") is resolved, so that no break-even can be told.");
   } else if (lines.empty() && !has_neighbours(over_batch) && !has_neighbours(over_devices)) {

@@ -99,9 +99,9 @@ std::string host_work_text(stats::Verdict verdict) {
 
 // Marks a modelled comparison, which must not look like a measured one.
 std::string verdict_text(const StrategyPair& pair) {
-  std::string verdict(to_string(pair.ddp_verdict));
-  if (pair.equal_within) verdict += fmt::format(", equal within {:g} %", 100 * *pair.equal_within);
-  if (pair.dp->cell.is_pretended()) return host_work_text(pair.ddp_verdict);
+  const std::string equal = pair.equal_within ? ", " + equal_text(*pair.equal_within) : "";
+  if (pair.dp->cell.is_pretended()) return host_work_text(pair.ddp_verdict) + equal;
+  const std::string verdict = std::string(to_string(pair.ddp_verdict)) + equal;
   return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
 }
 

@@ -109,6 +109,8 @@ std::string interval_words(const stats::Estimate& ratio, double confidence) {
                      factor(ratio.interval->low, digits), factor(ratio.interval->high, digits));
 }
 
+std::string equal_text(double within) { return fmt::format("equal within {:g} %", 100 * within); }
+
 std::string join(const std::vector<std::string>& parts, const std::string& between) {
   return fmt::format("{}", fmt::join(parts, between));
 }

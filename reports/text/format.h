@@ -36,6 +36,9 @@ namespace tandem::reports {
 [[nodiscard]] std::string interval_words(const stats::Estimate& ratio,
                                          double confidence = stats::kConfidence);
 
+// The text "equal within 3 %", of the ratio 0.03 that counts as equal.
+[[nodiscard]] std::string equal_text(double within);
+
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, const std::string& between);
 
 }  // namespace tandem::reports

@@ -334,6 +334,12 @@ class Shown(Standing):
         self.assertIn("batch 64, 2 devices: ddp is faster than dp<", html)
         self.assertNotIn("in no phase", html)
 
+    def test_what_is_equal_is_titled_so(self):
+        records = tandem.load(SAMPLE).records("comparisons")[:1]
+        for within, words in ((None, "ddp against dp is not resolved"), (0.03, "dp and ddp are equal within 3 %")):
+            records[0].update(ddp_is="not resolved", equal_within=within)
+            self.assertTrue(tandem.picture.title_of(records).endswith(f" devices: {words}"))
+
     def test_what_was_not_measured_is_marked(self):
         shutil.copytree(SAMPLE, "out")
         records = tandem.load("out").records("cells")

@@ -54,7 +54,10 @@ def title_of(comparisons: Sequence[Row]) -> str:
     text = f"{first['model']}, batch {first['global_batch']}, {first['devices']} devices"
     if len(comparisons) > 1 or not first["ddp_is"]:
         return text
-    return f"{text}: ddp {'against dp is not resolved' if first['ddp_is'] == 'not resolved' else 'is ' + str(first['ddp_is']) + ' than dp'}"
+    if first["ddp_is"] != "not resolved":
+        return f"{text}: ddp is {first['ddp_is']} than dp"
+    within = first.get("equal_within")  # older files have no such column
+    return f"{text}: " + (f"dp and ddp are equal within {100 * float(within):g} %" if within else "ddp against dp is not resolved")
 
 
 def groups_of(cells: Sequence[Row], comparisons: Iterable[Row]) -> list[Group]:
