@@ -29,7 +29,7 @@ namespace tandem::cli {
 [[nodiscard]] std::filesystem::path find_step_bench(const std::filesystem::path& given);
 
 // The checksum of step_bench and of the CUDA module that it loads, which tells a build from one
-// made anew in the same folder. Of a starter in an archive of tools/bundle, that of what it starts.
+// made anew in the same folder. A starter in an archive of tools/bundle has that of what it starts.
 [[nodiscard]] std::string checksum_of_programs(const std::filesystem::path& step_bench);
 
 }  // namespace tandem::cli
