@@ -78,6 +78,21 @@ case_budget() {
   [ "$(launches_of dp 2)" = 18 ] || die "it did not go on"
 }
 
+case_dry_run() {
+  sweep 64
+  expect 0 run --resolve --dry-run
+  grep -q '^5 cells, 15 launches to go' out || die "not what is planned"
+  grep -q '^--resolve goes on where dp and ddp are not told apart, up to 6 times as many launches: 45 launches to go at most, about [0-9]*[smh][^,]*$' out || die "the most is not told"
+  expect 0 run --resolve --dry-run --budget=90s
+  grep -q ' 45 launches to go at most, about .*, as far as the budget of 1m30s goes$' out || die "the budget is not told"
+  FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
+  expect 0 run --resolve --dry-run
+  grep -q '^5 cells, 0 launches to go' out || die "the journal was not read"
+  grep -q ': 0 launches to go at most' out || die "what was measured is still to go"
+  expect 0 "$tandem" run ./sweep.json --dry-run --step-bench "$fake" --oversubscribe
+  if grep -q -- --resolve out; then die "told without --resolve"; fi
+}
+
 case_merge() {
   sweep 64
   expect 0 run --resolve

@@ -23,6 +23,7 @@
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/option_check.h"
 #include "tools/tandem/run/progress.h"
+#include "tools/tandem/run/resolving.h"
 #include "tools/tandem/run/run_command.h"
 #include "tools/tandem/run/run_task.h"
 
@@ -42,6 +43,8 @@ struct DryRun {
   std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
   int sides = 1;                      // 2 with a reference, whose launches count, too
   std::string power{};                // what the launches will tell; empty: that is not known
+  // With --resolve the most launches still to run, by cell; else empty.
+  std::vector<int> most{};
 };
 
 std::string line(const DryRun& run, std::size_t cell) {
@@ -57,6 +60,17 @@ std::string head(const DryRun& run) {
                      short_time(run.times.total(run.launches)));
 }
 
+// What --resolve may add; empty without it.
+std::string most_text(const DryRun& run, const std::optional<Nanoseconds>& budget) {
+  if (run.most.empty()) return "";
+  const int launches = std::accumulate(run.most.begin(), run.most.end(), 0);
+  return fmt::format(
+      "--resolve goes on where dp and ddp are not told apart, up to {} times as many launches: {} "
+      "to go at most, about {}{}\n",
+      kMostRoundsOfFirst, count_text(launches, "launch"), short_time(run.times.total(run.most)),
+      budget ? fmt::format(", as far as the budget of {} goes", short_time(*budget)) : "");
+}
+
 std::string not_measured(const DryRun& run) {
   std::string text;
   for (const results::DroppedCells& dropped : run.dropped) {
@@ -70,14 +84,14 @@ std::string not_measured(const DryRun& run) {
 
 // The cells with the time that each needs, then the cells that are not measured, with the reason.
 std::string to_text(const DryRun& run) {
-  std::string text = head(run);
+  std::string text = head(run) + most_text(run, std::nullopt);
   for (std::size_t cell = 0; cell < run.cells.size(); ++cell) text += line(run, cell);
   return text + not_measured(run);
 }
 
 // The text of a run with a budget: the cells that the budget takes first, and the cells that the
 // budget leaves out.
-std::string to_text(const DryRun& run, Seconds budget) {
+std::string to_text(const DryRun& run, Nanoseconds budget) {
   std::vector<bool> is_taken(run.cells.size(), false);
   std::string taken;
   for (const CellGroup& group :
@@ -91,9 +105,21 @@ std::string to_text(const DryRun& run, Seconds budget) {
   for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
     if (!is_taken[cell] && run.launches[cell] > 0) rest += line(run, cell);
   }
-  return fmt::format("{}within {}, the most informative first:\n{}left out:\n{}{}", head(run),
-                     short_time(budget), taken, rest.empty() ? "  nothing\n" : rest,
-                     not_measured(run));
+  return fmt::format("{}{}within {}, the most informative first:\n{}left out:\n{}{}", head(run),
+                     most_text(run, budget), short_time(budget), taken,
+                     rest.empty() ? "  nothing\n" : rest, not_measured(run));
+}
+
+// Sets the most launches of --resolve, whose last look a journal may have fixed.
+void take_looks(DryRun& run, const RunTask& task, const results::SweepInfo* begun) {
+  if (!task.resolving_ratio) return;
+  const int last = begun != nullptr && begun->resolving ? begun->resolving->last_round
+                                                        : kMostRoundsOfFirst * task.plan.launches;
+  const std::set<std::string> compared = pairs_in(run.cells).cells;
+  run.most = run.launches;
+  for (std::size_t i = 0; i < run.cells.size(); ++i) {
+    if (run.launches[i] > 0 && compared.contains(run.cells[i].name())) run.most[i] = last;
+  }
 }
 
 // What the planned launches will tell, by those in --out.
@@ -111,9 +137,11 @@ std::string foretold(const RunTask& task, const OutputPaths& out,
 // Reads the missing launches and their times from a journal of this sweep in --out, and what they
 // foretell.
 void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
-  if (options.out.empty()) return;
-  const auto journal =
-      as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
+  std::optional<results::JournalContents> journal;
+  if (!options.out.empty()) {
+    journal = as_input([&] { return results::read_journal(OutputPaths(options.out).journal()); });
+  }
+  take_looks(run, task, journal ? &journal->sweep : nullptr);
   if (!journal) return;
   const OutputPaths out(options.out);
   static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, out.journal()));
@@ -124,12 +152,12 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   for (const results::LaunchRecord& record : journal->launches) {
     const auto place = places.find(record.cell.name());
     if (place == places.end() || record.status == results::Status::kFailed) continue;
-    int& launches = run.launches[place->second];
-    if (record.status == results::Status::kOk) {
-      run.times.add(place->second, time_of(record));
-      launches = std::max(0, launches - run.sides);
-    } else {
-      launches = 0;
+    const bool is_measured = record.status == results::Status::kOk;
+    if (is_measured) run.times.add(place->second, time_of(record));
+    for (std::vector<int>* counts : {&run.launches, &run.most}) {
+      if (counts->empty()) continue;
+      int& launches = (*counts)[place->second];
+      launches = is_measured ? std::max(0, launches - run.sides) : 0;
     }
   }
 }

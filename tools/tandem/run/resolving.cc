@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "common/base/error.h"
@@ -26,28 +25,6 @@ using reports::StrategyPair;
 using reports::Summary;
 using results::LaunchRecord;
 using results::Status;
-
-// The pairs of dp and ddp at one point of several devices among planned cells. Variants count as
-// well, so that there may be more than the report compares, which only widens intervals.
-struct PlannedPairs {
-  int count = 0;
-  std::set<std::string> cells;  // their names
-};
-
-PlannedPairs pairs_in(const std::vector<results::Cell>& cells) {
-  PlannedPairs pairs;
-  for (const results::Cell& dp : cells) {
-    if (dp.strategy != name_of(kDp) || dp.devices == 1) continue;
-    for (const results::Cell& ddp : cells) {
-      const bool is_at_point = ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
-                               ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
-      if (!is_at_point) continue;
-      ++pairs.count;
-      pairs.cells.insert({dp.name(), ddp.name()});
-    }
-  }
-  return pairs;
-}
 
 std::vector<results::Cell> with_names(const std::vector<results::Cell>& cells,
                                       const std::set<std::string>& names, bool are_in) {

@@ -4,6 +4,7 @@
 // neither resolved nor shown equal.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct ResolveEnd {
 // call goes on with them.
 [[nodiscard]] ResolveEnd resolve(const SweepPlan& plan, double ratio,
                                  const std::vector<RunSide>& sides, const Interrupts& interrupts);
+
+// The pairs of dp and ddp at one point of several devices among planned cells. Variants count as
+// well, so that there may be more than the report compares, which only widens intervals.
+struct PlannedPairs {
+  int count = 0;
+  std::set<std::string> cells;  // their names
+};
+[[nodiscard]] PlannedPairs pairs_in(const std::vector<results::Cell>& cells);
 
 // Throws a usage error where no two of the cells are dp and ddp at one point of several devices.
 void check_has_comparisons(const std::vector<results::Cell>& cells);
