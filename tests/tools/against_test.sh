@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one case of a run against a reference, on a fake step_bench.
 #   against_test.sh TANDEM FAKE_STEP_BENCH CASE
+tools=$(cd "$(dirname "$0")/../../tools" && pwd)
 # shellcheck source=tests/tools/cases.sh
 source "$(dirname "$0")/cases.sh"
 
@@ -107,6 +108,35 @@ case_build() {
   expect 2 into newer --against=empty
   one_line '--against: empty has no bin/step_bench: give a build folder'
   [ ! -e newer ] || die "something was written"
+}
+
+# archive FOLDER: as tools/bundle makes one, with its starters, around fake programs
+archive() {
+  local programs=$1/programs
+  mkdir -p "$programs"/{elf,lib/glibc,tools/lib,share/tandem}
+  mv other/bin/* "$programs/elf/"
+  cp "$tools/lib/cuda_libraries.sh" "$programs/tools/lib/"
+  cp /bin/true "$programs/lib/glibc/ld-linux-none.so.2"
+  printf "bundle_version=9.8.7 bundle_glibc=2.0 bundle_kernel=2.6 bundle_machine='%s'\n" "$(uname -m)" >"$programs/share/tandem/bundle.conf"
+  # shellcheck source=tools/lib/bundle_starters.sh
+  (. "$tools/lib/bundle_starters.sh"; write_starters "$1" "$tools/bundled")
+}
+
+case_archive() {
+  sweep 64
+  another FAKE_SLOWER=64000
+  version 'tandem 9.8.7 (results schema 1.999.0)'
+  archive unpacked
+  [ ! -e unpacked/step_bench ] && [ -x unpacked/tandem ] || die "no layout of an archive"
+  expect 0 run --against=unpacked
+  grep -q '^5 cells: 0 SLOWER, 5 FASTER' out || die "the archive's step_bench did not measure"
+  grep -q "^A is the reference (the build $folder/unpacked)" out || die "the archive is not told"
+  grep -q 'version of tandem 9.8.7 against [0-9]' out || die "the archive's version is not told"
+  expect 0 run --against=unpacked
+  # The starters stay as they are where an archive is unpacked over another.
+  sed -i 's/64000/64001/' unpacked/programs/elf/step_bench
+  expect 2 run --against=unpacked
+  one_line '/result/against/journal.jsonl: its step_bench, or the CUDA module, was built anew since'
 }
 
 # Said once, and before any launch.
