@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/text.h"
 #include "reports/model/cell_partners.h"
 #include "reports/model/rounds.h"
 #include "reports/model/subject.h"
@@ -76,7 +77,8 @@ void add_cell(TextTable& table, const CellSummary& first,
                   {duration_text(cell->after->median_step), change_ratio_text(cell->time_ratio),
                    std::string(to_string(cell->change))});
   }
-  fields[1] = launches;
+  const bool is_one_pair = changes.size() == 1 && changes[0] != nullptr && changes[0]->rounds > 0;
+  fields[1] = is_one_pair ? count_text(changes[0]->rounds, "round") : launches;
   fields.push_back(remarks_of(changes));
   add_point(table, first.cell, fields);
 }

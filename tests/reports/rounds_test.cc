@@ -158,6 +158,10 @@ TEST(Rounds, APageOfBoth_TellsThemApart_AndHasNoCellThatOneLacks) {
   const std::string page = to_html(side);
   EXPECT_THAT(page, HasSubstr("<h1>A run against its reference, in turns</h1>"));
   EXPECT_THAT(page, HasSubstr("B against A: A is the reference (the build /before"));
+  const CellChange& cell = side.changes.at(0).cells.at(0);
+  EXPECT_THAT(page, HasSubstr(">8 rounds<"));
+  EXPECT_THAT(page, HasSubstr(change_ratio_text(cell.time_ratio)));
+  EXPECT_THAT(page, HasSubstr(">SLOWER<"));
 }
 
 }  // namespace

@@ -193,6 +193,21 @@ ResolveEnd measure_others(SweepPlan others, int launches, const std::vector<RunS
 
 }  // namespace
 
+PlannedPairs pairs_in(const std::vector<results::Cell>& cells) {
+  PlannedPairs pairs;
+  for (const results::Cell& dp : cells) {
+    if (dp.strategy != name_of(kDp) || dp.devices == 1) continue;
+    for (const results::Cell& ddp : cells) {
+      const bool is_at_point = ddp.strategy == name_of(kDdp) && ddp.model == dp.model &&
+                               ddp.global_batch == dp.global_batch && ddp.devices == dp.devices;
+      if (!is_at_point) continue;
+      ++pairs.count;
+      pairs.cells.insert({dp.name(), ddp.name()});
+    }
+  }
+  return pairs;
+}
+
 void check_has_comparisons(const std::vector<results::Cell>& cells) {
   if (pairs_in(cells).count > 0) return;
   fail(ErrorKind::kUsage,
