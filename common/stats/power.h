@@ -22,8 +22,8 @@ struct RoundsAhead {
 [[nodiscard]] std::optional<double> scatter_of(const Estimate& ratio, double confidence);
 
 // The probability that the interval of the rounds lies on the right side of 1, where the truth is
-// `ratio`: that of the noncentral t distribution, by its normal approximation (Abramowitz and Stegun
-// 26.7.10). Where normal values are trimmed, they are told less often, by 4 points at most.
+// `ratio`: that of the noncentral t distribution, by its normal approximation (Abramowitz and
+// Stegun 26.7.10). Where normal values are trimmed, they are told less often, by 5 points at most.
 [[nodiscard]] double power_of(const RoundsAhead& ahead, double ratio);
 
 // The probability with which a difference that counts as told is told.

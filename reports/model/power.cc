@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "reports/model/subject.h"
 
 namespace tandem::reports {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 constexpr int kFewestRounds = 3;
 
 void add(std::vector<Telling>& list, const results::Cell& cell, const stats::Estimate& ratio,
-         double confidence, std::string what) {
+         double confidence, std::string what, double least = 1) {
   if (ratio.launches < kFewestRounds) return;
   const std::optional<double> scatter = stats::scatter_of(ratio, confidence);
   if (!scatter) return;
   what += fmt::format("{} batch {}", cell.model, cell.global_batch);
   if (cell.devices > 1) what += fmt::format(" on {} devices", cell.devices);
-  list.push_back({std::move(what), {*scatter, ratio.launches, confidence}});
+  list.push_back({std::move(what), {*scatter, ratio.launches, confidence}, least});
 }
 
 std::string difference_text(double ratio) {
@@ -29,19 +30,27 @@ std::string difference_text(double ratio) {
   return fmt::format("{:.2g} %", 100 * (ratio - 1));
 }
 
+std::string count_of_rounds(int rounds) {
+  if (rounds > stats::kMostRoundsAhead) return fmt::format("more than {}", stats::kMostRoundsAhead);
+  return std::to_string(rounds);
+}
+
 // "11", "11 to 60", "more than 1000".
-std::string range_text(const std::optional<int>& least, const std::optional<int>& most) {
-  const std::string beyond = fmt::format("more than {}", stats::kMostRoundsAhead);
-  if (!least) return beyond;
-  if (least == most) return std::to_string(*least);
-  return most ? fmt::format("{} to {}", *least, *most) : fmt::format("{} to {}", *least, beyond);
+std::string range_text(const std::vector<int>& counts) {
+  const auto [least, most] = std::ranges::minmax_element(counts);
+  if (*least == *most) return count_of_rounds(*least);
+  return fmt::format("{} to {}", count_of_rounds(*least), count_of_rounds(*most));
 }
 
-std::optional<int> rounds_for_a_small_difference(const Telling& telling) {
-  return stats::rounds_to_tell(kSmallDifference, telling.rounds.scatter, telling.rounds.confidence);
+// The launches that tell a small difference, kMostRoundsAhead + 1 where these are too few.
+int rounds_needed(const Telling& telling) {
+  return stats::rounds_to_tell(kSmallDifference, telling.rounds.scatter, telling.rounds.confidence)
+      .value_or(stats::kMostRoundsAhead + 1);
 }
 
-double least_told(const Telling& telling) { return stats::least_ratio_told(telling.rounds); }
+double least_told(const Telling& telling) {
+  return std::max(telling.least, stats::least_ratio_told(telling.rounds));
+}
 
 }  // namespace
 
@@ -61,7 +70,7 @@ std::vector<Telling> tellings(const DocumentChange& changes) {
   if (changes.sides.empty()) return list;
   for (const CellChange& cell : changes.cells) {
     add(list, cell.after->cell, cell.time_ratio, changes.confidence,
-        cell.after->cell.strategy + " on ");
+        strategy_label(cell.after->cell) + " on ", 1 + changes.rule.threshold);
   }
   return list;
 }
@@ -69,8 +78,12 @@ std::vector<Telling> tellings(const DocumentChange& changes) {
 std::string power_text(const std::vector<Telling>& tellings) {
   if (tellings.empty()) return "";
   const auto [finest, coarsest] = std::ranges::minmax_element(tellings, {}, least_told);
-  const auto [fewest, most] = std::ranges::minmax_element(
-      tellings, {}, [](const Telling& telling) { return telling.rounds.rounds; });
+  std::vector<int> rounds;
+  std::vector<int> needed;
+  for (const Telling& telling : tellings) {
+    rounds.push_back(telling.rounds.rounds);
+    needed.push_back(rounds_needed(telling));
+  }
   std::string differences =
       fmt::format("{} ({})", difference_text(least_told(*finest)), finest->what);
   if (tellings.size() > 1) {
@@ -80,9 +93,7 @@ std::string power_text(const std::vector<Telling>& tellings) {
   return fmt::format(
       "What {} launches tell in four of five such sweeps: differences from {} on. To tell {} takes "
       "{} launches.",
-      range_text(fewest->rounds.rounds, most->rounds.rounds), differences,
-      difference_text(kSmallDifference),
-      range_text(rounds_for_a_small_difference(*finest), rounds_for_a_small_difference(*coarsest)));
+      range_text(rounds), differences, difference_text(kSmallDifference), range_text(needed));
 }
 
 std::string foretold(const std::vector<results::Document>& sides, int launches) {

@@ -20,6 +20,7 @@ inline constexpr double kSmallDifference = 1.03;
 struct Telling {
   std::string what;           // "mlp-small batch 512 on 2 devices"
   stats::RoundsAhead rounds;  // those that were measured, 3 at least: fewer tell no scatter
+  double least = 1;           // ratios below it do not count as a difference
 };
 
 // dp against ddp on several devices. None in documents without rounds, and none in resolving ones,

@@ -14,7 +14,7 @@
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
-//     dp over ddp's of several documents each label and title starts with the document's letter
+//     dp over ddp's; for several documents each label and title starts with the document's letter
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
 //   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
 #include "reports/render/page_data.h"

@@ -47,7 +47,7 @@ std::string power_of(const results::Document& document) {
   return power_text(tellings(document, summarize(document)));
 }
 
-// By stats::least_ratio_told() of six rounds: 3.59 standard errors.
+// By stats::least_ratio_told() of six rounds: 3.53 standard errors.
 TEST(PowerText, NamesTheFinestAndTheCoarsestDifference_AndWhatThreePercentTake) {
   EXPECT_EQ(power_of(two_comparisons()),
             "What 6 launches tell in four of five such sweeps: differences from 1.5 % (mlp-small "

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A load on the measured core, for the first launches of a run: these are marked with their cause, left out of the
-figures and measured again, and the figures are those of a run without a load.
+figures and measured again. Prints the figures beside those of a run without a load.
 
     beside_load_test.py TANDEM
 """
@@ -27,7 +27,7 @@ def begin(tandem, out):
 
 def launches_of(out):
     try:
-        lines = pathlib.Path(out, "journal.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = pathlib.Path(out, "journal.jsonl").read_text(encoding="utf-8").split("\n")[:-1]  # whole ones
     except FileNotFoundError:
         return []
     return [json.loads(line) for line in lines[1:]]
@@ -69,6 +69,9 @@ def main():
     figure = figure_of("loaded")
     marked = int(figure["disturbed_launches"])
     assert marked >= LOADED, figure
+    undisturbed = len(launches) - marked
+    counted = undisturbed if 2 * undisturbed >= len(launches) else len(launches)
+    assert int(figure["launches"]) == counted, (figure["launches"], len(launches), marked)
     assert len(launches) >= SWEEP["launches"] + min(marked, SWEEP["launches"]), "disturbed launches were not replaced"
     report = pathlib.Path("loaded", "report.md").read_text(encoding="utf-8")
     assert "disturbed: others took more than 2 %" in report and CAUSE in report, report[:3000]

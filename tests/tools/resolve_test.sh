@@ -93,6 +93,21 @@ case_dry_run() {
   if grep -q -- --resolve out; then die "told without --resolve"; fi
 }
 
+# A budget too short for two rounds of all cells goes to the comparison.
+case_short_budget() {
+  sweep 64
+  sed -i 's/"batch": 64/"batch": [64, 65, 67, 69, 71, 73, 75, 77]/' sweep.json
+  FAKE_SLEEP=0.45 expect 0 run --resolve --budget=20s
+  grep -q 'times as fast as dp' out || die "nothing is decided"
+}
+
+# A cell that fails is not tried again by each part of the run.
+case_failing_other() {
+  sweep 64
+  FAKE_FAIL=single expect 1 run --resolve
+  [ "$(grep -c '"strategy":"single"' result/journal.jsonl)" -le 3 ] || die "a failing cell was launched again and again"
+}
+
 case_merge() {
   sweep 64
   expect 0 run --resolve
@@ -135,8 +150,6 @@ case_grow() {
 case_foretold() {
   sweep 64
   sed -i 's/"launches": 3/"launches": 6/' sweep.json
-  expect 0 run --dry-run
-  grep -q '^What differences these launches tell, run says after four rounds' out || die "no word of what launches tell"
   FAKE_NOISE=5 expect 0 run
   grep -q '^by 4 rounds: What 6 launches tell in four of five such sweeps: differences from ' err || die "not foretold"
   grep -q '^What 6 launches tell in four of five such sweeps: differences from .* (mlp-tiny batch 64 on 2 devices) on. To tell 3 % takes ' out ||

@@ -30,10 +30,6 @@
 namespace tandem::cli {
 namespace {
 
-constexpr std::string_view kNotForetold =
-    "What differences these launches tell, run says after four rounds, and --dry-run with an --out "
-    "that has launches.";
-
 // The cells that a run would measure.
 struct DryRun {
   std::vector<results::Cell> cells;
@@ -42,7 +38,7 @@ struct DryRun {
   std::vector<results::DroppedCells> dropped;
   std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
   int sides = 1;                      // 2 with a reference, whose launches count, too
-  std::string power{};                // what the launches will tell; empty: that is not known
+  std::string power{};                // what the launches will tell; empty: nothing foretells it
   // With --resolve the most launches still to run, by cell; else empty.
   std::vector<int> most{};
 };
@@ -216,8 +212,7 @@ int dry_run(const RunOptions& options) {
   take_over(run, task, options);
   const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
   fmt::print("{}", budget ? to_text(run, *budget) : to_text(run));
-  const bool goes_on = task.resolving_ratio.has_value();  // until it tells
-  if (!goes_on) fmt::print("{}\n", run.power.empty() ? std::string(kNotForetold) : run.power);
+  if (!run.power.empty()) fmt::print("{}\n", run.power);
   return 0;
 }
 

@@ -150,16 +150,14 @@ std::set<std::string> without_round(const results::JournalContents& journal,
 
 // Measures cells of comparisons, whose planned launches are those before the first look, until all
 // are decided.
-ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& planned,
+ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
                          const std::vector<RunSide>& sides, const Interrupts& interrupts) {
-  results::Journal& journal = sides.front().journal;
+  const results::Journal& journal = sides.front().journal;
   SweepPlan part = plan;
   SweepRunner first(part, sides, interrupts);
   SweepEnd end = first.run();
   if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
-  if (!journal.contents().sweep.resolving) journal.note_looks(planned);
-  const results::Resolving looks = *journal.contents().sweep.resolving;
-  std::set<std::string> lost;
+  std::set<std::string> lost = first.ended();
   Progress progress;
   part.part = PlanPart::kLastRound;
   for (;;) {
@@ -177,19 +175,31 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& planne
   }
 }
 
-// Measures the cells outside comparisons, up to others.launches of each before any gets `launches`,
-// and one in place of each disturbed launch, as a comparison's further rounds are.
+// Measures the cells outside comparisons, up to others.launches of each before any gets `launches`.
+// Their disturbed launches are replaced at the end; a comparison's further rounds replace its own.
 ResolveEnd measure_others(SweepPlan others, int launches, const std::vector<RunSide>& sides,
                           const Interrupts& interrupts) {
-  for (const int most : {others.launches, launches}) {
+  std::vector<int> steps{others.launches, launches};
+  if (others.launches == launches) steps.pop_back();
+  for (const int most : steps) {
     others.launches = most;
     others.part = most == launches ? PlanPart::kWhole : PlanPart::kPlanned;
     SweepRunner runner(others, sides, interrupts);
     const SweepEnd end = runner.run();
     if (end != SweepEnd::kComplete) return {.end = end, .left_out = runner.left_out()};
+    others.cells = with_names(others.cells, runner.ended(), false);
   }
   return {};
 }
+
+// The looks in the journal; notes them first where there are none.
+results::Resolving looks_of(results::Journal& journal, const results::Resolving& planned) {
+  if (!journal.contents().sweep.resolving) journal.note_looks(planned);
+  return *journal.contents().sweep.resolving;
+}
+
+// A third of the time until `end`, which a part of the run may take at most.
+Seconds third_until(TimePoint end) { return Seconds{end - Clock::now()} / 3; }
 
 }  // namespace
 
@@ -231,29 +241,36 @@ void check_resolves(const results::SweepInfo& found, double ratio) {
 ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSide>& sides,
                    const Interrupts& interrupts) {
   const PlannedPairs pairs = pairs_in(plan.cells);
+  const results::Resolving looks =
+      looks_of(sides.front().journal, {.ratio = ratio,
+                                       .comparisons = pairs.count,
+                                       .first_round = plan.launches,
+                                       .last_round = kMostRoundsOfFirst * plan.launches});
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
   part.launches = std::min(kRoundsOfAll, plan.launches);
+  std::set<std::string> ended;
   SweepRunner of_all(part, sides, interrupts);
-  const SweepEnd begun = of_all.run();
-  if (begun != SweepEnd::kComplete) return {.end = begun, .left_out = of_all.left_out()};
-  part.goes_on = true;
-
+  // A budget that is too short for all cells goes to the comparisons.
+  if (!plan.stop_at || of_all.ahead() <= third_until(*plan.stop_at)) {
+    const SweepEnd end = of_all.run();
+    if (end != SweepEnd::kComplete) return {.end = end, .left_out = of_all.left_out()};
+    ended = of_all.ended();
+    part.goes_on = true;
+  }
+  const std::vector<results::Cell> left = with_names(plan.cells, ended, false);
   SweepPlan others = part;
-  others.cells = with_names(plan.cells, pairs.cells, false);
+  others.cells = with_names(left, pairs.cells, false);
   others.launches = std::min(kRoundsOfAll + 1, plan.launches);
-  part.cells = with_names(plan.cells, pairs.cells, true);
+  others.goes_on = true;
+  part.cells = with_names(left, pairs.cells, true);
   part.launches = plan.launches;
   if (plan.stop_at) {
     const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
-    part.stop_at = *plan.stop_at - std::chrono::duration_cast<Nanoseconds>(reserve);
+    part.stop_at = *plan.stop_at - std::chrono::duration_cast<Nanoseconds>(
+                                       std::min(reserve, third_until(*plan.stop_at)));
   }
-  ResolveEnd reached = resolve_pairs(part,
-                                     {.ratio = ratio,
-                                      .comparisons = pairs.count,
-                                      .first_round = plan.launches,
-                                      .last_round = kMostRoundsOfFirst * plan.launches},
-                                     sides, interrupts);
+  ResolveEnd reached = resolve_pairs(part, looks, sides, interrupts);
   if (reached.end == SweepEnd::kInterrupted || others.cells.empty()) return reached;
   ResolveEnd rest = measure_others(std::move(others), plan.launches, sides, interrupts);
   if (rest.end == SweepEnd::kComplete) return reached;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Goes on after the planned launches, a round at a time, with the cells of comparisons that are
-// neither resolved nor shown equal.
+// Measures comparisons first, and goes on with those that are neither resolved nor shown equal, a
+// round at a time.
 #pragma once
 
 #include <set>
@@ -22,7 +22,8 @@ inline constexpr int kMostRoundsOfFirst = 6;
 
 // All cells are measured in so many rounds first. Then those of comparisons go on alone, and the
 // others get their further launches once all is decided, or at the end of a budget: it keeps the
-// time for one more launch of each.
+// time for one more launch of each, a third of it at most. Where the rounds of all cells would take
+// more than a third of a budget, comparisons come first.
 inline constexpr int kRoundsOfAll = 2;
 
 struct ResolveEnd {

@@ -186,7 +186,7 @@ SweepEnd SweepRunner::run_within_budget() {
     }
     const std::vector<CellGroup> fitting =
         within(Seconds{*plan_.stop_at - Clock::now()}, groups, launches, times_);
-    if (fitting.empty() && finished_ == 0) refuse_budget(groups.front());
+    if (fitting.empty() && finished_ == 0 && !plan_.goes_on) refuse_budget(groups.front());
     if (fitting.empty()) return SweepEnd::kBudgetSpent;
     std::vector<bool> chosen(states_.size(), false);
     for (const CellGroup& group : fitting) {
@@ -231,6 +231,14 @@ void SweepRunner::foretell(const PlannedLaunch& next) {
 Seconds SweepRunner::ahead() const { return times_.total(remaining()); }
 
 bool SweepRunner::is_over_time() const { return plan_.stop_at && Clock::now() >= *plan_.stop_at; }
+
+std::set<std::string> SweepRunner::ended() const {
+  std::set<std::string> names;
+  for (const CellState& state : states_) {
+    if (state.settled) names.insert(state.name);
+  }
+  return names;
+}
 
 std::vector<std::string> SweepRunner::left_out() const {
   const std::vector<int> launches = remaining();
@@ -357,7 +365,7 @@ std::optional<LaunchOutcome> SweepRunner::launch(const PlannedLaunch& planned, s
 // One refusal may concern its cell alone; a second cell's refusal in the same words concerns all
 // cells.
 void SweepRunner::stop_if_refused(const LaunchOutcome& outcome, std::size_t side) {
-  if (!outcome.usage_error || rounds_ > 1) return;
+  if (!outcome.usage_error || rounds_ > 1 || plan_.goes_on) return;
   const std::string reason = words_before(side) + outcome.record.reason;
   if (rounds_ == 0 && states_.size() > 1) {
     refusal_ = reason;
@@ -370,7 +378,7 @@ void SweepRunner::stop_if_refused(const LaunchOutcome& outcome, std::size_t side
 // Only the first launch can end the sweep: all cells share the hosts, but a host that is lost later
 // may come back.
 void SweepRunner::stop_if_unreachable(const LaunchOutcome& outcome) {
-  if (!outcome.unreachable || finished_ > 0) return;
+  if (!outcome.unreachable || finished_ > 0 || plan_.goes_on) return;
   progress_.end();
   fail(ErrorKind::kUsage,
        "{}; nothing can be started on {}: look at the names, and whether ssh gets there without a "

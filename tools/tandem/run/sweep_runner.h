@@ -38,7 +38,7 @@ struct SweepPlan {
   std::vector<std::vector<std::string>> model_series{};
   PlanPart part = PlanPart::kWhole;
   // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
-  // machine, nor tell what is in the journal.
+  // machine, nor tell what is in the journal, nor end the run where its own first launches fail.
   bool goes_on = false;
 };
 
@@ -71,6 +71,10 @@ class SweepRunner {
 
   // The names of the cells that lack launches after kBudgetSpent.
   [[nodiscard]] std::vector<std::string> left_out() const;
+
+  // The names of the cells of which no further launch is started: skipped ones, and those that
+  // failed in this run too often.
+  [[nodiscard]] std::set<std::string> ended() const;
 
   // The time that all launches still to run need.
   [[nodiscard]] Seconds ahead() const;
