@@ -261,7 +261,7 @@ std::string deciding_sweep(const Summary& summary) {
   return fmt::format(
       "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
       "same sweep with --resolve and more --launches into a new folder, which goes on until they "
-      "are decided, to four times as many at most; `tandem run batch` and `tandem run model-size` "
+      "are decided, to six times as many at most; `tandem run batch` and `tandem run model-size` "
       "look for the break-even beyond the tested range.",
       pairs.size() == 1 ? "The one comparison"
                         : fmt::format("{} of {} comparisons", open, pairs.size()));

@@ -82,7 +82,8 @@ std::vector<results::Cell> cells_of(int batches) {
                          .model = "mlp-small",
                          .backend = "host",
                          .devices = devices,
-                         .global_batch = 64 * batch});
+                         .global_batch = 64 * batch,
+                         .options = {}});
       }
     }
   }

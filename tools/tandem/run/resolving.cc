@@ -250,18 +250,20 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
   part.part = PlanPart::kPlanned;
   part.launches = std::min(kRoundsOfAll, plan.launches);
   std::set<std::string> ended;
+  int rounds_of_all = 0;
   SweepRunner of_all(part, sides, interrupts);
   // A budget that is too short for all cells goes to the comparisons.
   if (!plan.stop_at || of_all.ahead() <= third_until(*plan.stop_at)) {
     const SweepEnd end = of_all.run();
     if (end != SweepEnd::kComplete) return {.end = end, .left_out = of_all.left_out()};
     ended = of_all.ended();
+    rounds_of_all = part.launches;
     part.goes_on = true;
   }
   const std::vector<results::Cell> left = with_names(plan.cells, ended, false);
   SweepPlan others = part;
   others.cells = with_names(left, pairs.cells, false);
-  others.launches = std::min(kRoundsOfAll + 1, plan.launches);
+  others.launches = std::min(rounds_of_all + 1, plan.launches);
   others.goes_on = true;
   part.cells = with_names(left, pairs.cells, true);
   part.launches = plan.launches;
