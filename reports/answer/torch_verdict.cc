@@ -72,12 +72,11 @@ std::string times_as_fast(const stats::Estimate& speed) {
 std::string spoken_host_work(const StrategyPair& pair, const std::string& where) {
   const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
   const std::string dp = with_options("DataParallel", pair.dp->cell);
-  const bool is_open = pair.ddp_verdict == stats::Verdict::kNotResolved;
-  if (is_open && pair.equal_within) {
+  if (is_shown_equal(pair)) {
     return fmt::format("the host's work of a step under {} and under {}{} is {}: ratio {}", dp, ddp,
                        where, equal_text(*pair.equal_within), ratio_text(pair.ddp_speed));
   }
-  if (is_open) {
+  if (is_open(pair)) {
     return fmt::format("the host's work of a step under {} against {}{} is not resolved: ratio {}",
                        dp, ddp, where, ratio_text(pair.ddp_speed));
   }
@@ -285,8 +284,7 @@ std::string overall_of_pairs(const std::vector<Point>& points) {
   for (const Point& point : points) {
     if (point.pair == nullptr) continue;
     verdicts.push_back(point.pair->ddp_verdict);
-    const bool is_open = point.pair->ddp_verdict == stats::Verdict::kNotResolved;
-    if (is_open && point.pair->equal_within) ++equal;
+    if (is_shown_equal(*point.pair)) ++equal;
   }
   const bool is_of_work = points.front().ddp->cell.is_pretended();
   return fmt::format("of {} comparisons with DataParallel {}, {} is {}.", verdicts.size(),

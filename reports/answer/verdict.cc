@@ -180,8 +180,7 @@ void add_own(VerdictText& text, const Summary& summary, const std::string& speak
       if (pair->dp->cell.devices == 1 || !counts) continue;
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];
-      const bool is_open = pair->ddp_verdict == stats::Verdict::kNotResolved;
-      if (is_open && pair->equal_within) ++total.equal;
+      if (is_shown_equal(*pair)) ++total.equal;
     }
     if (pairs.empty()) {
       text.workloads.push_back(

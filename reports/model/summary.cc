@@ -315,6 +315,14 @@ std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells
 
 bool on_several_devices(const StrategyPair& pair) { return pair.dp->cell.devices > 1; }
 
+bool is_shown_equal(const StrategyPair& pair) {
+  return pair.ddp_verdict == stats::Verdict::kNotResolved && pair.equal_within;
+}
+
+bool is_open(const StrategyPair& pair) {
+  return pair.ddp_verdict == stats::Verdict::kNotResolved && !pair.equal_within;
+}
+
 bool same_point(const CellSummary& a, const CellSummary& b) {
   return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
          a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&

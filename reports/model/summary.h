@@ -97,6 +97,12 @@ struct StrategyPair {
 // Whether the comparison is one of devices that exchange something.
 [[nodiscard]] bool on_several_devices(const StrategyPair& pair);
 
+// Whether the two are shown equal within the document's ratio, and neither faster beyond doubt.
+[[nodiscard]] bool is_shown_equal(const StrategyPair& pair);
+
+// Whether the two are neither told apart nor shown equal.
+[[nodiscard]] bool is_open(const StrategyPair& pair);
+
 // All cells, sorted by model, batch, devices and strategy. Comparisons point into `cells`.
 struct Summary {
   std::vector<CellSummary> cells;

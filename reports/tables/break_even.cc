@@ -138,9 +138,8 @@ std::ptrdiff_t resolved_points(const Summary& summary) {
 
 // Whether a resolving sweep has shown every point equal, and none apart.
 bool are_all_equal(const Summary& summary) {
-  return std::ranges::all_of(counted(summary), [](const StrategyPair* pair) {
-    return pair->ddp_verdict == Verdict::kNotResolved && pair->equal_within;
-  });
+  return std::ranges::all_of(counted(summary),
+                             [](const StrategyPair* pair) { return is_shown_equal(*pair); });
 }
 
 std::string range_text(const std::set<std::int64_t>& values) {
@@ -254,9 +253,8 @@ std::string deciding_sweep(const Summary& summary) {
     return "Nothing here compares dp and ddp on several devices: finish a run that was cut short; "
            "else `tandem run quick` compares them.";
   }
-  const auto open = std::ranges::count_if(pairs, [](const StrategyPair* pair) {
-    return pair->ddp_verdict == Verdict::kNotResolved && !pair->equal_within;
-  });
+  const auto open =
+      std::ranges::count_if(pairs, [](const StrategyPair* pair) { return is_open(*pair); });
   if (open == 0) return "";
   return fmt::format(
       "{} cannot be decided from these launches: finish a run that is unfinished, else run the "

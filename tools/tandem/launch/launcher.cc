@@ -242,11 +242,14 @@ std::string Launcher::refusal_of(const results::Cell& cell, Check check) const {
 }
 
 ModelWork Launcher::work_of(const results::Cell& cell) const {
+  const auto known = works_.find(cell.model);
+  if (known != works_.end()) return known->second;
   const std::filesystem::path log = logs_ / (file_name(cell, 0) + ".model.log");
   const ChildResult child = ask(cell, Check::kModel, log);
   ModelWork size;
   if (child.has_exited(0)) size = model_work_in(log);
   results::remove_all(log);
+  if (size != ModelWork{}) works_[cell.model] = size;
   return size;
 }
 

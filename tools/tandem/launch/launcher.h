@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ class Launcher {
   // machine as well; "" where step_bench accepts the cell.
   [[nodiscard]] std::string refusal_of(const results::Cell& cell, Check check) const;
 
-  // step_bench's figures of the cell's model; zeros where step_bench's answer cannot be read.
+  // step_bench's figures of the cell's model; zeros where step_bench's answer cannot be read. Asks
+  // once per model, until there is an answer. Not thread-safe.
   [[nodiscard]] ModelWork work_of(const results::Cell& cell) const;
 
   // Returns nothing where an interrupt cut the launch short; such a launch leaves no trace.
@@ -64,6 +66,7 @@ class Launcher {
   std::filesystem::path logs_;
   std::chrono::seconds timeout_;
   const Interrupts& interrupts_;
+  mutable std::map<std::string, ModelWork> works_{};  // answers by model
 };
 
 }  // namespace tandem::cli

@@ -222,9 +222,7 @@ results::SweepInfo sweep_of_reference(const Reference& reference, results::Sweep
   run.links.reset();
   run.additions.clear();
   if (!reference.version.empty()) run.context.custom["tandem_version"] = reference.version;
-  if (!reference.checksum.empty()) {
-    run.context.custom["tandem_programs_checksum"] = reference.checksum;
-  }
+  if (!reference.checksum.empty()) run.context.custom[kProgramsFact] = reference.checksum;
   return run;
 }
 

@@ -114,7 +114,7 @@ results::Context measuring_context(const std::string& sweep_name,
                     {"tandem_cores", std::to_string(machine.cores)},
                     {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
   if (!step_bench.empty()) {
-    context.custom.insert({"tandem_programs_checksum", checksum_of_programs(step_bench)});
+    context.custom.insert({kProgramsFact, checksum_of_programs(step_bench)});
   }
   return context;
 }
@@ -133,9 +133,8 @@ void check_same_machine(const results::SweepInfo& found, const results::Context&
 
 void check_same_programs(const results::SweepInfo& found, const results::Context& here,
                          const std::filesystem::path& journal) {
-  constexpr const char* kFact = "tandem_programs_checksum";
-  const auto then = found.context.custom.find(kFact);
-  const auto now = here.custom.find(kFact);
+  const auto then = found.context.custom.find(kProgramsFact);
+  const auto now = here.custom.find(kProgramsFact);
   if (then == found.context.custom.end() || now == here.custom.end()) return;
   if (then->second == now->second) return;
   fail(ErrorKind::kUsage,

@@ -44,6 +44,9 @@ void check_not_a_rank(const char* command);
 // duration of a millisecond or more.
 [[nodiscard]] std::string checked_comm_timeout(const std::string& text);
 
+// The context's fact of which programs the launches run: checksum_of_programs().
+inline constexpr const char* kProgramsFact = "tandem_programs_checksum";
+
 // The state of this machine and of these programs now, for the first line of a journal; without
 // programs of Tandem's, where launches run none, `step_bench` is empty.
 [[nodiscard]] results::Context measuring_context(const std::string& sweep_name,

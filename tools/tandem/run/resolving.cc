@@ -51,8 +51,7 @@ class State {
     }
     for (const StrategyPair& pair : summary_.comparisons) {
       if (!reports::on_several_devices(pair)) continue;
-      const bool is_open = pair.ddp_verdict == stats::Verdict::kNotResolved && !pair.equal_within;
-      if (!is_open || rounds_of(pair) >= looks.last_round) continue;
+      if (!reports::is_open(pair) || rounds_of(pair) >= looks.last_round) continue;
       if (!ends(pair.dp->cell, lost) && !ends(pair.ddp->cell, lost)) open_.push_back(&pair);
     }
   }
