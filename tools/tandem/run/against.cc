@@ -222,7 +222,7 @@ results::SweepInfo sweep_of_reference(const Reference& reference, results::Sweep
   run.links.reset();
   run.additions.clear();
   if (!reference.version.empty()) run.context.custom["tandem_version"] = reference.version;
-  if (!reference.checksum.empty()) run.context.custom[kProgramsFact] = reference.checksum;
+  if (!reference.checksum.empty()) note_programs(run.context, reference.checksum);
   return run;
 }
 

@@ -24,6 +24,8 @@ namespace tandem::cli {
 
 namespace {
 
+constexpr const char* kProgramsFact{"tandem_programs_checksum"};
+
 // The text "launches: 3 there, 6 here" for each key that differs between the definitions; "" where
 // a definition is no JSON object.
 std::string differences(const std::string& there, const std::string& here) {
@@ -113,10 +115,12 @@ results::Context measuring_context(const std::string& sweep_name,
                     {"tandem_cpu_model", machine.cpu_model},
                     {"tandem_cores", std::to_string(machine.cores)},
                     {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
-  if (!step_bench.empty()) {
-    context.custom.insert({kProgramsFact, checksum_of_programs(step_bench)});
-  }
+  if (!step_bench.empty()) note_programs(context, checksum_of_programs(step_bench));
   return context;
+}
+
+void note_programs(results::Context& context, const std::string& checksum) {
+  context.custom[kProgramsFact] = checksum;
 }
 
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,

@@ -44,13 +44,13 @@ void check_not_a_rank(const char* command);
 // duration of a millisecond or more.
 [[nodiscard]] std::string checked_comm_timeout(const std::string& text);
 
-// The context's fact of which programs the launches run: checksum_of_programs().
-inline constexpr const char* kProgramsFact = "tandem_programs_checksum";
-
 // The state of this machine and of these programs now, for the first line of a journal; without
 // programs of Tandem's, where launches run none, `step_bench` is empty.
 [[nodiscard]] results::Context measuring_context(const std::string& sweep_name,
                                                  const std::filesystem::path& step_bench);
+
+// Notes which programs the launches run, by checksum_of_programs().
+void note_programs(results::Context& context, const std::string& checksum);
 
 // Throws a usage error that tells both machines, or both versions, apart: one journal would compare
 // their figures as one machine's.
