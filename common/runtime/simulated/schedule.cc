@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/simulated/schedule.h"
+
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/runtime/simulated/solver.h"
+
+namespace tandem::simulated {
+namespace {
+
+// The id of an element that is added at the end of a list.
+template <class Id, class T>
+Id add_to(std::vector<T>& list, T element) {
+  list.push_back(std::move(element));
+  return static_cast<Id>(list.size() - 1);
+}
+
+}  // namespace
+
+LaneId Schedule::add_lane(std::string name, TaskId after) {
+  const auto lane = add_to<LaneId>(lanes_, Lane{std::move(name), kNoTask});
+  if (after != kNoTask) add(lane, Pause{}, after);
+  return lane;
+}
+
+LockId Schedule::add_lock() { return add_to<LockId>(resources_.locks, Nanoseconds{0}); }
+
+ProcessorId Schedule::add_processor(double contention) {
+  TANDEM_CHECK(contention >= 0, "a contention of {}", contention);
+  return add_to<ProcessorId>(resources_.processors, contention);
+}
+
+LinkId Schedule::add_link(double bytes_per_second) {
+  TANDEM_CHECK(bytes_per_second > 0, "a link of {} bytes per second", bytes_per_second);
+  return add_to<LinkId>(resources_.links, bytes_per_second);
+}
+
+PathId Schedule::add_path(Path links) {
+  TANDEM_CHECK(!links.empty(), "a path without links");
+  return add_to<PathId>(resources_.paths, std::move(links));
+}
+
+CollectiveId Schedule::add_collective(const CollectivePlan& plan) {
+  TANDEM_CHECK(plan.parts > 0, "a collective of {} ranks", plan.parts);
+  return add_to<CollectiveId>(resources_.collectives, plan);
+}
+
+TaskId Schedule::add(LaneId lane, const Work& work, TaskId after) {
+  const auto task = static_cast<TaskId>(size());
+  TANDEM_CHECK(after < task, "a task behind task {}, which is none yet",
+               static_cast<std::int64_t>(after));
+  TaskId& last = lanes_[index_of(lane)].last;
+  tasks_.push_back({lane, last, after, work});
+  last = task;
+  return task;
+}
+
+Nanoseconds Schedule::end_of(TaskId task) {
+  if (task == kNoTask) return Nanoseconds{0};
+  if (index_of(task) >= ends_.size()) settle();
+  return ends_.at(index_of(task));
+}
+
+void Schedule::settle() {
+  const auto stuck = solve(tasks_, resources_, ends_);
+  if (stuck) {
+    fail(ErrorKind::kLogic, "simulated {}: waits for ever, in a collective that lacks a rank",
+         lanes_[index_of(*stuck)].name);
+  }
+  tasks_.clear();
+}
+
+}  // namespace tandem::simulated

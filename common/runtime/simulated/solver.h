@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/runtime/simulated/schedule.h"
+#include "common/runtime/simulated/task.h"
+
+namespace tandem::simulated {
+
+// Finds when each of `tasks` ends and appends these times to `ends`, which has the ends of all
+// tasks before these; the locks of `resources` stay held until their last calls end. One pass over
+// the begins and ends of all tasks in the order of time, and where times are equal in a fixed
+// order. Returns a lane that waits for ever, in which case `ends` is as before; nothing where all
+// tasks end.
+[[nodiscard]] std::optional<LaneId> solve(std::span<const Task> tasks, Resources& resources,
+                                          std::vector<Nanoseconds>& ends);
+
+}  // namespace tandem::simulated

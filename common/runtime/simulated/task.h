@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What simulated streams and host threads do, as tasks in lanes. A lane is a stream or a host
+// thread: its tasks run one after another, in the order in which they were added. A task may also
+// wait for one task of another lane, and competes with other tasks for what they share.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "common/base/units.h"
+
+namespace tandem::simulated {
+
+enum class LaneId : std::int32_t {};
+enum class LockId : std::int32_t {};        // an interpreter: one call at a time
+enum class ProcessorId : std::int32_t {};   // a device's compute
+enum class LinkId : std::int32_t {};        // one direction of a link
+enum class PathId : std::int32_t {};        // links that data crosses together
+enum class CollectiveId : std::int64_t {};  // one collective, not one communicator
+enum class TaskId : std::int64_t {};        // numbered from 0 as tasks are added
+inline constexpr TaskId kNoTask{-1};
+
+// The index of an id.
+template <class Id>
+[[nodiscard]] constexpr std::size_t index_of(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+// Time that passes whatever else happens: a host's call, a latency, a planted slowness. A pause of
+// no time only marks a point in its lane.
+struct Pause {
+  Nanoseconds duration{0};
+};
+
+// Ends at a time, or at once where that time has passed.
+struct NotBefore {
+  Nanoseconds time{0};
+};
+
+// Holds a lock for a while. Lanes get a lock in the order in which they reach their calls.
+struct LockedCall {
+  LockId lock{};
+  Nanoseconds duration{0};
+};
+
+// Computes on a device. Computations of several streams share the processor evenly, and each is
+// slower while a collective moves data on the device.
+struct Computation {
+  ProcessorId processor{};
+  Nanoseconds alone{0};  // the time with the device to itself
+};
+
+// Moves bytes over all links of a path at once. Transfers share links fairly (fair_shares.h).
+struct PathTransfer {
+  PathId path{};
+  Bytes size;
+};
+
+// One rank's part in a collective. Every part begins when its own lane gets there, and all end
+// together, a collective's duration after the last one began. Data moves, and slows computations
+// on the part's processor down, in this last stretch alone.
+struct CollectivePart {
+  CollectiveId collective{};
+  ProcessorId processor{};
+};
+
+using Work = std::variant<Pause, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
+
+struct Task {
+  LaneId lane{};
+  TaskId before = kNoTask;  // the task before this one in the lane
+  TaskId after = kNoTask;   // a task, of another lane as a rule, that must have ended too
+  Work work;
+};
+
+}  // namespace tandem::simulated
