@@ -22,6 +22,10 @@ constexpr std::array kByteUnits{
 constexpr std::array kTimeUnits{Unit{"ns", 1},    Unit{"us", 1e3}, Unit{"ms", 1e6},
                                 Unit{"s", 1e9},   Unit{"m", 60e9}, Unit{"min", 60e9},
                                 Unit{"h", 3600e9}};
+constexpr std::array kBandwidthUnits{Unit{"KBps", 1e3}, Unit{"MBps", 1e6}, Unit{"GBps", 1e9},
+                                     Unit{"TBps", 1e12}};
+constexpr std::array kFlopsUnits{Unit{"MFLOPS", 1e6}, Unit{"GFLOPS", 1e9}, Unit{"TFLOPS", 1e12},
+                                 Unit{"PFLOPS", 1e15}};
 
 // The number of `text` times its unit's factor; negative where the text is not a number with a
 // unit.
@@ -66,6 +70,22 @@ Nanoseconds parse_duration(std::string_view text, std::string_view what) {
          names_of(kTimeUnits));
   }
   return Nanoseconds{std::llround(value)};
+}
+
+double parse_bandwidth(std::string_view text, std::string_view what) {
+  const double value = scaled(text, kBandwidthUnits);
+  if (value > 0) return value;
+  fail(ErrorKind::kUsage,
+       "{}: '{}' is no bandwidth: give a number above 0 with its unit ({}), such as 300GBps", what,
+       text, names_of(kBandwidthUnits));
+}
+
+double parse_flops(std::string_view text, std::string_view what) {
+  const double value = scaled(text, kFlopsUnits);
+  if (value > 0) return value;
+  fail(ErrorKind::kUsage,
+       "{}: '{}' is no speed: give a number above 0 with its unit ({}), such as 19.5TFLOPS", what,
+       text, names_of(kFlopsUnits));
 }
 
 double parse_percentage(std::string_view text, std::string_view what) {

@@ -55,6 +55,14 @@ template <class T>
 // `what`.
 [[nodiscard]] Nanoseconds parse_duration(std::string_view text, std::string_view what);
 
+// Parses "300GBps" (10^9 bytes per second), above 0, as bytes per second; a unit is required.
+// Throws a usage error naming `what`.
+[[nodiscard]] double parse_bandwidth(std::string_view text, std::string_view what);
+
+// Parses "19.5TFLOPS", above 0, as FLOP per second; a unit is required. Throws a usage error naming
+// `what`.
+[[nodiscard]] double parse_flops(std::string_view text, std::string_view what);
+
 // Parses "3%", from 0% to 100%, as 0.03. Throws a usage error naming `what`.
 [[nodiscard]] double parse_percentage(std::string_view text, std::string_view what);
 

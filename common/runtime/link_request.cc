@@ -2,7 +2,6 @@
 #include "common/runtime/link_request.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "common/base/error.h"
@@ -45,27 +44,6 @@ constexpr std::array kGpus{
     GpuPreset{"h100-bf16", 989.5,
               "NVIDIA H100 datasheet, SXM: BFLOAT16 1979 TFLOPS with sparsity"}};
 
-struct Rate {
-  std::string_view unit;
-  double factor;
-};
-constexpr std::array kRates{Rate{"KBps", 1e3}, Rate{"MBps", 1e6}, Rate{"GBps", 1e9},
-                            Rate{"TBps", 1e12}};
-
-double parse_rate(std::string_view text, std::string_view whole) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(rest - text.data()));
-  for (const Rate& rate : kRates) {
-    const bool is_number = error == std::errc{} && std::isfinite(number) && number > 0;
-    if (is_number && rate.unit == unit) return number * rate.factor;
-  }
-  fail(ErrorKind::kUsage,
-       "--link: '{}': '{}' is no bandwidth: give a number above 0 with KBps, MBps, GBps or TBps, "
-       "such as 20us:1GBps",
-       whole, text);
-}
-
 template <class Preset>
 const Preset& find(std::span<const Preset> presets, std::string_view name, const char* what,
                    std::string_view whole) {
@@ -104,7 +82,8 @@ LinkRequest parse_link(std::string_view text) {
   }
   return {.text = std::string(text),
           .link = {.latency = parse_duration(text.substr(0, colon), "--link"),
-                   .bytes_per_second = parse_rate(text.substr(colon + 1), text)}};
+                   .bytes_per_second =
+                       parse_bandwidth(text.substr(colon + 1), fmt::format("--link: '{}'", text))}};
 }
 
 double stretch(const LinkRequest& request, double core_flops) {

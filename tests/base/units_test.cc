@@ -66,6 +66,22 @@ TEST(ParseDuration, RefusesWhatIsNoDuration) {
   }
 }
 
+TEST(ParseBandwidth, KnowsItsUnits_AndRefusesWhatIsNone) {
+  EXPECT_DOUBLE_EQ(parse_bandwidth("300GBps", "link"), 300e9);
+  EXPECT_DOUBLE_EQ(parse_bandwidth("2.039TBps", "link"), 2.039e12);
+  for (const std::string_view text : {"", "300", "300GB", "0GBps", "-1GBps", "300GiBps"}) {
+    EXPECT_NE(refusal(parse_bandwidth, text).find("is no bandwidth"), std::string::npos) << text;
+  }
+}
+
+TEST(ParseFlops, KnowsItsUnits_AndRefusesWhatIsNone) {
+  EXPECT_DOUBLE_EQ(parse_flops("19.5TFLOPS", "fp32"), 19.5e12);
+  EXPECT_DOUBLE_EQ(parse_flops("1PFLOPS", "bf16"), 1e15);
+  for (const std::string_view text : {"", "19.5", "19.5TFLOP", "0TFLOPS", "19.5 TFLOPS"}) {
+    EXPECT_NE(refusal(parse_flops, text).find("is no speed"), std::string::npos) << text;
+  }
+}
+
 TEST(Bytes, CompareAndAddUp) {
   EXPECT_LT(kib(1), mib(1));
   EXPECT_EQ(kib(1) + kib(1), kib(2));

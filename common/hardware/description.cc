@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/hardware/description.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+#include "common/base/error.h"
+#include "common/base/input_file.h"
+#include "common/json/parse.h"
+
+namespace tandem {
+namespace {
+
+constexpr Bytes kLargestFile = mib(1);
+constexpr std::size_t kLongestSource = 400;
+
+// What machines have, with room for what is still to come; a slip of a unit lies outside.
+template <class T>
+struct Bounds {
+  T least;
+  T most;
+};
+constexpr Bounds<int> kCounts{1, 1024};
+constexpr Bounds<Bytes> kMemory{mib(1), gib(4096)};
+constexpr Bounds<double> kBandwidth{1e6, 1e14};
+constexpr Bounds<double> kFlops{1e9, 1e17};
+constexpr Bounds<double> kShare{0.01, 1};
+constexpr Bounds<double> kContention{0, 1};
+constexpr Bounds<Nanoseconds> kCost{Nanoseconds{0}, std::chrono::milliseconds(100)};
+
+// How errors of a figure begin: "hardware a100.json: gpu.memory".
+std::string place_of(const JsonValue& json) {
+  return fmt::format("{}: {}", json.source(), json.path());
+}
+
+std::string text_of(const JsonValue& value) { return value.line(); }
+
+template <class T>
+T within(const JsonValue& value, T figure, const Bounds<T>& bounds) {
+  if (figure < bounds.least || figure > bounds.most) {
+    value.complain(fmt::format("{} is what no machine has: check figure and unit", shown(value)));
+  }
+  return figure;
+}
+
+// Reads {"value": ..., "source": ...} with `parse`, which takes the value.
+template <class T, class Parse>
+void read_figure(const JsonValue& json, SourcedFigure<T>& to, const Bounds<T>& bounds,
+                 const Parse& parse) {
+  json.expect_object();
+  json.allow({"value", "source"});
+  const JsonValue value = json.at("value");
+  to.value = within(value, parse(value), bounds);
+  to.source = json.at("source").line(kLongestSource);
+}
+
+int count_in(const JsonValue& value) {
+  return static_cast<int>(value.whole(kCounts.least, kCounts.most));
+}
+Bytes bytes_in(const JsonValue& value) { return parse_bytes(text_of(value), place_of(value)); }
+Nanoseconds duration_in(const JsonValue& value) {
+  return parse_duration(text_of(value), place_of(value));
+}
+double bandwidth_in(const JsonValue& value) {
+  return parse_bandwidth(text_of(value), place_of(value));
+}
+double flops_in(const JsonValue& value) { return parse_flops(text_of(value), place_of(value)); }
+double percentage_in(const JsonValue& value) {
+  return parse_percentage(text_of(value), place_of(value));
+}
+
+void read_flops(const JsonValue& gpu, std::string_view key,
+                std::optional<SourcedFigure<double>>& to) {
+  if (const auto found = gpu.find(key)) read_figure(*found, to.emplace(), kFlops, flops_in);
+}
+
+void read_gpu(const JsonValue& json, GpuDescription& gpu) {
+  json.allow({"name", "multiprocessors", "memory", "memory_bandwidth", "fp32", "tf32", "bf16",
+              "product_share", "memory_share", "least_time", "contention"});
+  gpu.name = json.at("name").line();
+  read_figure(json.at("multiprocessors"), gpu.multiprocessors, kCounts, count_in);
+  read_figure(json.at("memory"), gpu.memory, kMemory, bytes_in);
+  read_figure(json.at("memory_bandwidth"), gpu.memory_bandwidth, kBandwidth, bandwidth_in);
+  read_figure(json.at("fp32"), gpu.fp32, kFlops, flops_in);
+  read_flops(json, "tf32", gpu.tf32);
+  read_flops(json, "bf16", gpu.bf16);
+  read_figure(json.at("product_share"), gpu.product_share, kShare, percentage_in);
+  read_figure(json.at("memory_share"), gpu.memory_share, kShare, percentage_in);
+  read_figure(json.at("least_time"), gpu.least_time, kCost, duration_in);
+  read_figure(json.at("contention"), gpu.contention, kContention, percentage_in);
+}
+
+void read_link(const JsonValue& json, LinkDescription& link) {
+  json.allow({"bandwidth", "latency"});
+  read_figure(json.at("bandwidth"), link.bandwidth, kBandwidth, bandwidth_in);
+  read_figure(json.at("latency"), link.latency, kCost, duration_in);
+}
+
+void read_node(const JsonValue& json, NodeDescription& node) {
+  json.allow({"gpus", "host_link", "peer_link"});
+  read_figure(json.at("gpus"), node.gpus, kCounts, count_in);
+  read_link(json.at("host_link"), node.host_link);
+  if (const auto found = json.find("peer_link")) read_link(*found, node.peer_link.emplace());
+}
+
+void read_host(const JsonValue& json, HostDescription& host) {
+  json.allow({"launch", "wake", "thread_start"});
+  read_figure(json.at("launch"), host.launch, kCost, duration_in);
+  read_figure(json.at("wake"), host.wake, kCost, duration_in);
+  read_figure(json.at("thread_start"), host.thread_start, kCost, duration_in);
+}
+
+// Rules between figures, in which a slip of a unit that is within its bounds may show.
+void check_together(const JsonValue& json, const HardwareDescription& hardware) {
+  const double memory = hardware.gpu.memory_bandwidth.value;
+  const auto check_link = [&](std::string_view key, const LinkDescription& link) {
+    if (link.bandwidth.value <= memory) return;
+    json.at("node").at(key).complain(
+        fmt::format("a link of {:.4g} GBps is faster than the GPU's memory, of {:.4g} GBps: check "
+                    "both",
+                    link.bandwidth.value * 1e-9, memory * 1e-9));
+  };
+  check_link("host_link", hardware.node.host_link);
+  if (hardware.node.peer_link) check_link("peer_link", *hardware.node.peer_link);
+}
+
+}  // namespace
+
+HardwareDescription parse_hardware(std::string_view text, const std::string& source) {
+  const JsonDocument document(JsonAuthor::kPerson, text, source);
+  const JsonValue json = document.root();
+  json.expect_object();
+  json.allow({"name", "gpu", "node", "host"});
+  HardwareDescription hardware;
+  hardware.name = json.at("name").line();
+  read_gpu(json.at("gpu"), hardware.gpu);
+  read_node(json.at("node"), hardware.node);
+  read_host(json.at("host"), hardware.host);
+  check_together(json, hardware);
+  return hardware;
+}
+
+HardwareDescription read_hardware(const std::filesystem::path& file) {
+  const std::string source = fmt::format("hardware {}", file.string());
+  const std::string text =
+      read_whole({.path = file, .begins = "reading hardware ", .most = kLargestFile});
+  return parse_hardware(text, source);
+}
+
+}  // namespace tandem

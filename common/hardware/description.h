@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine as a simulation needs it: what a GPU computes and holds, what the links of a node
+// carry, and what calls cost the host. Every figure has its source, which reports show.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/units.h"
+
+namespace tandem {
+
+template <class T>
+struct SourcedFigure {
+  T value{};
+  std::string source;  // a datasheet, a measurement, or "assumed: ..." with the reason
+};
+
+struct GpuDescription {
+  std::string name;  // "A100 SXM4 80GB"
+  SourcedFigure<int> multiprocessors;
+  SourcedFigure<Bytes> memory;
+  SourcedFigure<double> memory_bandwidth;  // bytes per second
+  // FLOP per second of dense matrix products by format; a GPU may lack tf32 and bf16.
+  SourcedFigure<double> fp32;
+  std::optional<SourcedFigure<double>> tf32;
+  std::optional<SourcedFigure<double>> bf16;
+  SourcedFigure<double> product_share;    // of these FLOP per second that large products reach
+  SourcedFigure<double> memory_share;     // of the bandwidth that other operations reach
+  SourcedFigure<Nanoseconds> least_time;  // of an operation, however small
+  SourcedFigure<double> contention;       // how much longer operations take beside a collective
+};
+
+struct LinkDescription {
+  SourcedFigure<double> bandwidth;  // bytes per second, in each direction
+  SourcedFigure<Nanoseconds> latency;
+};
+
+struct NodeDescription {
+  SourcedFigure<int> gpus;
+  LinkDescription host_link;                 // of each GPU, to the host's memory
+  std::optional<LinkDescription> peer_link;  // of each GPU, to all others; absent: through the host
+};
+
+// What calls cost the thread that makes them.
+struct HostDescription {
+  SourcedFigure<Nanoseconds> launch;        // an operation, a copy, an event's record or wait
+  SourcedFigure<Nanoseconds> wake;          // until a thread goes on that waited for another
+  SourcedFigure<Nanoseconds> thread_start;  // until a new thread runs
+};
+
+struct HardwareDescription {
+  std::string name;
+  GpuDescription gpu;
+  NodeDescription node;
+  HostDescription host;
+};
+
+// Reads a description's text; `source` begins every error. Throws a usage error of one line, which
+// names the key, for a figure without unit or source, for a figure that no machine has, and for a
+// key that is missing or unknown.
+[[nodiscard]] HardwareDescription parse_hardware(std::string_view text, const std::string& source);
+
+// The description in a file.
+[[nodiscard]] HardwareDescription read_hardware(const std::filesystem::path& file);
+
+}  // namespace tandem
