@@ -33,7 +33,7 @@ DpAllReduce::DpAllReduce(Platform& platform, const Model& model, const TrainingO
                          const DpAllReduceOptions& how)
     : group_(platform.device_count(), how.deadline),
       interpreters_(options.interpreter, platform.device_count()),
-      threads_(devices_of(platform)) {
+      threads_(platform.make_threads(devices_of(platform), ThreadLife::kKept)) {
   for (int i = 0; i < platform.device_count(); ++i) ranks_.push_back(std::make_unique<Rank>());
   on_threads([&](int i) { build_rank(i, platform, model, options, how); });
   if (how.shards == Shards::kScattered) build_scatter(platform, model, options);
@@ -84,14 +84,14 @@ DpAllReduce::~DpAllReduce() {
   static_cast<void>(capture_error([this] { synchronize(); }));
   for (const auto& rank : ranks_) rank->rank.reset();
   static_cast<void>(capture_error([this] {
-    threads_.run([this](int i) { ranks_[static_cast<std::size_t>(i)]->communicator.reset(); });
+    threads_->run([this](int i) { ranks_[static_cast<std::size_t>(i)]->communicator.reset(); });
   }));
 }
 
 // A rank that fails tells the other ranks, which would else wait for that rank.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {
   std::vector<std::optional<Error>> errors(ranks_.size());
-  threads_.run([&](int i) {
+  threads_->run([&](int i) {
     const auto index = static_cast<std::size_t>(i);
     errors[index] = capture_error([&] { body(i); });
     if (!errors[index]) return;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
 #include "ddp/all_reduce_rank.h"
@@ -67,7 +67,7 @@ class DpAllReduce final : public Strategy {
   std::unique_ptr<WholeBatch> batch_;  // null: each rank loads its own share
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::unique_ptr<Scatter> scatter_;
-  DeviceThreads threads_;
+  const std::unique_ptr<DeviceThreads> threads_;
 };
 
 }  // namespace tandem::ddp

@@ -135,13 +135,13 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   DataParallelOptions settled = how;
   settled.broadcast = broadcast_order_;
   replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());
-  parallel_apply_ = std::make_unique<ParallelApply>(devices_, how.threads);
+  parallel_apply_ = std::make_unique<ParallelApply>(platform, devices_, how.threads);
   const LossParts parts{*output_device_, replicas, shards_, model_.output_width(),
                         model_.objective()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
                       : make_loss_on_root(parts, {batch_->targets(), options.input},
                                           one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);
-  autograd_threads_ = std::make_unique<DeviceThreads>(devices_);
+  autograd_threads_ = platform.make_threads(devices_, ThreadLife::kKept);
 
   Gradients gradients{replicas, {}};
   for (const Arena& arena : gradients_) gradients.arenas.push_back(arena.flat);
@@ -300,9 +300,12 @@ std::vector<DeviceTimes> DataParallel::collect_phases() {
   return all;
 }
 
-ParallelApply::ParallelApply(const std::vector<Device*>& devices, Threads threads)
+ParallelApply::ParallelApply(Platform& platform, const std::vector<Device*>& devices,
+                             Threads threads)
     : devices_(devices) {
-  if (uses_threads() && threads == Threads::kKept) kept_ = std::make_unique<DeviceThreads>(devices);
+  if (!uses_threads()) return;
+  threads_ = platform.make_threads(
+      devices, threads == Threads::kKept ? ThreadLife::kKept : ThreadLife::kOneRun);
 }
 
 void ParallelApply::run(const std::function<void(int)>& body) {
@@ -314,8 +317,7 @@ void ParallelApply::run(const std::function<void(int)>& body) {
                                       error->what()));
   };
   if (!uses_threads()) return named(0);
-  if (kept_) return kept_->run(named);
-  run_on_new_threads(devices_, named);
+  threads_->run(named);
 }
 
 }  // namespace tandem::dp

@@ -9,7 +9,7 @@
 
 #include "common/comm/transports/device_team.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/scatter.h"
 #include "common/parallel/shards.h"
@@ -27,8 +27,8 @@ namespace tandem::dp {
 // own replica too; a single replica runs on the caller's thread.
 class ParallelApply {
  public:
-  // `devices` has a device per replica.
-  ParallelApply(const std::vector<Device*>& devices, Threads threads);
+  // `devices` of `platform` has a device per replica.
+  ParallelApply(Platform& platform, const std::vector<Device*>& devices, Threads threads);
 
   // Runs body(replica) for all replicas and joins the threads. Then throws the failure of the
   // lowest replica, not of the first in time, and says which replica on which device; the failures
@@ -39,7 +39,7 @@ class ParallelApply {
 
  private:
   const std::vector<Device*> devices_;
-  std::unique_ptr<DeviceThreads> kept_;  // null: new threads in every step
+  std::unique_ptr<DeviceThreads> threads_;  // null: the caller's thread
 };
 
 // torch's DataParallel with the training loop around it: one process, a thread per device; the

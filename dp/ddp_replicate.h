@@ -6,7 +6,7 @@
 
 #include "common/comm/communicator.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"

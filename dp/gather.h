@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "dp/devices.h"

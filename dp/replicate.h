@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/comm/transports/device_team.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "dp/coalescing.h"
 #include "dp/options.h"

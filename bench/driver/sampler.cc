@@ -15,12 +15,12 @@ void replay_samples(benchmark::State& state, std::span<const double> seconds) {
   if (const auto p99 = stats::percentile_99(seconds)) state.counters["p99_us"] = *p99 * 1e6;
 }
 
-SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
-                             Clocks clocks) {
+SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work, Clocks clocks,
+                             const TellTime& now) {
   ranks.barrier();
-  const TimePoint start = Clock::now();
+  const TimePoint start = now();
   work();
-  const TimePoint end = Clock::now();
+  const TimePoint end = now();
   // The exchange comes after the clock was read, and belongs to no sample.
   const std::vector<double> starts = ranks.all_gather(nanoseconds_of(start));
   const std::vector<double> ends = ranks.all_gather(nanoseconds_of(end));
@@ -46,7 +46,7 @@ Seconds Sampler::time_of(int steps) {
     for (int step = 0; step < steps; ++step) strategy_.step();
     strategy_.synchronize();
   };
-  return times_over_ranks(ranks_, work, clocks_).whole;
+  return times_over_ranks(ranks_, work, clocks_, now_).whole;
 }
 
 Seconds Sampler::sample() { return time_of(steps_per_sample_) / steps_per_sample_; }

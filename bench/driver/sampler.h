@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/comm/bootstrap.h"
@@ -49,6 +50,9 @@ enum class Clocks { kCommon, kApart };
   return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
+// What tells the time: the machine's clock, or a platform's (Platform::now).
+using TellTime = std::function<TimePoint()>;
+
 // The times of one piece of work on all ranks.
 struct SampleTimes {
   // The time from the last rank's start to the last rank's end on a common clock; else the longest
@@ -60,7 +64,7 @@ struct SampleTimes {
 // Passes a barrier (untimed), then runs `work` on every rank. Collective; returns the same numbers
 // on every rank.
 [[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
-                                           Clocks clocks);
+                                           Clocks clocks, const TellTime& now = Clock::now);
 
 // The strategy's phase times and collectives so far belong to no sample. Synchronise the strategy
 // first.
@@ -72,8 +76,12 @@ class Sampler {
  public:
   // `steps_per_sample` of 1 is synchronous; more steps run freely between one barrier and one wait.
   Sampler(Strategy& strategy, Communicator& ranks, int steps_per_sample,
-          Clocks clocks = Clocks::kCommon)
-      : strategy_(strategy), ranks_(ranks), steps_per_sample_(steps_per_sample), clocks_(clocks) {}
+          Clocks clocks = Clocks::kCommon, TellTime now = Clock::now)
+      : strategy_(strategy),
+        ranks_(ranks),
+        steps_per_sample_(steps_per_sample),
+        clocks_(clocks),
+        now_(std::move(now)) {}
 
   // Runs the steps, then waits for all own streams; returns the time per step.
   [[nodiscard]] Seconds sample();
@@ -88,6 +96,7 @@ class Sampler {
   Communicator& ranks_;
   const int steps_per_sample_;
   const Clocks clocks_;
+  const TellTime now_;
 };
 
 }  // namespace tandem::bench

@@ -60,6 +60,7 @@ SyntheticBatch::SyntheticBatch(Platform& platform, const BatchShape& shape, std:
     : shape_(shape),
       inputs_(make_tensor(platform, shape.count * shape.input_width, memory)),
       targets_(make_tensor(platform, shape.count * shape.target_width, memory)) {
+  if (!platform.holds_data()) return;
   // Inputs and targets have a sequence each, and the weights, which use the seed itself, have a
   // third.
   const std::uint64_t inputs = seed ^ kInputs;

@@ -11,7 +11,8 @@ std::vector<Device*> devices_of(Platform& platform) {
 
 IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
                                        const TrainingOptions& options)
-    : interpreters_(options.interpreter, platform.device_count()), threads_(devices_of(platform)) {
+    : interpreters_(options.interpreter, platform.device_count()),
+      threads_(platform.make_threads(devices_of(platform), ThreadLife::kKept)) {
   const int count = platform.device_count();
   for (int i = 0; i < count; ++i) {
     devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,
@@ -22,7 +23,7 @@ IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
 
 void IndependentThreads::step() {
   interpreters_.fork();
-  threads_.run([this](int i) { devices_[static_cast<std::size_t>(i)]->step(); });
+  threads_->run([this](int i) { devices_[static_cast<std::size_t>(i)]->step(); });
   interpreters_.join();
 }
 

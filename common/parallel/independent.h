@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/single.h"
 
 namespace tandem {
@@ -33,7 +33,7 @@ class IndependentThreads final : public Strategy {
  private:
   Interpreters interpreters_;
   std::vector<std::unique_ptr<Single>> devices_;
-  DeviceThreads threads_;
+  const std::unique_ptr<DeviceThreads> threads_;
 };
 
 // All devices of a platform, in order.

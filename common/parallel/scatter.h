@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"

@@ -7,7 +7,7 @@
 #include "common/model/model.h"
 #include "common/model/tensor_values.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"

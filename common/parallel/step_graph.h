@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/stream.h"

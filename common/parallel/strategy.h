@@ -10,7 +10,7 @@
 #include "common/kernels/operations.h"
 #include "common/model/parameter_layout.h"
 #include "common/optim/optimizer.h"
-#include "common/parallel/device_threads.h"
+#include "common/parallel/interpreters.h"
 #include "common/trace/collective_timer.h"
 #include "common/trace/phase_timer.h"
 

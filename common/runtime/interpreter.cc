@@ -10,13 +10,18 @@ TimePoint end_of_calls(TimePoint now, TimePoint free, Nanoseconds cost, int call
 }
 
 TimePoint Interpreter::dispatch(DispatchKind kind, int calls) {
-  calls_.fetch_add(calls, std::memory_order_relaxed);
+  count(kind, calls);
   if (!takes_time()) return {};
   const std::lock_guard lock(mutex_);
   // The clock is read under the lock: otherwise a thread that was held up in between would make
   // calls in the past.
   free_ = end_of_calls(Clock::now(), free_, costs_.of(kind), calls);
   return free_;
+}
+
+Nanoseconds Interpreter::count(DispatchKind kind, int calls) {
+  calls_.fetch_add(calls, std::memory_order_relaxed);
+  return costs_.of(kind) * calls;
 }
 
 void Interpreter::catch_up_with(const Interpreter& earlier) {
@@ -29,11 +34,6 @@ void Interpreter::catch_up_with(const Interpreter& earlier) {
 TimePoint Interpreter::free_from() const {
   const std::lock_guard lock(mutex_);
   return free_;
-}
-
-void dispatch(Interpreter& interpreter, Stream& stream, DispatchKind kind, int calls) {
-  const TimePoint over = interpreter.dispatch(kind, calls);
-  if (interpreter.takes_time()) stream.start_after(over);
 }
 
 }  // namespace tandem

@@ -31,6 +31,10 @@ class Interpreter {
   // the clock's epoch, which has passed.
   TimePoint dispatch(DispatchKind kind, int calls);
 
+  // Counts these calls and returns their cost together: all that an interpreter does where a
+  // simulation says when the calls are made.
+  Nanoseconds count(DispatchKind kind, int calls);
+
   // Makes this interpreter free no earlier than `earlier`: called for a thread that another thread
   // starts, or that joins another thread.
   void catch_up_with(const Interpreter& earlier);
@@ -51,6 +55,8 @@ class Interpreter {
 // Charges `calls` calls, and lets work that is enqueued on `stream` from now on start no earlier
 // than the calls' end. A kind that costs nothing waits for the calls before it all the same;
 // nothing is queued where no kind costs anything.
-void dispatch(Interpreter& interpreter, Stream& stream, DispatchKind kind, int calls = 1);
+inline void dispatch(Interpreter& interpreter, Stream& stream, DispatchKind kind, int calls = 1) {
+  stream.dispatch(interpreter, kind, calls);
+}
 
 }  // namespace tandem

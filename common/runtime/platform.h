@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/runtime/device.h"
+#include "common/runtime/device_threads.h"
 #include "common/runtime/link_model.h"
 
 namespace tandem {
@@ -17,7 +18,8 @@ struct LinkPorts;  // common/runtime/host/link_ports.h
 
 enum class BackendChoice { kAuto, kHost, kCuda };
 
-// Parses "auto", "host" or "cuda"; throws a usage error that lists these for any other text.
+// Parses "auto", "host" or "cuda"; throws a usage error that lists
+// these for any other text.
 [[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
 // Debug options of the host back end, with which tests make mistakes in ordering show.
@@ -102,6 +104,18 @@ class Platform {
 
   // Allocates host memory that devices copy from and to without staging (pinned on CUDA).
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate_host(Bytes size) = 0;
+
+  // The time by which this platform's work is timed: the machine's clock, or a simulation's.
+  [[nodiscard]] virtual TimePoint now() { return Clock::now(); }
+
+  // Whether memory has contents. A simulation's memory is addresses alone, which nobody may touch.
+  [[nodiscard]] virtual bool holds_data() const { return true; }
+
+  // A host thread for each of these devices, which outlive the threads.
+  [[nodiscard]] virtual std::unique_ptr<DeviceThreads> make_threads(
+      const std::vector<Device*>& devices, ThreadLife life) {
+    return start_device_threads(devices, life);
+  }
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/stream.h"
 
+#include "common/runtime/interpreter.h"
+
 namespace tandem {
 
 void check_placement(std::string_view operation, DeviceId device,
@@ -13,6 +15,11 @@ void check_placement(std::string_view operation, DeviceId device,
          operation, to_string(device), access.mode == Access::Mode::kRead ? "reads" : "writes",
          to_string(access.device));
   }
+}
+
+void Stream::dispatch(Interpreter& interpreter, DispatchKind kind, int calls) {
+  const TimePoint over = interpreter.dispatch(kind, calls);
+  if (interpreter.takes_time()) start_after(over);
 }
 
 }  // namespace tandem

@@ -6,11 +6,14 @@
 #include <span>
 #include <string_view>
 
+#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/runtime/span.h"
 
 namespace tandem {
+
+class Interpreter;  // common/runtime/interpreter.h
 
 // A point in a stream that other streams and the host can wait for. Made by a Device, set by
 // Stream::record; a wait for an event that was never recorded ends at once. Not to be recorded from
@@ -132,6 +135,10 @@ class Stream {
   // The stream does nothing for this duration before the work enqueued from now on: a planted
   // slowness.
   virtual void delay(Nanoseconds duration) = 0;
+
+  // The calling thread makes `calls` calls on its modelled interpreter, and work enqueued here from
+  // now on starts no earlier than their end.
+  virtual void dispatch(Interpreter& interpreter, DispatchKind kind, int calls);
 
   // Blocks until all work is done, on the host parked, on GPUs as the platform's options say;
   // throws the stream's error if it failed.

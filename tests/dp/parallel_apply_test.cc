@@ -21,7 +21,7 @@ using dp::Threads;
 class ParallelApplyTest : public testing::TestWithParam<Threads> {
  protected:
   const std::unique_ptr<Platform> platform_ = host_devices(3);
-  dp::ParallelApply apply_{devices_of(*platform_), GetParam()};
+  dp::ParallelApply apply_{*platform_, devices_of(*platform_), GetParam()};
 };
 
 TEST_P(ParallelApplyTest, EveryReplica_HasAThreadOfItsOwn_TheCallersNoneOfThem) {
@@ -63,7 +63,7 @@ TEST_P(ParallelApplyTest, AfterAFailure_GoesOn) {
 }
 
 TEST_P(ParallelApplyTest, SingleReplica_RunsOnTheCallersThread) {
-  dp::ParallelApply alone({&platform_->device(1)}, GetParam());
+  dp::ParallelApply alone(*platform_, {&platform_->device(1)}, GetParam());
   EXPECT_FALSE(alone.uses_threads());
   std::thread::id thread;
   alone.run([&](int) { thread = std::this_thread::get_id(); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include "common/parallel/interpreters.h"
 
-#include "common/parallel/device_threads.h"
+#include <gtest/gtest.h>
 
 namespace tandem::test {
 namespace {

@@ -11,8 +11,8 @@
 #include <climits>
 
 #include "common/comm/thread_bootstrap.h"
-#include "common/parallel/device_threads.h"
 #include "common/parallel/independent.h"
+#include "common/runtime/device_threads.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
 
@@ -48,12 +48,14 @@ class ThreadStartFailureTest : public testing::Test {
 };
 
 TEST_F(ThreadStartFailureTest, NewThreads_AreJoinedAndItIsOneError) {
-  const Error error = error_with_one_thread([this] { run_on_new_threads(devices_, [](int) {}); });
+  const Error error = error_with_one_thread(
+      [this] { start_device_threads(devices_, ThreadLife::kOneRun)->run([](int) {}); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
 }
 
 TEST_F(ThreadStartFailureTest, KeptThreads_AreJoinedAndItIsOneError) {
-  const Error error = error_with_one_thread([this] { const DeviceThreads kept(devices_); });
+  const Error error = error_with_one_thread(
+      [this] { static_cast<void>(start_device_threads(devices_, ThreadLife::kKept)); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/parallel/device_threads.h"
+#include "common/runtime/device_threads.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -7,7 +7,6 @@
 #include <latch>
 #include <thread>
 
-#include "common/parallel/independent.h"
 #include "common/runtime/host/host_device.h"
 #include "tests/support/errors.h"
 #include "tests/support/host_devices.h"
@@ -33,13 +32,15 @@ class DeviceThreadsTest : public testing::Test {
 
   // Both kinds keep the same promises.
   void with_both(const std::function<void(const std::function<void(const Body&)>&)>& test) {
-    test([this](const Body& body) { run_on_new_threads(devices_, body); });
-    DeviceThreads kept(devices_);
-    test([&kept](const Body& body) { kept.run(body); });
+    for (const ThreadLife life : {ThreadLife::kOneRun, ThreadLife::kKept}) {
+      const auto threads = start_device_threads(devices_, life);
+      test([&threads](const Body& body) { threads->run(body); });
+    }
   }
 
   const std::unique_ptr<Platform> platform_ = host_devices(kDevices);
-  const std::vector<Device*> devices_ = devices_of(*platform_);
+  const std::vector<Device*> devices_{&platform_->device(0), &platform_->device(1),
+                                      &platform_->device(2)};
 };
 
 TEST_F(DeviceThreadsTest, Body_RunsOncePerDeviceOnItsCore) {
@@ -101,26 +102,28 @@ TEST_F(DeviceThreadsTest, ErrorsKind_IsKept) {
 }
 
 TEST_F(DeviceThreadsTest, KeptThreads_AreTheSameInEveryRound_NewOnesAreNot) {
-  DeviceThreads kept(devices_);
+  const auto kept = start_device_threads(devices_, ThreadLife::kKept);
   std::array<std::thread::id, kDevices> first;
-  kept.run([&](int i) { first[static_cast<std::size_t>(i)] = std::this_thread::get_id(); });
+  kept->run([&](int i) { first[static_cast<std::size_t>(i)] = std::this_thread::get_id(); });
   for (int round = 0; round < 50; ++round) {
-    kept.run(
+    kept->run(
         [&](int i) { EXPECT_EQ(std::this_thread::get_id(), first[static_cast<std::size_t>(i)]); });
   }
-  run_on_new_threads(devices_, [&](int i) {
+  start_device_threads(devices_, ThreadLife::kOneRun)->run([&](int i) {
     EXPECT_NE(std::this_thread::get_id(), first[static_cast<std::size_t>(i)]);
     EXPECT_NE(std::this_thread::get_id(), std::thread::id{});
   });
 }
 
 TEST_F(DeviceThreadsTest, KeptThreads_ForgetAFailureInTheNextRound) {
-  DeviceThreads kept(devices_);
-  static_cast<void>(error_of([&] { kept.run([](int) { fail(ErrorKind::kFailure, "once"); }); }));
-  EXPECT_NO_THROW(kept.run([](int) {}));
+  const auto kept = start_device_threads(devices_, ThreadLife::kKept);
+  static_cast<void>(error_of([&] { kept->run([](int) { fail(ErrorKind::kFailure, "once"); }); }));
+  EXPECT_NO_THROW(kept->run([](int) {}));
 }
 
-TEST_F(DeviceThreadsTest, KeptThreads_NeverUsed_EndAtOnce) { const DeviceThreads unused(devices_); }
+TEST_F(DeviceThreadsTest, KeptThreads_NeverUsed_EndAtOnce) {
+  EXPECT_NE(start_device_threads(devices_, ThreadLife::kKept), nullptr);
+}
 
 }  // namespace
 }  // namespace tandem::test
