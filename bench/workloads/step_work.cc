@@ -16,17 +16,6 @@ namespace tandem::bench {
 
 namespace {
 
-// The bytes that an update moves, by the accesses that it declares: each operand that is only read
-// counts once, and each operand that is changed in place counts twice, being read and written.
-template <class Update>
-Bytes bytes_moved_by(const Update& update) {
-  Bytes moved{0};
-  for (const Access& access : accesses(update)) {
-    moved += access.size * (access.mode == Access::Mode::kWrite ? 2 : 1);
-  }
-  return moved;
-}
-
 // The operations that were enqueued so far.
 struct OperationCount {
   std::int64_t operations = 0;  // number of operations, copies and zeroing included

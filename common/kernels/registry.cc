@@ -3,6 +3,7 @@
 #include "common/kernels/host/host_operations.h"
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
+#include "common/kernels/simulated/simulated_operations.h"
 
 namespace tandem {
 namespace {
@@ -43,6 +44,8 @@ std::unique_ptr<Operations> make_operations(Device& device, Precision precision,
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
       return cuda_kernels_module().make_operations(device, precision, images);
+    case Backend::kSimulated:
+      return simulated::make_simulated_operations(device, precision, images);
   }
   fail(ErrorKind::kLogic, "no such back end");
 }
@@ -53,6 +56,8 @@ std::string lack_of_images(Backend backend) {
       return "";
     case Backend::kCuda:
       return lack_of_images_on_cuda();
+    case Backend::kSimulated:
+      return "";
   }
   fail(ErrorKind::kLogic, "no such back end");
 }
@@ -63,6 +68,8 @@ std::string kernel_library_version(Backend backend) {
       return kernel_library_version();
     case Backend::kCuda:
       return cuda_kernels_module().library_version();
+    case Backend::kSimulated:
+      return "none: operations are simulated";
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

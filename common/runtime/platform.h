@@ -16,9 +16,9 @@ namespace tandem {
 
 struct LinkPorts;  // common/runtime/host/link_ports.h
 
-enum class BackendChoice { kAuto, kHost, kCuda };
+enum class BackendChoice { kAuto, kHost, kCuda, kSimulated };
 
-// Parses "auto", "host" or "cuda"; throws a usage error that lists
+// Parses "auto", "host" or "cuda", where something is measured; throws a usage error that lists
 // these for any other text.
 [[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
@@ -61,7 +61,7 @@ struct PlatformOptions {
   // CUDA: ordinals of the GPUs to use, in the order of devices; empty: all GPUs, as CUDA lists
   // them.
   std::vector<int> gpus{};
-  // CUDA: the one of `devices` that this process works on, where the others belong to other
+  // GPUs: the one of `devices` that this process works on, where the others belong to other
   // processes. No context is made on any other GPU. Unset: all devices are this process's.
   std::optional<int> own_device{};
   // CUDA: how many processes share the GPU of own_device, and its memory.
@@ -80,6 +80,7 @@ struct PlatformOptions {
   // the ports (ranks that are processes). Null: the platform makes its own.
   std::shared_ptr<LinkPorts> link_ports{};
   HostDebug debug{};
+  std::string hardware{};  // simulated: the file that describes the machine
 };
 
 // How far the machine fell behind a modelled link.

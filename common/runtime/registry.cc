@@ -11,6 +11,7 @@
 
 #include "common/base/error.h"
 #include "common/runtime/host/host_platform.h"
+#include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem {
 namespace {
@@ -108,6 +109,8 @@ BackendDecision decide_backend(BackendChoice choice, const BackendFacts& facts) 
       return decide_host(facts);
     case BackendChoice::kCuda:
       return decide_cuda(facts);
+    case BackendChoice::kSimulated:
+      return {Backend::kSimulated, "backend simulated: as asked; nothing is measured"};
     case BackendChoice::kAuto:
       break;
   }
@@ -155,6 +158,9 @@ BackendDecision choose_backend(BackendChoice choice, const PlatformOptions& opti
 
 std::unique_ptr<Platform> open_platform(Backend backend, const PlatformOptions& options) {
   if (backend == Backend::kHost) return host::make_host_platform(options);
+  if (backend == Backend::kSimulated) {
+    return simulated::make_simulated_platform(simulated::described_hardware(options), options);
+  }
   const LoadedCudaModule loaded = load_cuda_module();
   if (loaded.module == nullptr) {
     fail(ErrorKind::kUsage, "--backend=cuda: {}; or pass --backend=host", loaded.trouble.detail);

@@ -5,7 +5,17 @@
 
 namespace tandem {
 
-std::string to_string(Backend backend) { return backend == Backend::kHost ? "host" : "cuda"; }
+std::string to_string(Backend backend) {
+  switch (backend) {
+    case Backend::kHost:
+      return "host";
+    case Backend::kCuda:
+      return "cuda";
+    case Backend::kSimulated:
+      return "simulated";
+  }
+  fail(ErrorKind::kLogic, "no such back end");
+}
 
 std::string to_string(DeviceId id) {
   if (id.is_host_memory()) return "host memory";

@@ -12,9 +12,9 @@
 
 namespace tandem {
 
-enum class Backend { kHost, kCuda };
+enum class Backend { kHost, kCuda, kSimulated };
 
-[[nodiscard]] std::string to_string(Backend backend);  // "host", "cuda"
+[[nodiscard]] std::string to_string(Backend backend);  // "host", "cuda", "simulated"
 
 // Names one device of a platform, or the (pinned) host memory beside its devices.
 struct DeviceId {

@@ -18,6 +18,7 @@ struct CudaBackend {
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeContract, CudaBackend);
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeContractOfData, CudaBackend);
 
 }  // namespace
 }  // namespace tandem::testing

@@ -32,9 +32,10 @@ using Apart = StandInBackend<2>;    // a GPU for each of two devices
 using Sharing = StandInBackend<1>;  // two devices on one GPU
 using StandIns = ::testing::Types<Apart, Sharing>;
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, RuntimeContract, StandIns);
+INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, RuntimeContractOfData, StandIns);
 INSTANTIATE_TYPED_TEST_SUITE_P(StandIn, RuntimeContractOfWork, StandIns);
 
-class CudaOnStandIn : public RuntimeContract<Apart> {
+class CudaOnStandIn : public RuntimeContractOfData<Apart> {
  protected:
   void TearDown() override {
     platform_.reset();

@@ -19,6 +19,7 @@ struct HostBackend {
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, RuntimeContract, HostBackend);
+INSTANTIATE_TYPED_TEST_SUITE_P(Host, RuntimeContractOfData, HostBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, RuntimeContractOfWork, HostBackend);
 
 class HostFailure : public RuntimeContractOfWork<HostBackend> {

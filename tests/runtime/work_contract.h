@@ -15,7 +15,7 @@
 namespace tandem::testing {
 
 template <class Backend>
-class RuntimeContractOfWork : public RuntimeContract<Backend> {
+class RuntimeContractOfWork : public RuntimeContractOfData<Backend> {
  protected:
   static void enqueue(Stream& s, std::function<void()> body) {
     Backend::enqueue(s, std::move(body));

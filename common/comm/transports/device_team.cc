@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory/shared_memory.h"
+#include "common/comm/simulated/simulated_communicator.h"
 #include "common/runtime/device.h"
 
 namespace tandem {
@@ -18,6 +19,10 @@ void one_after_the_other(const std::vector<Communicator*>&, const std::function<
 
 bool are_gpus(const std::vector<Device*>& devices) {
   return devices.front()->id().backend == Backend::kCuda;
+}
+
+bool are_simulated(const std::vector<Device*>& devices) {
+  return devices.front()->id().backend == Backend::kSimulated;
 }
 
 std::unique_ptr<Communicator> make_rank(Bootstrap& bootstrap, Device& device,
@@ -35,6 +40,7 @@ CommunicatorOptions options_for(const Device& device, const DeviceTeam::OptionsO
 
 TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   TANDEM_CHECK(!devices.empty(), "no devices");
+  if (are_simulated(devices)) return {true, ""};
   if (!are_gpus(devices)) return {false, "they are cores"};
   std::set<std::string> gpus;
   for (const Device* const device : devices) {
@@ -59,6 +65,15 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& opt
     }
     together_ = find_nccl_module()->together;
   }
+  if (are_simulated(devices)) {
+    communicators_ = simulated::make_team_communicators(devices, options_of);
+  } else {
+    make_on_threads(devices, options_of);
+  }
+  for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
+}
+
+void DeviceTeam::make_on_threads(const std::vector<Device*>& devices, const OptionsOf& options_of) {
   for (std::size_t i = 0; i < devices.size(); ++i) {
     bootstraps_[i] = group_.join(static_cast<int>(i));
   }
@@ -67,7 +82,6 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& opt
     communicators_[i] =
         make_rank(*bootstraps_[i], *devices[i], options_for(*devices[i], options_of));
   });
-  for (const auto& communicator : communicators_) ranks_.push_back(communicator.get());
 }
 
 // NCCL's communicators of a node end together, each on a thread of its own.

@@ -38,6 +38,7 @@ class DeviceTeam {
   void abort() noexcept;
 
  private:
+  void make_on_threads(const std::vector<Device*>& devices, const OptionsOf& options_of);
   void on_threads(const std::function<void(std::size_t)>& body);
 
   ThreadGroup group_;

@@ -14,6 +14,7 @@
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/shared_memory/shared_memory.h"
+#include "common/comm/simulated/simulated_communicator.h"
 #include "common/comm/solo.h"
 #include "common/comm/staged.h"
 #include "common/comm/transports/hierarchical.h"
@@ -80,6 +81,9 @@ std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
 
 TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
   if (facts.backend == Backend::kCuda) return choose_for_gpus(asked, facts);
+  if (facts.backend == Backend::kSimulated) {
+    return {asked, facts.ranks == 1 ? Route::kSolo : Route::kFolded, ""};
+  }
   if (asked != Transport::kNccl) return {asked, Route::kDirect, ""};
   refuse_nccl("it is between GPUs, and these devices are cores");
 }
@@ -213,6 +217,8 @@ std::unique_ptr<Communicator> make_communicator(const TransportChoice& choice, B
   switch (choice.route) {
     case Route::kSolo:
       return make_solo_communicator(device, options);
+    case Route::kFolded:
+      return simulated::make_folded_communicator(bootstrap.size(), device, options);
     case Route::kStaged:
       return make_staged_communicator(
           bootstrap, device, options, [&](Device& host, const CommunicatorOptions& of_host) {

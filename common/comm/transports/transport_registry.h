@@ -26,6 +26,7 @@ enum class Route {
   kStaged,  // shared GPUs by a host transport, and control messages of all GPUs: values are copied
             // to the host and back
   kSolo,    // one rank for all devices of a process: nothing is moved
+  kFolded,  // simulated ranks of equal work, of which one stands for all
 };
 
 // A transport with its route, in place of kAuto. Host devices take shared memory, or mpi on several

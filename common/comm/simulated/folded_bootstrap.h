@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/comm/bootstrap.h"
+
+namespace tandem::simulated {
+
+// Rank 0 of `ranks` ranks that all say the same: the other ranks are not there, and rank 0 hears
+// its own text from each. For simulated ranks of equal work.
+[[nodiscard]] std::unique_ptr<Bootstrap> make_folded_bootstrap(int ranks);
+
+}  // namespace tandem::simulated

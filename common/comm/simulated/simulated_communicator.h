@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collectives in virtual time. A call is a part of a collective that starts once all its parts have
+// begun; how long it then takes follows from the links of the described hardware.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "common/comm/communicator.h"
+
+namespace tandem::simulated {
+
+// The communicators of one process's devices, by rank; one thread drives them all. `options_of` has
+// the options of a device's communicator; absent: the defaults.
+[[nodiscard]] std::vector<std::unique_ptr<Communicator>> make_team_communicators(
+    const std::vector<Device*>& devices,
+    const std::function<CommunicatorOptions(const Device&)>& options_of = {});
+
+// Rank 0's communicator of `ranks` ranks that all do the same work on hardware of their own: they
+// come to each collective at the same time, so that one of them stands for all.
+[[nodiscard]] std::unique_ptr<Communicator> make_folded_communicator(
+    int ranks, Device& device, const CommunicatorOptions& options);
+
+}  // namespace tandem::simulated

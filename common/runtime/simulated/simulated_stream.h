@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "common/runtime/simulated/simulation.h"
+#include "common/runtime/stream.h"
+
+namespace tandem::simulated {
+
+// A point in a simulated stream: the task that marks it.
+class SimulatedEvent final : public TimedEvent {
+ public:
+  SimulatedEvent(Simulation& simulation, DeviceId device)
+      : simulation_(simulation), device_(device) {}
+
+  [[nodiscard]] bool is_done() const override;
+  [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+
+  [[nodiscard]] TaskId latest() const { return latest_; }  // kNoTask: never recorded
+  void set_latest(TaskId task) { latest_ = task; }
+
+ private:
+  [[nodiscard]] Nanoseconds time() const;
+
+  Simulation& simulation_;
+  const DeviceId device_;
+  TaskId latest_ = kNoTask;
+};
+
+// Carries nothing out: every call adds its task to the stream's lane, behind the host's call. The
+// host never waits really, and waiting is a task of the host thread's own lane.
+class SimulatedStream final : public Stream {
+ public:
+  SimulatedStream(Simulation& simulation, DeviceId device, std::string name)
+      : simulation_(simulation),
+        device_(device),
+        lane_(simulation.schedule().add_lane(std::move(name))) {}
+
+  [[nodiscard]] DeviceId device() const override { return device_; }
+  void record(Event& event) override;
+  void wait(const Event& event) override;
+  void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
+  void dispatch(Interpreter& interpreter, DispatchKind kind, int calls) override;
+  void synchronize() override;
+  [[nodiscard]] bool is_done() override;
+  void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
+  void zero_bytes(ByteSpan destination) override;
+
+  // An operation that takes this long with the device to itself.
+  void compute(Nanoseconds alone);
+
+  // This device's part in a collective.
+  void take_part(CollectiveId collective);
+
+  [[nodiscard]] Simulation& simulation() { return simulation_; }
+
+ private:
+  Simulation& simulation_;
+  const DeviceId device_;
+  const LaneId lane_;
+};
+
+// The simulated stream behind `stream`, which must be one.
+[[nodiscard]] SimulatedStream& simulated_stream(Stream& stream);
+
+}  // namespace tandem::simulated

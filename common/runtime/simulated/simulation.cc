@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/simulated/simulation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace tandem::simulated {
+namespace {
+
+// Beyond the addresses of a process, of 57 bits at most on x86-64 and of 52 on AArch64, which
+// ignores the highest eight: room for 2^53 bytes in all that a process ever allocates.
+constexpr std::uintptr_t kFirstAddress = (std::uintptr_t{1} << 58) + (std::uintptr_t{1} << 53);
+constexpr std::uintptr_t kPastAddresses = kFirstAddress + (std::uintptr_t{1} << 53);
+constexpr std::uintptr_t kAlignment = 512;  // as cudaMalloc's, at least
+
+}  // namespace
+
+Simulation::Simulation(HardwareDescription hardware, int devices)
+    : hardware_(std::move(hardware)),
+      devices_(devices),
+      thread_(schedule_.add_lane("main thread")),
+      next_address_(kFirstAddress) {
+  for (int i = 0; i < devices_; ++i) {
+    processors_.push_back(schedule_.add_processor(hardware_.gpu.contention.value));
+  }
+  add_ports();
+  add_ways();
+}
+
+ProcessorId Simulation::processor(DeviceId device) const {
+  return processors_.at(static_cast<std::size_t>(device.index));
+}
+
+TaskId Simulation::launch() { return schedule_.add(thread_, Pause{hardware_.host.launch.value}); }
+
+void Simulation::hold(const Interpreter& interpreter, Nanoseconds duration) {
+  auto found = locks_.find(&interpreter);
+  if (found == locks_.end()) found = locks_.emplace(&interpreter, schedule_.add_lock()).first;
+  schedule_.add(thread_, LockedCall{found->second, duration});
+}
+
+void Simulation::wait_for(TaskId task) { schedule_.add(thread_, Pause{}, task); }
+
+Nanoseconds Simulation::now() { return schedule_.end_of(schedule_.last_of(thread_)); }
+
+std::byte* Simulation::take_addresses(Bytes size) {
+  const std::uintptr_t address = next_address_;
+  const auto pieces = (static_cast<std::uintptr_t>(size.value) + kAlignment - 1) / kAlignment;
+  next_address_ += std::max<std::uintptr_t>(pieces, 1) * kAlignment;
+  if (next_address_ > kPastAddresses) {
+    fail(ErrorKind::kFailure, "this simulation has given out all addresses: simulate less at once");
+  }
+  return reinterpret_cast<std::byte*>(address);
+}
+
+const Simulation::Way& Simulation::way(DeviceId from, DeviceId to) const {
+  return ways_.at({from.index, to.index});
+}
+
+void Simulation::add_ports() {
+  const auto add = [this](const LinkDescription& link) {
+    return schedule_.add_link(link.bandwidth.value);
+  };
+  const NodeDescription& node = hardware_.node;
+  for (int i = 0; i < devices_; ++i) {
+    DevicePorts ports{add(node.host_link), add(node.host_link), {}, {}};
+    ports.from_peers = node.peer_link ? add(*node.peer_link) : ports.from_host;
+    ports.to_peers = node.peer_link ? add(*node.peer_link) : ports.to_host;
+    ports_.push_back(ports);
+  }
+}
+
+void Simulation::add_ways() {
+  constexpr int kHost = DeviceId::kHostMemory;
+  const NodeDescription& node = hardware_.node;
+  const Nanoseconds to_host = node.host_link.latency.value;
+  // Through the host's memory, data crosses two links, one after the other.
+  const Nanoseconds to_peer = node.peer_link ? node.peer_link->latency.value : 2 * to_host;
+  for (int i = 0; i < devices_; ++i) {
+    const DevicePorts& mine = ports_[static_cast<std::size_t>(i)];
+    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host};
+    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host};
+    for (int j = 0; j < devices_; ++j) {
+      if (j == i) continue;
+      const LinkId there = ports_[static_cast<std::size_t>(j)].from_peers;
+      ways_[{i, j}] = {schedule_.add_path({mine.to_peers, there}), to_peer};
+    }
+  }
+}
+
+}  // namespace tandem::simulated

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/simulated/simulated_operations.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "tests/support/errors.h"
+#include "tests/support/simulated_devices.h"
+
+namespace tandem::test {
+namespace {
+
+class SimulatedOperationsTest : public testing::Test {
+ protected:
+  void SetUp() override { machine_.gpu.memory.value = gib(64); }
+
+  // The time of `op` on device 0 by operations of this precision.
+  template <class Op>
+  Nanoseconds time_of(const Op& op, Precision precision = Precision::kFp32,
+                      const ImageOptions& images = {}) {
+    const auto operations = make_operations(device(), precision, images);
+    const auto stream = device().make_stream(StreamPriority::kNormal);
+    const TimePoint start = platform_->now();
+    operations->enqueue(*stream, op);
+    stream->synchronize();
+    return platform_->now() - start;
+  }
+
+  Device& device() {
+    if (!platform_) platform_ = simulated_devices(2, machine_);
+    return platform_->device(0);
+  }
+
+  Span<float> floats(std::int64_t count, int index = 0) {
+    static_cast<void>(device());
+    buffers_.push_back(platform_->device(index).allocate(bytes_of<float>(count)));
+    return buffers_.back()->as<float>(count);
+  }
+
+  // A product of 2 * 500^3 FLOPs on 4 * 3 * 500^2 bytes.
+  LinearBackwardInput product() {
+    return {.shape = {.batch = 500, .in = 500, .out = 500},
+            .dy = floats(500 * 500),
+            .weight = floats(500 * 500),
+            .dx = floats(500 * 500)};
+  }
+
+  HardwareDescription machine_ = round_machine();
+  std::unique_ptr<Platform> platform_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+TEST_F(SimulatedOperationsTest, ProductsTakeTheTimeOfTheirFlops) {
+  EXPECT_EQ(time_of(product()), Nanoseconds{2 * 500 * 500 * 500 / 1000});
+}
+
+TEST_F(SimulatedOperationsTest, PrecisionsHaveAPeakEach) {
+  machine_.gpu.tf32 = SourcedFigure<double>{5e12, "round"};
+  EXPECT_EQ(time_of(product(), Precision::kTf32), Nanoseconds{2 * 500 * 500 * 500 / 5000});
+}
+
+TEST_F(SimulatedOperationsTest, WithoutThePrecision_AreAUsageErrorThatNamesIt) {
+  const Error error = error_of([this] { static_cast<void>(time_of(product(), Precision::kBf16)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "--precision=bf16")) << error.what();
+  EXPECT_TRUE(mentions(error, "round GPU")) << error.what();
+}
+
+// As torch's default: only with fp32 factors asked for do convolutions keep to fp32.
+TEST_F(SimulatedOperationsTest, Fp32Convolutions_MayBeTf32) {
+  machine_.gpu.memory_bandwidth.value = 1e15;
+  machine_.gpu.tf32 = SourcedFigure<double>{5e12, "round"};
+  const ConvolutionShape shape{.batch = 10, .height = 10, .width = 10, .in = 100, .out = 100};
+  const std::int64_t count = shape.batch * 10 * 10 * 100;
+  const ConvolutionForward op{
+      .shape = shape, .x = floats(count), .weight = floats(100 * 100), .y = floats(count)};
+  const Nanoseconds in_fp32 = time_of(op, Precision::kFp32, {.fp32_factors = true});
+  EXPECT_EQ(in_fp32, Nanoseconds{convolution_flops(shape) / 1000});
+  EXPECT_EQ(time_of(op), Nanoseconds{convolution_flops(shape) / 5000});
+}
+
+TEST_F(SimulatedOperationsTest, OthersTakeTheTimeOfTheirBytes_UpdatesReadWhatTheyWrite) {
+  EXPECT_EQ(time_of(Fill{.values = floats(250'000), .constant = 1}), Nanoseconds{10'000});
+  const SgdUpdate update{
+      .tensors = {
+          {.gradient = floats(250'000), .velocity = floats(250'000), .weight = floats(250'000)}}};
+  EXPECT_EQ(time_of(update), Nanoseconds{50'000});
+}
+
+TEST_F(SimulatedOperationsTest, OnAnotherDevice_NameBothDevices) {
+  const Error error = error_of(
+      [this] { static_cast<void>(time_of(Fill{.values = floats(10, 1), .constant = 1})); });
+  EXPECT_TRUE(mentions(error, "simulated:0")) << error.what();
+  EXPECT_TRUE(mentions(error, "simulated:1")) << error.what();
+}
+
+}  // namespace
+}  // namespace tandem::test

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contract of all back ends on the simulated one, but for the cases that read memory, and what
+// holds in virtual time alone: durations to the nanosecond.
+#include "common/runtime/simulated/simulated_platform.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/runtime/interpreter.h"
+#include "common/runtime/registry.h"
+#include "common/runtime/simulated/simulated_stream.h"
+#include "tests/runtime/runtime_contract.h"
+#include "tests/support/simulated_devices.h"
+
+namespace tandem::testing {
+namespace {
+
+struct SimulatedBackend {
+  static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
+    return simulated::make_simulated_platform(test::round_machine(), options);
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, RuntimeContract, SimulatedBackend);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RuntimeContractOfData);
+
+constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
+
+class SimulatedTimes : public ::testing::Test {
+ protected:
+  // Opens `devices` of the machine.
+  void open(int devices) { platform_ = test::simulated_devices(devices, machine_); }
+
+  Device& device(int index) { return platform_->device(index); }
+  std::unique_ptr<Stream> stream(int index = 0) {
+    return device(index).make_stream(StreamPriority::kNormal);
+  }
+  std::unique_ptr<Buffer> memory(int index, std::int64_t bytes) {
+    return device(index).allocate(Bytes{bytes});
+  }
+
+  // How long the running host thread takes for `work`.
+  template <class Act>
+  Nanoseconds time_of(const Act& work) {
+    const TimePoint start = platform_->now();
+    work();
+    return platform_->now() - start;
+  }
+
+  HardwareDescription machine_ = test::round_machine();
+  std::unique_ptr<Platform> platform_;
+};
+
+TEST_F(SimulatedTimes, EnqueuingCostsTheHostItsCalls_AndSynchronizingTheWork) {
+  machine_.host.launch.value = ns(40);
+  open(1);
+  const auto s = stream();
+  const auto bytes = memory(0, 100'000);
+  EXPECT_EQ(time_of([&] {
+              enqueue_zero_bytes(*s, bytes->bytes());
+              enqueue_zero_bytes(*s, bytes->bytes());
+            }),
+            ns(2 * 40));
+  EXPECT_EQ(time_of([&] { s->synchronize(); }), ns(2 * 1000 - 40));  // the first began at 40
+}
+
+TEST_F(SimulatedTimes, CopiesTakeTheWayBetweenTheirPlaces) {
+  machine_.node.host_link.latency.value = ns(700);
+  machine_.node.peer_link->latency.value = ns(300);
+  open(2);
+  const auto s = stream(1);
+  const auto here = memory(1, 80'000);
+  const auto there = memory(0, 80'000);
+  const auto also_here = memory(1, 80'000);
+  const auto host = platform_->allocate_host(Bytes{80'000});
+  const auto time_of_copy = [&](Buffer& to, Buffer& from) {
+    return time_of([&] {
+      enqueue_copy_bytes(*s, to.bytes(), from.bytes());
+      s->synchronize();
+    });
+  };
+  EXPECT_EQ(time_of_copy(*here, *there), ns(300 + 8000));
+  EXPECT_EQ(time_of_copy(*here, *host), ns(700 + 20'000));
+  EXPECT_EQ(time_of_copy(*host, *here), ns(700 + 20'000));
+  EXPECT_EQ(time_of_copy(*also_here, *here), ns(1600));  // read and written
+}
+
+TEST_F(SimulatedTimes, WithoutPeerLinks_CopiesGoThroughTheHost) {
+  machine_.node.host_link.latency.value = ns(700);
+  machine_.node.peer_link.reset();
+  open(2);
+  const auto s = stream(1);
+  const auto here = memory(1, 80'000);
+  const auto there = memory(0, 80'000);
+  EXPECT_EQ(time_of([&] {
+              enqueue_copy_bytes(*s, here->bytes(), there->bytes());
+              s->synchronize();
+            }),
+            ns(2 * 700 + 20'000));
+}
+
+TEST_F(SimulatedTimes, PullsFromOneDeviceAtOnce_ShareItsPort) {
+  open(5);
+  const auto source = memory(0, 50'000);
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<std::unique_ptr<Buffer>> results;
+  const Nanoseconds took = time_of([&] {
+    for (int i = 1; i < 5; ++i) {
+      streams.push_back(stream(i));
+      results.push_back(memory(i, 50'000));
+      enqueue_copy_bytes(*streams.back(), results.back()->bytes(), source->bytes());
+    }
+    for (const auto& one : streams) one->synchronize();
+  });
+  EXPECT_EQ(took, ns(4 * 5000));
+}
+
+TEST_F(SimulatedTimes, EventsCarryTheTimeAtWhichTheirStreamGetsThere) {
+  open(2);
+  const auto first = stream(0);
+  const auto second = stream(1);
+  const auto start = device(1).make_timed_event();
+  const auto end = device(1).make_timed_event();
+  const auto ready = device(0).make_event();
+  const auto bytes = memory(0, 300'000);
+  enqueue_zero_bytes(*first, bytes->bytes());
+  first->record(*ready);
+  second->record(*start);
+  second->wait(*ready);
+  second->delay(ns(25));
+  second->record(*end);
+  EXPECT_FALSE(end->is_done());
+  second->synchronize();
+  EXPECT_TRUE(end->is_done());
+  EXPECT_EQ(*end - *start, ns(3000 + 25));
+}
+
+TEST_F(SimulatedTimes, ThreadsCallAtTheSameTime_ThoughTheyAreRecordedInTurn) {
+  machine_.host.launch.value = ns(10);
+  open(3);
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<Device*> devices;
+  for (int i = 0; i < 3; ++i) {
+    streams.push_back(stream(i));
+    devices.push_back(&device(i));
+  }
+  const auto threads = platform_->make_threads(devices, ThreadLife::kKept);
+  const auto body = [&](int i) {
+    for (int call = 0; call <= i; ++call) streams[static_cast<std::size_t>(i)]->delay(ns(1));
+  };
+  EXPECT_EQ(time_of([&] { threads->run(body); }), ns(3 * 10));
+}
+
+TEST_F(SimulatedTimes, NewThreadsCostTheirStarts_KeptThreadsAWakeUp) {
+  machine_.host.thread_start.value = ns(1000);
+  machine_.host.wake.value = ns(30);
+  open(3);
+  const std::vector<Device*> devices{&device(0), &device(1), &device(2)};
+  const auto nothing = [](int) {};
+  const auto time_of_run = [&](ThreadLife life) {
+    const auto threads = platform_->make_threads(devices, life);
+    return time_of([&] { threads->run(nothing); });
+  };
+  EXPECT_EQ(time_of_run(ThreadLife::kOneRun), ns(3 * 1000 + 30));  // and one to see the last end
+  EXPECT_EQ(time_of_run(ThreadLife::kKept), ns(30 + 30));
+}
+
+TEST_F(SimulatedTimes, FailureOfAThread_IsThrownWhenAllHaveRun) {
+  open(2);
+  int ran = 0;
+  const auto threads = platform_->make_threads({&device(0), &device(1)}, ThreadLife::kKept);
+  const Error error = error_of([&] {
+    threads->run([&](int i) {
+      ++ran;
+      if (i == 0) fail(ErrorKind::kFailure, "thread 0");
+    });
+  });
+  EXPECT_TRUE(mentions(error, "thread 0")) << error.what();
+  EXPECT_EQ(ran, 2);
+}
+
+// Threads that each make calls on an interpreter: their own, or one for all.
+class SimulatedInterpreters : public SimulatedTimes {
+ protected:
+  Nanoseconds time_with(bool is_shared) {
+    const DispatchCosts costs = DispatchCosts::alike(ns(8));
+    std::vector<std::unique_ptr<Interpreter>> interpreters;
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<Device*> devices;
+    open(4);
+    for (int i = 0; i < 4; ++i) {
+      interpreters.push_back(std::make_unique<Interpreter>(costs));
+      streams.push_back(stream(i));
+      devices.push_back(&device(i));
+    }
+    const auto threads = platform_->make_threads(devices, ThreadLife::kKept);
+    const auto body = [&](int i) {
+      const auto mine = static_cast<std::size_t>(i);
+      Interpreter& interpreter = *interpreters[is_shared ? 0 : mine];
+      for (int call = 0; call < 5; ++call) {
+        dispatch(interpreter, *streams[mine], DispatchKind::kCall);
+      }
+    };
+    return time_of([&] { threads->run(body); });
+  }
+};
+
+TEST_F(SimulatedInterpreters, OfTheThreadsOwn_HoldNobodyUp) {
+  EXPECT_EQ(time_with(false), ns(5 * 8));
+}
+
+TEST_F(SimulatedInterpreters, SharedByAllThreads_AreNeverIdle) {
+  EXPECT_EQ(time_with(true), ns(4 * 5 * 8));
+}
+
+TEST_F(SimulatedTimes, MemoryIsAddressesThatNobodyElseHas) {
+  open(2);
+  const auto first = memory(0, 1000);
+  const auto second = memory(1, 1000);
+  const auto host = platform_->allocate_host(Bytes{1000});
+  EXPECT_GE(second->bytes().data() - first->bytes().data(), 1000);
+  EXPECT_GE(host->bytes().data() - second->bytes().data(), 1000);
+  EXPECT_FALSE(platform_->holds_data());
+}
+
+TEST_F(SimulatedTimes, TouchedMemory_EndsTheProcess) {
+  open(1);
+  const auto bytes = memory(0, 8);
+  EXPECT_DEATH(*bytes->as<volatile int>().data() = 1, "");
+}
+
+TEST(SimulatedPlatform, HasTheGpusCapacity_UnlessAskedOtherwise) {
+  PlatformOptions options;
+  options.devices = 2;
+  const auto usual = simulated::make_simulated_platform(test::round_machine(), options);
+  EXPECT_EQ(usual->device(1).memory().capacity, mib(64));
+  options.device_memory = {mib(1), mib(2)};
+  const auto asked = simulated::make_simulated_platform(test::round_machine(), options);
+  EXPECT_EQ(asked->device(1).memory().capacity, mib(2));
+}
+
+TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {
+  PlatformOptions options;
+  const auto hardware_of = [&options] {
+    const auto platform = simulated::make_simulated_platform(test::round_machine(), options);
+    return simulated::simulation_of(platform->device(0)).hardware();
+  };
+  EXPECT_TRUE(hardware_of().node.peer_link);
+  options.peer_access = PeerAccess::kOff;
+  EXPECT_FALSE(hardware_of().node.peer_link);
+}
+
+TEST(SimulatedPlatform, RefusesMoreDevicesThanANodeHas) {
+  const Error error = error_of([] { static_cast<void>(test::simulated_devices(9)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "round machine has 8 GPUs")) << error.what();
+}
+
+TEST(SimulatedPlatform, WithoutHardware_IsAUsageErrorThatNamesTheOption) {
+  const Error error =
+      error_of([] { static_cast<void>(make_platform(BackendChoice::kSimulated, {})); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "--hardware")) << error.what();
+}
+
+}  // namespace
+}  // namespace tandem::testing
