@@ -6,6 +6,7 @@
 #include "bench/driver/google_benchmark.h"
 #include "bench/job/core_speed.h"
 #include "bench/job/node_share.h"
+#include "bench/job/simulated_job.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_memory.h"
@@ -173,6 +174,7 @@ bool first_two_share_a_node(const Job& job) {
 }
 
 Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
+  if (options.backend == BackendChoice::kSimulated) return open_simulated_job(bootstrap, options);
   Job job;
   job.launch = options.launch;
   job.rank_exit = options.communicator.rank_exit;

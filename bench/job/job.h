@@ -65,7 +65,11 @@ struct Job {
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
   std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
+  std::string simulated_hardware{};  // the description's name; empty: the devices are there
 };
+
+// Whether the job's devices are described alone, so that its times say nothing of this machine.
+[[nodiscard]] inline bool is_simulated(const Job& job) { return !job.simulated_hardware.empty(); }
 
 // The choices with their reasons, and the warnings, a line each.
 [[nodiscard]] std::string notices_of(const Job& job);
@@ -101,7 +105,8 @@ auto aborting_on_error(Job& job, Body&& body) {
 // GPUs' threads are bound near the GPUs unless asked otherwise, and in a job of processes all
 // threads that a process has so far. The communicator is the node's shared memory, or over several
 // nodes the hierarchical one. Throws a usage error where a job of processes has not as many ranks
-// as devices, or where nodes come to different back ends. Collective.
+// as devices, or where nodes come to different back ends. A simulated job looks at no machine
+// (simulated_job.h). Collective.
 [[nodiscard]] Job open_job(Bootstrap& bootstrap, const JobOptions& options);
 
 }  // namespace tandem::bench

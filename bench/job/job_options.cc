@@ -28,8 +28,9 @@ JobOptions job_options(const options::Values& values) {
   JobOptions job;
   job.devices = values.count("devices");
   job.launch = options::launch(values);
-  job.backend =
-      values.pick("backend", {BackendChoice::kAuto, BackendChoice::kHost, BackendChoice::kCuda});
+  job.backend = values.pick("backend", {BackendChoice::kAuto, BackendChoice::kHost,
+                                        BackendChoice::kCuda, BackendChoice::kSimulated});
+  job.platform.hardware = values.text("hardware");
   job.platform.oversubscribe = values.is_on("oversubscribe");
   job.platform.device_memory = values.sizes("device-memory");
   job.platform.gpus = values.devices("gpus");

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "bench/driver/ranks_main.h"
+#include "bench/job/simulated_job.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"
@@ -118,10 +119,11 @@ void FlightLog::step_ends(Device& device, Stream& stream) { of(device).end_step(
 
 namespace {
 
-int run_threads(FlightLog& flight, const std::function<int(Bootstrap&, FlightLog&)>& body) {
-  ThreadGroup alone(1);
+// Runs on the calling thread.
+int run_here(FlightLog& flight, Bootstrap& ranks,
+             const std::function<int(Bootstrap&, FlightLog&)>& body) {
   int status = 0;
-  const auto error = capture_error([&] { status = body(*alone.join(0), flight); });
+  const auto error = capture_error([&] { status = body(ranks, flight); });
   if (!error) return status;
   flight.failed(*error);
   throw Error(*error);
@@ -139,11 +141,20 @@ int run_recorded(const std::string& program, const JobOptions& job, const std::s
   const RanksMain how{.program = program,
                       .deadline = job.communicator.deadline,
                       .rank_exit = flight.rank_exit(job.communicator.rank_exit.grace)};
-  const int status = has_threads ? run_threads(flight, body)
-                                 : run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
-                                     flight.enter(Stage::kJoin);
-                                     return body(bootstrap, flight);
-                                   });
+  const auto run = [&] {
+    if (job.backend == BackendChoice::kSimulated) {
+      return run_here(flight, *simulated_ranks(job), body);
+    }
+    if (has_threads) {
+      ThreadGroup alone(1);
+      return run_here(flight, *alone.join(0), body);
+    }
+    return run_ranks_main(how, argc, argv, [&](Bootstrap& bootstrap) {
+      flight.enter(Stage::kJoin);
+      return body(bootstrap, flight);
+    });
+  };
+  const int status = run();
   flight.ended();  // MPI has ended, too
   return status;
 }

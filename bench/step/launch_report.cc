@@ -142,6 +142,9 @@ void add_collectives(results::LaunchRecord& record, const Measurement& measureme
 std::vector<std::string> modelled_in(const StepOptions& options, const Job& job) {
   std::vector<std::string> modelled;
   if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
+  if (is_simulated(job)) {
+    modelled.push_back(fmt::format("hardware {}: all times are simulated", job.simulated_hardware));
+  }
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
   if (interpreter.costs.any()) {
     modelled.push_back(fmt::format("dispatch cost {}", tandem::to_string(interpreter.costs)));

@@ -78,7 +78,8 @@ class StepBenchmark {
         options_(options),
         model_(model),
         strategy_(strategy),
-        sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job)),
+        sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job),
+                 [&job] { return job.platform->now(); }),
         profiled_(options.ranges, profiler_switch(job.platform->backend()),
                   options.profiled_samples),
         link_(*job.platform) {
@@ -115,7 +116,7 @@ class StepBenchmark {
     found_.collectives = times_.gather_collectives(bootstrap);
     found_.bucket_sizes = strategy_.bucket_sizes();
     found_.memory = gather_memory(bootstrap, job_);
-    found_.taken = taken_.gather(bootstrap, job_.nodes);
+    if (!is_simulated(job_)) found_.taken = taken_.gather(bootstrap, job_.nodes);
     return found_;
   }
 

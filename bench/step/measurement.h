@@ -27,10 +27,11 @@ struct Measurement {
   std::vector<DevicePhaseTimes> phases;
   std::vector<DeviceCollectiveTimes> collectives;
   std::vector<Bytes> bucket_sizes;
-  std::vector<MemoryUse> memory;                // all ranks' devices, by device
-  std::vector<results::GpuRecord> gpus;         // GPUs of all ranks that NVML knows, by device
-  std::optional<double> joules_per_step;        // of all GPUs together
-  results::TakenTime taken;                     // what others took while the samples ran
+  std::vector<MemoryUse> memory;          // all ranks' devices, by device
+  std::vector<results::GpuRecord> gpus;   // GPUs of all ranks that NVML knows, by device
+  std::optional<double> joules_per_step;  // of all GPUs together
+  // What others took while the samples ran; absent where these are simulated.
+  std::optional<results::TakenTime> taken;
   std::vector<results::ThreadPlace> threads;    // the threads of all ranks
   std::map<std::string, std::string> resolved;  // Strategy::resolved_options()
   std::vector<std::string> warnings;

@@ -53,6 +53,15 @@ void set_timing(const Values& values, StepOptions& options) {
   options.workload_file = values.text("write-workload");
 }
 
+// Simulated steps are alike once buckets are rebuilt: a few steps of warm-up and one sample say
+// all, and no time has to pass.
+void set_simulated_timing(const Values& values, StepOptions& options) {
+  if (options.job.backend != BackendChoice::kSimulated) return;
+  options.min_time = Nanoseconds{0};
+  options.warmup_time = Nanoseconds{0};
+  if (!values.is_given("min-samples")) options.min_samples = 1;
+}
+
 void set_pair(const Values& values, StepOptions& options) {
   options.ab = values.text("ab");
   options.pairs = values.count("pairs");
@@ -95,7 +104,12 @@ StepOptions step_options(const Values& values) {
   options.model = with_checksum(values.text("model"), "--model");
   options.named = values.named();
   options.shared = shared_lines(values);
+  if (values.is_given("hardware")) {
+    options.named["hardware"] =
+        name_in_results(with_checksum(options.job.platform.hardware, "--hardware"));
+  }
   set_timing(values, options);
+  set_simulated_timing(values, options);
   set_debugging(values, options);
   set_pair(values, options);
   return options;

@@ -174,7 +174,7 @@ void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
   // before the check of numerics.
   std::vector<StepObserver*> observers;
   if (options.ranges != nullptr) observers.push_back(ranges_.get());
-  observers.push_back(&threads_);
+  if (!is_simulated(job)) observers.push_back(&threads_);
   if (flight_.is_kept()) observers.push_back(&flight_);
   if (fault_) observers.push_back(fault_.get());
   if (numerics_) observers.push_back(numerics_.get());

@@ -262,6 +262,42 @@ std::vector<Rule> replay_rules() {
   };
 }
 
+// A simulated step (common/runtime/simulated): nothing is computed, no machine is looked at, and
+// one rank stands for all.
+std::vector<Rule> simulation_rules() {
+  return {
+      {{given("hardware")},
+       {is_not("backend", "simulated")},
+       "{option} does nothing without --backend=simulated: leave it out"},
+      {{absent("hardware")},
+       {is("backend", "simulated")},
+       "--backend=simulated: which machine? give the file that describes it, with {option}"},
+      {{is("strategy", "dp-allreduce")},
+       {is("backend", "simulated")},
+       "{option}={strategy} is not simulated: its threads meet while they are made, and simulated "
+       "ones take turns; use ddp"},
+      {{is("strategy", "ddp-replicate")},
+       {is("backend", "simulated")},
+       "{option}={strategy} is not simulated: rank 0 does more than the others, and one simulated "
+       "rank stands for all; use dp"},
+      {{set("join"), is("verify", "on"), is("check-numerics", "on"), given("fault")},
+       {is("backend", "simulated")},
+       "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
+      {{given("ab"), given("trace"), given("contention"), given("write-workload"),
+        given("profile-steps"), is("peak-gflops", "measured")},
+       {is("backend", "simulated")},
+       "{option} measures, and --backend=simulated measures nothing: leave it out"},
+      {{given("link"), is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"),
+        set("comm"), set("comm-memory"), set("check-order")},
+       {is("backend", "simulated")},
+       "{option} is of a machine that is there, and --backend=simulated takes the one that "
+       "--hardware describes: leave it out"},
+      {{is("input", "pageable"), is("reducer", "horovod"), is("cuda-graph", "on")},
+       {is("backend", "simulated")},
+       "{option}: this choice is not simulated: leave it out"},
+  };
+}
+
 [[noreturn]] void refuse(const Rule& rule, Name option, const Values& values) {
   const std::string strategy = values.in_force("strategy");
   const std::string run = traits_of(values.strategy()).has_both_launches
@@ -368,8 +404,8 @@ void check(const Values& values) {
   check_devices(values.strategy(), values);
   check_owners(values);
   check_launch(traits_of(values.strategy()), values);
-  for (const auto& rules :
-       {training_rules(), effect_rules(), run_rules(), pass_rules(), replay_rules()}) {
+  for (const auto& rules : {training_rules(), effect_rules(), run_rules(), pass_rules(),
+                            replay_rules(), simulation_rules()}) {
     check_rules(rules, values);
   }
   check_rest(values);

@@ -46,8 +46,8 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .help = "devices; of processes one each, by default as many as were started",
      .example = "2"},
     {.name = "backend",
-     .value = choice("auto|host|cuda", "auto"),
-     .help = "where devices are: cores of the host, or GPUs; auto takes GPUs where there are any",
+     .value = choice("auto|host|cuda|simulated", "auto"),
+     .help = "devices: cores of the host, GPUs (auto: if there are any), or what --hardware has",
      .example = "host"},
     {.name = "input",
      .value = choice("host|pageable|device|scatter", "host"),
@@ -271,8 +271,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .value = device_list("GPU,...", "is no GPU: use CUDA's numbers from 0"),
      .scope = Scope::kCuda,
      .marks = kVaried | kPerRank,
-     .help = "the GPUs to use, by CUDA's numbers; of processes, one for each on its node; default: "
-             "all, in order",
+     .help = "GPUs to use, by CUDA's numbers; of processes, one for each on its node; default: all",
      .example = "2,0"},
     {.name = "p2p",
      .of = kGpuOption,
@@ -332,6 +331,12 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .marks = kPartOfCell | kPaired,
      .help = "threads of a process share one interpreter; with --dispatch-cost",
      .example = "on"},
+    {.name = "hardware",
+     .of = kSimulationOption,
+     .value = file(),
+     .marks = kNamed,
+     .help = "of --backend=simulated: the file that describes the machine (tools/hardware)",
+     .example = "own-machine.json"},
     // Timing
     {.name = "phases",
      .of = kTimingOption,
@@ -431,8 +436,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
     {.name = "contention-pairs",
      .of = kTimingOption,
      .value = integer("COUNT", "30", {1, 10'000, "use 1 to 10000"}),
-     .help = "pairs of blocks, with all-reduces and without, that --contention times; an "
-             "interval needs 20",
+     .help = "pairs of blocks, with all-reduces and without, of --contention; an interval needs 20",
      .example = "60"},
     // Debug
     {.name = "verify",

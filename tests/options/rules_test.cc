@@ -71,6 +71,31 @@ TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
             "--fault=nan is seen by nobody without --check-numerics: give both");
 }
 
+TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
+  const auto simulated = [](const char* strategy, const Given& more = {"seed", "1"}) {
+    return refusal_of(strategy, {{"backend", "simulated"}, {"hardware", "own.json"}, more});
+  };
+  EXPECT_EQ(refusal_of("dp", {{"hardware", "own.json"}}),
+            "--hardware does nothing without --backend=simulated: leave it out");
+  EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}}),
+            "--backend=simulated: which machine? give the file that describes it, with --hardware");
+  for (const char* const strategy : {"single", "independent", "dp", "ddp"}) {
+    EXPECT_EQ(simulated(strategy), "");
+  }
+  for (const char* const strategy : {"dp-allreduce", "ddp-replicate"}) {
+    EXPECT_NE(simulated(strategy).find("is not simulated"), std::string::npos) << strategy;
+  }
+  EXPECT_EQ(simulated("ddp", {"join", "world"}),
+            "--join looks at numbers, and --backend=simulated computes none: leave it out");
+  EXPECT_EQ(simulated("dp", {"trace", "own.trace.json"}),
+            "--trace measures, and --backend=simulated measures nothing: leave it out");
+  EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),
+            "--comm is of a machine that is there, and --backend=simulated takes the one that "
+            "--hardware describes: leave it out");
+  EXPECT_EQ(simulated("ddp", {"reducer", "horovod"}),
+            "--reducer: this choice is not simulated: leave it out");
+}
+
 TEST(Rules, ALaunch_IsTheStrategys) {
   EXPECT_EQ(refusal_of("dp", {{"launch", "processes"}}),
             "--launch=processes: dp runs as threads; only independent runs as both");
