@@ -14,14 +14,16 @@ namespace tandem::results {
 
 // Begins the back end of cells on pretended GPUs; the card follows, as in "pretended-a100".
 inline constexpr std::string_view kPretended = "pretended-";
+// The back end of cells whose times are simulated: no figure of theirs is measured.
+inline constexpr std::string_view kSimulated = "simulated";
 
 // The unit of comparison: one point of a sweep. Two launches of one cell differ by noise alone.
 struct Cell {
   std::string strategy;  // "single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replicate"
   std::string launch;    // "threads" or "processes"
   std::string model;     // --model; for a file name_in_results() of base/checksummed_file.h
-  // "host", "cuda", or "pretended-" and a card: GPUs that are not there, on which the host's work
-  // is all that a step takes.
+  // "host", "cuda", "simulated", or "pretended-" and a card: GPUs that are not there, on which the
+  // host's work is all that a step takes.
   std::string backend;
   int devices = 1;
   std::int64_t global_batch = 0;               // samples per step over all devices
@@ -35,6 +37,7 @@ struct Cell {
   [[nodiscard]] std::string name() const;
   // Whether the devices are pretended GPUs.
   [[nodiscard]] bool is_pretended() const;
+  [[nodiscard]] bool is_simulated() const { return backend == kSimulated; }
 };
 
 enum class Status { kOk, kSkipped, kFailed };

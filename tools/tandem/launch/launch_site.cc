@@ -246,6 +246,7 @@ std::string text_of(const LaunchSite& site) {
 
 std::vector<std::string> launcher_words(const LaunchSite& site, const results::Cell& cell,
                                         bool oversubscribe) {
+  if (cell.is_simulated()) return {};  // one process simulates all ranks
   const bool is_process_each = cell.launch == "processes";
   if (!is_process_each && !site.is_elsewhere()) return {};
   const int ranks = is_process_each ? cell.devices : 1;

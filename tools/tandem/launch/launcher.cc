@@ -142,7 +142,8 @@ ModelWork model_work_in(const std::filesystem::path& log) {
 
 LaunchScratch::Kind kind_of(const LaunchSite& site, const results::Cell& cell) {
   if (site.is_elsewhere()) return LaunchScratch::Kind::kSeveralNodes;
-  return cell.launch == "processes" ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
+  const bool has_ranks = cell.launch == "processes" && !cell.is_simulated();
+  return has_ranks ? LaunchScratch::Kind::kOneNode : LaunchScratch::Kind::kProcess;
 }
 
 LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
@@ -186,13 +187,13 @@ void check_cell(const LaunchRecord& record, const results::Cell& asked) {
 }
 
 // The child's record with the options of `cell` and the back end that `auto` came to; nothing where
-// the child left none.
+// the child left none. A simulated cell's options name files by their content, as the child has it.
 std::optional<LaunchRecord> take_record(const std::filesystem::path& path,
                                         const results::Cell& cell) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   LaunchRecord record = results::read_record(path);
   check_cell(record, cell);
-  record.cell.options = cell.options;
+  if (!cell.is_simulated()) record.cell.options = cell.options;
   return record;
 }
 
