@@ -6,6 +6,7 @@
 #include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/results/disturbance.h"
+#include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "reports/text/strategy_name.h"

@@ -3,6 +3,7 @@
 
 #include "common/command_line/parsing.h"
 #include "tools/tandem/explain/explain_command.h"
+#include "tools/tandem/project/project_command.h"
 #include "tools/tandem/run/run_command.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -12,6 +13,7 @@ namespace {
 using command_line::whole_number;
 
 constexpr int kMostLaunches = 1000;
+constexpr int kMostProjectedDevices = 1 << 20;
 
 void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch,
                    const std::string& of_none) {
@@ -215,11 +217,66 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                    }});
 }
 
+void add_project(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ProjectOptions>();
+  CLI::App& project = add_command(
+      app,
+      {.name = "project",
+       .what = "say what dp and ddp would take on more devices, with the error that it has here\n"
+               "Times the operations of the measured models on one device, predicts every measured "
+               "cell of several devices from them, prints how well, and then what nobody measured.",
+       .examples = "  tandem project out/quick-1\n"
+                   "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100",
+       .more =
+           "Exit status: 0 projected, 1 nothing could be simulated or --check is above its bar, "
+           "2 wrong usage, 130 interrupted."});
+  project.add_option("FOLDER", options->source, "of tandem run, or a results.json")->required();
+  project
+      .add_option("--out", options->out,
+                  "where calibrations, projection.md and the simulated launches go; default: "
+                  "projected in FOLDER")
+      ->type_name("FOLDER");
+  project
+      .add_option("--devices", options->devices, "project 1, 2, 4, ... devices, up to this many")
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostProjectedDevices));
+  project
+      .add_option("--hardware", options->hardware,
+                  "a file that describes the devices, in place of the calibrated machine; nothing "
+                  "is held out then")
+      ->type_name("FILE");
+  project
+      .add_option("--link", options->link,
+                  "the link between projected devices, such as 20us:1GBps, in place of the "
+                  "measured cells'")
+      ->type_name("LATENCY:BANDWIDTH");
+  project
+      .add_option("--bucket-mb", options->bucket_mb, "ddp's bucket sizes to project, such as 1,25")
+      ->type_name("SIZES")
+      ->delimiter(',');
+  project
+      .add_option("--batch-per-device", options->shares,
+                  "samples of a device to project, such as 8,32, in place of the measured cells'")
+      ->type_name("COUNTS")
+      ->delimiter(',');
+  project
+      .add_flag("--check{5%}", options->check,
+                "hold out alone, and end with 1 where the mean error is above this")
+      ->type_name("PERCENT");
+  add_step_bench(project, options->step_bench);
+  verbs.push_back({&project, [options](const Call& call) {
+                     options->command = call.command;
+                     return cli::project(*options);
+                   }});
+}
+
 }  // namespace
 
 void add_measuring_verbs(CLI::App& app, Verbs& verbs) {
   add_run(app, verbs);
   add_explain(app, verbs);
+  add_project(app, verbs);
 }
 
 }  // namespace tandem::cli

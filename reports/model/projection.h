@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A projection: how well measured cells are predicted, and what follows for cells that nobody
+// measured.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "reports/model/hold_out.h"
+#include "reports/model/summary.h"
+
+namespace tandem::reports {
+
+// The highest peak of a device's memory, measured and simulated.
+struct HeldOutMemory {
+  results::Cell cell;
+  std::int64_t measured = 0;
+  std::int64_t simulated = 0;
+};
+
+// A projected cell. Without a hold-out there is no interval.
+struct ProjectedCell {
+  results::Cell cell;  // of back end "simulated"
+  double seconds = 0;  // of a step
+  std::optional<stats::Interval> interval{};
+};
+
+struct NotProjected {
+  std::string cell;  // name
+  std::string reason;
+};
+
+struct Projection {
+  std::string source;                // what was measured, a folder
+  std::vector<std::string> basis{};  // what operations and transfers rest on, a line each
+  std::vector<HeldOut> held_out{};
+  std::vector<HeldOutMemory> memory{};
+  std::vector<ProjectedCell> cells{};
+  std::vector<NotProjected> left_out{};  // measured and other cells that could not be simulated
+  int most_measured = 1;                 // devices of the largest cell held out
+  std::optional<double> half_width{};    // on logs, of cells with as many devices
+};
+
+// How often dp against ddp is told right: over pairs of held-out cells of one point whose measured
+// difference is resolved and beyond `least`.
+struct SignsTold {
+  int right = 0;
+  int pairs = 0;
+};
+
+// `comparisons` are those of the summary whose cells were held out.
+[[nodiscard]] SignsTold signs_told(const std::vector<HeldOut>& rows,
+                                   const std::vector<StrategyPair>& comparisons,
+                                   double least = 0.05);
+
+// The largest error of a peak of memory, as a share of the measured one; absent without rows.
+[[nodiscard]] std::optional<double> most_memory_error(const std::vector<HeldOutMemory>& memory);
+
+// Fills in the half width from the held-out cells, and the interval of each projected cell.
+void add_intervals(Projection& projection);
+
+}  // namespace tandem::reports

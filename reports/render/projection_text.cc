@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/projection_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/options/strategies.h"
+#include "reports/model/subject.h"
+#include "reports/text/format.h"
+#include "reports/text/table.h"
+
+namespace tandem::reports {
+namespace {
+
+using enum options::StrategyKind;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string ratio_cell(const HeldOut& row, Prediction method) {
+  return row.by(method) > 0 ? fmt::format("{:.3f}", row.by(method) / row.measured.center) : "-";
+}
+
+TextTable hold_out_table(const Projection& projection) {
+  TextTable table({"cell", ">measured step", ">projected", ">projected / measured",
+                   ">perfect scaling", ">no overlap", ">cost per call"});
+  for (const HeldOut& row : projection.held_out) {
+    table.rows.push_back(
+        {row.cell.name(), duration_text(row.measured),
+         duration_text(row.by(Prediction::kSimulated)), ratio_cell(row, Prediction::kSimulated),
+         ratio_cell(row, Prediction::kPerfectScaling), ratio_cell(row, Prediction::kNoOverlap),
+         ratio_cell(row, Prediction::kCostPerCall)});
+  }
+  return table;
+}
+
+TextTable error_table(const Projection& projection) {
+  TextTable table({"method", ">cells", ">mean error", ">90th percentile", ">largest",
+                   ">mean beyond the measured intervals", ">largest beyond"});
+  for (std::size_t i = 0; i < kPredictions; ++i) {
+    const auto method = static_cast<Prediction>(i);
+    const auto errors = error_figures(projection.held_out, method);
+    if (!errors) continue;
+    const auto beyond = figures_beyond_intervals(projection.held_out, method);
+    table.rows.push_back({std::string(kPredictionNames[i]), std::to_string(errors->cells),
+                          percent(errors->mean), percent(errors->p90), percent(errors->most),
+                          percent(beyond->mean), percent(beyond->most)});
+  }
+  return table;
+}
+
+// The closed forms that err no more than the simulation does, which then earns its keep by what
+// those cannot say.
+std::optional<std::string> as_good_as(const Projection& projection) {
+  const auto own = error_figures(projection.held_out, Prediction::kSimulated);
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < kPredictions; ++i) {
+    const auto errors = error_figures(projection.held_out, static_cast<Prediction>(i));
+    if (errors && errors->cells == own->cells && errors->mean <= own->mean) {
+      names.emplace_back(kPredictionNames[i]);
+    }
+  }
+  if (names.empty()) return std::nullopt;
+  return fmt::format("As good or better on average here: {}.", join(names, ", "));
+}
+
+std::vector<std::string> coverage_lines(const Projection& projection) {
+  std::vector<std::string> lines;
+  for (const FoldCoverage& fold : nested_coverage(projection.held_out)) {
+    lines.push_back(fmt::format(
+        "Intervals from the errors of other groups, one {} left out at a time: {} of {} measured "
+        "steps lie inside, half width {} in the median.",
+        name_of(fold.fold), fold.inside, fold.cells, percent(std::expm1(fold.median_half_width))));
+  }
+  return lines;
+}
+
+std::vector<std::string> other_checks(const Projection& projection, const SignsTold& signs) {
+  std::vector<std::string> lines;
+  if (signs.pairs > 0) {
+    lines.push_back(fmt::format(
+        "The faster of dp and ddp is told right in {} of {} comparisons that are resolved and "
+        "beyond 5 %.",
+        signs.right, signs.pairs));
+  }
+  if (const auto most = most_memory_error(projection.memory)) {
+    lines.push_back(fmt::format("A device's peak of memory is told within {} in all {} cells.",
+                                percent(*most), projection.memory.size()));
+  }
+  return lines;
+}
+
+std::string projected_step(const ProjectedCell* cell) {
+  if (cell == nullptr) return "-";
+  return duration_text({.center = cell->seconds, .interval = cell->interval});
+}
+
+// dp and ddp of one point; either may be missing.
+struct ProjectedPair {
+  const ProjectedCell* dp = nullptr;
+  const ProjectedCell* ddp = nullptr;
+};
+
+// The options of a cell that its files do not give.
+std::string other_options(const results::Cell& cell) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : cell.options) {
+    if (name != "calibration" && name != "hardware") words.push_back(name + "=" + value);
+  }
+  return join(words, ", ");
+}
+
+std::string times_as_fast(const ProjectedPair& pair) {
+  if (pair.dp == nullptr || pair.ddp == nullptr || pair.ddp->cell.devices == 1) return "-";
+  return fmt::format("{:.2f}", pair.dp->seconds / pair.ddp->seconds);
+}
+
+TextTable projected_table(const Projection& projection) {
+  TextTable table({"model", ">samples per device", "options", ">devices", ">dp: projected step",
+                   ">ddp: projected step", ">speed of ddp / dp"});
+  using Key = std::tuple<std::string, std::int64_t, std::string, int>;
+  std::map<Key, ProjectedPair> pairs;
+  for (const ProjectedCell& cell : projection.cells) {
+    const results::Cell& at = cell.cell;
+    ProjectedPair& pair =
+        pairs[{at.model, at.global_batch / at.devices, other_options(at), at.devices}];
+    (at.strategy == options::name_of(kDp) ? pair.dp : pair.ddp) = &cell;
+  }
+  for (const auto& [key, pair] : pairs) {
+    const auto& [model, share, words, devices] = key;
+    table.rows.push_back({model, std::to_string(share), words, std::to_string(devices),
+                          projected_step(pair.dp), projected_step(pair.ddp), times_as_fast(pair)});
+  }
+  return table;
+}
+
+// How a format writes the parts of the text.
+struct Format {
+  std::string (*table)(const TextTable&);
+  std::string_view heading;
+};
+
+std::string held_out_section(const Projection& projection, const SignsTold& signs,
+                             const Format& format) {
+  std::string text = fmt::format(
+      "{}Held out: each measured cell, predicted from what is not that cell\n\n{}\n{}\n",
+      format.heading, format.table(hold_out_table(projection)),
+      format.table(error_table(projection)));
+  std::vector<std::string> lines = coverage_lines(projection);
+  if (const auto line = as_good_as(projection)) lines.insert(lines.begin(), *line);
+  for (const std::string& line : other_checks(projection, signs)) lines.push_back(line);
+  for (const std::string& line : lines) text += line + "\n\n";
+  return text;
+}
+
+std::string how_intervals_grow(const Projection& projection) {
+  if (!projection.half_width) return "";
+  return fmt::format(
+      "Intervals: {} to either side, by the hold-outs, and as much again with each doubling beyond "
+      "{}, which is an assumption.\n\n",
+      percent(std::expm1(*projection.half_width)), count_text(projection.most_measured, "device"));
+}
+
+std::string left_out_section(const Projection& projection, const Format& format) {
+  if (projection.left_out.empty()) return "";
+  TextTable table({"cell", "reason"});
+  for (const NotProjected& cell : projection.left_out)
+    table.rows.push_back({cell.cell, cell.reason});
+  return fmt::format("{}Not projected\n\n{}", format.heading, format.table(table));
+}
+
+std::string whole(const Projection& projection, const SignsTold& signs, const Format& format) {
+  std::string text = standing_of(projection) + "\n\n";
+  for (const std::string& line : projection.basis) text += line + "\n";
+  if (!projection.basis.empty()) text += "\n";
+  if (!projection.held_out.empty()) text += held_out_section(projection, signs, format);
+  if (!projection.cells.empty()) {
+    text += fmt::format("{}Projected\n\n{}{}\n", format.heading, how_intervals_grow(projection),
+                        format.table(projected_table(projection)));
+  }
+  return text + left_out_section(projection, format);
+}
+
+}  // namespace
+
+std::string standing_of(const Projection& projection) {
+  const auto errors = error_figures(projection.held_out, Prediction::kSimulated);
+  if (!errors) return "Projected: no measurement stands behind this.";
+  return fmt::format(
+      "Projected, not measured. On {} measured in {} the method errs by {} on average, by {} at "
+      "most; no other system stands behind this.",
+      count_text(errors->cells, "cell"), projection.source, percent(errors->mean),
+      percent(errors->most));
+}
+
+std::string to_text(const Projection& projection, const SignsTold& signs) {
+  return whole(projection, signs,
+               {.table = [](const TextTable& table) { return to_text(table); }, .heading = ""});
+}
+
+std::string to_markdown(const Projection& projection, const SignsTold& signs) {
+  return "# Projection\n\n" +
+         whole(projection, signs,
+               {.table = [](const TextTable& table) { return to_markdown(table); },
+                .heading = "## "});
+}
+
+}  // namespace tandem::reports

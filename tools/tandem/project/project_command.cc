@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/project/project_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/base/units.h"
+#include "common/options/strategies.h"
+#include "common/options/values.h"
+#include "common/results/document.h"
+#include "common/results/files.h"
+#include "reports/answer/report.h"
+#include "reports/model/closed_forms.h"
+#include "reports/model/projection.h"
+#include "reports/model/summary.h"
+#include "reports/render/projection_text.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/project/calibrations.h"
+#include "tools/tandem/project/projected_cells.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/source_document.h"
+#include "tools/tandem/run/measuring.h"
+
+namespace tandem::cli {
+namespace {
+
+using reports::CellSummary;
+using reports::HeldOut;
+using results::Cell;
+using results::LaunchRecord;
+using results::Status;
+
+constexpr std::chrono::minutes kPatienceWithCell{10};
+
+// What was measured, and what is asked of it.
+struct ProjectTask {
+  const ProjectOptions& options;
+  const results::Document& document;
+  const reports::Summary& summary;
+  std::vector<const CellSummary*> measured{};  // the cells to hold out
+  std::filesystem::path step_bench{};
+  std::filesystem::path out{};
+  ModelFiles model_files{};
+};
+
+// Files of models lie beside the measurements, where run has put them.
+ModelFiles model_files_in(const std::filesystem::path& folder,
+                          const std::vector<const CellSummary*>& cells) {
+  ModelFiles files;
+  for (const CellSummary* const cell : cells) {
+    const std::string& model = cell->cell.model;
+    const std::filesystem::path file = folder / model.substr(0, model.find('#'));
+    if (model.find('#') != std::string::npos && std::filesystem::exists(file)) {
+      files[model] = (folder / model).string();
+    }
+  }
+  return files;
+}
+
+void check_on_this_machine(const ProjectTask& task) {
+  const results::Context here = measuring_context("project", task.step_bench);
+  for (const char* fact : {"tandem_cpu_model", "tandem_cores"}) {
+    const auto then = task.document.sweep.context.custom.find(fact);
+    const auto now = here.custom.find(fact);
+    if (then != task.document.sweep.context.custom.end() && then->second == now->second) continue;
+    fail(ErrorKind::kUsage,
+         "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
+         "their operations cannot be timed here; give --calibration",
+         task.options.source, std::string_view(fact).substr(7),
+         then == task.document.sweep.context.custom.end() ? "" : then->second, now->second);
+  }
+}
+
+std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
+  std::vector<Cell> cells;
+  for (const CellSummary* const summary : summaries) cells.push_back(summary->cell);
+  return cells;
+}
+
+// The calibrations of the source's folder, where operations that no file there has are timed now.
+ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells,
+                         const Interrupts& interrupts) {
+  ProjectionBasis basis{.hardware = task.options.hardware};
+  const OutputFolder out(task.out);
+  for (const auto& [precision, models] : needed_calibrations(cells)) {
+    const std::filesystem::path file = out.folder() / ("calibration-" + precision + ".json");
+    if (!std::filesystem::exists(file)) {
+      check_on_this_machine(task);
+      calibrate(file, precision, models,
+                {.step_bench = task.step_bench,
+                 .backend = task.measured.front()->cell.backend,
+                 .model_files = task.model_files,
+                 .logs = out.logs()},
+                interrupts);
+    }
+    basis.calibrations[precision] = file;
+  }
+  return basis;
+}
+
+std::vector<Cell> simulated_cells(const std::vector<Cell>& cells, const ProjectionBasis& basis) {
+  std::vector<Cell> simulated;
+  for (const Cell& cell : cells) simulated.push_back(simulated_cell(cell, basis));
+  return simulated;
+}
+
+double step_seconds(const LaunchRecord& record) {
+  return record.step_seconds.empty() ? 0 : record.step_seconds.back();
+}
+
+std::int64_t peak_bytes(const LaunchRecord& record) {
+  std::int64_t most = 0;
+  for (const results::DeviceMemory& device : record.memory) {
+    most = std::max(most, device.peak_bytes);
+  }
+  return most;
+}
+
+// The measured step of one device on the cell's share of the batch; 0 where it was not measured.
+double one_device_seconds(const CellSummary& cell, const reports::Summary& summary) {
+  const CellSummary* const single =
+      reports::baseline_of(cell, cell.cell.global_batch / cell.cell.devices, summary.cells);
+  return single == nullptr ? 0 : single->median_step.center;
+}
+
+// The figures of a modelled link, as a record tells them: "link 20us:1GBps".
+reports::LinkFigures link_of(const LaunchRecord& record) {
+  constexpr std::string_view kLink = "link ";
+  for (const std::string& part : record.modelled) {
+    if (!part.starts_with(kLink)) continue;
+    const std::size_t colon = part.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string latency = part.substr(kLink.size(), colon - kLink.size());
+    return {.latency_seconds = Seconds(parse_duration(latency, "link")).count(),
+            .bytes_per_second = parse_bandwidth(part.substr(colon + 1), "link")};
+  }
+  return {};
+}
+
+reports::KnownOfCell known_of(const CellSummary& cell, const SimulatedCell& simulated,
+                              const ProjectTask& task, double simulated_single) {
+  const LaunchRecord& measured = *cell.measured.front();
+  const double single = one_device_seconds(cell, task.summary);
+  return {.one_device_seconds = single > 0 ? single : simulated_single,
+          .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
+          .calls = simulated.record.dispatches_per_step,
+          .link = link_of(measured)};
+}
+
+// `single` on one device's share of each measured cell.
+std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
+  std::vector<Cell> singles;
+  for (Cell cell : cells) {
+    cell.global_batch /= cell.devices;
+    cell.devices = 1;
+    cell.strategy = options::name_of(options::StrategyKind::kSingle);
+    cell.launch = "threads";
+    cell.options = {};
+    singles.push_back(std::move(cell));
+  }
+  return singles;
+}
+
+void hold_out(reports::Projection& projection, const ProjectTask& task,
+              const ProjectionBasis& basis, const Launcher& launcher) {
+  const std::vector<Cell> cells = cells_of(task.measured);
+  const std::vector<SimulatedCell> simulated = simulate(simulated_cells(cells, basis), launcher);
+  const std::vector<SimulatedCell> singles =
+      simulate(simulated_cells(single_cells(cells), basis), launcher);
+  std::vector<reports::KnownOfCell> known;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const LaunchRecord& record = simulated[i].record;
+    if (record.status != Status::kOk) {
+      projection.left_out.push_back({cells[i].name(), record.reason});
+      continue;
+    }
+    HeldOut row{.cell = cells[i], .measured = task.measured[i]->median_step};
+    row.seconds[static_cast<std::size_t>(reports::Prediction::kSimulated)] = step_seconds(record);
+    projection.held_out.push_back(std::move(row));
+    known.push_back(
+        known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i].record)));
+    const std::int64_t measured_peak = peak_bytes(*task.measured[i]->measured.front());
+    if (measured_peak > 0) {
+      projection.memory.push_back({cells[i], measured_peak, peak_bytes(record)});
+    }
+  }
+  reports::add_closed_forms(projection.held_out, known);
+}
+
+// Simulates what nobody measured; the launches go into a document of their own.
+std::vector<LaunchRecord> project_on(reports::Projection& projection,
+                                     const std::vector<Cell>& asked, const ProjectionBasis& basis,
+                                     const Launcher& launcher) {
+  std::vector<LaunchRecord> launches;
+  for (SimulatedCell& cell : simulate(simulated_cells(asked, basis), launcher)) {
+    if (cell.record.status == Status::kOk) {
+      projection.cells.push_back({.cell = cell.record.cell, .seconds = step_seconds(cell.record)});
+    } else {
+      projection.left_out.push_back({cell.asked.name(), cell.record.reason});
+    }
+    launches.push_back(std::move(cell.record));
+  }
+  return launches;
+}
+
+// What the records say that their operations rest on, each line once.
+std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) {
+  std::set<std::string> lines;
+  for (const LaunchRecord& record : launches) {
+    lines.insert(record.modelled.begin(), record.modelled.end());
+  }
+  return {lines.begin(), lines.end()};
+}
+
+void write(const reports::Projection& projection, const reports::SignsTold& signs,
+           std::vector<LaunchRecord> launches, const ProjectTask& task) {
+  const OutputFolder out(task.out);
+  results::replace_file(out.folder() / "projection.md", reports::to_markdown(projection, signs));
+  if (launches.empty()) return;
+  results::Document document;
+  document.sweep = {.name = "project",
+                    .definition = {},
+                    .planned_cells = static_cast<int>(launches.size()),
+                    .launches_per_cell = 1,
+                    .additions = {},
+                    .context = measuring_context("project", task.step_bench),
+                    .commands = {task.options.command}};
+  document.launches = std::move(launches);
+  out.write(reports::make_report(std::move(document)));
+}
+
+double checked_bar(const std::string& text) { return parse_percentage(text, "--check"); }
+
+int verdict_of_check(const reports::Projection& projection, const std::string& bar) {
+  const auto errors = reports::error_figures(projection.held_out, reports::Prediction::kSimulated);
+  if (!errors) {
+    fmt::print(stderr, "--check: no measured cell could be simulated\n");
+    return 1;
+  }
+  const bool holds = errors->mean <= checked_bar(bar);
+  fmt::print("--check: the mean error is {:.1f} %, {} the bar of {}\n", 100 * errors->mean,
+             holds ? "within" : "above", bar);
+  return holds ? 0 : 1;
+}
+
+void check_options(const ProjectOptions& options) {
+  if (!options.check.empty()) (void)checked_bar(options.check);
+  if (!options.link.empty()) options::check_form("link", options.link);
+  for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
+}
+
+Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
+  return {{.step_bench = task.step_bench,
+           .min_time = "1ms",
+           .min_samples = 1,
+           .model_files = task.model_files},
+          OutputFolder(task.out).logs(),
+          kPatienceWithCell,
+          interrupts};
+}
+
+int run(const ProjectTask& task) {
+  const Interrupts interrupts;
+  const bool is_check = !task.options.check.empty();
+  const std::vector<Cell> beyond =
+      is_check
+          ? std::vector<Cell>{}
+          : cells_to_project(task.measured, ProjectionAsked{.most_devices = task.options.devices,
+                                                            .bucket_mb = task.options.bucket_mb,
+                                                            .shares = task.options.shares,
+                                                            .link = task.options.link});
+  std::vector<Cell> all = cells_of(task.measured);
+  all.insert(all.end(), beyond.begin(), beyond.end());
+  const ProjectionBasis basis = basis_of(task, all, interrupts);
+  const Launcher launcher = launcher_of(task, interrupts);
+  reports::Projection projection{.source = task.options.source};
+  // Descriptions of other hardware have no hold-out here.
+  if (task.options.hardware.empty()) hold_out(projection, task, basis, launcher);
+  std::vector<LaunchRecord> launches = project_on(projection, beyond, basis, launcher);
+  projection.basis = basis_lines(launches);
+  reports::add_intervals(projection);
+  const reports::SignsTold signs =
+      reports::signs_told(projection.held_out, task.summary.comparisons);
+  fmt::print("{}\n", reports::to_text(projection, signs));
+  write(projection, signs, std::move(launches), task);
+  fmt::print("{}\n", (task.out / "projection.md").string());
+  if (is_check) return verdict_of_check(projection, task.options.check);
+  return projection.cells.empty() ? 1 : 0;
+}
+
+}  // namespace
+
+int project(const ProjectOptions& options) {
+  check_not_a_rank("project");
+  check_options(options);
+  const results::Document document = load_document(options.source);
+  const reports::Summary summary = reports::summarize(document);
+  ProjectTask task{.options = options, .document = document, .summary = summary};
+  task.measured = cells_to_hold_out(summary);
+  if (task.measured.empty()) {
+    fail(ErrorKind::kUsage,
+         "tandem project {}: no cell of two devices or more was measured there, so nothing can be "
+         "held out; measure one, such as tandem run quick",
+         options.source);
+  }
+  const std::filesystem::path folder = std::filesystem::is_directory(options.source)
+                                           ? std::filesystem::path(options.source)
+                                           : std::filesystem::path(options.source).parent_path();
+  task.step_bench = find_step_bench(options.step_bench);
+  task.out = options.out.empty() ? folder / "projected" : std::filesystem::path(options.out);
+  task.model_files = model_files_in(folder, task.measured);
+  return run(task);
+}
+
+}  // namespace tandem::cli

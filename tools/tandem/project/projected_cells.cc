@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/project/projected_cells.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "common/options/strategies.h"
+#include "reports/model/subject.h"
+
+namespace tandem::cli {
+namespace {
+
+using enum options::StrategyKind;
+using results::Cell;
+
+// Options of a machine that is there, which a simulated one does not have.
+constexpr std::array kOfThisMachine{"bind", "gpus", "gpu-wait", "oversubscribe", "peak-gflops"};
+
+bool is_projected_strategy(const Cell& cell) {
+  return cell.strategy == options::name_of(kDp) || cell.strategy == options::name_of(kDdp);
+}
+
+Cell on_devices(Cell cell, int devices, std::int64_t share) {
+  cell.devices = devices;
+  cell.global_batch = share * devices;
+  return cell;
+}
+
+std::vector<std::int64_t> shares_of(const Cell& cell, const ProjectionAsked& asked) {
+  if (!asked.shares.empty()) return asked.shares;
+  return {cell.global_batch / cell.devices};
+}
+
+// The cell with each of the asked-for bucket sizes, where it has buckets.
+std::vector<Cell> with_buckets(const Cell& cell, const ProjectionAsked& asked) {
+  if (asked.bucket_mb.empty() || cell.strategy != options::name_of(kDdp)) return {cell};
+  std::vector<Cell> cells;
+  for (const std::string& size : asked.bucket_mb) {
+    cells.push_back(cell);
+    cells.back().options["bucket-mb"] = size;
+  }
+  return cells;
+}
+
+}  // namespace
+
+Cell simulated_cell(const Cell& measured, const ProjectionBasis& basis) {
+  Cell cell = measured;
+  cell.backend = results::kSimulated;
+  for (const char* option : kOfThisMachine) cell.options.erase(option);
+  const auto calibration = basis.calibrations.find(reports::precision_of(measured));
+  if (calibration != basis.calibrations.end()) {
+    cell.options["calibration"] = calibration->second.string();
+  }
+  if (!basis.hardware.empty()) cell.options["hardware"] = basis.hardware.string();
+  return cell;
+}
+
+std::vector<const reports::CellSummary*> cells_to_hold_out(const reports::Summary& summary) {
+  std::vector<const reports::CellSummary*> cells;
+  for (const reports::CellSummary& cell : summary.cells) {
+    const bool counts = cell.launches > 0 && cell.cell.devices > 1 && cell.planted.empty() &&
+                        !cell.cell.is_pretended() && !cell.cell.is_simulated() &&
+                        reports::implementation_of(cell.cell).empty();
+    if (counts) cells.push_back(&cell);
+  }
+  return cells;
+}
+
+std::vector<Cell> cells_to_project(const std::vector<const reports::CellSummary*>& measured,
+                                   const ProjectionAsked& asked) {
+  std::vector<Cell> cells;
+  std::set<std::string> seen;
+  for (const reports::CellSummary* const summary : measured) {
+    if (!is_projected_strategy(summary->cell)) continue;
+    Cell base = summary->cell;
+    if (!asked.link.empty()) base.options["link"] = asked.link;
+    for (const Cell& cell : with_buckets(base, asked)) {
+      for (const std::int64_t share : shares_of(summary->cell, asked)) {
+        for (int devices = 1; devices <= asked.most_devices; devices *= 2) {
+          const Cell point = on_devices(cell, devices, share);
+          if (seen.insert(point.name()).second) cells.push_back(point);
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+std::vector<SimulatedCell> simulate(const std::vector<Cell>& cells, const Launcher& launcher) {
+  std::vector<SimulatedCell> simulated;
+  for (const Cell& cell : cells) {
+    auto outcome = launcher.run(cell, 0);
+    if (!outcome) throw Interrupted("simulating " + cell.name());
+    simulated.push_back({cell, std::move(outcome->record)});
+  }
+  return simulated;
+}
+
+}  // namespace tandem::cli

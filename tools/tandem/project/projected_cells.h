@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cells of a projection: what was measured, simulated to be held against its measurement, and
+// what nobody measured.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/results/launch_record.h"
+#include "reports/model/summary.h"
+#include "tools/tandem/launch/launcher.h"
+
+namespace tandem::cli {
+
+// What operations and transfers of simulated cells take their times from.
+struct ProjectionBasis {
+  std::map<std::string, std::filesystem::path> calibrations{};  // by precision
+  std::filesystem::path hardware{};  // a description; empty: the calibrated machine
+};
+
+// The measured cell as a simulated one: the same strategy, devices, batch and options, with the
+// basis of its precision in the options.
+[[nodiscard]] results::Cell simulated_cell(const results::Cell& measured,
+                                           const ProjectionBasis& basis);
+
+// The cells of a summary that can be held out: Tandem's own, measured on devices of this machine,
+// without a planted delay, on two devices or more.
+[[nodiscard]] std::vector<const reports::CellSummary*> cells_to_hold_out(
+    const reports::Summary& summary);
+
+// What is projected beyond the measured cells.
+struct ProjectionAsked {
+  int most_devices = 8;
+  // In place of the links, buckets and shares of measured cells; empty: theirs.
+  std::vector<std::string> bucket_mb{};
+  std::vector<std::int64_t> shares{};  // samples of a device
+  std::string link{};
+};
+
+// dp and ddp on 1, 2, 4, ... devices up to the most, for each model, precision and share of a
+// device's batch that the cells measured with these strategies; each once.
+[[nodiscard]] std::vector<results::Cell> cells_to_project(
+    const std::vector<const reports::CellSummary*>& measured, const ProjectionAsked& asked);
+
+// A cell that was simulated, or why it was not.
+struct SimulatedCell {
+  results::Cell asked;
+  results::LaunchRecord record{};  // status ok, skipped (out of memory) or failed, with its reason
+};
+
+// Simulates the cells one after another, in a process each. Throws Interrupted.
+[[nodiscard]] std::vector<SimulatedCell> simulate(const std::vector<results::Cell>& cells,
+                                                  const Launcher& launcher);
+
+}  // namespace tandem::cli
