@@ -20,16 +20,20 @@ using testing::Not;
 using testing::StartsWith;
 
 results::Cell cell_of(const std::string& strategy, const std::string& model, int devices = 2) {
-  return {.strategy = strategy,
-          .launch = "threads",
-          .model = model,
-          .backend = "host",
-          .devices = devices,
-          .global_batch = 64};
+  results::Cell cell;
+  cell.strategy = strategy;
+  cell.launch = "threads";
+  cell.model = model;
+  cell.backend = "host";
+  cell.devices = devices;
+  cell.global_batch = 64;
+  return cell;
 }
 
+stats::Estimate estimate(double center) { return {.center = center, .interval = {}}; }
+
 HeldOut held_out(const results::Cell& cell, double measured, double predicted) {
-  HeldOut row{.cell = cell, .measured = {.center = measured}};
+  HeldOut row{.cell = cell, .measured = estimate(measured)};
   row.seconds[0] = predicted;
   return row;
 }
@@ -126,10 +130,12 @@ TEST(ClosedForms, OneCostPerCall_IsFittedToOtherCellsOfTheStrategy) {
 
 // dp takes 2 s and ddp 1 s; the prediction has it the other way round.
 TEST(Projection, Signs_CountResolvedDifferencesAlone) {
-  CellSummary dp{.cell = cell_of("dp", "a")};
-  CellSummary ddp{.cell = cell_of("ddp", "a")};
+  CellSummary dp;
+  dp.cell = cell_of("dp", "a");
+  CellSummary ddp;
+  ddp.cell = cell_of("ddp", "a");
   StrategyPair pair{
-      .dp = &dp, .ddp = &ddp, .ddp_speed = {.center = 2}, .ddp_verdict = stats::Verdict::kFaster};
+      .dp = &dp, .ddp = &ddp, .ddp_speed = estimate(2), .ddp_verdict = stats::Verdict::kFaster};
   const std::vector<HeldOut> right{held_out(dp.cell, 2, 3), held_out(ddp.cell, 1, 2)};
   const std::vector<HeldOut> wrong{held_out(dp.cell, 2, 1), held_out(ddp.cell, 1, 2)};
   EXPECT_EQ(signs_told(right, {pair}).right, 1);
@@ -152,7 +158,7 @@ TEST(Projection, ItsFirstLine_SaysWhatStandsBehindIt) {
 }
 
 TEST(Projection, WithoutHoldOuts_FiguresHaveNoIntervals) {
-  Projection projection{.cells = {{.cell = cell_of("ddp", "a"), .seconds = 1}}};
+  Projection projection{.source = "out/a", .cells = {{.cell = cell_of("ddp", "a"), .seconds = 1}}};
   add_intervals(projection);
   EXPECT_FALSE(projection.cells[0].interval);
   projection.held_out = {of_error(0.1)};
@@ -162,7 +168,7 @@ TEST(Projection, WithoutHoldOuts_FiguresHaveNoIntervals) {
 }
 
 TEST(Projection, AMethodThatIsAsGood_IsNamed) {
-  Projection projection{.held_out = {of_error(0.02)}};
+  Projection projection{.source = "out/a", .held_out = {of_error(0.02)}};
   projection.held_out[0].seconds[1] = 1.01;
   EXPECT_THAT(to_text(projection, {}), HasSubstr("As good or better on average here: perfect"));
   projection.held_out[0].seconds[1] = 1.5;
@@ -171,9 +177,9 @@ TEST(Projection, AMethodThatIsAsGood_IsNamed) {
 
 TEST(Projection, ThePeakOfMemory_ErrsByTheWorstCell) {
   EXPECT_FALSE(most_memory_error({}));
-  EXPECT_NEAR(
-      *most_memory_error({{.measured = 100, .simulated = 98}, {.measured = 100, .simulated = 104}}),
-      0.04, 1e-12);
+  EXPECT_NEAR(*most_memory_error({{.cell = {}, .measured = 100, .simulated = 98},
+                                  {.cell = {}, .measured = 100, .simulated = 104}}),
+              0.04, 1e-12);
 }
 
 }  // namespace
