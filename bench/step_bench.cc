@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/calibrate/calibrate.h"
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
@@ -28,6 +29,7 @@
 #include "common/kernels/host_support.h"
 #include "common/results/files.h"
 #include "common/results/launch_record.h"
+#include "common/runtime/host/cores.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -53,7 +55,8 @@ struct Output {
 std::vector<Output> outputs_of(const StepOptions& options) {
   return {{options.record_file, "--record"},
           {options.trace_file, "--trace"},
-          {options.contention_file, "--contention"}};
+          {options.contention_file, "--contention"},
+          {options.calibrated_file, "--calibrate"}};
 }
 
 // All outputs: this program's own, Google Benchmark's and the workload file.
@@ -141,9 +144,14 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_same_options(bootstrap, options);
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
+  const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
   Job job = open_job(bootstrap, options.job);
   if (!options.workload_file.empty()) {
     write_workload(job, options);
+    return 0;
+  }
+  if (!options.calibrated_file.empty()) {
+    write_calibration(job, options, cores);
     return 0;
   }
   if (const auto workload = read_workload(options.model)) {

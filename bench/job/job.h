@@ -27,6 +27,10 @@ struct JobOptions {
   // What the command line says of the platform: device_memory is by the job's devices, gpus are one
   // for each process of a node, and the rest follows when the job is opened.
   PlatformOptions platform{};
+  // Of a simulated job with a calibration: its file, and what it has to hold.
+  std::string calibration{};
+  std::string model{};
+  std::string precision{};
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;

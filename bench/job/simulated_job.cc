@@ -3,12 +3,71 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+
 #include "common/base/error.h"
 #include "common/comm/simulated/folded_bootstrap.h"
+#include "common/hardware/calibration.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem::bench {
+
+namespace {
+
+struct SimulatedMachine {
+  HardwareDescription hardware;
+  simulated::SimulationExtras extras{};
+  std::string link_notice{};
+};
+
+std::shared_ptr<const Calibration> calibration_for(const JobOptions& options) {
+  auto calibration = std::make_shared<Calibration>(read_calibration(options.calibration));
+  const std::string& precision = calibration->origin.precision;
+  if (precision == options.precision) return calibration;
+  fail(ErrorKind::kUsage,
+       "--calibration={}: its times are of {}, and the precision is {}: calibrate in that one",
+       options.calibration, precision, options.precision);
+}
+
+// The link in place of the description's: of cores, one that the host is at the end of, too.
+void set_link(const JobOptions& options, bool is_of_cores, SimulatedMachine& machine) {
+  if (!options.link) return;
+  HardwareDescription& hardware = machine.hardware;
+  const double flops =
+      options.core_gflops > 0 ? options.core_gflops * 1e9 : hardware.gpu.fp32.value;
+  const LinkModel model = scaled(*options.link, flops);
+  machine.link_notice = fmt::format("link {}", options.link->text);
+  if (is_of_cores) {
+    const bool is_folded = options.launch == Launch::kProcesses;
+    machine.extras.link =
+        simulated::OneLink{.model = model, .ranks_here = is_folded ? options.devices : 1};
+    return;
+  }
+  const std::string source = fmt::format("--link={}", options.link->text);
+  hardware.node.peer_link = LinkDescription{.bandwidth = {model.bytes_per_second, source},
+                                            .latency = {model.latency, source}};
+}
+
+SimulatedMachine machine_to_simulate(const JobOptions& options) {
+  SimulatedMachine machine;
+  const bool is_described = !options.platform.hardware.empty();
+  bool is_of_cores = false;
+  if (is_described) machine.hardware = simulated::described_hardware(options.platform);
+  if (!options.calibration.empty()) {
+    const auto calibration = calibration_for(options);
+    std::optional<GpuDescription> described;
+    if (is_described) described = machine.hardware.gpu;
+    machine.extras.costs.emplace(calibration, options.model, described);
+    is_of_cores = !is_described && calibration->origin.backend == "host";
+    if (!is_described) machine.hardware = calibration->hardware;
+  }
+  set_link(options, is_of_cores, machine);
+  return machine;
+}
+
+}  // namespace
 
 std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options) {
   if (announced_ranks() > 1) {
@@ -21,8 +80,14 @@ std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options) {
   return simulated::make_folded_bootstrap(has_threads ? 1 : options.devices);
 }
 
+std::string take_cost_basis(const Job& job) {
+  if (!is_simulated(job)) return "";
+  return simulated::simulation_of(*job.device).costs().take_account();
+}
+
 Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
-  const HardwareDescription hardware = simulated::described_hardware(options.platform);
+  const SimulatedMachine machine = machine_to_simulate(options);
+  const HardwareDescription& hardware = machine.hardware;
   PlatformOptions platform = options.platform;
   platform.devices = options.devices;
   if (options.launch == Launch::kProcesses) platform.own_device = 0;
@@ -30,9 +95,10 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.launch = options.launch;
   job.rank_exit = options.communicator.rank_exit;
   job.nodes = find_nodes(bootstrap);
-  job.platform = simulated::make_simulated_platform(hardware, platform);
+  job.platform = simulated::make_simulated_platform(hardware, platform, machine.extras);
   job.device = &job.platform->device(0);
   job.simulated_hardware = hardware.name;
+  job.link_notice = machine.link_notice;
   job.backend_notice = fmt::format("backend simulated: {}; nothing is measured", hardware.name);
   job.usable_cores = static_cast<int>(host::allowed_cpus().size());
   job.transport = choose_transport(options.transport, bootstrap, *job.device);

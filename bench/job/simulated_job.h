@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "bench/job/job.h"
 
@@ -11,7 +12,12 @@ namespace tandem::bench {
 // stands for all, as equal ranks do equal work.
 [[nodiscard]] std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options);
 
-// Opens the devices that --hardware describes, as open_job() opens those of this machine.
+// What the times of simulated operations since the last call rest on, in words; empty where they
+// are not calibrated.
+[[nodiscard]] std::string take_cost_basis(const Job& job);
+
+// Opens the devices that --hardware describes or that were calibrated, as open_job() opens those of
+// this machine.
 [[nodiscard]] Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options);
 
 }  // namespace tandem::bench

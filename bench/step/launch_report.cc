@@ -139,12 +139,14 @@ void add_collectives(results::LaunchRecord& record, const Measurement& measureme
 
 // The modelled parts of the launch, which are no measurement of this machine, as the reader is
 // told.
-std::vector<std::string> modelled_in(const StepOptions& options, const Job& job) {
+std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
+                                     const std::string& basis) {
   std::vector<std::string> modelled;
-  if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   if (is_simulated(job)) {
     modelled.push_back(fmt::format("hardware {}: all times are simulated", job.simulated_hardware));
   }
+  if (!basis.empty()) modelled.push_back(basis);
+  if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
   if (interpreter.costs.any()) {
     modelled.push_back(fmt::format("dispatch cost {}", tandem::to_string(interpreter.costs)));
@@ -160,7 +162,8 @@ std::string model_of(const Device& gpu) {
 }
 
 results::LaunchRecord common_record(const StepOptions& options, const Job& job, const Model& model,
-                                    const results::MachineFacts& machine) {
+                                    const results::MachineFacts& machine,
+                                    const std::string& cost_basis = "") {
   results::LaunchRecord record;
   record.cell = cell_of(options, job.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
@@ -173,7 +176,7 @@ results::LaunchRecord common_record(const StepOptions& options, const Job& job, 
                   .flops_per_sample = model.flops_per_sample(),
                   .operations_per_step = work.operations(),
                   .optimizer_bytes_per_step = work.optimizer_bytes.value};
-  record.modelled = modelled_in(options, job);
+  record.modelled = modelled_in(options, job, cost_basis);
   record.planted = options.planted;
   record.core_gflops = job.core_gflops;
   record.machine = machine;
@@ -255,7 +258,8 @@ results::MachineFacts machine_of(const Job& job) {
 results::LaunchRecord record_of(const StepOptions& options, const Job& job, const Model& model,
                                 const Measurement& measurement,
                                 const results::MachineFacts& machine) {
-  results::LaunchRecord record = common_record(options, job, model, machine);
+  results::LaunchRecord record =
+      common_record(options, job, model, machine, measurement.cost_basis);
   record.first_step_seconds = measurement.warmup.first_step.count();
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();

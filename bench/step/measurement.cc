@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/job/link_account.h"
+#include "bench/job/simulated_job.h"
 #include "bench/observe/profiled_samples.h"
 #include "bench/observe/taken_time.h"
 #include "bench/step/launch_report.h"
@@ -127,6 +128,7 @@ class StepBenchmark {
     found_.step_seconds.clear();  // from the repetition before
     link_.leave_out();
     taken_.begin();
+    static_cast<void>(take_cost_basis(job_));  // of the warm-up
     for ([[maybe_unused]] auto iteration : state) {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
@@ -134,6 +136,7 @@ class StepBenchmark {
       times_.add_sample(strategy_);
     }
     taken_.end();
+    found_.cost_basis = take_cost_basis(job_);
     const double steps = static_cast<double>(samples_) * options_.steps_per_sample();
     steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);

@@ -35,7 +35,8 @@ struct Measurement {
   std::vector<results::ThreadPlace> threads;    // the threads of all ranks
   std::map<std::string, std::string> resolved;  // Strategy::resolved_options()
   std::vector<std::string> warnings;
-  int devices_used = 0;            // devices of all ranks
+  std::string cost_basis;  // what the times of simulated operations rest on; empty: not calibrated
+  int devices_used = 0;    // devices of all ranks
   double dispatches_per_step = 0;  // dispatches of all ranks
   double peak_gflops = 0;          // GFLOP/s of a device, as given or measured; 0: not known
   double lateness_seconds = 0;   // delay behind a modelled link: mean per step, of the latest rank

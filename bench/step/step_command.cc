@@ -51,8 +51,19 @@ Times take_times(std::vector<std::string>& flags, const Values& values) {
   return times;
 }
 
+// A calibration has batches of its own, in place of a step's.
+void give_calibrated_batch(Values& values) {
+  const bool has_batch = values.is_given("batch") || values.is_given("batch-per-device");
+  if (!values.is_given("calibrate-batches") || has_batch) return;
+  options::check_form("calibrate-batches", values.in_force("calibrate-batches"));
+  int largest = 1;
+  for (const int batch : values.devices("calibrate-batches")) largest = std::max(largest, batch);
+  values.give("batch", std::to_string(largest));
+}
+
 StepOptions checked_options(Values values, const Times& times) {
   give_devices_started(values);
+  give_calibrated_batch(values);
   options::check(values);
   for (const auto& [name, time] : times) values.give(name, time);
   return step_options(values);

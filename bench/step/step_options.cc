@@ -51,6 +51,28 @@ void set_timing(const Values& values, StepOptions& options) {
   options.contention_pairs = values.count("contention-pairs");
   options.record_file = values.text("record");
   options.workload_file = values.text("write-workload");
+  options.calibrated_file = values.text("calibrate");
+}
+
+void set_calibration(const Values& values, StepOptions& options) {
+  for (const int batch : values.devices("calibrate-batches")) {
+    if (batch < 1) {
+      fail(ErrorKind::kUsage,
+           "--calibrate-batches={}: a batch of {} holds no sample: use 1 or more",
+           values.text("calibrate-batches"), batch);
+    }
+    options.calibrated_batches.push_back(batch);
+  }
+  if (options.calibrated_batches.empty()) {
+    options.calibrated_batches = {options.variant.training.global_batch};
+  }
+  std::ranges::sort(options.calibrated_batches);
+  options.job.calibration = values.text("calibration");
+  options.job.model = name_in_results(options.model);
+  options.job.precision = name_of(options.variant.training.precision);
+  if (!values.is_given("calibration")) return;
+  options.named["calibration"] =
+      name_in_results(with_checksum(options.job.calibration, "--calibration"));
 }
 
 // Simulated steps are alike once buckets are rebuilt: a few steps of warm-up and one sample say
@@ -108,6 +130,7 @@ StepOptions step_options(const Values& values) {
     options.named["hardware"] =
         name_in_results(with_checksum(options.job.platform.hardware, "--hardware"));
   }
+  set_calibration(values, options);
   set_timing(values, options);
   set_simulated_timing(values, options);
   set_debugging(values, options);

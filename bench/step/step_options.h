@@ -60,8 +60,10 @@ struct StepOptions {
   int warmup_steps = 5;
 
   PeakRequest peak{};
-  std::string record_file;    // empty: no record is written
-  std::string workload_file;  // the workload file to be written instead of timing; empty: none
+  std::string record_file;      // empty: no record is written
+  std::string workload_file;    // the workload file to be written instead of timing; empty: none
+  std::string calibrated_file;  // the calibration to be written instead of timing; empty: none
+  std::vector<std::int64_t> calibrated_batches{};  // of that, in ascending order
   bool verify = false;
   std::optional<Check> check;         // set: the launch checks and does nothing else
   std::string ab;                     // "option=value" as given; empty: no pairs

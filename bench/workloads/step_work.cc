@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "common/kernels/each_operation.h"
+#include "common/kernels/operation_key.h"
 #include "common/kernels/operations.h"
 #include "common/parallel/replica.h"
 #include "common/runtime/device.h"
@@ -21,6 +22,7 @@ struct OperationCount {
   std::int64_t operations = 0;  // number of operations, copies and zeroing included
   std::int64_t flops = 0;  // of matrix products and convolutions, attention's among the products
   Bytes updated;           // bytes read and written by optimizer updates
+  std::vector<StepOperation>* listed = nullptr;  // where operations are listed; null: nowhere
 
   // Throws a logic error where operands do not fit, as every back end does.
   template <class Op>
@@ -28,6 +30,13 @@ struct OperationCount {
     static_cast<void>(accesses(op));
     ++operations;
     flops += flops_of(op);
+  }
+
+  template <class Op>
+  void list(const Op& op, const char* name) {
+    if (listed == nullptr) return;
+    const OperationWork work{static_cast<double>(flops_of(op)), bytes_moved_by(op)};
+    listed->push_back({name, key_of(op, name), work});
   }
 
   template <class Update>
@@ -43,14 +52,17 @@ class CountingOperations final : public EachOperation<CountingOperations> {
   explicit CountingOperations(OperationCount& count) : count_(count) {}
 
   template <class Op>
-  void take(Stream& /*stream*/, const Op& op, const char* /*name*/) {
+  void take(Stream& /*stream*/, const Op& op, const char* name) {
     count_.note(op);
+    count_.list(op, name);
   }
-  void take(Stream& /*stream*/, const SgdUpdate& op, const char* /*name*/) {
+  void take(Stream& /*stream*/, const SgdUpdate& op, const char* name) {
     count_.note_update(op);
+    count_.list(op, name);
   }
-  void take(Stream& /*stream*/, const AdamUpdate& op, const char* /*name*/) {
+  void take(Stream& /*stream*/, const AdamUpdate& op, const char* name) {
     count_.note_update(op);
+    count_.list(op, name);
   }
 
  private:
@@ -175,6 +187,8 @@ class CountedStep {
     optimizer->step(operations_, stream_, parameters_.flat, gradients_.flat);
   }
 
+  void list_in(std::vector<StepOperation>& operations) { count_.listed = &operations; }
+
   [[nodiscard]] const OperationCount& count() const { return count_; }
 
  private:
@@ -202,6 +216,19 @@ class CountedStep {
 };
 
 }  // namespace
+
+std::vector<StepOperation> list_step(const Model& model, std::int64_t batch, Precision precision,
+                                     const OptimizerOptions& optimizer) {
+  CountedStep step(model, batch, precision);
+  step.forward();  // operations of a first step alone belong to no part of a step
+  std::vector<StepOperation> operations;
+  step.list_in(operations);
+  step.forward();
+  step.loss();
+  step.backward();
+  step.update(optimizer);
+  return operations;
+}
 
 StepWork count_step(const Model& model, std::int64_t batch, Precision precision,
                     const OptimizerOptions& optimizer) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "common/base/units.h"
+#include "common/hardware/operation_time.h"
 #include "common/kernels/operation_work.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"
@@ -24,6 +27,19 @@ struct StepWork {
 
   [[nodiscard]] std::int64_t operations() const { return forward + loss + backward + update; }
 };
+
+// An operation of a step, as a calibration knows it again (kernels/operation_key.h).
+struct StepOperation {
+  std::string name;  // "linear_forward"
+  std::string key;
+  OperationWork work;
+};
+
+// The operations of a step, which is not the first, in the order in which they are enqueued. Takes
+// almost no memory.
+[[nodiscard]] std::vector<StepOperation> list_step(const Model& model, std::int64_t batch,
+                                                   Precision precision,
+                                                   const OptimizerOptions& optimizer);
 
 // Counts the operations of a step of `batch` samples: the model, its objective and the optimizer
 // enqueue the step on operations that carry nothing out. Takes almost no memory.

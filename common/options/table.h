@@ -47,7 +47,7 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .example = "2"},
     {.name = "backend",
      .value = choice("auto|host|cuda|simulated", "auto"),
-     .help = "devices: cores of the host, GPUs (auto: if there are any), or what --hardware has",
+     .help = "devices: cores of the host, GPUs (auto: if there are any), or simulated ones",
      .example = "host"},
     {.name = "input",
      .value = choice("host|pageable|device|scatter", "host"),
@@ -337,6 +337,13 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .marks = kNamed,
      .help = "of --backend=simulated: the file that describes the machine (tools/hardware)",
      .example = "own-machine.json"},
+    {.name = "calibration",
+     .of = kSimulationOption,
+     .value = file(),
+     .marks = kNamed,
+     .help = "of --backend=simulated: the file of measured times that operations take, as "
+             "--calibrate writes it; without --hardware its machine is the one that is simulated",
+     .example = "own-calibration.json"},
     // Timing
     {.name = "phases",
      .of = kTimingOption,
@@ -406,6 +413,20 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .help = "instead of timing steps: measure the model layer by layer, with --batch and down to "
              "an eighth of it, and write a workload file of it that is replayed",
      .example = "own.json"},
+    {.name = "calibrate",
+     .of = kTimingOption,
+     .value = file(),
+     .marks = kOfOneCell | kPerRank,
+     .help = "instead of timing steps alone: time each operation of the model in the steps of "
+             "single, and add them to this file, which --calibration takes",
+     .example = "own-calibration.json"},
+    {.name = "calibrate-batches",
+     .of = kTimingOption,
+     .value = device_list("SAMPLES,...", "is no batch: use numbers from 1"),
+     .marks = kOfOneCell,
+     .help = "the batches of --calibrate; between and near them simulated times are interpolated; "
+             "default: the batch of --batch or --batch-per-device",
+     .example = "16,64"},
     {.name = "profile-steps",
      .of = kTimingOption,
      .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),

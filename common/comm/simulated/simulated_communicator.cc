@@ -34,13 +34,18 @@ struct PlaceAmongRanks {
   int size = 1;
 };
 
+LinkModel link_of(const Simulation& simulation) {
+  if (simulation.one_link()) return simulation.one_link()->model;
+  return collective_link(simulation.hardware().node);
+}
+
 class SimulatedCommunicator final : public Communicator {
  public:
   SimulatedCommunicator(Device& device, PlaceAmongRanks place,
                         std::shared_ptr<MeetingPlace> meeting, CollectiveObserver* observer)
       : device_(device),
         place_(place),
-        links_(collective_link(simulation_of(device).hardware().node)),
+        links_(link_of(simulation_of(device))),
         meeting_(std::move(meeting)),
         observer_(observer) {}
 
@@ -55,8 +60,7 @@ class SimulatedCommunicator final : public Communicator {
     const CollectiveCall call{
         .sequence = ++enqueued_, .name = request.name(), .size = request.size()};
     if (observer_ != nullptr) observer_->enqueued(call);
-    const Nanoseconds duration = collective_time(links_, request, place_.size);
-    simulated_stream(stream).take_part(meeting_->at(call.sequence, duration));
+    take_part(simulated_stream(stream), call, request);
     if (observer_ == nullptr) return;
     observer_->started(call);
     observer_->finished(call);
@@ -70,6 +74,19 @@ class SimulatedCommunicator final : public Communicator {
   void abort() noexcept override {}
 
  private:
+  // Cores move the data themselves, beside a modelled link or without one.
+  void take_part(SimulatedStream& stream, const CollectiveCall& call,
+                 const CollectiveRequest& request) {
+    Simulation& simulation = stream.simulation();
+    const Nanoseconds duration = collective_time(links_, request, place_.size);
+    const Nanoseconds work =
+        simulation.costs().work_of_collective(call.name, call.size, place_.size);
+    if (work == Nanoseconds{0}) return stream.take_part(meeting_->at(call.sequence, duration));
+    const Nanoseconds transfer = simulation.one_link() ? duration : Nanoseconds{0};
+    stream.take_part(meeting_->at(call.sequence, Nanoseconds{0}),
+                     SimulatedStream::CoreCollective{transfer, work});
+  }
+
   Device& device_;
   const PlaceAmongRanks place_;
   const LinkModel links_;

@@ -92,8 +92,9 @@ int devices_here(const PlatformOptions& options) {
 
 class SimulatedPlatform final : public Platform {
  public:
-  SimulatedPlatform(const HardwareDescription& hardware, const PlatformOptions& options)
-      : simulation_(hardware, devices_here(options)) {
+  SimulatedPlatform(const HardwareDescription& hardware, const PlatformOptions& options,
+                    SimulationExtras extras)
+      : simulation_(hardware, devices_here(options), std::move(extras)) {
     for (int i = 0; i < devices_here(options); ++i) {
       const Bytes capacity = asked_memory(options, i).value_or(hardware.gpu.memory.value);
       devices_.push_back(std::make_unique<SimulatedDevice>(simulation_, i, capacity));
@@ -134,11 +135,12 @@ void check_devices(const HardwareDescription& hardware, const PlatformOptions& o
 }  // namespace
 
 std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
-                                                  const PlatformOptions& options) {
+                                                  const PlatformOptions& options,
+                                                  SimulationExtras extras) {
   check_devices(hardware, options);
   check_device_memory(options);
   if (options.peer_access == PeerAccess::kOff) hardware.node.peer_link.reset();
-  return std::make_unique<SimulatedPlatform>(hardware, options);
+  return std::make_unique<SimulatedPlatform>(hardware, options, std::move(extras));
 }
 
 HardwareDescription described_hardware(const PlatformOptions& options) {

@@ -16,7 +16,8 @@ namespace tandem::simulated {
 // Throws a usage error for more devices than the node has GPUs. Without peer access the links
 // between peers are left out.
 [[nodiscard]] std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
-                                                                const PlatformOptions& options);
+                                                                const PlatformOptions& options,
+                                                                SimulationExtras extras = {});
 
 // The description in the options' file. Throws a usage error where the options name none.
 [[nodiscard]] HardwareDescription described_hardware(const PlatformOptions& options);

@@ -63,16 +63,25 @@ bool SimulatedStream::is_done() {
 void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   const Bytes size = destination.size_bytes();
   if (destination.device() == source.device()) {
-    return compute(memory_time(simulation_.hardware().gpu, size * 2));  // read and written
+    return compute_by_size("copy", size, size * 2);  // read and written
   }
   const TaskId call = simulation_.launch();
   const Simulation::Way& way = simulation_.way(source.device(), destination.device());
   simulation_.schedule().add(lane_, Pause{way.latency}, call);
-  simulation_.schedule().add(lane_, PathTransfer{way.path, size});
+  simulation_.schedule().add(lane_, PathTransfer{way.path, size + way.busy});
 }
 
 void SimulatedStream::zero_bytes(ByteSpan destination) {
-  compute(memory_time(simulation_.hardware().gpu, destination.size_bytes()));
+  compute_by_size("zero", destination.size_bytes(), destination.size_bytes());
+}
+
+// Calibrations have these by the bytes of the tensor, and descriptions by the bytes moved.
+void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes moved) {
+  OperationCosts& costs = simulation_.costs();
+  if (!costs.is_calibrated()) return compute(memory_time(simulation_.hardware().gpu, moved));
+  const OperationCost cost = costs.cost_of({.name = name, .key = name, .work = {0, size}});
+  costs.note(cost.basis, cost.times.front());
+  compute(cost.times.front());
 }
 
 void SimulatedStream::compute(Nanoseconds alone) {
@@ -80,10 +89,17 @@ void SimulatedStream::compute(Nanoseconds alone) {
   simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call);
 }
 
-void SimulatedStream::take_part(CollectiveId collective) {
+void SimulatedStream::take_part(CollectiveId collective,
+                                const std::optional<CoreCollective>& of_cores) {
+  Schedule& schedule = simulation_.schedule();
+  const ProcessorId processor = simulation_.processor(device_);
   const TaskId call = simulation_.launch();
-  simulation_.schedule().add(lane_, CollectivePart{collective, simulation_.processor(device_)},
-                             call);
+  const TaskId begun = schedule.add(lane_, CollectivePart{collective, processor}, call);
+  if (!of_cores) return;
+  if (!transfers_) transfers_ = schedule.add_lane("transfers of " + to_string(device_));
+  const TaskId transferred = schedule.add(*transfers_, Pause{of_cores->transfer}, begun);
+  schedule.add(lane_, Computation{processor, of_cores->work});
+  schedule.add(lane_, Pause{}, transferred);
 }
 
 SimulatedStream& simulated_stream(Stream& stream) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/runtime/simulated/simulation.h"
 #include "common/runtime/stream.h"
@@ -51,15 +53,23 @@ class SimulatedStream final : public Stream {
   // An operation that takes this long with the device to itself.
   void compute(Nanoseconds alone);
 
-  // This device's part in a collective.
-  void take_part(CollectiveId collective);
+  // This device's part in a collective, which also ends no earlier than the transfer between cores
+  // that begins with it, and than the work that the device does for it meanwhile.
+  struct CoreCollective {
+    Nanoseconds transfer{0};
+    Nanoseconds work{0};
+  };
+  void take_part(CollectiveId collective, const std::optional<CoreCollective>& of_cores = {});
 
   [[nodiscard]] Simulation& simulation() { return simulation_; }
 
  private:
+  void compute_by_size(std::string_view name, Bytes size, Bytes moved);
+
   Simulation& simulation_;
   const DeviceId device_;
   const LaneId lane_;
+  std::optional<LaneId> transfers_{};  // of the collectives of cores
 };
 
 // The simulated stream behind `stream`, which must be one.

@@ -2,6 +2,7 @@
 #include "common/runtime/simulated/simulation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "common/base/error.h"
@@ -17,16 +18,22 @@ constexpr std::uintptr_t kAlignment = 512;  // as cudaMalloc's, at least
 
 }  // namespace
 
-Simulation::Simulation(HardwareDescription hardware, int devices)
+Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtras extras)
     : hardware_(std::move(hardware)),
       devices_(devices),
+      link_(extras.link),
+      costs_(extras.costs ? std::move(*extras.costs) : OperationCosts(hardware_.gpu)),
       thread_(schedule_.add_lane("main thread")),
       next_address_(kFirstAddress) {
   for (int i = 0; i < devices_; ++i) {
     processors_.push_back(schedule_.add_processor(hardware_.gpu.contention.value));
   }
-  add_ports();
-  add_ways();
+  if (link_) {
+    add_ways_of(*link_);
+  } else {
+    add_ports();
+    add_ways();
+  }
 }
 
 ProcessorId Simulation::processor(DeviceId device) const {
@@ -80,12 +87,36 @@ void Simulation::add_ways() {
   const Nanoseconds to_peer = node.peer_link ? node.peer_link->latency.value : 2 * to_host;
   for (int i = 0; i < devices_; ++i) {
     const DevicePorts& mine = ports_[static_cast<std::size_t>(i)];
-    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host};
-    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host};
+    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host, {}};
+    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host, {}};
     for (int j = 0; j < devices_; ++j) {
       if (j == i) continue;
       const LinkId there = ports_[static_cast<std::size_t>(j)].from_peers;
-      ways_[{i, j}] = {schedule_.add_path({mine.to_peers, there}), to_peer};
+      ways_[{i, j}] = {schedule_.add_path({mine.to_peers, there}), to_peer, {}};
+    }
+  }
+}
+
+// A transfer keeps both ports busy for all its time, its latency included. The ranks that a device
+// stands for get their batches through the host's one port.
+void Simulation::add_ways_of(const OneLink& link) {
+  constexpr int kHost = DeviceId::kHostMemory;
+  struct Port {
+    LinkId out;
+    LinkId in;
+  };
+  const double speed = link.model.bytes_per_second;
+  const Bytes busy{std::llround(Seconds(link.model.latency).count() * speed)};
+  std::map<int, Port> ports;
+  const double of_host = speed / link.ranks_here;
+  ports[kHost] = {schedule_.add_link(of_host), schedule_.add_link(of_host)};
+  for (int i = 0; i < devices_; ++i) {
+    ports[i] = {schedule_.add_link(speed), schedule_.add_link(speed)};
+  }
+  for (const auto& [from, sender] : ports) {
+    for (const auto& [to, receiver] : ports) {
+      if (from == to) continue;
+      ways_[{from, to}] = {schedule_.add_path({sender.out, receiver.in}), Nanoseconds{0}, busy};
     }
   }
 }

@@ -4,25 +4,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/hardware/description.h"
+#include "common/hardware/operation_costs.h"
 #include "common/runtime/interpreter.h"
+#include "common/runtime/link_model.h"
 #include "common/runtime/simulated/schedule.h"
 #include "common/runtime/span.h"
 
 namespace tandem::simulated {
+
+// A link that every device and the host are at the end of, as the host back end models one: each
+// has one port for all its transfers, in either direction.
+struct OneLink {
+  LinkModel model{};
+  int ranks_here = 1;  // ranks of equal work that this platform's one device stands for
+};
+
+// What a simulation knows beside the description.
+struct SimulationExtras {
+  std::optional<OperationCosts> costs{};  // absent: those of the description
+  std::optional<OneLink> link{};          // in place of the description's links
+};
 
 // What all objects of a simulated platform share: the schedule, the host thread that is running,
 // the machine's links, and the addresses that are given out. Host threads are lanes that one real
 // thread records, one after another; not thread-safe.
 class Simulation {
  public:
-  Simulation(HardwareDescription hardware, int devices);
+  Simulation(HardwareDescription hardware, int devices, SimulationExtras extras = {});
 
   [[nodiscard]] const HardwareDescription& hardware() const { return hardware_; }
   [[nodiscard]] Schedule& schedule() { return schedule_; }
+  [[nodiscard]] OperationCosts& costs() { return costs_; }
+  // Absent: links are the description's.
+  [[nodiscard]] const std::optional<OneLink>& one_link() const { return link_; }
   [[nodiscard]] ProcessorId processor(DeviceId device) const;
 
   // ---- the host thread that is running ----
@@ -49,6 +68,7 @@ class Simulation {
   struct Way {
     PathId path{};
     Nanoseconds latency{0};
+    Bytes busy{};  // what the path could carry while each transfer's latency keeps it busy
   };
   // Between two devices, or a device and the host; not within one.
   [[nodiscard]] const Way& way(DeviceId from, DeviceId to) const;
@@ -65,9 +85,12 @@ class Simulation {
 
   void add_ports();
   void add_ways();
+  void add_ways_of(const OneLink& link);
 
   const HardwareDescription hardware_;
   const int devices_;
+  const std::optional<OneLink> link_;
+  OperationCosts costs_;
   Schedule schedule_;
   LaneId thread_;
   std::map<const Interpreter*, LockId> locks_;

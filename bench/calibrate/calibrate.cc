@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/calibrate/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "bench/calibrate/machine_costs.h"
+#include "bench/calibrate/size_times.h"
+#include "bench/calibrate/step_times.h"
+#include "bench/job/core_speed.h"
+#include "bench/step/measured_peak.h"
+#include "bench/step/workload_source.h"
+#include "common/base/checksummed_file.h"
+#include "common/base/error.h"
+#include "common/hardware/calibration.h"
+#include "common/results/context.h"
+#include "common/results/files.h"
+#include "common/results/machine_facts.h"
+#include "common/runtime/registry.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kMostTeam = 8;  // devices whose threads and collectives are timed together
+
+bool is_on_host(const Job& job) { return job.platform->backend() == Backend::kHost; }
+
+// A device's kind, without its number: "AMD EPYC 7763, a core", "NVIDIA H200".
+std::string device_kind(const Job& job, const results::MachineFacts& machine) {
+  if (is_on_host(job)) return machine.cpu_model + ", a core";
+  const std::string name = job.device->name();
+  return name.substr(0, name.rfind(" (GPU "));
+}
+
+// What this process runs on and is.
+struct Here {
+  Job& job;
+  const StepOptions& options;
+  const std::vector<int>& cores;
+};
+
+CalibrationOrigin origin_of(const Here& here) {
+  const auto& [job, options, cores] = here;
+  const results::MachineFacts machine = results::gather_machine_facts();
+  CalibrationOrigin origin;
+  origin.fingerprint =
+      fmt::format("{} cores of {}, {}", cores.size(), machine.cpu_model, device_kind(job, machine));
+  origin.backend = to_string(job.platform->backend());
+  origin.precision = name_of(options.variant.training.precision);
+  origin.built_by = results::built_by();
+  origin.built_from = results::built_from();
+  origin.time = results::gather_context("step_bench").date;
+  return origin;
+}
+
+void check_same(const std::string& file, std::string_view what, const std::string& theirs,
+                const std::string& here) {
+  if (theirs == here) return;
+  fail(
+      ErrorKind::kUsage,
+      "--calibrate={}: the file has times of another {}, '{}', and this is '{}': give another file",
+      file, what, theirs, here);
+}
+
+// What the file has so far; nothing where there is no file yet.
+std::optional<Calibration> calibration_so_far(const Here& at) {
+  const std::string& file = at.options.calibrated_file;
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return std::nullopt;
+  Calibration found = read_calibration(file);
+  const CalibrationOrigin here = origin_of(at);
+  check_same(file, "machine", found.origin.fingerprint, here.fingerprint);
+  check_same(file, "back end", found.origin.backend, here.backend);
+  check_same(file, "precision", found.origin.precision, here.precision);
+  return found;
+}
+
+// The devices of this machine, some of them where there are many.
+int devices_here(const Here& here) {
+  const std::size_t all = is_on_host(here.job)
+                              ? here.cores.size()
+                              : choose_backend(BackendChoice::kCuda, {}).gpus.size();
+  return std::clamp(static_cast<int>(all), 1, kMostTeam);
+}
+
+// Figures of which the description is made; the launch cost follows from the steps.
+MachineFigures measured_machine(const Here& here, const Calibration& calibration) {
+  Job& job = here.job;
+  const Precision precision = here.options.variant.training.precision;
+  const results::MachineFacts machine = results::gather_machine_facts();
+  Device& device = *job.device;
+  MachineFigures figures;
+  figures.device = device_kind(job, machine);
+  figures.devices = devices_here(here);
+  figures.name = fmt::format("calibrated {}", figures.device);
+  figures.multiprocessors = device.multiprocessor_count();
+  figures.memory = device.memory().capacity;
+  figures.precision = is_on_host(job) ? "fp32" : name_of(precision);
+  figures.flops = is_on_host(job) ? measured_core_flops(job.cores.front())
+                                  : peak_flops(measure_products(device, precision));
+  const MeasuredPoint& small = calibration.sizes.at("fill").front();
+  const MeasuredPoint& large = calibration.sizes.at("copy").back();
+  figures.least_time = small.seconds.front();
+  figures.host_copies = time_host_copies(device);
+  figures.memory_bandwidth = std::max(2 * static_cast<double>(large.bytes) / large.seconds.front(),
+                                      figures.host_copies.bandwidth);
+  return figures;
+}
+
+// What takes several devices: threads, copies between two, and collectives of cores.
+void measure_team(const Here& here, MachineFigures& figures, Calibration& calibration) {
+  const Job& job = here.job;
+  PlatformOptions options;
+  options.devices = figures.devices;
+  if (is_on_host(job)) options.cores = here.cores;
+  options.device_memory = {Bytes{figures.memory.value / figures.devices}};
+  const auto platform = open_platform(job.platform->backend(), options);
+  figures.threads = time_threads(*platform);
+  if (figures.devices == 1) return;
+  if (is_on_host(job)) figures.memory = options.device_memory.front();
+  figures.peer_copies = time_peer_copies(platform->device(0), platform->device(1));
+  if (is_on_host(job)) calibration.collectives = time_collectives(*platform);
+}
+
+// The cost of a call. On the host it is in the operations' times already: the calling thread and
+// the device's worker share a core, so that one enqueues while the other computes nothing.
+void set_launch(const Job& job, const StepTimes& times, MachineFigures& figures) {
+  figures.launch = is_on_host(job) ? 0 : times.enqueue_seconds / times.calls;
+  figures.launch_source = is_on_host(job)
+                              ? "measured within the operations, with whose work it shares a core"
+                              : fmt::format("measured: {} calls of a step", times.calls);
+}
+
+std::string line_of(const MeasuredBatch& batch, const std::string& model) {
+  const double spread = (batch.upper_seconds - batch.lower_seconds) / batch.step_seconds;
+  return fmt::format("{}, batch {}: a step takes {}, half of {} steps within {:.1f} %\n", model,
+                     batch.batch, tandem::to_string(Seconds(batch.step_seconds)), batch.steps,
+                     100 * spread);
+}
+
+void add_all(MeasuredOperations& to, const MeasuredOperations& more, std::int64_t batch) {
+  for (const auto& [key, points] : more) {
+    for (MeasuredPoint point : points) {
+      const auto same = [&](const MeasuredPoint& old) {
+        return old.flops == point.flops && old.bytes == point.bytes;
+      };
+      if (std::ranges::any_of(to[key], same)) continue;  // the step's own time counts
+      point.batch = batch;
+      to[key].push_back(point);
+    }
+  }
+}
+
+// Times the model at each batch, in ascending order.
+class ModelCalibration {
+ public:
+  ModelCalibration(Job& job, const StepOptions& options, Calibration& calibration)
+      : job_(job), options_(options), calibration_(calibration), model_(make_model_for(options)) {
+    check_runs_on(*model_, job.platform->backend());
+  }
+
+  // `copies`: of a batch from the host. Returns the times of the smallest batch.
+  StepTimes run(const CopySpeed& copies) {
+    const std::string name = name_in_results(options_.model);
+    const TimedDevice on{*job_.platform, *job_.device, copies.latency, copies.bandwidth};
+    std::optional<StepTimes> first;
+    for (const std::int64_t batch : options_.calibrated_batches) {
+      TrainingOptions training = options_.variant.training;
+      training.global_batch = batch;
+      StepTimes times = time_step(on, *model_, training);
+      add_all(times.measured.operations, time_losses(*job_.device, model_->objective(), batch),
+              batch);
+      add_measured(calibration_.models[name], times.measured);
+      std::cout << line_of(times.measured.batches.front(), name) << std::flush;
+      if (!first) first = std::move(times);
+    }
+    return *first;
+  }
+
+ private:
+  Job& job_;
+  const StepOptions& options_;
+  Calibration& calibration_;
+  const std::unique_ptr<Model> model_;
+};
+
+}  // namespace
+
+void write_calibration(Job& job, const StepOptions& options, const std::vector<int>& cores) {
+  const Here here{job, options, cores};
+  const Precision precision = options.variant.training.precision;
+  std::optional<Calibration> so_far = calibration_so_far(here);
+  Calibration calibration = so_far ? std::move(*so_far) : Calibration{};
+  if (so_far) {
+    const LinkDescription& link = calibration.hardware.node.host_link;
+    ModelCalibration(job, options, calibration)
+        .run({Seconds(link.latency.value).count(), link.bandwidth.value});
+  } else {
+    calibration.sizes = time_sizes(*job.device, precision);
+    MachineFigures figures = measured_machine(here, calibration);
+    measure_team(here, figures, calibration);
+    const StepTimes times = ModelCalibration(job, options, calibration).run(figures.host_copies);
+    set_launch(job, times, figures);
+    calibration.hardware_text = description_text(figures);
+  }
+  calibration.origin = origin_of(here);
+  const std::string text = calibration_text(calibration);
+  static_cast<void>(parse_calibration(text, options.calibrated_file));  // figures that none has
+  results::replace_file(options.calibrated_file, text);
+}
+
+}  // namespace tandem::bench

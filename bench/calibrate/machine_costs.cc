@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/calibrate/machine_costs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "bench/calibrate/size_times.h"
+#include "common/comm/thread_bootstrap.h"
+#include "common/comm/transports/transport_registry.h"
+#include "common/json/writer.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/event_pair.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr Bytes kSmallCopy = kib(4);
+constexpr Bytes kLargeCopy = mib(4);
+constexpr Bytes kCopiedMemory = mib(16);  // that successive copies go through
+constexpr int kThreadRuns = 300;
+constexpr int kCollectiveRows = 9;
+constexpr Bytes kSmallestCollective = kib(1);
+constexpr Bytes kLargestCollective = mib(16);
+constexpr std::int64_t kCollectiveStep = 4;
+constexpr Bytes kRowOfCollectives = mib(16);
+constexpr double kMostBandwidth = 0.99e14;  // that a description may have
+
+// A copy's time at two sizes. `copy(i, size)` enqueues the copy of tensor `i` of its memory.
+CopySpeed speed_of(Device& device, Stream& stream, const std::function<void(int, Bytes)>& copy) {
+  const double small = seconds_in_row(device, stream, [&](int i) { copy(i, kSmallCopy); });
+  const double large = seconds_in_row(device, stream, [&](int i) { copy(i, kLargeCopy); });
+  const double bytes = static_cast<double>(kLargeCopy.value - kSmallCopy.value);
+  return {.latency = small, .bandwidth = bytes / std::max(large - small, 1e-9)};
+}
+
+Span<float> piece_of(Buffer& buffer, int i, Bytes size) {
+  const std::int64_t count = size.value / static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t pieces = buffer.bytes().size() / size.value;
+  return buffer.as<float>().subspan(i % pieces * count, count);
+}
+
+CopySpeed time_copies(Device& on, Buffer& from, Buffer& to) {
+  const auto stream = on.make_stream(StreamPriority::kNormal);
+  const auto speed = speed_of(on, *stream, [&](int i, Bytes size) {
+    enqueue_copy(*stream, piece_of(to, i, size), piece_of(from, i, size));
+  });
+  stream->synchronize();
+  return speed;
+}
+
+double median_of_runs(DeviceThreads& threads) {
+  std::vector<double> seconds;
+  for (int i = 0; i < kThreadRuns; ++i) {
+    const TimePoint start = Clock::now();
+    threads.run([](int) {});
+    seconds.push_back(Seconds(Clock::now() - start).count());
+  }
+  return stats::median(seconds);
+}
+
+// One rank's calls of a collective of one size; the median seconds of one call.
+template <class Enqueue>
+double time_calls(Device& device, Stream& stream, Bytes size, const Enqueue& enqueue) {
+  const auto calls =
+      static_cast<int>(std::clamp<std::int64_t>(kRowOfCollectives.value / size.value, 4, 64));
+  EventPair row(device);
+  std::vector<double> seconds;
+  for (int i = 0; i <= kCollectiveRows; ++i) {
+    row.around(stream, [&] {
+      for (int call = 0; call < calls; ++call) enqueue();
+    });
+    stream.synchronize();
+    if (i > 0) seconds.push_back(Seconds(row.time()).count() / calls);
+  }
+  return stats::median(seconds);
+}
+
+// The collectives of one rank, which calls what all ranks call.
+std::vector<MeasuredCollective> collectives_of(Bootstrap& bootstrap, Device& device) {
+  device.bind_this_thread();
+  const auto ranks = make_communicator(Transport::kAuto, bootstrap, device);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  std::vector<MeasuredCollective> all;
+  for (Bytes size = kSmallestCollective; size <= kLargestCollective;
+       size = size * kCollectiveStep) {
+    const auto buffer = ranks->allocate(size);
+    const Span<float> values = buffer->as<float>();
+    enqueue_zero(*stream, values);
+    const auto add = [&](const char* name, const auto& enqueue) {
+      all.push_back({name, ranks->size(), size.value, time_calls(device, *stream, size, enqueue)});
+    };
+    add("all_reduce", [&] { ranks->all_reduce(*stream, values, ReduceOp::kSum); });
+    add("broadcast", [&] { ranks->broadcast(*stream, values, 0); });
+    stream->synchronize();
+    ranks->barrier();  // nobody frees what others still read
+  }
+  return all;
+}
+
+// Writes figures with their unit and source.
+class FigureWriter {
+ public:
+  explicit FigureWriter(JsonWriter& writer) : writer_(writer) {}
+
+  template <class T>
+  void figure(std::string_view key, const T& value, std::string_view source = "measured") {
+    writer_.open(key, '{');
+    writer_.value("value", value);
+    writer_.value("source", source);
+    writer_.close();
+  }
+  void time(std::string_view key, double seconds, std::string_view source = "measured") {
+    figure(key, fmt::format("{}ns", std::llround(seconds * 1e9)), source);
+  }
+  void bandwidth(std::string_view key, double bytes_per_second) {
+    figure(key, fmt::format("{:.6g}GBps", std::min(bytes_per_second, kMostBandwidth) * 1e-9));
+  }
+  void link(std::string_view key, const CopySpeed& copies, double most) {
+    writer_.open(key, '{');
+    bandwidth("bandwidth", std::min(copies.bandwidth, most));
+    time("latency", copies.latency);
+    writer_.close();
+  }
+
+ private:
+  JsonWriter& writer_;
+};
+
+void write_gpu(JsonWriter& writer, const MachineFigures& figures) {
+  FigureWriter out(writer);
+  writer.open("gpu", '{');
+  writer.value("name", figures.device);
+  out.figure("multiprocessors", figures.multiprocessors);
+  out.figure("memory", fmt::format("{}B", figures.memory.value));
+  out.bandwidth("memory_bandwidth", figures.memory_bandwidth);
+  const std::string flops = fmt::format("{:.6g}GFLOPS", figures.flops * 1e-9);
+  out.figure("fp32", flops, figures.precision == "fp32" ? "measured" : "assumed: not measured");
+  if (figures.precision != "fp32") out.figure(figures.precision, flops);
+  out.figure("product_share", "100%");
+  out.figure("memory_share", "100%");
+  out.time("least_time", figures.least_time);
+  out.figure("contention", "0%", "assumed: what it costs is not calibrated");
+  writer.close();
+}
+
+}  // namespace
+
+CopySpeed time_host_copies(Device& device) {
+  const auto host = device.allocate_host(kCopiedMemory);
+  const auto there = device.allocate(kCopiedMemory);
+  return time_copies(device, *host, *there);
+}
+
+CopySpeed time_peer_copies(Device& from, Device& to) {
+  const auto source = from.allocate(kCopiedMemory);
+  const auto there = to.allocate(kCopiedMemory);
+  return time_copies(to, *source, *there);
+}
+
+ThreadCosts time_threads(Platform& platform) {
+  std::vector<Device*> devices;
+  for (int i = 0; i < platform.device_count(); ++i) devices.push_back(&platform.device(i));
+  const auto kept = platform.make_threads(devices, ThreadLife::kKept);
+  // A run of kept threads is their wake-up and the caller's.
+  const double wake = median_of_runs(*kept) / 2;
+  const auto fresh = platform.make_threads(devices, ThreadLife::kOneRun);
+  const double run = median_of_runs(*fresh);
+  return {.wake = wake, .start = std::max(0.0, run - wake) / static_cast<double>(devices.size())};
+}
+
+std::vector<MeasuredCollective> time_collectives(Platform& platform) {
+  std::vector<MeasuredCollective> all;
+  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
+    auto mine = collectives_of(bootstrap, platform.device(bootstrap.rank()));
+    if (bootstrap.rank() == 0) all = std::move(mine);
+  });
+  return all;
+}
+
+std::string description_text(const MachineFigures& figures) {
+  std::string text;
+  JsonWriter writer(text);
+  FigureWriter out(writer);
+  writer.open("", '{');
+  writer.value("name", figures.name);
+  write_gpu(writer, figures);
+  writer.open("node", '{');
+  constexpr int kMostDevices = 1024;
+  out.figure(
+      "gpus", kMostDevices,
+      fmt::format("assumed: as many as are asked for; this machine has {}", figures.devices));
+  const double most = figures.memory_bandwidth;
+  out.link("host_link", figures.host_copies, most);
+  if (figures.peer_copies) out.link("peer_link", *figures.peer_copies, most);
+  writer.close();
+  writer.open("host", '{');
+  out.time("launch", figures.launch, figures.launch_source);
+  out.time("wake", figures.threads.wake);
+  out.time("thread_start", figures.threads.start);
+  writer.close();
+  writer.close();
+  return text;
+}
+
+}  // namespace tandem::bench

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a machine costs beside operations: copies, threads and collectives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/hardware/calibration.h"
+#include "common/runtime/platform.h"
+
+namespace tandem::bench {
+
+// A way of copies: a small copy's time, and what large ones have beyond it.
+struct CopySpeed {
+  double latency = 0;    // seconds
+  double bandwidth = 0;  // bytes per second
+};
+
+// Copies from pinned host memory to the device.
+[[nodiscard]] CopySpeed time_host_copies(Device& device);
+
+// Copies from one device to another, on a stream of the second.
+[[nodiscard]] CopySpeed time_peer_copies(Device& from, Device& to);
+
+// What the host's threads cost, in seconds.
+struct ThreadCosts {
+  double wake = 0;   // until a parked thread goes on
+  double start = 0;  // until a new thread runs
+};
+[[nodiscard]] ThreadCosts time_threads(Platform& platform);
+
+// All-reduces and broadcasts among the platform's devices, which are cores, by bytes: what a rank's
+// core does in one, handshakes included. Each rank is a thread.
+[[nodiscard]] std::vector<MeasuredCollective> time_collectives(Platform& platform);
+
+// What is measured of a machine, for its description.
+struct MachineFigures {
+  std::string name;    // of the machine
+  std::string device;  // of a device
+  int multiprocessors = 1;
+  Bytes memory;                 // of a device
+  double memory_bandwidth = 0;  // bytes per second, read and written
+  double flops = 0;             // FLOP per second of large products
+  std::string precision;        // of these products: the description's key
+  double least_time = 0;        // seconds of the smallest operation
+  CopySpeed host_copies{};
+  std::optional<CopySpeed> peer_copies{};  // absent: this machine has one device
+  int devices = 1;                         // that this machine has
+  double launch = 0;                       // seconds
+  std::string launch_source;
+  ThreadCosts threads{};
+};
+
+// The description of these figures, in the form that parse_hardware() reads.
+[[nodiscard]] std::string description_text(const MachineFigures& figures);
+
+}  // namespace tandem::bench

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/calibrate/size_times.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/kernels/operation_key.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/event_pair.h"
+#include "common/stats/summary.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kRows = 7;
+constexpr int kLongestRow = 200;          // pieces of work
+constexpr Seconds kWantedRow{1e-3};       // long beside the events at its ends
+constexpr Bytes kCycled = mib(8);         // memory that successive pieces go through, at least
+constexpr Bytes kLargestLoss = mib(512);  // operands of a loss
+constexpr std::int64_t kLossMultiples[] = {1, 2, 4, 8, 16};
+
+// Tensors of one size in a row, so many that the nearest cache does not hold all.
+class CycledTensors {
+ public:
+  CycledTensors(Device& device, Stream& stream, Bytes size)
+      : size_(size.value), count_(std::max<std::int64_t>(2, kCycled.value / size.value)) {
+    buffer_ = device.allocate(Bytes{size_ * count_});
+    enqueue_zero(stream, buffer_->as<float>());
+  }
+
+  // The tensor that piece `i` of a row uses.
+  [[nodiscard]] Span<float> floats(int i) {
+    const std::int64_t each = size_ / static_cast<std::int64_t>(sizeof(float));
+    return buffer_->as<float>().subspan(i % count_ * each, each);
+  }
+
+ private:
+  const std::int64_t size_;
+  const std::int64_t count_;
+  std::unique_ptr<Buffer> buffer_;
+};
+
+// Times work on tensors of one size, and adds it under its name.
+class SizedWork {
+ public:
+  SizedWork(Device& device, Stream& stream, Operations& operations, Bytes size)
+      : device_(device),
+        stream_(stream),
+        operations_(operations),
+        size_(size),
+        a_(device, stream, size),
+        b_(device, stream, size),
+        c_(device, stream, size),
+        one_(device.allocate(bytes_of<float>(AdamClock::kFloats))) {
+    enqueue_zero(stream, one_->as<float>());
+  }
+
+  void add_to(MeasuredOperations& all) {
+    add(all, "copy", size_, [this](int i) { enqueue_copy(stream_, a_.floats(i), b_.floats(i)); });
+    add(all, "zero", size_, [this](int i) { enqueue_zero(stream_, a_.floats(i)); });
+    add_operation(all, "add", [this](int i) {
+      return Add{.a = a_.floats(i), .b = b_.floats(i), .sum = c_.floats(i)};
+    });
+    add_operation(all, "subtract", [this](int i) {
+      return Subtract{.a = a_.floats(i), .b = b_.floats(i), .difference = c_.floats(i)};
+    });
+    add_operation(all, "scale", [this](int i) {
+      return Scale{.in = a_.floats(i), .out = b_.floats(i), .factor = 0.5F};
+    });
+    add_operation(all, "fill", [this](int i) { return Fill{.values = a_.floats(i)}; });
+    add_operation(all, "add_scalar", [this](int i) { return AddScalar{.values = a_.floats(i)}; });
+    add_operation(all, "fill_random",
+                  [this](int i) { return FillRandom{.values = a_.floats(i), .seed = 1}; });
+    add_operation(all, "convert", [this](int i) { return narrowed(i); });
+    add_operation(all, "sgd_update", [this](int i) { return sgd(i); });
+    add_operation(all, "adam_update", [this](int i) { return adam(i); });
+    add_operation(all, "weighted_sum", [this](int i) {
+      return WeightedSum{
+          .values = a_.floats(i), .weights = b_.floats(i), .sum = one_->as<float>(1)};
+    });
+  }
+
+ private:
+  [[nodiscard]] Convert narrowed(int i) {
+    const Span<float> wide = a_.floats(i);
+    const ByteSpan room = as_writable_bytes(b_.floats(i));
+    return {.in = wide, .out = AnySpan(room.data(), wide.size(), DType::kBFloat16, room.device())};
+  }
+
+  [[nodiscard]] SgdUpdate sgd(int i) {
+    return {.tensors = {{a_.floats(i), b_.floats(i), c_.floats(i)}}, .momentum = 0.9F};
+  }
+
+  // The second moment lies in the next tensor of the first one's row.
+  [[nodiscard]] AdamUpdate adam(int i) {
+    return {.tensors = {{a_.floats(i), b_.floats(i), b_.floats(i + 1), c_.floats(i)}},
+            .clock = one_->as<float>(AdamClock::kFloats)};
+  }
+
+  template <class Make>
+  void add_operation(MeasuredOperations& all, const char* name, const Make& make) {
+    add(all, name, bytes_moved_by(make(0)), [&](int i) { operations_.enqueue(stream_, make(i)); });
+  }
+
+  template <class Enqueue>
+  void add(MeasuredOperations& all, const char* name, Bytes moved, const Enqueue& enqueue) {
+    all[name].push_back(
+        {.bytes = moved.value, .seconds = {seconds_in_row(device_, stream_, enqueue)}});
+  }
+
+  Device& device_;
+  Stream& stream_;
+  Operations& operations_;
+  const Bytes size_;
+  CycledTensors a_;
+  CycledTensors b_;
+  CycledTensors c_;
+  const std::unique_ptr<Buffer> one_;
+};
+
+// Times one loss of `count` samples, in one operation and in two.
+class SizedLoss {
+ public:
+  SizedLoss(Device& device, Operations& operations, Stream& stream, const Objective& objective,
+            std::int64_t count)
+      : device_(device),
+        operations_(operations),
+        stream_(stream),
+        objective_(objective),
+        outputs_(count * objective.target_width * std::max<std::int64_t>(objective.classes, 1)),
+        prediction_(zeros(outputs_)),
+        gradient_(zeros(outputs_)),
+        target_(zeros(count * objective.target_width)),
+        loss_(zeros(1)) {}
+
+  void add_to(MeasuredOperations& all) {
+    if (objective_.kind == ObjectiveKind::kCrossEntropy) {
+      const CrossEntropyLoss whole{.classes = objective_.classes,
+                                   .prediction = prediction_->as<float>(outputs_),
+                                   .target = target_->as<float>(),
+                                   .gradient = gradient_->as<float>(outputs_),
+                                   .loss = loss_->as<float>(1)};
+      CrossEntropyLoss alone = whole;
+      alone.gradient = {};
+      add(all, "cross_entropy_loss", whole);
+      add(all, "cross_entropy_loss", alone);
+      add(all, "cross_entropy_loss_backward",
+          CrossEntropyLossBackward{objective_.classes, whole.prediction, whole.target,
+                                   loss_->as<float>(1), whole.gradient});
+      return;
+    }
+    const MseLoss whole{prediction_->as<float>(outputs_), target_->as<float>(outputs_),
+                        gradient_->as<float>(outputs_), loss_->as<float>(1)};
+    MseLoss alone = whole;
+    alone.gradient = {};
+    add(all, "mse_loss", whole);
+    add(all, "mse_loss", alone);
+    add(all, "mse_loss_backward",
+        MseLossBackward{whole.prediction, whole.target, loss_->as<float>(1), whole.gradient});
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Buffer> zeros(std::int64_t count) {
+    auto buffer = device_.allocate(bytes_of<float>(count));
+    enqueue_zero(stream_, buffer->as<float>(count));
+    return buffer;
+  }
+
+  template <class Op>
+  void add(MeasuredOperations& all, std::string_view name, const Op& op) {
+    const double seconds =
+        seconds_in_row(device_, stream_, [&](int) { operations_.enqueue(stream_, op); });
+    all[key_of(op, name)].push_back({.bytes = bytes_moved_by(op).value, .seconds = {seconds}});
+  }
+
+  Device& device_;
+  Operations& operations_;
+  Stream& stream_;
+  const Objective objective_;
+  const std::int64_t outputs_;
+  const std::unique_ptr<Buffer> prediction_;
+  const std::unique_ptr<Buffer> gradient_;
+  const std::unique_ptr<Buffer> target_;
+  const std::unique_ptr<Buffer> loss_;
+};
+
+Bytes left_on(const Device& device) {
+  const MemoryUse use = device.memory();
+  return use.capacity - use.used;
+}
+
+}  // namespace
+
+double seconds_in_row(Device& device, Stream& stream, const std::function<void(int)>& enqueue) {
+  EventPair row(device);
+  const auto time = [&](int pieces) {
+    row.around(stream, [&] {
+      for (int i = 0; i < pieces; ++i) enqueue(i);
+    });
+    stream.synchronize();
+    return Seconds(row.time()).count() / pieces;
+  };
+  static_cast<void>(time(1));  // primitives are made, and memory is touched
+  const double wanted = kWantedRow.count() / std::max(time(3), 1e-9);
+  const int pieces = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 3, kLongestRow);
+  std::vector<double> samples;
+  for (int i = 0; i < kRows; ++i) samples.push_back(time(pieces));
+  return stats::median(samples);
+}
+
+MeasuredOperations time_sizes(Device& device, Precision precision) {
+  constexpr int kTensors = 3;
+  const auto operations = make_operations(device, precision);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  MeasuredOperations all;
+  for (Bytes size = kSmallestTensor; size <= kLargestTensor; size = size * kTensorStep) {
+    const Bytes room{std::max(2 * size.value, kCycled.value) * kTensors};
+    if (room > Bytes{left_on(device).value / 2}) break;
+    SizedWork(device, *stream, *operations, size).add_to(all);
+    stream->synchronize();
+  }
+  return all;
+}
+
+MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch) {
+  const auto operations = make_operations(device);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  MeasuredOperations all;
+  for (const std::int64_t multiple : kLossMultiples) {
+    const std::int64_t outputs =
+        batch * multiple * objective.target_width * std::max<std::int64_t>(objective.classes, 1);
+    const Bytes operands = bytes_of<float>(3 * outputs);
+    if (multiple > 1 && operands > std::min(kLargestLoss, Bytes{left_on(device).value / 2})) break;
+    SizedLoss(device, *operations, *stream, objective, batch * multiple).add_to(all);
+    stream->synchronize();
+  }
+  return all;
+}
+
+}  // namespace tandem::bench

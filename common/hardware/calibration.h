@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A calibration: what operations, copies and collectives took on a machine, so that a simulation
+// needs no description of that machine. A file holds one machine and one precision, and any number
+// of models.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/units.h"
+#include "common/hardware/description.h"
+
+namespace tandem {
+
+// The times of operations with the same work, FLOPs and bytes, in one step.
+struct MeasuredPoint {
+  std::int64_t batch = 0;  // of the step; 0: measured apart from steps
+  double flops = 0;
+  std::int64_t bytes = 0;
+  std::vector<double> seconds{};  // by order of occurrence in the step
+};
+
+// Times by key: an operation's name with its shape, but for the batch.
+using MeasuredOperations = std::map<std::string, std::vector<MeasuredPoint>>;
+
+// The step of `single` at one batch, to which its operations' times add up.
+struct MeasuredBatch {
+  std::int64_t batch = 0;
+  double step_seconds = 0;   // median
+  double lower_seconds = 0;  // quartiles of the steps
+  double upper_seconds = 0;
+  int steps = 0;
+};
+
+struct MeasuredModel {
+  std::vector<MeasuredBatch> batches{};  // in ascending order
+  MeasuredOperations operations{};
+};
+
+// The work that the cores of a collective's ranks do while it lasts, by its bytes; a GPU's
+// collectives have no entries.
+struct MeasuredCollective {
+  std::string name;  // "all_reduce"
+  int ranks = 0;
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+// What was measured, where and with what.
+struct CalibrationOrigin {
+  std::string fingerprint;  // of the machine: another machine has another one
+  std::string backend;
+  std::string precision;
+  std::string built_by;
+  std::string built_from;
+  std::string time;  // when the file was written last, UTC
+};
+
+struct Calibration {
+  CalibrationOrigin origin;
+  // The machine as a description (hardware/description.h) has it, and the text of that.
+  HardwareDescription hardware;
+  std::string hardware_text;
+  MeasuredOperations sizes;  // by name alone, of any model, at a few sizes
+  std::vector<MeasuredCollective> collectives;
+  std::map<std::string, MeasuredModel> models;  // by the model's name
+};
+
+// Reads a calibration's text; `source` begins every error. Throws a usage error of one line, which
+// names the key.
+[[nodiscard]] Calibration parse_calibration(std::string_view text, const std::string& source);
+
+// The calibration in a file, or in a file with the checksum that it must have, "own.json#0123...".
+[[nodiscard]] Calibration read_calibration(const std::string& name);
+
+// The text that parse_calibration() reads.
+[[nodiscard]] std::string calibration_text(const Calibration& calibration);
+
+// Adds what was measured of a model, in place of what was measured of the same batches before.
+void add_measured(MeasuredModel& to, const MeasuredModel& measured);
+
+}  // namespace tandem

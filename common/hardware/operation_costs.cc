@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/hardware/operation_costs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "common/base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr double kFarthest = 4;  // beyond the measured sizes
+constexpr double kLeast = 1e-9;  // seconds: times have a logarithm
+constexpr double kAlike = 1e-9;  // relative difference of equal sizes
+
+double size_of(double flops, double bytes) { return flops > 0 ? flops : bytes; }
+
+bool are_alike(double a, double b) { return std::abs(a - b) <= kAlike * std::max(a, b); }
+
+double mean_of(const std::vector<double>& seconds) {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+}
+
+// Combines two lists one by one where they are of one length, and their means where they are not.
+template <class Combine>
+std::vector<double> combined(const std::vector<double>& a, const std::vector<double>& b,
+                             const Combine& combine) {
+  if (a.size() != b.size()) return {combine(mean_of(a), mean_of(b))};
+  std::vector<double> all;
+  for (std::size_t i = 0; i < a.size(); ++i) all.push_back(combine(a[i], b[i]));
+  return all;
+}
+
+double slope(const SizedTimes& from, const SizedTimes& to) {
+  const double times = std::log(std::max(mean_of(to.seconds), kLeast)) -
+                       std::log(std::max(mean_of(from.seconds), kLeast));
+  return times / (std::log(to.size) - std::log(from.size));
+}
+
+// The times at `size` from those of `end`, the last of the curve's ends before `size`.
+SecondsAtSize scaled(const SizedTimes& end, double slope, double size) {
+  const double factor = std::pow(size / end.size, std::clamp(slope, 0.0, 1.0));
+  SecondsAtSize found{.seconds = end.seconds, .basis = CostBasis::kScaled};
+  for (double& seconds : found.seconds) seconds *= factor;
+  return found;
+}
+
+std::optional<SecondsAtSize> beyond(const std::vector<SizedTimes>& curve, double size) {
+  const bool is_above = size > curve.back().size;
+  const SizedTimes& end = is_above ? curve.back() : curve.front();
+  const double ratio = is_above ? size / end.size : end.size / size;
+  if (ratio > kFarthest * (1 + kAlike)) return std::nullopt;
+  if (curve.size() == 1) return scaled(end, 1, size);
+  const std::size_t first = is_above ? curve.size() - 2 : 0;
+  return scaled(end, slope(curve[first], curve[first + 1]), size);
+}
+
+Nanoseconds rounded_time(double seconds) { return Nanoseconds{std::llround(seconds * 1e9)}; }
+
+}  // namespace
+
+std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve, double size) {
+  if (curve.empty() || size <= 0) return std::nullopt;
+  const auto above = std::ranges::lower_bound(curve, size * (1 - kAlike), {}, &SizedTimes::size);
+  if (above != curve.end() && are_alike(above->size, size)) {
+    return SecondsAtSize{above->seconds, CostBasis::kMeasured};
+  }
+  if (above == curve.begin() || above == curve.end()) return beyond(curve, size);
+  const SizedTimes& below = *std::prev(above);
+  const double share = std::log(size / below.size) / std::log(above->size / below.size);
+  const auto between = [share](double a, double b) {
+    return std::exp((1 - share) * std::log(std::max(a, kLeast)) +
+                    share * std::log(std::max(b, kLeast)));
+  };
+  return SecondsAtSize{combined(below.seconds, above->seconds, between), CostBasis::kInterpolated};
+}
+
+std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points) {
+  std::vector<const MeasuredPoint*> sorted;
+  for (const MeasuredPoint& point : points) sorted.push_back(&point);
+  const auto size = [](const MeasuredPoint* point) {
+    return size_of(point->flops, static_cast<double>(point->bytes));
+  };
+  std::ranges::stable_sort(sorted, {}, size);
+  std::vector<SizedTimes> curve;
+  int alike = 0;  // points of the last size so far, of which its times are the mean
+  for (const MeasuredPoint* const point : sorted) {
+    if (size(point) <= 0) continue;
+    if (curve.empty() || !are_alike(curve.back().size, size(point))) {
+      curve.push_back({size(point), point->seconds});
+      alike = 1;
+      continue;
+    }
+    const double weight = 1.0 / ++alike;
+    curve.back().seconds =
+        combined(curve.back().seconds, point->seconds,
+                 [weight](double all, double one) { return all + weight * (one - all); });
+  }
+  return curve;
+}
+
+OperationCosts::OperationCosts(std::shared_ptr<const Calibration> calibration,
+                               const std::string& model, std::optional<GpuDescription> described)
+    : calibration_(std::move(calibration)), model_(model), described_(std::move(described)) {
+  const auto found = calibration_->models.find(model);
+  if (found == calibration_->models.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, one] : calibration_->models) names.push_back(name);
+    fail(ErrorKind::kUsage,
+         "--calibration has no times of {}, but of {}: calibrate that model, with step_bench "
+         "--calibrate",
+         model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  for (const auto& [key, points] : found->second.operations) {
+    of_model_.by_key[key] = curve_of(points);
+  }
+  for (const auto& [name, points] : calibration_->sizes) of_sizes_.by_key[name] = curve_of(points);
+}
+
+const std::vector<SizedTimes>* OperationCosts::find(const Curves& curves, std::string_view key) {
+  const auto found = curves.by_key.find(key);
+  return found == curves.by_key.end() ? nullptr : &found->second;
+}
+
+// Times of the model's own step come first, then those at sizes that lie around the asked one.
+std::optional<SecondsAtSize> OperationCosts::measured(const AskedOperation& asked) const {
+  const double size = size_of(asked.work.flops, static_cast<double>(asked.work.moved.value));
+  std::optional<SecondsAtSize> farther;
+  const auto at = [&](const std::vector<SizedTimes>* curve) -> std::optional<SecondsAtSize> {
+    if (curve == nullptr) return std::nullopt;
+    auto found = seconds_at(*curve, size);
+    if (!found || found->basis != CostBasis::kScaled) return found;
+    if (!farther) farther = std::move(found);
+    return std::nullopt;
+  };
+  if (auto found = at(find(of_model_, asked.key))) return found;
+  const std::vector<SizedTimes>* const sizes = find(of_sizes_, asked.name);
+  if (auto found = at(sizes)) return found;
+  // What is smaller than the smallest size takes as long: it is the least time of an operation.
+  const bool is_small = sizes != nullptr && !sizes->empty() && size < sizes->front().size;
+  if (!farther && is_small) return SecondsAtSize{sizes->front().seconds, CostBasis::kScaled};
+  return farther;
+}
+
+void OperationCosts::refuse(const AskedOperation& asked) const {
+  fail(ErrorKind::kUsage,
+       "--calibration: {} of {:.3g} FLOPs and {} was not measured, nor within a factor of four, in "
+       "a step of {}: calibrate the model at batches that are nearer, or give --hardware, which "
+       "says what else costs",
+       asked.key, asked.work.flops, to_string(asked.work.moved), model_);
+}
+
+OperationCost OperationCosts::cost_of(const AskedOperation& asked) const {
+  if (calibration_) {
+    if (const auto found = measured(asked)) {
+      OperationCost cost{.basis = found->basis};
+      for (const double seconds : found->seconds) cost.times.push_back(rounded_time(seconds));
+      return cost;
+    }
+    if (!described_) refuse(asked);
+  }
+  const bool has_products = asked.work.flops > 0;
+  return {.times = {has_products ? operation_time(*described_, asked.peak, asked.work)
+                                 : memory_time(*described_, asked.work.moved)}};
+}
+
+Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size, int ranks) const {
+  if (!calibration_ || described_) return Nanoseconds{0};
+  std::vector<const MeasuredCollective*> all;
+  for (const MeasuredCollective& one : calibration_->collectives) {
+    if (one.name == name) all.push_back(&one);
+  }
+  if (all.empty()) return Nanoseconds{0};
+  const auto distance = [ranks](const MeasuredCollective* one) {
+    return std::abs(one->ranks - ranks);
+  };
+  const int nearest = (*std::ranges::min_element(all, {}, distance))->ranks;
+  std::vector<MeasuredPoint> points;
+  for (const MeasuredCollective* const one : all) {
+    if (one->ranks != nearest) continue;
+    points.push_back({.bytes = one->bytes, .seconds = {one->seconds}});
+  }
+  const std::vector<SizedTimes> curve = curve_of(points);
+  const auto bytes = static_cast<double>(size.value);
+  if (curve.empty() || bytes <= curve.front().size) {
+    return rounded_time(curve.empty() ? 0 : curve.front().seconds.front());
+  }
+  if (bytes > curve.back().size) {
+    return rounded_time(curve.back().seconds.front() * bytes / curve.back().size);
+  }
+  return rounded_time(seconds_at(curve, bytes)->seconds.front());
+}
+
+std::string OperationCosts::take_account() {
+  constexpr std::array<std::string_view, kCostBases> kWords{"measured", "interpolated", "scaled",
+                                                            "described"};
+  double all = 0;
+  for (const Nanoseconds time : account_) all += static_cast<double>(time.count());
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < kCostBases; ++i) {
+    const auto time = static_cast<double>(account_[i].count());
+    if (time > 0) parts.push_back(fmt::format("{:.3g} % {}", 100 * time / all, kWords[i]));
+  }
+  account_ = {};
+  return parts.empty() ? "" : fmt::format("operations: {}", fmt::join(parts, ", "));
+}
+
+}  // namespace tandem

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operation costs in a simulation: its measured time, a time between measured ones or a
+// little beyond them, or the description's roofline where there is a description.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/units.h"
+#include "common/hardware/calibration.h"
+#include "common/hardware/description.h"
+#include "common/hardware/operation_time.h"
+
+namespace tandem {
+
+// What the time of an operation rests on.
+enum class CostBasis {
+  kMeasured,
+  kInterpolated,  // between two measured sizes
+  kScaled,        // beyond the measured sizes, by no more than a factor of four
+  kDescribed,     // the description's roofline
+};
+inline constexpr std::size_t kCostBases = 4;
+
+struct OperationCost {
+  std::vector<Nanoseconds> times{};  // by order of occurrence in a step, in turn; one or more
+  CostBasis basis = CostBasis::kDescribed;
+};
+
+// An operation whose cost is asked for.
+struct AskedOperation {
+  std::string_view name;   // "linear_forward"
+  std::string_view key{};  // the name with the shape, but for the batch
+  OperationWork work;
+  double peak = 0;  // FLOP per second of its products at best, for the roofline
+};
+
+// Times by size, in ascending order of size; sizes are FLOPs, or bytes of operations without any.
+struct SizedTimes {
+  double size = 0;
+  std::vector<double> seconds{};  // by order of occurrence
+};
+
+// The seconds at `size` by interpolation between the nearest two of `curve`, both in logarithms;
+// beyond its ends by no more than a factor of four, with the slope of the last two but neither
+// falling nor steeper than proportional. Nothing farther beyond, or without times.
+struct SecondsAtSize {
+  std::vector<double> seconds{};
+  CostBasis basis = CostBasis::kMeasured;
+};
+[[nodiscard]] std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve,
+                                                      double size);
+
+// The measured times as curves.
+[[nodiscard]] std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points);
+
+// The costs of operations of one model on one machine. Thread-safe but for the account.
+class OperationCosts {
+ public:
+  // Costs by the description alone.
+  explicit OperationCosts(const GpuDescription& described) : described_(described) {}
+  // Costs by the calibration of `model`, and of other operations by `described` where it is there.
+  // Throws a usage error where the calibration has no such model.
+  OperationCosts(std::shared_ptr<const Calibration> calibration, const std::string& model,
+                 std::optional<GpuDescription> described);
+
+  // Throws a usage error that names the operation where nothing says what it costs.
+  [[nodiscard]] OperationCost cost_of(const AskedOperation& asked) const;
+
+  [[nodiscard]] bool is_calibrated() const { return calibration_ != nullptr; }
+  // Whether operations that were not measured have the description's costs.
+  [[nodiscard]] bool is_described() const { return described_.has_value(); }
+
+  // The work of a collective of cores beside its transfer: between measured sizes, and beyond them
+  // in proportion; of the number of ranks that is nearest. 0 where none was
+  // measured, and on a machine that is described.
+  [[nodiscard]] Nanoseconds work_of_collective(std::string_view name, Bytes size, int ranks) const;
+
+  // Adds the time of an operation to the account of what times rest on.
+  void note(CostBasis basis, Nanoseconds time) {
+    account_[static_cast<std::size_t>(basis)] += time;
+  }
+  // The account since the last call, in words: "operations: 97 % measured, 3 % interpolated".
+  // Empty where no operation took time.
+  [[nodiscard]] std::string take_account();
+
+ private:
+  struct Curves {
+    std::map<std::string, std::vector<SizedTimes>, std::less<>> by_key;
+  };
+  [[nodiscard]] static const std::vector<SizedTimes>* find(const Curves& curves,
+                                                           std::string_view key);
+  [[nodiscard]] std::optional<SecondsAtSize> measured(const AskedOperation& asked) const;
+  [[noreturn]] void refuse(const AskedOperation& asked) const;
+
+  std::shared_ptr<const Calibration> calibration_{};  // null: none; shared with who read it
+  std::string model_{};
+  std::optional<GpuDescription> described_;
+  Curves of_model_{};
+  Curves of_sizes_{};
+  std::array<Nanoseconds, kCostBases> account_{};
+};
+
+}  // namespace tandem
