@@ -114,19 +114,39 @@ MachineFigures measured_machine(const Here& here, const Calibration& calibration
   return figures;
 }
 
-// What takes several devices: threads, copies between two, and collectives of cores.
-void measure_team(const Here& here, MachineFigures& figures, Calibration& calibration) {
-  const Job& job = here.job;
+// Devices of this machine as a team, with memory shared evenly where they are cores.
+std::unique_ptr<Platform> open_team(const Here& here) {
+  const int devices = devices_here(here);
   PlatformOptions options;
-  options.devices = figures.devices;
-  if (is_on_host(job)) options.cores = here.cores;
-  options.device_memory = {Bytes{figures.memory.value / figures.devices}};
-  const auto platform = open_platform(job.platform->backend(), options);
-  figures.threads = time_threads(*platform);
-  if (figures.devices == 1) return;
-  if (is_on_host(job)) figures.memory = options.device_memory.front();
-  figures.peer_copies = time_peer_copies(platform->device(0), platform->device(1));
-  if (is_on_host(job)) calibration.collectives = time_collectives(*platform);
+  options.devices = devices;
+  if (is_on_host(here.job)) {
+    options.cores = here.cores;
+    options.device_memory = {Bytes{here.job.device->memory().capacity.value / devices}};
+  }
+  return open_platform(here.job.platform->backend(), options);
+}
+
+// Adds the times beside others to those of the same sizes.
+void add_beside(MeasuredOperations& to, const MeasuredOperations& together) {
+  for (auto& [name, points] : to) {
+    const auto found = together.find(name);
+    if (found == together.end()) continue;
+    const std::size_t both = std::min(points.size(), found->second.size());
+    for (std::size_t i = 0; i < both; ++i) points[i].beside_others = found->second[i].seconds;
+  }
+}
+
+// What takes several devices: threads, copies between two, and what cores do beside each other and
+// together.
+void measure_team(const Here& here, Platform& team, MachineFigures& figures,
+                  Calibration& calibration) {
+  figures.threads = time_threads(team);
+  if (team.device_count() == 1) return;
+  figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
+  if (!is_on_host(here.job)) return;
+  figures.memory = team.device(0).memory().capacity;
+  add_beside(calibration.sizes, time_sizes_together(team, here.options.variant.training.precision));
+  calibration.collectives = time_collectives(team);
 }
 
 // The cost of a call. On the host it is in the operations' times already: the calling thread and
@@ -161,15 +181,21 @@ void add_all(MeasuredOperations& to, const MeasuredOperations& more, std::int64_
 // Times the model at each batch, in ascending order.
 class ModelCalibration {
  public:
-  ModelCalibration(Job& job, const StepOptions& options, Calibration& calibration)
-      : job_(job), options_(options), calibration_(calibration), model_(make_model_for(options)) {
+  // `team`: devices of the machine that may share caches and memory.
+  ModelCalibration(Job& job, const StepOptions& options, Platform& team, Calibration& calibration)
+      : job_(job),
+        team_(team),
+        options_(options),
+        calibration_(calibration),
+        model_(make_model_for(options)) {
     check_runs_on(*model_, job.platform->backend());
   }
 
   // `copies`: of a batch from the host. Returns the times of the smallest batch.
   StepTimes run(const CopySpeed& copies) {
     const std::string name = name_in_results(options_.model);
-    const TimedDevice on{*job_.platform, *job_.device, copies.latency, copies.bandwidth};
+    const TimedDevice on{*job_.platform, *job_.device, copies.latency, copies.bandwidth,
+                         is_on_host(job_) ? &team_ : nullptr};
     std::optional<StepTimes> first;
     for (const std::int64_t batch : options_.calibrated_batches) {
       TrainingOptions training = options_.variant.training;
@@ -186,6 +212,7 @@ class ModelCalibration {
 
  private:
   Job& job_;
+  Platform& team_;
   const StepOptions& options_;
   Calibration& calibration_;
   const std::unique_ptr<Model> model_;
@@ -198,15 +225,17 @@ void write_calibration(Job& job, const StepOptions& options, const std::vector<i
   const Precision precision = options.variant.training.precision;
   std::optional<Calibration> so_far = calibration_so_far(here);
   Calibration calibration = so_far ? std::move(*so_far) : Calibration{};
+  const auto team = open_team(here);
   if (so_far) {
     const LinkDescription& link = calibration.hardware.node.host_link;
-    ModelCalibration(job, options, calibration)
+    ModelCalibration(job, options, *team, calibration)
         .run({Seconds(link.latency.value).count(), link.bandwidth.value});
   } else {
     calibration.sizes = time_sizes(*job.device, precision);
     MachineFigures figures = measured_machine(here, calibration);
-    measure_team(here, figures, calibration);
-    const StepTimes times = ModelCalibration(job, options, calibration).run(figures.host_copies);
+    measure_team(here, *team, figures, calibration);
+    const StepTimes times =
+        ModelCalibration(job, options, *team, calibration).run(figures.host_copies);
     set_launch(job, times, figures);
     calibration.hardware_text = description_text(figures);
   }

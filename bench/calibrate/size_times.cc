@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/thread_bootstrap.h"
 #include "common/kernels/operation_key.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
@@ -15,6 +16,7 @@ namespace tandem::bench {
 namespace {
 
 constexpr int kRows = 7;
+constexpr int kLongRows = 3;              // of one piece each
 constexpr int kLongestRow = 200;          // pieces of work
 constexpr Seconds kWantedRow{1e-3};       // long beside the events at its ends
 constexpr Bytes kCycled = mib(8);         // memory that successive pieces go through, at least
@@ -203,10 +205,10 @@ double seconds_in_row(Device& device, Stream& stream, const std::function<void(i
     return Seconds(row.time()).count() / pieces;
   };
   static_cast<void>(time(1));  // primitives are made, and memory is touched
-  const double wanted = kWantedRow.count() / std::max(time(3), 1e-9);
-  const int pieces = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 3, kLongestRow);
+  const double wanted = kWantedRow.count() / std::max(time(1), 1e-9);
+  const int pieces = std::clamp(static_cast<int>(std::min(wanted, 1e6)), 1, kLongestRow);
   std::vector<double> samples;
-  for (int i = 0; i < kRows; ++i) samples.push_back(time(pieces));
+  for (int i = 0; i < (pieces > 1 ? kRows : kLongRows); ++i) samples.push_back(time(pieces));
   return stats::median(samples);
 }
 
@@ -222,6 +224,16 @@ MeasuredOperations time_sizes(Device& device, Precision precision) {
     stream->synchronize();
   }
   return all;
+}
+
+MeasuredOperations time_sizes_together(Platform& platform, Precision precision) {
+  std::vector<MeasuredOperations> all(static_cast<std::size_t>(platform.device_count()));
+  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
+    Device& device = platform.device(bootstrap.rank());
+    device.bind_this_thread();
+    all[static_cast<std::size_t>(bootstrap.rank())] = time_sizes(device, precision);
+  });
+  return std::move(all.front());
 }
 
 MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch) {

@@ -10,6 +10,7 @@
 #include "common/kernels/operations.h"
 #include "common/model/model.h"
 #include "common/runtime/device.h"
+#include "common/runtime/platform.h"
 
 namespace tandem::bench {
 
@@ -21,12 +22,15 @@ namespace tandem::bench {
 // The smallest and the largest tensor whose copies, sums and updates are timed, and the factor
 // between two sizes. The largest is smaller where the device has no room for it.
 inline constexpr Bytes kSmallestTensor = kib(1);
-inline constexpr Bytes kLargestTensor = mib(64);
+inline constexpr Bytes kLargestTensor = mib(128);
 inline constexpr std::int64_t kTensorStep = 8;
 
 // Copies within the device, zeroing, sums, scaling, casts and updates, by name. Successive pieces
-// of work use other memory, as in a step, so that the nearest cache does not hold it.
+// of work use other memory, as in a step, so that no cache holds it.
 [[nodiscard]] MeasuredOperations time_sizes(Device& device, Precision precision);
+
+// The same on the platform's first device, while all its devices do so.
+[[nodiscard]] MeasuredOperations time_sizes_together(Platform& platform, Precision precision);
 
 // The losses of a model whose outputs of several devices come together on one, by key: of a batch
 // and of multiples of it, with the gradient in one operation and in two.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/calibrate/step_times.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,7 +22,7 @@ constexpr int kWarmupSteps = 5;
 constexpr int kLeastPairs = 12;  // of a step with events and one without
 constexpr int kMostPairs = 500;
 constexpr Nanoseconds kWarmupTime = std::chrono::milliseconds(200);
-constexpr Nanoseconds kTime = std::chrono::milliseconds(1500);
+constexpr Nanoseconds kTime = std::chrono::milliseconds(1000);
 constexpr int kPhaseMarks = 6;  // events of a step of `single` beside the operations
 constexpr int kInputCopies = 2;
 
@@ -132,18 +134,76 @@ std::vector<double> scaled_times(const StepSamples& samples, double sum) {
   return seconds;
 }
 
-// Operations of one key and of equal work are one point, with a time for each occurrence.
+// Operations of one key and of equal work are one point, with a time for each occurrence. `beside`
+// is as long as `alone`, or empty.
 void add_operations(MeasuredModel& model, const std::vector<StepOperation>& operations,
-                    const std::vector<double>& seconds, std::int64_t batch) {
+                    const std::vector<double>& alone, const std::vector<double>& beside,
+                    std::int64_t batch) {
   std::map<std::tuple<std::string, double, std::int64_t>, std::size_t> places;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const StepOperation& one = operations[i];
     auto& points = model.operations[one.key];
     const auto [place, is_new] =
         places.try_emplace({one.key, one.work.flops, one.work.moved.value}, points.size());
-    if (is_new) points.push_back({batch, one.work.flops, one.work.moved.value, {}});
-    points[place->second].seconds.push_back(seconds[i]);
+    if (is_new) {
+      points.push_back({.batch = batch, .flops = one.work.flops, .bytes = one.work.moved.value});
+      if (!beside.empty()) points.back().beside_others.emplace();
+    }
+    MeasuredPoint& point = points[place->second];
+    point.seconds.push_back(alone[i]);
+    if (!beside.empty()) point.beside_others->push_back(beside[i]);
   }
+}
+
+// Steps of `single` on all devices of a platform but the first, again and again until destroyed.
+class BusyNeighbours {
+ public:
+  BusyNeighbours(Platform& platform, const Model& model, const TrainingOptions& options) {
+    for (int i = 1; i < platform.device_count(); ++i) {
+      Device& device = platform.device(i);
+      steps_.push_back(std::make_unique<Single>(platform, device, model,
+                                                Shard{0, options.global_batch}, options));
+    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      Device& device = platform.device(static_cast<int>(i) + 1);
+      threads_.emplace_back([this, &device, &single = *steps_[i]] {
+        device.bind_this_thread();
+        while (!is_over_) {
+          single.step();
+          single.synchronize();
+          static_cast<void>(single.collect_phases());
+        }
+      });
+    }
+  }
+  ~BusyNeighbours() {
+    is_over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  BusyNeighbours(const BusyNeighbours&) = delete;
+  BusyNeighbours& operator=(const BusyNeighbours&) = delete;
+
+ private:
+  std::atomic<bool> is_over_{false};
+  std::vector<std::unique_ptr<Single>> steps_;
+  std::vector<std::thread> threads_;
+};
+
+// Nothing where the model does not fit on the neighbours.
+std::unique_ptr<BusyNeighbours> start_neighbours(Platform* platform, const Model& model,
+                                                 const TrainingOptions& options) {
+  if (platform == nullptr || platform->device_count() == 1) return nullptr;
+  std::unique_ptr<BusyNeighbours> neighbours;
+  const auto error = capture_error(
+      [&] { neighbours = std::make_unique<BusyNeighbours>(*platform, model, options); });
+  if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
+  return neighbours;
+}
+
+double time_of_copies(const TimedDevice& on, const Model& model, const TrainingOptions& options) {
+  const Bytes input = bytes_of<float>(options.global_batch *
+                                      (model.input_width() + model.objective().target_width));
+  return kInputCopies * on.copy_latency + static_cast<double>(input.value) / on.copy_bandwidth;
 }
 
 }  // namespace
@@ -156,20 +216,24 @@ StepTimes time_step(const TimedDevice& on, const Model& model, const TrainingOpt
   TrainingOptions watched = options;
   watched.phases.observers.push_back(&marks);
   Single single(on.platform, on.device, model, {0, batch}, watched);
-  const StepSamples samples = sample_steps(single, marks, operations.size());
+  const double copies = time_of_copies(on, model, options);
 
-  const Bytes input =
-      bytes_of<float>(batch * (model.input_width() + model.objective().target_width));
-  const double copies =
-      kInputCopies * on.copy_latency + static_cast<double>(input.value) / on.copy_bandwidth;
+  const StepSamples samples = sample_steps(single, marks, operations.size());
   const double step = stats::median(samples.whole);
+  MeasuredBatch measured{.batch = batch,
+                         .step_seconds = step,
+                         .lower_seconds = stats::percentile(samples.whole, 25),
+                         .upper_seconds = stats::percentile(samples.whole, 75),
+                         .steps = static_cast<int>(samples.whole.size())};
+  std::vector<double> beside;
+  if (const auto neighbours = start_neighbours(on.neighbours, model, options)) {
+    const StepSamples crowded = sample_steps(single, marks, operations.size());
+    measured.beside_others = stats::median(crowded.whole);
+    beside = scaled_times(crowded, *measured.beside_others - copies);
+  }
   StepTimes times;
-  times.measured.batches.push_back({.batch = batch,
-                                    .step_seconds = step,
-                                    .lower_seconds = stats::percentile(samples.whole, 25),
-                                    .upper_seconds = stats::percentile(samples.whole, 75),
-                                    .steps = static_cast<int>(samples.whole.size())});
-  add_operations(times.measured, operations, scaled_times(samples, step - copies), batch);
+  times.measured.batches.push_back(measured);
+  add_operations(times.measured, operations, scaled_times(samples, step - copies), beside, batch);
   times.enqueue_seconds = stats::median(samples.enqueuing);
   times.calls = static_cast<int>(operations.size()) + kPhaseMarks + kInputCopies;
   return times;

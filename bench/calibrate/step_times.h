@@ -17,6 +17,8 @@ struct TimedDevice {
   // Of the copy that brings a batch to the device, as a simulation has it.
   double copy_latency = 0;  // seconds
   double copy_bandwidth = 0;
+  // The devices that share caches and memory with this one, this one's twin first; null: none do.
+  Platform* neighbours = nullptr;
 };
 
 // The steps of `single` at one batch.
@@ -29,7 +31,8 @@ struct StepTimes {
 // Times each operation in the steps of `single` by events around it, in every other step. Events
 // cost time themselves, which small operations would show: the steps between go without events, and
 // all times are scaled so that they, with the copies of the batch, add up to the median of those
-// steps. `options` has the batch.
+// steps. `options` has the batch. Where there are neighbours, all of that once more while each of
+// them runs the same steps, unless the model does not fit on them.
 [[nodiscard]] StepTimes time_step(const TimedDevice& on, const Model& model,
                                   const TrainingOptions& options);
 

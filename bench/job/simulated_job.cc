@@ -59,7 +59,8 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
     const auto calibration = calibration_for(options);
     std::optional<GpuDescription> described;
     if (is_described) described = machine.hardware.gpu;
-    machine.extras.costs.emplace(calibration, options.model, described);
+    const auto others = options.devices > 1 ? OtherDevices::kAtWork : OtherDevices::kIdle;
+    machine.extras.costs.emplace(calibration, options.model, others, described);
     is_of_cores = !is_described && calibration->origin.backend == "host";
     if (!is_described) machine.hardware = calibration->hardware;
   }

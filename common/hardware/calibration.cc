@@ -24,10 +24,14 @@ constexpr auto json_fields(const MeasuredPoint*) {
   return std::tuple{field("batch", &MeasuredPoint::batch, {false, kCount}),
                     field("flops", &MeasuredPoint::flops, {true, kCount}),
                     field("bytes", &MeasuredPoint::bytes, {true, kCount}),
-                    field("seconds", &MeasuredPoint::seconds, {true, kTime})};
+                    field("seconds", &MeasuredPoint::seconds, {true, kTime}),
+                    field("beside_others", &MeasuredPoint::beside_others, {false, kTime})};
 }
 void finish_reading(const MeasuredPoint& point, const JsonValue& json) {
   if (point.seconds.empty()) json.at("seconds").complain("has no time: give one or more");
+  if (point.beside_others && point.beside_others->size() != point.seconds.size()) {
+    json.at("beside_others").complain("has not as many times as 'seconds'");
+  }
 }
 
 constexpr auto json_fields(const MeasuredBatch*) {
@@ -35,7 +39,8 @@ constexpr auto json_fields(const MeasuredBatch*) {
                     field("step_seconds", &MeasuredBatch::step_seconds, {true, kTime}),
                     field("lower_seconds", &MeasuredBatch::lower_seconds, {true, kTime}),
                     field("upper_seconds", &MeasuredBatch::upper_seconds, {true, kTime}),
-                    field("steps", &MeasuredBatch::steps, {true, {1, 1e9}})};
+                    field("steps", &MeasuredBatch::steps, {true, {1, 1e9}}),
+                    field("beside_others", &MeasuredBatch::beside_others, {false, kTime})};
 }
 
 constexpr auto json_fields(const MeasuredModel*) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ struct MeasuredPoint {
   double flops = 0;
   std::int64_t bytes = 0;
   std::vector<double> seconds{};  // by order of occurrence in the step
+  // The same while the machine's other devices did the same; absent where devices share nothing.
+  std::optional<std::vector<double>> beside_others{};
 };
 
 // Times by key: an operation's name with its shape, but for the batch.
@@ -35,6 +38,8 @@ struct MeasuredBatch {
   double lower_seconds = 0;  // quartiles of the steps
   double upper_seconds = 0;
   int steps = 0;
+  // The median while the other devices did the same; absent as above.
+  std::optional<double> beside_others{};
 };
 
 struct MeasuredModel {

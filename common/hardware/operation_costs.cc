@@ -79,7 +79,7 @@ std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve, do
   return SecondsAtSize{combined(below.seconds, above->seconds, between), CostBasis::kInterpolated};
 }
 
-std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points) {
+std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points, OtherDevices others) {
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : points) sorted.push_back(&point);
   const auto size = [](const MeasuredPoint* point) {
@@ -90,21 +90,24 @@ std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points) {
   int alike = 0;  // points of the last size so far, of which its times are the mean
   for (const MeasuredPoint* const point : sorted) {
     if (size(point) <= 0) continue;
+    const bool is_beside = others == OtherDevices::kAtWork && point->beside_others;
+    const std::vector<double>& seconds = is_beside ? *point->beside_others : point->seconds;
     if (curve.empty() || !are_alike(curve.back().size, size(point))) {
-      curve.push_back({size(point), point->seconds});
+      curve.push_back({size(point), seconds});
       alike = 1;
       continue;
     }
     const double weight = 1.0 / ++alike;
     curve.back().seconds =
-        combined(curve.back().seconds, point->seconds,
+        combined(curve.back().seconds, seconds,
                  [weight](double all, double one) { return all + weight * (one - all); });
   }
   return curve;
 }
 
 OperationCosts::OperationCosts(std::shared_ptr<const Calibration> calibration,
-                               const std::string& model, std::optional<GpuDescription> described)
+                               const std::string& model, OtherDevices others,
+                               std::optional<GpuDescription> described)
     : calibration_(std::move(calibration)), model_(model), described_(std::move(described)) {
   const auto found = calibration_->models.find(model);
   if (found == calibration_->models.end()) {
@@ -116,9 +119,11 @@ OperationCosts::OperationCosts(std::shared_ptr<const Calibration> calibration,
          model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
   }
   for (const auto& [key, points] : found->second.operations) {
-    of_model_.by_key[key] = curve_of(points);
+    of_model_.by_key[key] = curve_of(points, others);
   }
-  for (const auto& [name, points] : calibration_->sizes) of_sizes_.by_key[name] = curve_of(points);
+  for (const auto& [name, points] : calibration_->sizes) {
+    of_sizes_.by_key[name] = curve_of(points, others);
+  }
 }
 
 const std::vector<SizedTimes>* OperationCosts::find(const Curves& curves, std::string_view key) {
@@ -184,7 +189,7 @@ Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size
     if (one->ranks != nearest) continue;
     points.push_back({.bytes = one->bytes, .seconds = {one->seconds}});
   }
-  const std::vector<SizedTimes> curve = curve_of(points);
+  const std::vector<SizedTimes> curve = curve_of(points, OtherDevices::kIdle);
   const auto bytes = static_cast<double>(size.value);
   if (curve.empty() || bytes <= curve.front().size) {
     return rounded_time(curve.empty() ? 0 : curve.front().seconds.front());

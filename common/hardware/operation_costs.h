@@ -56,8 +56,13 @@ struct SecondsAtSize {
 [[nodiscard]] std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve,
                                                       double size);
 
-// The measured times as curves.
-[[nodiscard]] std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points);
+// Whether the machine's other devices are at work while an operation runs.
+enum class OtherDevices { kIdle, kAtWork };
+
+// The measured times as a curve: those beside others where these are at work and it makes a
+// difference on the machine.
+[[nodiscard]] std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
+                                               OtherDevices others);
 
 // The costs of operations of one model on one machine. Thread-safe but for the account.
 class OperationCosts {
@@ -67,7 +72,7 @@ class OperationCosts {
   // Costs by the calibration of `model`, and of other operations by `described` where it is there.
   // Throws a usage error where the calibration has no such model.
   OperationCosts(std::shared_ptr<const Calibration> calibration, const std::string& model,
-                 std::optional<GpuDescription> described);
+                 OtherDevices others, std::optional<GpuDescription> described = {});
 
   // Throws a usage error that names the operation where nothing says what it costs.
   [[nodiscard]] OperationCost cost_of(const AskedOperation& asked) const;
