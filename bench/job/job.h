@@ -31,6 +31,7 @@ struct JobOptions {
   std::string calibration{};
   std::string model{};
   std::string precision{};
+  std::int64_t batch = 0;  // on a device
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;

@@ -60,7 +60,8 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
     std::optional<GpuDescription> described;
     if (is_described) described = machine.hardware.gpu;
     const auto others = options.devices > 1 ? OtherDevices::kAtWork : OtherDevices::kIdle;
-    machine.extras.costs.emplace(calibration, options.model, others, described);
+    machine.extras.costs.emplace(calibration, CalibratedSteps{options.model, options.batch, others},
+                                 described);
     is_of_cores = !is_described && calibration->origin.backend == "host";
     if (!is_described) machine.hardware = calibration->hardware;
   }

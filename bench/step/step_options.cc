@@ -69,6 +69,7 @@ void set_calibration(const Values& values, StepOptions& options) {
   std::ranges::sort(options.calibrated_batches);
   options.job.calibration = values.text("calibration");
   options.job.model = name_in_results(options.model);
+  options.job.batch = shards_of(options).front().count;
   options.job.precision = name_of(options.variant.training.precision);
   if (!values.is_given("calibration")) return;
   options.named["calibration"] =

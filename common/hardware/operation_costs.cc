@@ -19,6 +19,16 @@ constexpr double kAlike = 1e-9;  // relative difference of equal sizes
 
 double size_of(double flops, double bytes) { return flops > 0 ? flops : bytes; }
 
+double work_size(const MeasuredPoint& point) {
+  return size_of(point.flops, static_cast<double>(point.bytes));
+}
+
+// How far apart two batches are; 0 where either is not known.
+double distance(std::int64_t a, std::int64_t b) {
+  if (a == 0 || b == 0) return 0;
+  return std::abs(std::log(static_cast<double>(a) / static_cast<double>(b)));
+}
+
 bool are_alike(double a, double b) { return std::abs(a - b) <= kAlike * std::max(a, b); }
 
 double mean_of(const std::vector<double>& seconds) {
@@ -79,50 +89,43 @@ std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve, do
   return SecondsAtSize{combined(below.seconds, above->seconds, between), CostBasis::kInterpolated};
 }
 
-std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points, OtherDevices others) {
+std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
+                                 const CalibratedSteps& steps) {
   std::vector<const MeasuredPoint*> sorted;
   for (const MeasuredPoint& point : points) sorted.push_back(&point);
-  const auto size = [](const MeasuredPoint* point) {
-    return size_of(point->flops, static_cast<double>(point->bytes));
+  const auto by_size = [&](const MeasuredPoint* point) {
+    return std::pair(work_size(*point), distance(point->batch, steps.batch));
   };
-  std::ranges::stable_sort(sorted, {}, size);
+  std::ranges::stable_sort(sorted, {}, by_size);
   std::vector<SizedTimes> curve;
-  int alike = 0;  // points of the last size so far, of which its times are the mean
   for (const MeasuredPoint* const point : sorted) {
-    if (size(point) <= 0) continue;
-    const bool is_beside = others == OtherDevices::kAtWork && point->beside_others;
-    const std::vector<double>& seconds = is_beside ? *point->beside_others : point->seconds;
-    if (curve.empty() || !are_alike(curve.back().size, size(point))) {
-      curve.push_back({size(point), seconds});
-      alike = 1;
-      continue;
-    }
-    const double weight = 1.0 / ++alike;
-    curve.back().seconds =
-        combined(curve.back().seconds, seconds,
-                 [weight](double all, double one) { return all + weight * (one - all); });
+    const double size = work_size(*point);
+    if (size <= 0 || (!curve.empty() && are_alike(curve.back().size, size))) continue;
+    const bool is_beside = steps.others == OtherDevices::kAtWork && point->beside_others;
+    curve.push_back({size, is_beside ? *point->beside_others : point->seconds});
   }
   return curve;
 }
 
 OperationCosts::OperationCosts(std::shared_ptr<const Calibration> calibration,
-                               const std::string& model, OtherDevices others,
-                               std::optional<GpuDescription> described)
-    : calibration_(std::move(calibration)), model_(model), described_(std::move(described)) {
-  const auto found = calibration_->models.find(model);
+                               CalibratedSteps steps, std::optional<GpuDescription> described)
+    : calibration_(std::move(calibration)),
+      steps_(std::move(steps)),
+      described_(std::move(described)) {
+  const auto found = calibration_->models.find(steps_.model);
   if (found == calibration_->models.end()) {
     std::vector<std::string> names;
     for (const auto& [name, one] : calibration_->models) names.push_back(name);
     fail(ErrorKind::kUsage,
          "--calibration has no times of {}, but of {}: calibrate that model, with step_bench "
          "--calibrate",
-         model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
+         steps_.model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
   }
   for (const auto& [key, points] : found->second.operations) {
-    of_model_.by_key[key] = curve_of(points, others);
+    of_model_.by_key[key] = curve_of(points, steps_);
   }
   for (const auto& [name, points] : calibration_->sizes) {
-    of_sizes_.by_key[name] = curve_of(points, others);
+    of_sizes_.by_key[name] = curve_of(points, steps_);
   }
 }
 
@@ -156,7 +159,7 @@ void OperationCosts::refuse(const AskedOperation& asked) const {
        "--calibration: {} of {:.3g} FLOPs and {} was not measured, nor within a factor of four, in "
        "a step of {}: calibrate the model at batches that are nearer, or give --hardware, which "
        "says what else costs",
-       asked.key, asked.work.flops, to_string(asked.work.moved), model_);
+       asked.key, asked.work.flops, to_string(asked.work.moved), steps_.model);
 }
 
 OperationCost OperationCosts::cost_of(const AskedOperation& asked) const {
@@ -189,7 +192,7 @@ Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size
     if (one->ranks != nearest) continue;
     points.push_back({.bytes = one->bytes, .seconds = {one->seconds}});
   }
-  const std::vector<SizedTimes> curve = curve_of(points, OtherDevices::kIdle);
+  const std::vector<SizedTimes> curve = curve_of(points, {});
   const auto bytes = static_cast<double>(size.value);
   if (curve.empty() || bytes <= curve.front().size) {
     return rounded_time(curve.empty() ? 0 : curve.front().seconds.front());

@@ -59,20 +59,28 @@ struct SecondsAtSize {
 // Whether the machine's other devices are at work while an operation runs.
 enum class OtherDevices { kIdle, kAtWork };
 
+// The steps for which a calibration is asked.
+struct CalibratedSteps {
+  std::string model;       // by the name that the calibration has
+  std::int64_t batch = 0;  // on a device; 0: any
+  OtherDevices others = OtherDevices::kIdle;
+};
+
 // The measured times as a curve: those beside others where these are at work and it makes a
-// difference on the machine.
+// difference on the machine. Of equal sizes in steps of several batches, such as an update's, the
+// times are those at the nearest batch.
 [[nodiscard]] std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
-                                               OtherDevices others);
+                                               const CalibratedSteps& steps);
 
 // The costs of operations of one model on one machine. Thread-safe but for the account.
 class OperationCosts {
  public:
   // Costs by the description alone.
   explicit OperationCosts(const GpuDescription& described) : described_(described) {}
-  // Costs by the calibration of `model`, and of other operations by `described` where it is there.
+  // Costs by the calibration, and of operations that it has not by `described` where it is there.
   // Throws a usage error where the calibration has no such model.
-  OperationCosts(std::shared_ptr<const Calibration> calibration, const std::string& model,
-                 OtherDevices others, std::optional<GpuDescription> described = {});
+  OperationCosts(std::shared_ptr<const Calibration> calibration, CalibratedSteps steps,
+                 std::optional<GpuDescription> described = {});
 
   // Throws a usage error that names the operation where nothing says what it costs.
   [[nodiscard]] OperationCost cost_of(const AskedOperation& asked) const;
@@ -104,7 +112,7 @@ class OperationCosts {
   [[noreturn]] void refuse(const AskedOperation& asked) const;
 
   std::shared_ptr<const Calibration> calibration_{};  // null: none; shared with who read it
-  std::string model_{};
+  CalibratedSteps steps_{};
   std::optional<GpuDescription> described_;
   Curves of_model_{};
   Curves of_sizes_{};

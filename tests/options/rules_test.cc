@@ -78,7 +78,14 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(refusal_of("dp", {{"hardware", "own.json"}}),
             "--hardware does nothing without --backend=simulated: leave it out");
   EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}}),
-            "--backend=simulated: which machine? give the file that describes it, with --hardware");
+            "--backend=simulated: which machine? give the file that describes it, with "
+            "--hardware, or the one of a measured one, with --calibration");
+  EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}, {"calibration", "own.json"}}), "");
+  EXPECT_EQ(refusal_of("dp", {{"calibration", "own.json"}}),
+            "--calibration does nothing without --backend=simulated: leave it out");
+  EXPECT_EQ(simulated("dp", {"link", "20us:1GBps"}), "");
+  EXPECT_EQ(simulated("single", {"calibrate", "own.json"}),
+            "--calibrate measures, and --backend=simulated measures nothing: leave it out");
   for (const char* const strategy : {"single", "independent", "dp", "ddp"}) {
     EXPECT_EQ(simulated(strategy), "");
   }
@@ -94,6 +101,19 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
             "--hardware describes: leave it out");
   EXPECT_EQ(simulated("ddp", {"reducer", "horovod"}),
             "--reducer: this choice is not simulated: leave it out");
+}
+
+TEST(Rules, ACalibration_TimesSingleAsItIs) {
+  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"calibrate-batches", "8,32"}}), "");
+  EXPECT_EQ(refusal_of("dp", {{"calibrate", "own.json"}}),
+            "--calibrate times operations on one device, and --strategy=dp is more: leave it out");
+  EXPECT_EQ(refusal_of("single", {{"calibrate-batches", "8"}}),
+            "--calibrate-batches does nothing without --calibrate: give the file to write");
+  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"input", "device"}}),
+            "--input does nothing with --calibrate: leave it out");
+  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"channels-last", "on"}}),
+            "--calibrate times operations on images as they are by default: leave "
+            "--channels-last out");
 }
 
 TEST(Rules, ALaunch_IsTheStrategys) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "common/runtime/simulated/simulated_platform.h"
 #include "tests/support/round_machine.h"
@@ -9,10 +10,11 @@
 namespace tandem::test {
 
 [[nodiscard]] inline std::unique_ptr<Platform> simulated_devices(
-    int count, const HardwareDescription& machine = round_machine()) {
+    int count, const HardwareDescription& machine = round_machine(),
+    simulated::SimulationExtras extras = {}) {
   PlatformOptions options;
   options.devices = count;
-  return simulated::make_simulated_platform(machine, options);
+  return simulated::make_simulated_platform(machine, options, std::move(extras));
 }
 
 }  // namespace tandem::test

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "common/runtime/copy.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
 
@@ -29,7 +31,7 @@ class SimulatedOperationsTest : public testing::Test {
   }
 
   Device& device() {
-    if (!platform_) platform_ = simulated_devices(2, machine_);
+    if (!platform_) platform_ = simulated_devices(2, machine_, std::move(extras_));
     return platform_->device(0);
   }
 
@@ -47,7 +49,16 @@ class SimulatedOperationsTest : public testing::Test {
             .dx = floats(500 * 500)};
   }
 
+  // Costs by a calibration in which each point of `operations` is of a step.
+  void calibrate(const MeasuredOperations& operations) {
+    Calibration calibration;
+    calibration.models["a model"].operations = operations;
+    extras_.costs.emplace(std::make_shared<const Calibration>(calibration),
+                          CalibratedSteps{.model = "a model"});
+  }
+
   HardwareDescription machine_ = round_machine();
+  simulated::SimulationExtras extras_{};
   std::unique_ptr<Platform> platform_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
@@ -87,6 +98,40 @@ TEST_F(SimulatedOperationsTest, OthersTakeTheTimeOfTheirBytes_UpdatesReadWhatThe
       .tensors = {
           {.gradient = floats(250'000), .velocity = floats(250'000), .weight = floats(250'000)}}};
   EXPECT_EQ(time_of(update), Nanoseconds{50'000});
+}
+
+TEST_F(SimulatedOperationsTest, ACalibratedOperation_TakesItsTimesInTurn) {
+  calibrate({{"linear_backward_input 500x500, 3 operands",
+              {{.flops = 2 * 500 * 500 * 500, .bytes = 1, .seconds = {1.234567e-3, 2e-3}}}}});
+  const auto operations = make_operations(device());
+  const auto stream = device().make_stream(StreamPriority::kNormal);
+  const LinearBackwardInput op = product();
+  for (const std::int64_t expected : {1'234'567, 2'000'000, 1'234'567}) {
+    const TimePoint start = platform_->now();
+    operations->enqueue(*stream, op);
+    stream->synchronize();
+    EXPECT_EQ(platform_->now() - start, Nanoseconds{expected});
+  }
+  EXPECT_EQ(simulated::simulation_of(device()).costs().take_account(),
+            "operations: 100 % measured");
+}
+
+TEST_F(SimulatedOperationsTest, CalibratedCopiesAndZeroing_GoByTheirBytes) {
+  calibrate({{"copy", {{.bytes = 4000, .seconds = {3e-6}}, {.bytes = 16'000, .seconds = {6e-6}}}},
+             {"zero", {{.bytes = 4000, .seconds = {1e-6}}}}});
+  const auto stream = device().make_stream(StreamPriority::kNormal);
+  const TimePoint start = platform_->now();
+  enqueue_copy(*stream, floats(4000), Span<const float>(floats(4000)));
+  enqueue_zero(*stream, floats(1000));
+  stream->synchronize();
+  EXPECT_EQ(platform_->now() - start, Nanoseconds{6000 + 1000});
+}
+
+TEST_F(SimulatedOperationsTest, WithoutAMeasuredTime_AreAUsageErrorThatNamesTheOperation) {
+  calibrate({});
+  const Error error = error_of([this] { static_cast<void>(time_of(product())); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "linear_backward_input 500x500, 3 operands")) << error.what();
 }
 
 TEST_F(SimulatedOperationsTest, OnAnotherDevice_NameBothDevices) {

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "common/runtime/copy.h"
 #include "common/runtime/interpreter.h"
 #include "common/runtime/registry.h"
 #include "common/runtime/simulated/simulated_stream.h"
@@ -238,6 +239,28 @@ TEST(SimulatedPlatform, HasTheGpusCapacity_UnlessAskedOtherwise) {
   options.device_memory = {mib(1), mib(2)};
   const auto asked = simulated::make_simulated_platform(test::round_machine(), options);
   EXPECT_EQ(asked->device(1).memory().capacity, mib(2));
+}
+
+// A transfer keeps its ports busy for its latency too: 1 us and 1000 bytes at 1 GB per second.
+TEST(SimulatedPlatform, WithOneLink_TransfersShareThePortsOfDevicesAndHost) {
+  const auto time_of = [](int copies, int ranks) {
+    simulated::SimulationExtras extras;
+    extras.link = simulated::OneLink{{std::chrono::microseconds(1), 1e9}, ranks};
+    const auto platform = test::simulated_devices(copies, test::round_machine(), extras);
+    const auto host = platform->allocate_host(Bytes{1000});
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::vector<std::unique_ptr<Stream>> streams;
+    for (int i = 0; i < copies; ++i) {
+      buffers.push_back(platform->device(i).allocate(Bytes{1000}));
+      streams.push_back(platform->device(i).make_stream(StreamPriority::kNormal));
+      enqueue_copy_bytes(*streams.back(), buffers.back()->bytes(), host->bytes());
+    }
+    for (const auto& stream : streams) stream->synchronize();
+    return Nanoseconds(platform->now().time_since_epoch());
+  };
+  EXPECT_EQ(time_of(1, 1), Nanoseconds{2000});
+  EXPECT_EQ(time_of(2, 1), Nanoseconds{4000});  // both through the host's port
+  EXPECT_EQ(time_of(1, 3), Nanoseconds{6000});  // one stands for three
 }
 
 TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {

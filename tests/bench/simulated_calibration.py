@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A calibration is enough for simulations, which take its times, and says what it is not of.
+
+    simulated_calibration.py STEP_BENCH
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+
+
+def calibrate(file, model, batches):
+    done = run("--backend=host", f"--calibrate={file}", f"--model={model}", f"--calibrate-batches={batches}")
+    assert done.returncode == 0, done.stderr
+    return json.loads(file.read_text())
+
+
+def simulate(file, *arguments):
+    record = file.with_name("record.json")
+    done = run("--backend=simulated", f"--calibration={file}", f"--record={record}", *arguments)
+    assert done.returncode == 0, (arguments, done.stderr)
+    return record.read_text()
+
+
+def refused(reason, *arguments):
+    done = run(*arguments)
+    assert done.returncode == 2 and reason in done.stderr, (arguments, done.returncode, done.stderr)
+    assert reason in done.stderr.strip().splitlines()[-1], done.stderr
+
+
+def check_steps(file, calibration):
+    for batch in calibration["models"]["mlp-tiny"]["batches"]:
+        record = json.loads(simulate(file, "--model=mlp-tiny", f"--batch={batch['batch']}"))
+        ratio = record["step_seconds"][0] / batch["step_seconds"]
+        assert abs(ratio - 1) < 0.01, f"batch {batch['batch']}: {ratio} of the measured step"
+        assert record["modelled"][1] == "operations: 100 % measured", record["modelled"]
+    between = json.loads(simulate(file, "--model=mlp-tiny", "--batch=16"))
+    assert "% interpolated" in between["modelled"][1], between["modelled"]
+    assert between["cell"]["options"]["calibration"].startswith("own.json#"), between["cell"]
+
+
+def check_strategies(file):
+    for strategy in ["dp", "ddp", "independent"]:
+        cell = ["--model=mlp-tiny", f"--strategy={strategy}", "--devices=4", "--batch-per-device=8", "--link=20us:200MBps"]
+        text = simulate(file, *cell)
+        assert text == simulate(file, *cell), f"{strategy}: two simulations differ"
+        assert "link 20us:200MBps" in json.loads(text)["modelled"], text
+
+
+def check_refusals(file):
+    simulated = ["--backend=simulated", f"--calibration={file}", "--batch=8"]
+    refused("has no times of mlp-small, but of mlp-tiny", *simulated, "--model=mlp-small")
+    refused("its times are of fp32", *simulated, "--model=mlp-tiny", "--precision=bf16")
+    refused("was not measured", *simulated[:2], "--batch=4096", "--model=mlp-tiny")
+    elsewhere = file.with_name("elsewhere.json")
+    text = json.loads(file.read_text())
+    text["origin"]["fingerprint"] = "3 cores of another CPU"
+    elsewhere.write_text(json.dumps(text))
+    again = ["--backend=host", "--model=mlp-tiny", "--calibrate-batches=8"]
+    refused("another machine, '3 cores of another CPU'", *again, f"--calibrate={elsewhere}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    own = pathlib.Path(scratch) / "own.json"
+    first = calibrate(own, "mlp-tiny", "8,32")
+    check_steps(own, first)
+    check_strategies(own)
+    check_refusals(own)
+    more = calibrate(own, "mlp-tiny", "64")
+    assert [one["batch"] for one in more["models"]["mlp-tiny"]["batches"]] == [8, 32, 64], more["models"]
+    assert more["hardware"] == first["hardware"], "the machine is measured once"
