@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "common/base/error.h"
+#include "common/comm/transports/device_team.h"
 #include "common/comm/transports/transport_registry.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/shards.h"
@@ -31,7 +32,7 @@ struct DpAllReduce::Rank {
 
 DpAllReduce::DpAllReduce(Platform& platform, const Model& model, const TrainingOptions& options,
                          const DpAllReduceOptions& how)
-    : group_(platform.device_count(), how.deadline),
+    : group_(make_rank_group(devices_of(platform), how.deadline)),
       interpreters_(options.interpreter, platform.device_count()),
       threads_(platform.make_threads(devices_of(platform), ThreadLife::kKept)) {
   for (int i = 0; i < platform.device_count(); ++i) ranks_.push_back(std::make_unique<Rank>());
@@ -45,7 +46,7 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   Rank& mine = *ranks_[static_cast<std::size_t>(index)];
   Device& device = platform.device(index);
   const Shard share = share_of_batch(options.global_batch, index, platform.device_count());
-  mine.bootstrap = group_.join(index);
+  mine.bootstrap = group_->join(index);
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
                                        : make_communicator(Transport::kAuto, *mine.bootstrap,
                                                            device, {.deadline = how.deadline});
@@ -97,7 +98,7 @@ void DpAllReduce::on_threads(const std::function<void(int)>& body) {
     if (!errors[index]) return;
     if (ranks_[index]->communicator) ranks_[index]->communicator->abort();
     if (ranks_[index]->control) ranks_[index]->control->abort();
-    group_.abort();
+    group_->abort();
   });
   throw_cause(errors);
 }

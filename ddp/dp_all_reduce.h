@@ -5,7 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/thread_bootstrap.h"
+#include "common/comm/bootstrap.h"
+#include "common/comm/communicator.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/scatter.h"
 #include "common/parallel/strategy.h"
@@ -62,7 +63,7 @@ class DpAllReduce final : public Strategy {
                   const DpAllReduceOptions& how);
   void build_scatter(Platform& platform, const Model& model, const TrainingOptions& options);
 
-  ThreadGroup group_;
+  const std::unique_ptr<RankGroup> group_;
   Interpreters interpreters_;
   std::unique_ptr<WholeBatch> batch_;  // null: each rank loads its own share
   std::vector<std::unique_ptr<Rank>> ranks_;

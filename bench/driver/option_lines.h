@@ -18,7 +18,8 @@ class OptionLines {
  public:
   // Declares all options, in the groups of the table. `app` outlives this object.
   explicit OptionLines(CLI::App& app);
-  // Declares some, as a program has them that times something else.
+  // Declares some, as a program has them that times something else; without a choice that needs an
+  // option which is not among them.
   OptionLines(CLI::App& app, const std::vector<options::Name>& names);
   OptionLines(const OptionLines&) = delete;
   OptionLines& operator=(const OptionLines&) = delete;
@@ -30,6 +31,7 @@ class OptionLines {
  private:
   struct Line {
     options::Name name;
+    std::string_view takes{};  // of the option's value, for help and for what is given
     std::string text{};
     CLI::Option* option = nullptr;
   };

@@ -19,6 +19,12 @@ namespace tandem::bench {
 
 using options::Launch;
 
+// Simulated ranks that all do the same work.
+struct RankClass {
+  int first = 0;  // the rank that stands for all
+  int count = 1;
+};
+
 // The machine that a job asks for.
 struct JobOptions {
   int devices = 1;
@@ -37,6 +43,8 @@ struct JobOptions {
   Transport transport = Transport::kAuto;
   bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
+  // Simulated processes: rank 0 has other work than the rest (simulated_ranks.h).
+  bool has_root = false;
 };
 
 // Gives a job of processes as many devices as the launcher started ranks, unless --devices says.
@@ -70,7 +78,8 @@ struct Job {
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
   std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
-  std::string simulated_hardware{};  // the description's name; empty: the devices are there
+  std::vector<RankClass> rank_classes{};  // of simulated processes of unlike work; else empty
+  std::string simulated_hardware{};       // the description's name; empty: the devices are there
 };
 
 // Whether the job's devices are described alone, so that its times say nothing of this machine.

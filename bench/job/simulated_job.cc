@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "bench/job/simulated_ranks.h"
 #include "common/base/error.h"
 #include "common/comm/simulated/folded_bootstrap.h"
 #include "common/hardware/calibration.h"
@@ -13,7 +14,6 @@
 #include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem::bench {
-
 namespace {
 
 struct SimulatedMachine {
@@ -40,7 +40,7 @@ void set_link(const JobOptions& options, bool is_of_cores, SimulatedMachine& mac
   const LinkModel model = scaled(*options.link, flops);
   machine.link_notice = fmt::format("link {}", options.link->text);
   if (is_of_cores) {
-    const bool is_folded = options.launch == Launch::kProcesses;
+    const bool is_folded = options.launch == Launch::kProcesses && !options.has_root;
     machine.extras.link =
         simulated::OneLink{.model = model, .ranks_here = is_folded ? options.devices : 1};
     return;
@@ -78,8 +78,8 @@ std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options) {
          "it without mpirun",
          announced_ranks());
   }
-  const bool has_threads = options.launch == Launch::kThreads;
-  return simulated::make_folded_bootstrap(has_threads ? 1 : options.devices);
+  const bool has_all_ranks = options.launch == Launch::kThreads || options.has_root;
+  return simulated::make_folded_bootstrap(has_all_ranks ? 1 : options.devices);
 }
 
 std::string take_cost_basis(const Job& job) {
@@ -92,8 +92,16 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   const HardwareDescription& hardware = machine.hardware;
   PlatformOptions platform = options.platform;
   platform.devices = options.devices;
-  if (options.launch == Launch::kProcesses) platform.own_device = 0;
   Job job;
+  if (options.launch == Launch::kProcesses) {
+    simulated::check_ranks(hardware, options.devices);
+    platform.own_device = 0;
+  }
+  if (options.launch == Launch::kProcesses && options.has_root) {
+    job.rank_classes = classes_with_root(options.devices);
+    platform.devices = static_cast<int>(job.rank_classes.size());
+    platform.own_device.reset();
+  }
   job.launch = options.launch;
   job.rank_exit = options.communicator.rank_exit;
   job.nodes = find_nodes(bootstrap);

@@ -9,7 +9,8 @@
 namespace tandem::bench {
 
 // The ranks of a simulated job: one where ranks are threads, and where they are processes one that
-// stands for all, as equal ranks do equal work.
+// stands for all, as equal ranks do equal work. Ranks of unlike work run in one process, as
+// SimulatedRanks.
 [[nodiscard]] std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options);
 
 // What the times of simulated operations since the last call rest on, in words; empty where they

@@ -6,6 +6,7 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/simulated_job.h"
+#include "bench/job/simulated_ranks.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"
@@ -119,6 +120,14 @@ void FlightLog::step_ends(Device& device, Stream& stream) { of(device).end_step(
 
 namespace {
 
+FlightLog::Ranks ranks_here(const JobOptions& job) {
+  if (job.launch == Launch::kThreads) return {.count = job.devices, .world = job.devices};
+  if (job.backend != BackendChoice::kSimulated || !job.has_root) {
+    return {.first = announced_rank(), .world = announced_ranks()};
+  }
+  return {.count = static_cast<int>(classes_with_root(job.devices).size()), .world = job.devices};
+}
+
 // Runs on the calling thread.
 int run_here(FlightLog& flight, Bootstrap& ranks,
              const std::function<int(Bootstrap&, FlightLog&)>& body) {
@@ -134,10 +143,7 @@ int run_here(FlightLog& flight, Bootstrap& ranks,
 int run_recorded(const std::string& program, const JobOptions& job, const std::string& folder,
                  int& argc, char**& argv, const std::function<int(Bootstrap&, FlightLog&)>& body) {
   const bool has_threads = job.launch == Launch::kThreads;
-  FlightLog flight(folder,
-                   has_threads
-                       ? FlightLog::Ranks{.count = job.devices, .world = job.devices}
-                       : FlightLog::Ranks{.first = announced_rank(), .world = announced_ranks()});
+  FlightLog flight(folder, ranks_here(job));
   const RanksMain how{.program = program,
                       .deadline = job.communicator.deadline,
                       .rank_exit = flight.rank_exit(job.communicator.rank_exit.grace)};

@@ -26,12 +26,11 @@ using timeline::SliceKind;
 
 constexpr int kRoundTrips = 51;
 
-Nanoseconds now() { return Clock::now().time_since_epoch(); }
-
 // The spans of the thread that measures.
 class HarnessTrack {
  public:
-  HarnessTrack() : track_{.device = timeline::kNoDevice, .name = "harness"} {}
+  explicit HarnessTrack(Platform& platform)
+      : platform_(platform), track_{.device = timeline::kNoDevice, .name = "harness"} {}
 
   template <class Work>
   void add(const std::string& name, const Work& work) {
@@ -47,6 +46,9 @@ class HarnessTrack {
   }
 
  private:
+  [[nodiscard]] Nanoseconds now() { return platform_.now().time_since_epoch(); }
+
+  Platform& platform_;
   timeline::Track track_;
 };
 
@@ -66,8 +68,8 @@ void take_sample(Strategy& strategy, Communicator& ranks, int steps, HarnessTrac
 }
 
 timeline::ClockReading read_clock_of(Communicator& ranks) {
-  return timeline::read_clock([&](double mine) { return ranks.all_gather(mine); }, now,
-                              kRoundTrips);
+  return timeline::read_clock([&](double mine) { return ranks.all_gather(mine); },
+                              [] { return Clock::now().time_since_epoch(); }, kRoundTrips);
 }
 
 // Records this rank's steps, on rank 0's clock.
@@ -76,10 +78,11 @@ timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& s
   Communicator& ranks = *job.communicator;
   // The GPUs are watched before the warm-up, which is slowed down by the watching too.
   if (job.platform->backend() == Backend::kCuda) recorder.watch_gpus();
-  Sampler sampler(strategy, ranks, options.steps_per_sample(), clocks_of(job));
+  Sampler sampler(strategy, ranks, options.steps_per_sample(), clocks_of(job),
+                  [&job] { return job.platform->now(); });
   static_cast<void>(sampler.warm_up(brief_warmup(options)));
   const bool is_apart = clocks_of(job) == Clocks::kApart;
-  HarnessTrack harness;
+  HarnessTrack harness(*job.platform);
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
   recorder.start();
   for (int sample = 0; sample < options.traced_samples; ++sample) {
@@ -115,21 +118,31 @@ std::string cuda_times_of(const std::vector<timeline::Process>& processes) {
 }
 
 std::string device_times_of(Backend backend, const std::string& cuda_times) {
+  if (backend == Backend::kSimulated) return "simulated";
   if (backend == Backend::kHost) return "of the workers, by that clock";
   if (cuda_times == "cupti") return "of GPU events, moved to between CUPTI's records of what ran";
   return "of GPU events, by one that was waited for at the end";
 }
 
+std::string clock_of(const Job& job) {
+  if (is_simulated(job)) return "virtual time, from the simulation's start";
+  if (clocks_of(job) == Clocks::kCommon) return "CLOCK_MONOTONIC of the node, which all ranks read";
+  return fmt::format(
+      "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before and after, taken to "
+      "go evenly between",
+      kRoundTrips);
+}
+
+// The processes' timelines: of simulated ranks of equal work one stands for all.
+std::vector<std::string> gathered(Bootstrap& bootstrap, const Job& job, const std::string& mine) {
+  if (is_simulated(job)) return {mine};
+  return bootstrap.all_gather(mine);
+}
+
 std::map<std::string, std::string> facts_of(const Job& job, const StepOptions& options,
                                             const std::vector<timeline::Process>& processes) {
   std::map<std::string, std::string> facts = cell_facts(job, options);
-  facts["clock"] =
-      clocks_of(job) == Clocks::kCommon
-          ? "CLOCK_MONOTONIC of the node, which all ranks read"
-          : fmt::format(
-                "CLOCK_MONOTONIC of rank 0's node; other ranks' by {} round trips before "
-                "and after, taken to go evenly between",
-                kRoundTrips);
+  facts["clock"] = clock_of(job);
   const std::string cuda_times = cuda_times_of(processes);
   if (job.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;
   facts["device_times"] = device_times_of(job.platform->backend(), cuda_times);
@@ -159,7 +172,7 @@ void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, con
   // the end.
   const std::string mine =
       timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, job, options, model)}});
-  const std::vector<std::string> all = bootstrap.all_gather(mine);
+  const std::vector<std::string> all = gathered(bootstrap, job, mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
     timeline::Trace trace;

@@ -144,7 +144,12 @@ std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& boot
 
 std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, const Job& job) {
   std::vector<MemoryUse> here;
-  if (job.launch == Launch::kProcesses) {
+  if (!job.rank_classes.empty()) {
+    for (std::size_t i = 0; i < job.rank_classes.size(); ++i) {
+      const MemoryUse of_each = job.platform->device(static_cast<int>(i)).memory();
+      here.insert(here.end(), static_cast<std::size_t>(job.rank_classes[i].count), of_each);
+    }
+  } else if (job.launch == Launch::kProcesses) {
     here.push_back(job.device->memory());  // a process may not hold the other ranks' devices
   } else {
     for (const Device* const device : devices_of(*job.platform)) here.push_back(device->memory());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step/strategy_factory.h"
 
+#include "bench/job/simulated_ranks.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
@@ -21,6 +22,17 @@ std::unique_ptr<Strategy> make_independent(Job& job, const Model& model,
   const Communicator& ranks = *job.communicator;
   const Shard share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
   return std::make_unique<Single>(*job.platform, *job.device, model, share, training);
+}
+
+// This rank, or in a simulation all ranks, of the strategy that replicates among processes.
+std::unique_ptr<Strategy> make_ddp_replicate(Job& job, const Model& model, const Variant& variant) {
+  const auto make_rank = [&](Device& device, Communicator& ranks) -> std::unique_ptr<Strategy> {
+    return std::make_unique<dp::DdpReplicate>(*job.platform, device, model, ranks,
+                                              variant.training);
+  };
+  if (job.rank_classes.empty()) return make_rank(*job.device, *job.communicator);
+  return std::make_unique<SimulatedRanks>(*job.platform, job.rank_classes, variant.dp.communicators,
+                                          make_rank);
 }
 
 }  // namespace
@@ -53,8 +65,7 @@ std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Vari
           platform, *job.device, model,
           ddp::RankCommunicators{*job.communicator, job.control.get()}, training, variant.reducer);
     case StrategyKind::kDdpReplicate:
-      return std::make_unique<dp::DdpReplicate>(platform, *job.device, model, *job.communicator,
-                                                training);
+      return make_ddp_replicate(job, model, variant);
   }
   fail(ErrorKind::kLogic, "a strategy without a name");
 }

@@ -28,6 +28,22 @@ class Bootstrap : public RankExchange {
   virtual void abort(int exit_code) = 0;
 };
 
+// Where the ranks of one process find each other, each on a thread of its own. Outlives the ranks'
+// bootstraps.
+class RankGroup {
+ public:
+  RankGroup() = default;
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+  virtual ~RankGroup() = default;
+
+  // To be called once by each rank, on its thread.
+  [[nodiscard]] virtual std::unique_ptr<Bootstrap> join(int rank) = 0;
+
+  // Makes all present and future exchanges fail soon.
+  virtual void abort() = 0;
+};
+
 void barrier(Bootstrap& bootstrap);
 
 // The job's number of this rank.

@@ -18,12 +18,12 @@ namespace tandem {
 
 // Ranks as threads of this process. One group is made for all ranks and outlives them; each rank's
 // thread takes its own Bootstrap from the group.
-class ThreadGroup {
+class ThreadGroup final : public RankGroup {
  public:
   explicit ThreadGroup(int size, Nanoseconds deadline = std::chrono::seconds(60));
 
   [[nodiscard]] int size() const { return static_cast<int>(texts_.size()); }
-  [[nodiscard]] std::unique_ptr<Bootstrap> join(int rank);
+  [[nodiscard]] std::unique_ptr<Bootstrap> join(int rank) override;
 
   // One exchange. Throws a communication error once the group is aborted, and at the deadline,
   // which aborts the group for all ranks.
@@ -32,7 +32,7 @@ class ThreadGroup {
   // The group of the ranks that gave `colour` to their split number `number`; the first rank that
   // asks makes it. The part lives as long as this group, and is aborted with this group.
   [[nodiscard]] ThreadGroup& part(int number, int colour, int size);
-  void abort();
+  void abort() override;
 
  private:
   [[noreturn]] void fail_alone(int rank) const;

@@ -45,7 +45,7 @@ void pad(Span<float> inputs, const BatchShape& shape) {
 SyntheticBatch::Tensor SyntheticBatch::make_tensor(Platform& platform, std::int64_t elements,
                                                    HostMemory memory) {
   Tensor tensor;
-  if (memory == HostMemory::kPinned) {
+  if (memory == HostMemory::kPinned || !platform.holds_data()) {
     tensor.pinned = platform.allocate_host(bytes_of<float>(elements));
     tensor.values = tensor.pinned->as<float>();
     return tensor;

@@ -22,6 +22,7 @@ struct Bounds {
   T most;
 };
 constexpr Bounds<int> kCounts{1, 1024};
+constexpr Bounds<int> kNodes{1, 1 << 20};
 constexpr Bounds<Bytes> kMemory{mib(1), gib(4096)};
 constexpr Bounds<double> kBandwidth{1e6, 1e14};
 constexpr Bounds<double> kFlops{1e9, 1e17};
@@ -58,6 +59,9 @@ void read_figure(const JsonValue& json, SourcedFigure<T>& to, const Bounds<T>& b
 int count_in(const JsonValue& value) {
   return static_cast<int>(value.whole(kCounts.least, kCounts.most));
 }
+int nodes_in(const JsonValue& value) {
+  return static_cast<int>(value.whole(kNodes.least, kNodes.most));
+}
 Bytes bytes_in(const JsonValue& value) { return parse_bytes(text_of(value), place_of(value)); }
 Nanoseconds duration_in(const JsonValue& value) {
   return parse_duration(text_of(value), place_of(value));
@@ -91,10 +95,20 @@ void read_gpu(const JsonValue& json, GpuDescription& gpu) {
   read_figure(json.at("contention"), gpu.contention, kContention, percentage_in);
 }
 
-void read_link(const JsonValue& json, LinkDescription& link) {
-  json.allow({"bandwidth", "latency"});
+void read_link_figures(const JsonValue& json, LinkDescription& link) {
   read_figure(json.at("bandwidth"), link.bandwidth, kBandwidth, bandwidth_in);
   read_figure(json.at("latency"), link.latency, kCost, duration_in);
+}
+
+void read_link(const JsonValue& json, LinkDescription& link) {
+  json.allow({"bandwidth", "latency"});
+  read_link_figures(json, link);
+}
+
+void read_network(const JsonValue& json, NetworkDescription& network) {
+  json.allow({"nodes", "bandwidth", "latency"});
+  read_figure(json.at("nodes"), network.nodes, kNodes, nodes_in);
+  read_link_figures(json, network.link);
 }
 
 void read_node(const JsonValue& json, NodeDescription& node) {
@@ -131,11 +145,12 @@ HardwareDescription parse_hardware(std::string_view text, const std::string& sou
   const JsonDocument document(JsonAuthor::kPerson, text, source);
   const JsonValue json = document.root();
   json.expect_object();
-  json.allow({"name", "gpu", "node", "host"});
+  json.allow({"name", "gpu", "node", "network", "host"});
   HardwareDescription hardware;
   hardware.name = json.at("name").line();
   read_gpu(json.at("gpu"), hardware.gpu);
   read_node(json.at("node"), hardware.node);
+  if (const auto found = json.find("network")) read_network(*found, hardware.network.emplace());
   read_host(json.at("host"), hardware.host);
   check_together(json, hardware);
   return hardware;

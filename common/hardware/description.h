@@ -45,6 +45,12 @@ struct NodeDescription {
   std::optional<LinkDescription> peer_link;  // of each GPU, to all others; absent: through the host
 };
 
+// What joins nodes. A node's link to the others is shared by its ranks.
+struct NetworkDescription {
+  SourcedFigure<int> nodes;
+  LinkDescription link;  // of each node, all its network interfaces together
+};
+
 // What calls cost the thread that makes them.
 struct HostDescription {
   SourcedFigure<Nanoseconds> launch;        // an operation, a copy, an event's record or wait
@@ -56,7 +62,10 @@ struct HardwareDescription {
   std::string name;
   GpuDescription gpu;
   NodeDescription node;
+  std::optional<NetworkDescription> network;  // absent: one node
   HostDescription host;
+
+  [[nodiscard]] int nodes() const { return network ? network->nodes.value : 1; }
 };
 
 // Reads a description's text; `source` begins every error. Throws a usage error of one line, which

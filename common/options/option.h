@@ -146,7 +146,8 @@ struct Option {
   Value value{};
   std::string (*usual_of)(const Values&) = nullptr;  // the default where it follows from others
   Kinds last_choice_of = kEvery;  // the strategies that have the last choice, if fewer have it
-  Kinds varied_in = kEvery;       // where a sweep varies it in fewer strategies than have it
+  std::string_view last_choice_with{};  // the option that a program with the last choice has, too
+  Kinds varied_in = kEvery;             // where a sweep varies it in fewer strategies than have it
   Scope scope = Scope::kAnyBackend;
   std::string_view
       elsewhere{};           // why a sweep has no such cells on the other back end, if it has none

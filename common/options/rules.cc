@@ -297,19 +297,11 @@ std::vector<Rule> simulation_rules() {
        {given("calibration")},
        "--calibration has times of operations on images as they are by default: leave {option} "
        "out"},
-      {{is("strategy", "dp-allreduce")},
-       {is("backend", "simulated")},
-       "{option}={strategy} is not simulated: its threads meet while they are made, and simulated "
-       "ones take turns; use ddp"},
-      {{is("strategy", "ddp-replicate")},
-       {is("backend", "simulated")},
-       "{option}={strategy} is not simulated: rank 0 does more than the others, and one simulated "
-       "rank stands for all; use dp"},
       {{set("join"), is("verify", "on"), is("check-numerics", "on"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
-      {{given("ab"), given("trace"), given("contention"), given("write-workload"),
-        given("calibrate"), given("profile-steps"), is("peak-gflops", "measured")},
+      {{given("ab"), given("contention"), given("write-workload"), given("calibrate"),
+        given("profile-steps"), is("peak-gflops", "measured")},
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),
@@ -317,9 +309,10 @@ std::vector<Rule> simulation_rules() {
        {is("backend", "simulated")},
        "{option} is of a machine that is there, and --backend=simulated takes the one that "
        "--hardware describes: leave it out"},
-      {{is("input", "pageable"), is("reducer", "horovod"), is("cuda-graph", "on")},
+      {{is("reducer", "horovod")},
        {is("backend", "simulated")},
-       "{option}: this choice is not simulated: leave it out"},
+       "{option}=horovod is not simulated: its background thread decides by real time what is "
+       "fused; use buckets"},
   };
 }
 

@@ -33,7 +33,7 @@ StepGraph::StepGraph(StepReplay replay, Replica& replica, Interpreter& interpret
 
 void StepGraph::check() const {
   const Backend backend = replica_.device().id().backend;
-  if (backend != Backend::kCuda) {
+  if (backend == Backend::kHost) {
     fail(ErrorKind::kUsage, "--cuda-graph=on needs the CUDA back end, and this is {}: leave it out",
          to_string(backend));
   }

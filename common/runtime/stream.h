@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -34,6 +35,10 @@ class TimedEvent : public Event {
  public:
   // Time from `start` to this event. Both must be recorded, done, and of the same device.
   [[nodiscard]] virtual Nanoseconds since(const TimedEvent& start) const = 0;
+
+  // This event, done, on the clock of Platform::now, in time since its epoch; unset where events
+  // only tell their distance from one another.
+  [[nodiscard]] virtual std::optional<Nanoseconds> on_clock() const { return std::nullopt; }
 };
 
 inline Nanoseconds operator-(const TimedEvent& end, const TimedEvent& start) {
@@ -125,6 +130,9 @@ class Stream {
   // `event` stands for all work enqueued here so far. Recording again does not move waits that
   // were enqueued before.
   virtual void record(Event& event) = 0;
+
+  // record() for an observer of the work: where time is simulated it takes none.
+  virtual void note(Event& event) { record(event); }
 
   // Work enqueued here from now on starts after the record of `event` that is current now.
   virtual void wait(const Event& event) = 0;

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "common/runtime/host/host_event.h"
-
 namespace tandem {
 
 namespace {
@@ -20,7 +18,7 @@ bool can_log(Stream& stream) {
 }  // namespace
 
 DeviceClock::DeviceClock(Device& device) {
-  if (device.id().backend == Backend::kHost) return;
+  if (device.id().backend != Backend::kCuda) return;
   const auto stream = device.make_stream(StreamPriority::kNormal);
   for (int i = 0; i < kLooks; ++i) {
     auto event = device.make_timed_event();
@@ -37,7 +35,7 @@ DeviceClock::DeviceClock(Device& device) {
 
 Nanoseconds DeviceClock::at(const TimedEvent& event) const {
   if (anchor_) return anchored_ - (*anchor_ - event);
-  return since_epoch(static_cast<const host::HostEvent&>(event).latest()->end.at);
+  return event.on_clock().value();
 }
 
 StreamMoments::StreamMoments(Device& device, Stream& stream)
@@ -53,8 +51,14 @@ Moment StreamMoments::at_event() {
   return {.event = std::move(event)};
 }
 
+Moment StreamMoments::noted() {
+  std::shared_ptr<TimedEvent> event = device_.make_timed_event();
+  stream_.note(*event);
+  return {.event = std::move(event)};
+}
+
 Moment StreamMoments::moment(Moment::Side side) {
-  if (!is_logged_) return at_event();
+  if (!is_logged_) return noted();
   return {.side = side, .tasks = host().tasks_queued() - unlogged_};
 }
 

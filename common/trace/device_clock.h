@@ -10,8 +10,9 @@
 namespace tandem {
 
 // Tells when on the host's clock a device's events were. A host device's events carry the host's
-// time. A GPU's events tell only their distance from another event, so one event is recorded here,
-// waited for, and placed between two readings of the host's clock, the closest pair of a few.
+// time, and simulated ones that of their simulation. A GPU's events tell only their distance from
+// another event, so one event is recorded here, waited for, and placed between two readings of the
+// host's clock, the closest pair of a few.
 class DeviceClock {
  public:
   // Every event that at() will be asked for must be done. Waits for a stream of its own.
@@ -24,7 +25,7 @@ class DeviceClock {
   [[nodiscard]] Nanoseconds error() const { return error_; }
 
  private:
-  std::unique_ptr<TimedEvent> anchor_;  // null: events carry the host's time
+  std::unique_ptr<TimedEvent> anchor_;  // null: events are on the clock themselves
   Nanoseconds anchored_{0};
   Nanoseconds error_{0};
 };
@@ -67,6 +68,7 @@ class StreamMoments {
 
  private:
   [[nodiscard]] Moment moment(Moment::Side side);
+  [[nodiscard]] Moment noted();
   [[nodiscard]] host::HostStream& host() const { return host::host_stream(stream_); }
 
   Device& device_;

@@ -86,21 +86,23 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(simulated("dp", {"link", "20us:1GBps"}), "");
   EXPECT_EQ(simulated("single", {"calibrate", "own.json"}),
             "--calibrate measures, and --backend=simulated measures nothing: leave it out");
-  for (const char* const strategy : {"single", "independent", "dp", "ddp"}) {
-    EXPECT_EQ(simulated(strategy), "");
-  }
-  for (const char* const strategy : {"dp-allreduce", "ddp-replicate"}) {
-    EXPECT_NE(simulated(strategy).find("is not simulated"), std::string::npos) << strategy;
+  for (const StrategyTraits& strategy : kStrategies) {
+    EXPECT_EQ(simulated(std::string(strategy.name).c_str()), "") << strategy.name;
   }
   EXPECT_EQ(simulated("ddp", {"join", "world"}),
             "--join looks at numbers, and --backend=simulated computes none: leave it out");
-  EXPECT_EQ(simulated("dp", {"trace", "own.trace.json"}),
-            "--trace measures, and --backend=simulated measures nothing: leave it out");
+  EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
+            "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
+  EXPECT_EQ(simulated("dp", {"trace", "own.trace.json"}), "");
+  EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");
+  EXPECT_EQ(simulated("ddp", {"cuda-graph", "on"}), "");
   EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),
             "--comm is of a machine that is there, and --backend=simulated takes the one that "
             "--hardware describes: leave it out");
-  EXPECT_EQ(simulated("ddp", {"reducer", "horovod"}),
-            "--reducer: this choice is not simulated: leave it out");
+  EXPECT_EQ(
+      simulated("ddp", {"reducer", "horovod"}),
+      "--reducer=horovod is not simulated: its background thread decides by real time what is "
+      "fused; use buckets");
 }
 
 TEST(Rules, ACalibration_TimesSingleAsItIs) {

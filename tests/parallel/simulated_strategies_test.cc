@@ -12,6 +12,7 @@
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
 #include "ddp/distributed_data_parallel.h"
+#include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
@@ -93,6 +94,24 @@ class SimulatedStrategies : public testing::Test {
     });
   }
 
+  [[nodiscard]] Nanoseconds dp_all_reduce(int devices,
+                                          ddp::Shards shards = ddp::Shards::kOwn) const {
+    const auto platform = simulated_devices(devices, machine_);
+    ddp::DpAllReduce strategy(*platform, *model_, training(devices), {.shards = shards});
+    return time_of_step(*platform, strategy);
+  }
+
+  // A step that is replayed.
+  [[nodiscard]] Nanoseconds replayed_ddp(int ranks) const {
+    const auto platform = simulated_devices(1, machine_);
+    Device& device = platform->device(0);
+    const auto all = simulated::make_folded_communicator(ranks, device, {});
+    TrainingOptions options = training(ranks);
+    options.replay = StepReplay::kOn;
+    ddp::DistributedDataParallel strategy(*platform, device, *model_, {*all}, options, {});
+    return time_of_step(*platform, strategy);
+  }
+
   HardwareDescription machine_ = round_machine();
   const std::unique_ptr<Model> model_ = make_model("mlp-small");
 };
@@ -114,6 +133,21 @@ TEST_F(SimulatedStrategies, FoldedRanks_TakeAsLongAsAllOfThem) {
   machine_.host.launch.value = Nanoseconds{4000};
   machine_.gpu.contention.value = 0.05;
   for (const int ranks : {2, 4, 8}) EXPECT_EQ(ddp_unfolded(ranks), ddp(ranks)) << ranks;
+}
+
+TEST_F(SimulatedStrategies, ThreadsWithoutACost_TakeAsLongAsProcesses) {
+  machine_.gpu.contention.value = 0.05;
+  for (const int devices : {1, 2, 8}) EXPECT_EQ(dp_all_reduce(devices), ddp(devices)) << devices;
+  machine_.host.wake.value = Nanoseconds{5000};
+  EXPECT_EQ(dp_all_reduce(8), ddp(8) + Nanoseconds{5000});  // the caller's is behind the devices'
+  machine_.host.launch.value = Nanoseconds{4000};
+  EXPECT_GT(dp_all_reduce(8, ddp::Shards::kScattered), dp_all_reduce(8));
+}
+
+TEST_F(SimulatedStrategies, AReplayedStep_IsOneCallOfTheHosts) {
+  const Nanoseconds without = ddp(8);
+  machine_.host.launch.value = std::chrono::milliseconds(1);
+  EXPECT_EQ(replayed_ddp(8), without + std::chrono::milliseconds(1));
 }
 
 TEST_F(SimulatedStrategies, DdpOnAnEndlessLink_IsAStepOfOneDevice) {

@@ -1,42 +1,116 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/simulated/collective_time.h"
 
+#include <algorithm>
+
 #include "common/base/error.h"
 
 namespace tandem::simulated {
 namespace {
 
-// The bytes of all blocks but the root's, which stay where they are.
-Bytes bytes_through_root(const CollectiveRequest& request) {
+LinkModel model_of(const LinkDescription& link) {
+  return {.latency = link.latency.value, .bytes_per_second = link.bandwidth.value};
+}
+
+// How a ring or chain of all ranks runs through the nodes.
+class Row {
+ public:
+  Row(const CollectiveLinks& links, int ranks) : links_(links), ranks_(ranks) {
+    if (ranks <= links.ranks_of_node) return;
+    TANDEM_CHECK(links.among_nodes, "{} ranks on a node of {}", ranks, links.ranks_of_node);
+    nodes_ = (ranks + links.ranks_of_node - 1) / links.ranks_of_node;
+  }
+
+  [[nodiscard]] bool is_on_one_node() const { return nodes_ == 1; }
+
+  // The latencies from the first rank to the last.
+  [[nodiscard]] Nanoseconds latency() const {
+    const Nanoseconds within = links_.within.latency * (ranks_ - nodes_);
+    return is_on_one_node() ? within : within + links_.among_nodes->latency * (nodes_ - 1);
+  }
+
+  // What carries the bytes everywhere: without latencies, which latency() has.
+  [[nodiscard]] LinkModel slowest() const {
+    double bandwidth = links_.within.bytes_per_second;
+    if (!is_on_one_node()) bandwidth = std::min(bandwidth, links_.among_nodes->bytes_per_second);
+    return {.latency = Nanoseconds{0}, .bytes_per_second = bandwidth};
+  }
+
+ private:
+  const CollectiveLinks& links_;
+  const int ranks_;
+  int nodes_ = 1;
+};
+
+// The bytes of the blocks of the ranks from `first` up to `end`, but for the root's, which stay
+// where they are.
+Bytes bytes_of_ranks(const CollectiveRequest& request, int first, int end) {
   std::int64_t elements = 0;
-  for (std::size_t rank = 0; rank < request.blocks.size(); ++rank) {
-    if (rank != static_cast<std::size_t>(request.root)) elements += request.blocks[rank].count;
+  for (int rank = first; rank < end; ++rank) {
+    if (rank != request.root) elements += request.blocks[static_cast<std::size_t>(rank)].count;
   }
   const DType type = request.from.empty() ? request.to.dtype() : request.from.dtype();
   return Bytes{elements * size_of(type)};
 }
 
-}  // namespace
-
-LinkModel collective_link(const NodeDescription& node) {
-  const LinkDescription& link = node.peer_link ? *node.peer_link : node.host_link;
-  return {.latency = link.latency.value, .bytes_per_second = link.bandwidth.value};
+bool is_of_host(const AnySpan& span) {
+  return !span.empty() && span.device().index == DeviceId::kHostMemory;
+}
+bool is_of_host(const ConstAnySpan& span) {
+  return !span.empty() && span.device().index == DeviceId::kHostMemory;
 }
 
-Nanoseconds collective_time(const LinkModel& link, const CollectiveRequest& request, int ranks) {
+// Into or out of the host's memory goes the root's own block as well.
+Nanoseconds time_at_host(const CollectiveLinks& links, const CollectiveRequest& request,
+                         int ranks) {
+  if (!is_of_host(request.from) && !is_of_host(request.to)) return Nanoseconds{0};
+  const Block& own = request.blocks[static_cast<std::size_t>(request.root)];
+  const DType type = request.from.empty() ? request.to.dtype() : request.from.dtype();
+  return transfer_time(links.to_host,
+                       bytes_of_ranks(request, 0, ranks) + Bytes{own.count * size_of(type)});
+}
+
+// The root's node and the other nodes are served at once, each over a link of its own.
+Nanoseconds time_at_root(const CollectiveLinks& links, const CollectiveRequest& request,
+                         int ranks) {
+  if (ranks <= links.ranks_of_node) {
+    return transfer_time(links.within, bytes_of_ranks(request, 0, ranks));
+  }
+  const int first = request.root / links.ranks_of_node * links.ranks_of_node;
+  const int end = std::min(first + links.ranks_of_node, ranks);
+  const Bytes here = bytes_of_ranks(request, first, end);
+  const Bytes away = bytes_of_ranks(request, 0, first) + bytes_of_ranks(request, end, ranks);
+  return std::max(transfer_time(links.within, here), transfer_time(*links.among_nodes, away));
+}
+
+}  // namespace
+
+CollectiveLinks collective_links(const HardwareDescription& hardware) {
+  const NodeDescription& node = hardware.node;
+  CollectiveLinks links{.within = model_of(node.peer_link ? *node.peer_link : node.host_link),
+                        .to_host = model_of(node.host_link),
+                        .among_nodes = std::nullopt,
+                        .ranks_of_node = node.gpus.value};
+  if (hardware.network) links.among_nodes = model_of(hardware.network->link);
+  return links;
+}
+
+Nanoseconds collective_time(const CollectiveLinks& links, const CollectiveRequest& request,
+                            int ranks) {
   using Kind = CollectiveRequest::Kind;
+  const Row row(links, ranks);
   switch (request.kind) {
     case Kind::kAllReduce:
-      return ring_all_reduce_time(link, request.size(), ranks);
+      return 2 * (row.latency() + ring_pass_time(row.slowest(), request.size(), ranks));
     case Kind::kAllGather:
     case Kind::kReduceScatter:
-      return ring_pass_time(link, request.size(), ranks);
+      return row.latency() + ring_pass_time(row.slowest(), request.size(), ranks);
     case Kind::kBroadcast:
     case Kind::kReduce:
-      return pipelined_time(link, request.size(), ranks);
+      return row.latency() + pipelined_time(row.slowest(), request.size(), ranks);
     case Kind::kScatter:
     case Kind::kGather:
-      return transfer_time(link, bytes_through_root(request));
+      return std::max(time_at_host(links, request, ranks), time_at_root(links, request, ranks));
     case Kind::kSend:
     case Kind::kRecv:
       break;

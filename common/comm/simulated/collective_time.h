@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "common/base/units.h"
 #include "common/comm/communicator.h"
 #include "common/hardware/description.h"
@@ -8,14 +10,25 @@
 
 namespace tandem::simulated {
 
-// The link by which the ranks of a node exchange data in collectives: the one between peers, or to
-// the host where there is none.
-[[nodiscard]] LinkModel collective_link(const NodeDescription& node);
+// The links that a collective's data crosses. Ranks fill one node after another.
+struct CollectiveLinks {
+  LinkModel within{};                      // between ranks of a node
+  LinkModel to_host{};                     // between a rank and its node's memory
+  std::optional<LinkModel> among_nodes{};  // of each node, shared by its ranks; absent: one node
+  int ranks_of_node = 1;
+};
+
+// The links of described hardware: within a node that between peers, or to the host where there is
+// none.
+[[nodiscard]] CollectiveLinks collective_links(const HardwareDescription& hardware);
 
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for
-// broadcast and reduce, and of the root's port for scatter and gather (runtime/link_model.h).
-// Throws a usage error for a message, which is no collective.
-[[nodiscard]] Nanoseconds collective_time(const LinkModel& link, const CollectiveRequest& request,
-                                          int ranks);
+// broadcast and reduce (runtime/link_model.h), which pass through one node after another, and of
+// the root's port for scatter and gather, which may begin or end in the host's memory: the root's
+// request tells, and is to be asked. On several nodes the slowest link decides on the bytes,
+// and each hop has the latency of its own link, as in NCCL's model (src/graph/tuning.cc,
+// of 2.30). Throws a usage error for a message, which is no collective.
+[[nodiscard]] Nanoseconds collective_time(const CollectiveLinks& links,
+                                          const CollectiveRequest& request, int ranks);
 
 }  // namespace tandem::simulated

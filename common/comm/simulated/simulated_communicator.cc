@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/simulated/simulated_communicator.h"
 
-#include "common/base/error.h"
+#include <numeric>
+
 #include "common/comm/simulated/collective_time.h"
 #include "common/runtime/simulated/simulated_platform.h"
 #include "common/runtime/simulated/simulated_stream.h"
@@ -9,43 +10,24 @@
 namespace tandem::simulated {
 namespace {
 
-// The collectives of the ranks that meet, in the order in which every rank calls them.
-class MeetingPlace {
- public:
-  // `parts`: of each collective, the ranks whose calls are recorded.
-  MeetingPlace(Schedule& schedule, int parts) : schedule_(schedule), parts_(parts) {}
-
-  // The collective that is each rank's `sequence`-th, from 1; made by the first rank that comes.
-  [[nodiscard]] CollectiveId at(std::uint64_t sequence, Nanoseconds duration) {
-    if (sequence > collectives_.size()) {
-      collectives_.push_back(schedule_.add_collective({parts_, duration}));
-    }
-    return collectives_[sequence - 1];
-  }
-
- private:
-  Schedule& schedule_;
-  const int parts_;
-  std::vector<CollectiveId> collectives_;
-};
-
 struct PlaceAmongRanks {
   int rank = 0;
   int size = 1;
 };
 
-LinkModel link_of(const Simulation& simulation) {
-  if (simulation.one_link()) return simulation.one_link()->model;
-  return collective_link(simulation.hardware().node);
+CollectiveLinks links_of(const Simulation& simulation) {
+  if (!simulation.one_link()) return collective_links(simulation.hardware());
+  const LinkModel& link = simulation.one_link()->model;
+  return {.within = link, .to_host = link};
 }
 
-class SimulatedCommunicator final : public Communicator {
+class SimulatedCommunicator final : public Communicator, private CaptureObserver {
  public:
-  SimulatedCommunicator(Device& device, PlaceAmongRanks place,
-                        std::shared_ptr<MeetingPlace> meeting, CollectiveObserver* observer)
+  SimulatedCommunicator(Device& device, PlaceAmongRanks place, std::shared_ptr<Meeting> meeting,
+                        CollectiveObserver* observer)
       : device_(device),
         place_(place),
-        links_(link_of(simulation_of(device))),
+        links_(links_of(simulation_of(device))),
         meeting_(std::move(meeting)),
         observer_(observer) {}
 
@@ -55,16 +37,16 @@ class SimulatedCommunicator final : public Communicator {
     return device_.allocate(size);
   }
 
-  // The observer hears of start and end at the call, as there is no other moment of real time.
   void enqueue(Stream& stream, const CollectiveRequest& request) override {
-    const CollectiveCall call{
-        .sequence = ++enqueued_, .name = request.name(), .size = request.size()};
-    if (observer_ != nullptr) observer_->enqueued(call);
-    take_part(simulated_stream(stream), call, request);
-    if (observer_ == nullptr) return;
-    observer_->started(call);
-    observer_->finished(call);
+    take_part(simulated_stream(stream), request);
+    if (is_captured_) {
+      captured_ += request.size();
+    } else {
+      tell_of(request.name(), request.size());
+    }
   }
+
+  [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
 
   void barrier() override {}
   // Every rank says the same.
@@ -75,24 +57,45 @@ class SimulatedCommunicator final : public Communicator {
 
  private:
   // Cores move the data themselves, beside a modelled link or without one.
-  void take_part(SimulatedStream& stream, const CollectiveCall& call,
-                 const CollectiveRequest& request) {
+  void take_part(SimulatedStream& stream, const CollectiveRequest& request) {
     Simulation& simulation = stream.simulation();
+    const std::uint64_t sequence = ++enqueued_;
     const Nanoseconds duration = collective_time(links_, request, place_.size);
     const Nanoseconds work =
-        simulation.costs().work_of_collective(call.name, call.size, place_.size);
-    if (work == Nanoseconds{0}) return stream.take_part(meeting_->at(call.sequence, duration));
+        simulation.costs().work_of_collective(request.name(), request.size(), place_.size);
+    if (work == Nanoseconds{0}) return stream.take_part(meeting_->at(sequence, duration));
     const Nanoseconds transfer = simulation.one_link() ? duration : Nanoseconds{0};
-    stream.take_part(meeting_->at(call.sequence, Nanoseconds{0}),
+    stream.take_part(meeting_->at(sequence, Nanoseconds{0}),
                      SimulatedStream::CoreCollective{transfer, work});
+  }
+
+  void capture_begins() override {
+    is_captured_ = true;
+    captured_ = {};
+  }
+  void capture_ends() override { is_captured_ = false; }
+  // As over NCCL, a replay is one collective of all captured bytes.
+  void replay_begins(Stream& /*stream*/) override { tell_of("replay", captured_); }
+  void replay_ends(Stream& /*stream*/) override {}
+
+  // The observer hears of start and end at the call, as there is no other moment of real time.
+  void tell_of(const char* name, Bytes size) {
+    if (observer_ == nullptr) return;
+    const CollectiveCall call{.sequence = ++told_, .name = name, .size = size};
+    observer_->enqueued(call);
+    observer_->started(call);
+    observer_->finished(call);
   }
 
   Device& device_;
   const PlaceAmongRanks place_;
-  const LinkModel links_;
-  const std::shared_ptr<MeetingPlace> meeting_;  // shared by the ranks' communicators
-  CollectiveObserver* const observer_;           // may be absent
+  const CollectiveLinks links_;
+  const std::shared_ptr<Meeting> meeting_;  // shared by the ranks' communicators
+  CollectiveObserver* const observer_;      // may be absent
   std::uint64_t enqueued_ = 0;
+  std::uint64_t told_ = 0;    // of calls, replays included, but for those that were captured
+  bool is_captured_ = false;  // what is enqueued now
+  Bytes captured_{};          // by collectives
 };
 
 }  // namespace
@@ -100,21 +103,35 @@ class SimulatedCommunicator final : public Communicator {
 std::vector<std::unique_ptr<Communicator>> make_team_communicators(
     const std::vector<Device*>& devices,
     const std::function<CommunicatorOptions(const Device&)>& options_of) {
-  const int ranks = static_cast<int>(devices.size());
-  const auto meeting =
-      std::make_shared<MeetingPlace>(simulation_of(*devices.front()).schedule(), ranks);
+  std::vector<int> ranks(devices.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return make_class_communicators(devices, ranks, static_cast<int>(devices.size()), options_of);
+}
+
+std::vector<std::unique_ptr<Communicator>> make_class_communicators(
+    const std::vector<Device*>& devices, const std::vector<int>& ranks, int size,
+    const std::function<CommunicatorOptions(const Device&)>& options_of) {
+  const auto meeting = std::make_shared<Meeting>(simulation_of(*devices.front()).schedule(),
+                                                 static_cast<int>(devices.size()));
   std::vector<std::unique_ptr<Communicator>> all;
   for (Device* const device : devices) {
     CollectiveObserver* const observer = options_of ? options_of(*device).observer : nullptr;
-    const PlaceAmongRanks place{static_cast<int>(all.size()), ranks};
+    const PlaceAmongRanks place{ranks.at(all.size()), size};
     all.push_back(std::make_unique<SimulatedCommunicator>(*device, place, meeting, observer));
   }
   return all;
 }
 
+std::unique_ptr<Communicator> make_thread_communicator(Bootstrap& ranks, Device& device,
+                                                       const CommunicatorOptions& options) {
+  const PlaceAmongRanks place{ranks.rank(), ranks.size()};
+  return std::make_unique<SimulatedCommunicator>(
+      device, place, simulation_of(device).next_meeting(device.id(), place.size), options.observer);
+}
+
 std::unique_ptr<Communicator> make_folded_communicator(int ranks, Device& device,
                                                        const CommunicatorOptions& options) {
-  const auto meeting = std::make_shared<MeetingPlace>(simulation_of(device).schedule(), 1);
+  const auto meeting = std::make_shared<Meeting>(simulation_of(device).schedule(), 1);
   return std::make_unique<SimulatedCommunicator>(device, PlaceAmongRanks{0, ranks}, meeting,
                                                  options.observer);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 
 namespace tandem::simulated {
@@ -17,6 +18,17 @@ namespace tandem::simulated {
 [[nodiscard]] std::vector<std::unique_ptr<Communicator>> make_team_communicators(
     const std::vector<Device*>& devices,
     const std::function<CommunicatorOptions(const Device&)>& options_of = {});
+
+// The same of `size` ranks, of which each device's stands for a class of ranks that all do the same
+// work: `ranks` has the number of the first of each class.
+[[nodiscard]] std::vector<std::unique_ptr<Communicator>> make_class_communicators(
+    const std::vector<Device*>& devices, const std::vector<int>& ranks, int size,
+    const std::function<CommunicatorOptions(const Device&)>& options_of = {});
+
+// The communicator of a rank that is a thread of this process, as all of its group are. Ranks make
+// as many communicators each, one after another.
+[[nodiscard]] std::unique_ptr<Communicator> make_thread_communicator(
+    Bootstrap& ranks, Device& device, const CommunicatorOptions& options);
 
 // Rank 0's communicator of `ranks` ranks that all do the same work on hardware of their own: they
 // come to each collective at the same time, so that one of them stands for all.

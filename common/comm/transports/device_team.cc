@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory/shared_memory.h"
+#include "common/comm/simulated/folded_bootstrap.h"
 #include "common/comm/simulated/simulated_communicator.h"
 #include "common/runtime/device.h"
 
@@ -49,6 +50,13 @@ TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   if (gpus.size() < devices.size()) return {false, "they share GPUs, and NCCL wants one each"};
   const NcclProbe probe = probe_nccl();
   return {probe.usable, probe.trouble};
+}
+
+std::unique_ptr<RankGroup> make_rank_group(const std::vector<Device*>& devices,
+                                           Nanoseconds deadline) {
+  const int size = static_cast<int>(devices.size());
+  if (are_simulated(devices)) return simulated::make_ranks_in_turn(size);
+  return std::make_unique<ThreadGroup>(size, deadline);
 }
 
 DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& options_of)

@@ -48,6 +48,11 @@ class DeviceTeam {
   void (*together_)(const std::vector<Communicator*>&, const std::function<void()>&);
 };
 
+// Where ranks that are threads of this process meet, a thread for each of these devices, until they
+// have communicators; at most for `deadline` at a time.
+[[nodiscard]] std::unique_ptr<RankGroup> make_rank_group(const std::vector<Device*>& devices,
+                                                         Nanoseconds deadline);
+
 // Whether torch would let its collectives work on these devices: CUDA devices, each on a GPU of its
 // own, where NCCL is available; and the reason where not.
 struct TeamAnswer {

@@ -82,7 +82,8 @@ std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
 TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
   if (facts.backend == Backend::kCuda) return choose_for_gpus(asked, facts);
   if (facts.backend == Backend::kSimulated) {
-    return {asked, facts.ranks == 1 ? Route::kSolo : Route::kFolded, ""};
+    const Route between = facts.are_threads ? Route::kInTurn : Route::kFolded;
+    return {asked, facts.ranks == 1 ? Route::kSolo : between, ""};
   }
   if (asked != Transport::kNccl) return {asked, Route::kDirect, ""};
   refuse_nccl("it is between GPUs, and these devices are cores");
@@ -219,6 +220,8 @@ std::unique_ptr<Communicator> make_communicator(const TransportChoice& choice, B
       return make_solo_communicator(device, options);
     case Route::kFolded:
       return simulated::make_folded_communicator(bootstrap.size(), device, options);
+    case Route::kInTurn:
+      return simulated::make_thread_communicator(bootstrap, device, options);
     case Route::kStaged:
       return make_staged_communicator(
           bootstrap, device, options, [&](Device& host, const CommunicatorOptions& of_host) {

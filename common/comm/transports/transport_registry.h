@@ -27,6 +27,7 @@ enum class Route {
             // to the host and back
   kSolo,    // one rank for all devices of a process: nothing is moved
   kFolded,  // simulated ranks of equal work, of which one stands for all
+  kInTurn,  // simulated ranks that are threads of this process
 };
 
 // A transport with its route, in place of kAuto. Host devices take shared memory, or mpi on several

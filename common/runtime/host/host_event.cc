@@ -18,4 +18,9 @@ Nanoseconds HostEvent::since(const TimedEvent& start) const {
   return latest_->end.at - first.latest_->end.at;
 }
 
+std::optional<Nanoseconds> HostEvent::on_clock() const {
+  TANDEM_CHECK(latest_ && latest_->is_done(), "the time of an event that is not recorded and done");
+  return latest_->end.at.time_since_epoch();
+}
+
 }  // namespace tandem::host

@@ -53,6 +53,8 @@ class HostEvent final : public TimedEvent {
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
 
+  [[nodiscard]] std::optional<Nanoseconds> on_clock() const override;
+
   // The event's device: only streams of this device may record the event, as on CUDA; any stream
   // may wait for the event.
   [[nodiscard]] DeviceId device() const { return device_; }

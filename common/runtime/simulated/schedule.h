@@ -47,6 +47,13 @@ class Schedule {
   // Adds a task behind the lane's earlier ones; it also waits for `after`.
   TaskId add(LaneId lane, const Work& work, TaskId after = kNoTask);
 
+  [[nodiscard]] const CollectivePlan& plan_of(CollectiveId collective) const {
+    return resources_.collectives[index_of(collective)];
+  }
+
+  // Takes back all tasks from `first` on, as if they had never been added. None may be settled.
+  [[nodiscard]] std::vector<Task> take_back(TaskId first);
+
   // The task that was added to the lane last; kNoTask where there is none.
   [[nodiscard]] TaskId last_of(LaneId lane) const { return lanes_[index_of(lane)].last; }
 

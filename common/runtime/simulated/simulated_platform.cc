@@ -126,13 +126,26 @@ class SimulatedPlatform final : public Platform {
 
 void check_devices(const HardwareDescription& hardware, const PlatformOptions& options) {
   TANDEM_CHECK(options.devices > 0, "{} devices", options.devices);
+  if (options.own_device) return check_ranks(hardware, options.devices);
   const int gpus = hardware.node.gpus.value;
   if (options.devices <= gpus) return;
-  fail(ErrorKind::kUsage, "--devices={}: a node of the hardware {} has {} GPUs: take fewer",
+  fail(ErrorKind::kUsage,
+       "--devices={}: the threads of a process are on one node, and one of the hardware {} has {} "
+       "GPUs: take fewer",
        options.devices, hardware.name, gpus);
 }
 
 }  // namespace
+
+void check_ranks(const HardwareDescription& hardware, int ranks) {
+  const std::int64_t gpus = std::int64_t{hardware.node.gpus.value} * hardware.nodes();
+  if (ranks <= gpus) return;
+  fail(
+      ErrorKind::kUsage,
+      "--devices={}: the hardware {} has {} GPUs in {} nodes: take fewer, or describe a network of "
+      "more nodes",
+      ranks, hardware.name, gpus, hardware.nodes());
+}
 
 std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
                                                   const PlatformOptions& options,

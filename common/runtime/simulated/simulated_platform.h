@@ -13,11 +13,14 @@
 
 namespace tandem::simulated {
 
-// Throws a usage error for more devices than the node has GPUs. Without peer access the links
-// between peers are left out.
+// Throws a usage error for more devices than a node has GPUs, or where one of them is this
+// process's for more than all nodes have. Without peer access the links between peers are left out.
 [[nodiscard]] std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
                                                                 const PlatformOptions& options,
                                                                 SimulationExtras extras = {});
+
+// Throws a usage error for more ranks than the described nodes have GPUs.
+void check_ranks(const HardwareDescription& hardware, int ranks);
 
 // The description in the options' file. Throws a usage error where the options name none.
 [[nodiscard]] HardwareDescription described_hardware(const PlatformOptions& options);

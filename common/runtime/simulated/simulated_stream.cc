@@ -3,6 +3,7 @@
 
 #include "common/base/error.h"
 #include "common/hardware/operation_time.h"
+#include "common/runtime/simulated/simulated_graph.h"
 
 namespace tandem::simulated {
 namespace {
@@ -29,9 +30,16 @@ Nanoseconds SimulatedEvent::since(const TimedEvent& start) const {
   return time() - static_cast<const SimulatedEvent&>(start).time();
 }
 
-void SimulatedStream::record(Event& event) {
-  const TaskId call = simulation_.launch();
+void SimulatedStream::record(Event& event) { record_after(event, simulation_.launch()); }
+
+// Not before the host has come here, as for any record.
+void SimulatedStream::note(Event& event) {
+  record_after(event, simulation_.schedule().last_of(simulation_.thread()));
+}
+
+void SimulatedStream::record_after(Event& event, TaskId call) {
   simulated(event).set_latest(simulation_.schedule().add(lane_, Pause{}, call));
+  simulation_.note_recorded(simulated(event));
 }
 
 void SimulatedStream::wait(const Event& event) {
@@ -61,6 +69,13 @@ bool SimulatedStream::is_done() {
 }
 
 void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
+  if (!Simulation::has_given(destination.data())) {
+    fail(
+        ErrorKind::kUsage,
+        "{}: memory is read back, and a simulation computes no numbers: run this on --backend=host "
+        "or cuda",
+        to_string(device_));
+  }
   const Bytes size = destination.size_bytes();
   if (destination.device() == source.device()) {
     return compute_by_size("copy", size, size * 2);  // read and written
@@ -100,6 +115,10 @@ void SimulatedStream::take_part(CollectiveId collective,
   const TaskId transferred = schedule.add(*transfers_, Pause{of_cores->transfer}, begun);
   schedule.add(lane_, Computation{processor, of_cores->work});
   schedule.add(lane_, Pause{}, transferred);
+}
+
+std::unique_ptr<StreamGraph> SimulatedStream::capture(const std::function<void()>& enqueue) {
+  return capture_graph(simulation_, enqueue);
 }
 
 SimulatedStream& simulated_stream(Stream& stream) {

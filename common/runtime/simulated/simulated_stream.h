@@ -18,6 +18,7 @@ class SimulatedEvent final : public TimedEvent {
 
   [[nodiscard]] bool is_done() const override;
   [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+  [[nodiscard]] std::optional<Nanoseconds> on_clock() const override { return time(); }
 
   [[nodiscard]] TaskId latest() const { return latest_; }  // kNoTask: never recorded
   void set_latest(TaskId task) { latest_ = task; }
@@ -41,12 +42,14 @@ class SimulatedStream final : public Stream {
 
   [[nodiscard]] DeviceId device() const override { return device_; }
   void record(Event& event) override;
+  void note(Event& event) override;
   void wait(const Event& event) override;
   void start_after(TimePoint time) override;
   void delay(Nanoseconds duration) override;
   void dispatch(Interpreter& interpreter, DispatchKind kind, int calls) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
+  [[nodiscard]] std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) override;
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
 
@@ -65,6 +68,7 @@ class SimulatedStream final : public Stream {
 
  private:
   void compute_by_size(std::string_view name, Bytes size, Bytes moved);
+  void record_after(Event& event, TaskId call);
 
   Simulation& simulation_;
   const DeviceId device_;

@@ -10,6 +10,18 @@
 namespace tandem::simulated {
 namespace {
 
+// The failure of each lane's body.
+std::vector<std::optional<Error>> record_in_turn(Simulation& simulation,
+                                                 const std::vector<LaneId>& lanes,
+                                                 const std::function<void(int)>& body) {
+  std::vector<std::optional<Error>> errors;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    simulation.run_as(lanes[i]);
+    errors.push_back(capture_error([&] { body(static_cast<int>(i)); }));
+  }
+  return errors;
+}
+
 class SimulatedThreads final : public DeviceThreads {
  public:
   SimulatedThreads(Simulation& simulation, const std::vector<Device*>& devices, ThreadLife life)
@@ -23,11 +35,7 @@ class SimulatedThreads final : public DeviceThreads {
   void run(const std::function<void(int)>& body) override {
     const LaneId caller = simulation_.thread();
     for (const LaneId thread : threads_) start(thread, caller);
-    std::vector<std::optional<Error>> errors;
-    for (std::size_t i = 0; i < threads_.size(); ++i) {
-      simulation_.run_as(threads_[i]);
-      errors.push_back(capture_error([&] { body(static_cast<int>(i)); }));
-    }
+    const auto errors = record_in_turn(simulation_, threads_, body);
     simulation_.run_as(caller);
     join(caller);
     throw_cause(errors);
@@ -62,6 +70,26 @@ std::unique_ptr<DeviceThreads> make_simulated_threads(Simulation& simulation,
                                                       const std::vector<Device*>& devices,
                                                       ThreadLife life) {
   return std::make_unique<SimulatedThreads>(simulation, devices, life);
+}
+
+SimulatedProcesses::SimulatedProcesses(Simulation& simulation, int count)
+    : simulation_(simulation), lanes_{simulation.thread()} {
+  for (int i = 1; i < count; ++i) {
+    lanes_.push_back(simulation.schedule().add_lane(fmt::format("process {}", i)));
+  }
+}
+
+void SimulatedProcesses::run(const std::function<void(int)>& body) {
+  const auto errors = record_in_turn(simulation_, lanes_, body);
+  simulation_.run_as(lanes_.front());
+  throw_cause(errors);
+}
+
+void SimulatedProcesses::meet() {
+  Schedule& schedule = simulation_.schedule();
+  for (const LaneId lane : lanes_) schedule.add(lanes_.front(), Pause{}, schedule.last_of(lane));
+  const TaskId met = schedule.last_of(lanes_.front());
+  for (std::size_t i = 1; i < lanes_.size(); ++i) schedule.add(lanes_[i], Pause{}, met);
 }
 
 }  // namespace tandem::simulated

@@ -18,6 +18,13 @@ constexpr std::uintptr_t kAlignment = 512;  // as cudaMalloc's, at least
 
 }  // namespace
 
+CollectiveId Meeting::at(std::uint64_t sequence, Nanoseconds duration) {
+  if (sequence > collectives_.size()) {
+    collectives_.push_back(schedule_.add_collective({parts_, duration}));
+  }
+  return collectives_[sequence - 1];
+}
+
 Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtras extras)
     : hardware_(std::move(hardware)),
       devices_(devices),
@@ -52,6 +59,29 @@ void Simulation::wait_for(TaskId task) { schedule_.add(thread_, Pause{}, task); 
 
 Nanoseconds Simulation::now() { return schedule_.end_of(schedule_.last_of(thread_)); }
 
+void Simulation::begin_capture() {
+  TANDEM_CHECK(!captured_, "a capture within a capture");
+  captured_.emplace();
+}
+
+std::vector<SimulatedEvent*> Simulation::end_capture() {
+  std::vector<SimulatedEvent*> recorded = std::move(*captured_);
+  captured_.reset();
+  return recorded;
+}
+
+void Simulation::note_recorded(SimulatedEvent& event) {
+  if (captured_) captured_->push_back(&event);
+}
+
+std::shared_ptr<Meeting> Simulation::next_meeting(DeviceId device, int parts) {
+  const std::size_t number = meetings_of_[device.index]++;
+  if (number == meetings_.size()) {
+    meetings_.push_back(std::make_shared<Meeting>(schedule_, parts));
+  }
+  return meetings_.at(number);
+}
+
 std::byte* Simulation::take_addresses(Bytes size) {
   const std::uintptr_t address = next_address_;
   const auto pieces = (static_cast<std::uintptr_t>(size.value) + kAlignment - 1) / kAlignment;
@@ -60,6 +90,10 @@ std::byte* Simulation::take_addresses(Bytes size) {
     fail(ErrorKind::kFailure, "this simulation has given out all addresses: simulate less at once");
   }
   return reinterpret_cast<std::byte*>(address);
+}
+
+bool Simulation::has_given(const std::byte* address) {
+  return reinterpret_cast<std::uintptr_t>(address) >= kFirstAddress;
 }
 
 const Simulation::Way& Simulation::way(DeviceId from, DeviceId to) const {

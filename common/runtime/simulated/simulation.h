@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,6 +29,23 @@ struct OneLink {
 struct SimulationExtras {
   std::optional<OperationCosts> costs{};  // absent: those of the description
   std::optional<OneLink> link{};          // in place of the description's links
+};
+
+class SimulatedEvent;
+
+// The collectives of ranks that meet, in the order in which every rank calls them.
+class Meeting {
+ public:
+  // `parts`: of each collective, the ranks whose calls are recorded.
+  Meeting(Schedule& schedule, int parts) : schedule_(schedule), parts_(parts) {}
+
+  // The collective that is each rank's `sequence`-th, from 1; made by the first rank that comes.
+  [[nodiscard]] CollectiveId at(std::uint64_t sequence, Nanoseconds duration);
+
+ private:
+  Schedule& schedule_;
+  const int parts_;
+  std::vector<CollectiveId> collectives_;
 };
 
 // What all objects of a simulated platform share: the schedule, the host thread that is running,
@@ -58,11 +76,28 @@ class Simulation {
   [[nodiscard]] LaneId thread() const { return thread_; }
   void run_as(LaneId thread) { thread_ = thread; }
 
+  // ---- capture (simulated_graph.h) ----
+
+  void begin_capture();
+  // The events that were recorded since, in order.
+  [[nodiscard]] std::vector<SimulatedEvent*> end_capture();
+  // Is told of every recorded event.
+  void note_recorded(SimulatedEvent& event);
+
+  // ---- ranks ----
+
+  // The next meeting of this device's rank with the ranks of `parts - 1` other devices: one for all
+  // ranks that ask for as many meetings. So ranks need not be there together.
+  [[nodiscard]] std::shared_ptr<Meeting> next_meeting(DeviceId device, int parts);
+
   // ---- memory ----
 
   // The address of memory that nothing else has; no machine has it either, so that whoever touches
   // it is ended by the system.
   [[nodiscard]] std::byte* take_addresses(Bytes size);
+
+  // Whether memory is the simulation's, which has no contents.
+  [[nodiscard]] static bool has_given(const std::byte* address);
 
   // How data gets from one place to another.
   struct Way {
@@ -94,6 +129,9 @@ class Simulation {
   Schedule schedule_;
   LaneId thread_;
   std::map<const Interpreter*, LockId> locks_;
+  std::optional<std::vector<SimulatedEvent*>> captured_;  // set in a capture
+  std::vector<std::shared_ptr<Meeting>> meetings_;
+  std::map<int, std::size_t> meetings_of_;  // how many of meetings_ a device's rank has been at
   std::vector<ProcessorId> processors_;
   std::vector<DevicePorts> ports_;
   std::map<std::pair<int, int>, Way> ways_;  // by the indices of both devices

@@ -20,6 +20,7 @@ using Kind = CollectiveRequest::Kind;
 
 constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 constexpr LinkModel kLink{.latency = Nanoseconds{100}, .bytes_per_second = 10e9};
+constexpr LinkModel kHostLink{.latency = Nanoseconds{700}, .bytes_per_second = 4e9};
 constexpr std::int64_t kCount = 10'000;  // 40,000 bytes, 4,000 ns on the link
 
 class CollectiveTimeTest : public testing::Test {
@@ -28,8 +29,11 @@ class CollectiveTimeTest : public testing::Test {
     float* const nowhere = nullptr;
     const Span<float> values(nowhere, kCount, {Backend::kSimulated, 0});
     return simulated::collective_time(
-        kLink, {.kind = kind, .from = values, .to = values, .root = 1, .blocks = blocks}, 4);
+        links_, {.kind = kind, .from = values, .to = values, .root = 1, .blocks = blocks}, 4);
   }
+
+  simulated::CollectiveLinks links_{
+      .within = kLink, .to_host = kHostLink, .among_nodes = std::nullopt, .ranks_of_node = 8};
 };
 
 TEST_F(CollectiveTimeTest, IsThatOfTheModelledLink) {
@@ -47,16 +51,57 @@ TEST_F(CollectiveTimeTest, ScattersGoThroughTheRootsPort_ButForItsOwnBlock) {
   EXPECT_EQ(time_of(Kind::kGather, blocks), ns(100 + 4 * 5000 / 10));
 }
 
+TEST_F(CollectiveTimeTest, ScattersOutOfTheHostsMemory_GoOverTheLinkToIt_Whole) {
+  float* const nowhere = nullptr;
+  const Span<float> on_host(nowhere, kCount, {Backend::kSimulated, DeviceId::kHostMemory});
+  const Span<float> mine(nowhere, 1000, {Backend::kSimulated, 1});
+  const std::vector<Block> blocks{{0, 1000}, {1000, 5000}, {6000, 3000}, {9000, 1000}};
+  const Nanoseconds took = simulated::collective_time(
+      links_, {.kind = Kind::kScatter, .from = on_host, .to = mine, .root = 1, .blocks = blocks},
+      4);
+  EXPECT_EQ(took, ns(700 + 40'000 / 4));
+}
+
 TEST_F(CollectiveTimeTest, OfAMessage_IsAUsageError) {
   const Error error = error_of([this] { static_cast<void>(time_of(Kind::kSend)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 
-TEST(CollectiveLink, IsThatBetweenPeers_OrToTheHostWhereThereIsNone) {
+// Ranks 0 and 1 are on one node, 2 and 3 on another: a ring has two hops within nodes and one
+// between them, and the network carries a byte in a nanosecond.
+TEST_F(CollectiveTimeTest, AmongNodes_HasTheSlowestLinksBandwidth_AndEachLinksLatency) {
+  links_.ranks_of_node = 2;
+  links_.among_nodes = LinkModel{.latency = ns(5000), .bytes_per_second = 1e9};
+  constexpr std::int64_t kHops = 2 * 100 + 5000;
+  EXPECT_EQ(time_of(Kind::kAllReduce), ns(2 * (kHops + 30'000)));
+  EXPECT_EQ(time_of(Kind::kAllGather), ns(kHops + 30'000));
+  EXPECT_EQ(time_of(Kind::kBroadcast), ns(kHops + 40'000));
+  // The root, rank 1, serves its own node beside the other one.
+  const std::vector<Block> blocks{{0, 1000}, {1000, 5000}, {6000, 3000}, {9000, 1000}};
+  EXPECT_EQ(time_of(Kind::kScatter, blocks), ns(5000 + 4 * 4000));
+  const std::vector<Block> mostly_here{{0, 9000}, {9000, 500}, {9500, 500}, {10'000, 0}};
+  links_.among_nodes->bytes_per_second = 10e9;
+  EXPECT_EQ(time_of(Kind::kGather, mostly_here), ns(5000 + 200));
+  links_.within.bytes_per_second = 1e9;
+  EXPECT_EQ(time_of(Kind::kGather, mostly_here), ns(100 + 36'000));
+}
+
+TEST_F(CollectiveTimeTest, AFastNetwork_LeavesTheNodesLinkToDecide) {
+  links_.ranks_of_node = 2;
+  links_.among_nodes = LinkModel{.latency = ns(100), .bytes_per_second = 100e9};
+  EXPECT_EQ(time_of(Kind::kAllReduce), ns(2 * 3 * (100 + 1000)));
+}
+
+TEST(CollectiveLinks, AreThoseBetweenPeers_OrToTheHostWhereThereAreNone) {
   HardwareDescription machine = round_machine();
-  EXPECT_DOUBLE_EQ(simulated::collective_link(machine.node).bytes_per_second, 10e9);
+  EXPECT_DOUBLE_EQ(simulated::collective_links(machine).within.bytes_per_second, 10e9);
+  EXPECT_FALSE(simulated::collective_links(machine).among_nodes);
   machine.node.peer_link.reset();
-  EXPECT_DOUBLE_EQ(simulated::collective_link(machine.node).bytes_per_second, 4e9);
+  EXPECT_DOUBLE_EQ(simulated::collective_links(machine).within.bytes_per_second, 4e9);
+  machine.network = NetworkDescription{{2, "round"}, {{25e9, "round"}, {ns(7), "round"}}};
+  const auto network = simulated::collective_links(machine).among_nodes;
+  ASSERT_TRUE(network);
+  EXPECT_EQ(*network, (LinkModel{.latency = ns(7), .bytes_per_second = 25e9}));
 }
 
 // A rank's own buffer and stream.
@@ -101,7 +146,9 @@ TEST(SimulatedTeam, ServesWhateverTorchLetsNcclDo) {
 }
 
 TEST(FoldedRanks, OneStandsForAll) {
-  const auto platform = simulated_devices(1);
+  HardwareDescription machine = round_machine();
+  machine.node.gpus.value = 1000;
+  const auto platform = simulated_devices(1, machine);
   const auto bootstrap = simulated::make_folded_bootstrap(1000);
   const auto communicator = make_communicator(Transport::kAuto, *bootstrap, platform->device(0));
   EXPECT_EQ(communicator->size(), 1000);
@@ -127,6 +174,52 @@ TEST(FoldedRanks, OfOne_MoveNothing) {
             Route::kSolo);
   EXPECT_EQ(decide_transport(Transport::kAuto, {.backend = Backend::kSimulated, .ranks = 2}).route,
             Route::kFolded);
+  EXPECT_EQ(decide_transport(Transport::kAuto,
+                             {.backend = Backend::kSimulated, .ranks = 2, .are_threads = true})
+                .route,
+            Route::kInTurn);
+}
+
+TEST(RanksInTurn, MeetThoughEachRunsToItsEnd) {
+  const auto platform = simulated_devices(3);
+  const auto group = make_rank_group(
+      {&platform->device(0), &platform->device(1), &platform->device(2)}, std::chrono::seconds(1));
+  std::vector<std::unique_ptr<Bootstrap>> bootstraps;
+  std::vector<std::unique_ptr<Communicator>> communicators;
+  std::vector<std::unique_ptr<SimulatedRank>> ranks;
+  const TimePoint start = platform->now();
+  for (int i = 0; i < 3; ++i) {
+    bootstraps.push_back(group->join(i));
+    EXPECT_TRUE(bootstraps.back()->shares_address_space());
+    communicators.push_back(
+        make_communicator(Transport::kAuto, *bootstraps.back(), platform->device(i)));
+    EXPECT_EQ(communicators.back()->rank(), i);
+    ranks.push_back(std::make_unique<SimulatedRank>(platform->device(i), *communicators.back()));
+    ranks.back()->stream->delay(ns(300 * i));
+    ranks.back()->all_reduce();
+  }
+  ranks.front()->stream->synchronize();
+  const Nanoseconds ring = ring_all_reduce_time({.latency = ns(0), .bytes_per_second = 10e9},
+                                                bytes_of<float>(kCount), 3);
+  EXPECT_EQ(platform->now() - start, ns(600) + ring);
+}
+
+TEST(RankClasses, StandForRanksThatAreNotThere) {
+  const auto platform = simulated_devices(2);
+  const auto communicators =
+      simulated::make_class_communicators({&platform->device(0), &platform->device(1)}, {0, 7}, 8);
+  EXPECT_EQ(communicators[1]->rank(), 7);
+  EXPECT_EQ(communicators[1]->size(), 8);
+  SimulatedRank first(platform->device(0), *communicators[0]);
+  SimulatedRank last(platform->device(1), *communicators[1]);
+  const TimePoint start = platform->now();
+  first.all_reduce();
+  last.stream->delay(ns(500));
+  last.all_reduce();
+  first.stream->synchronize();
+  const Nanoseconds ring = ring_all_reduce_time({.latency = ns(0), .bytes_per_second = 10e9},
+                                                bytes_of<float>(kCount), 8);
+  EXPECT_EQ(platform->now() - start, ns(500) + ring);
 }
 
 }  // namespace

@@ -231,6 +231,56 @@ TEST_F(SimulatedTimes, TouchedMemory_EndsTheProcess) {
   EXPECT_DEATH(*bytes->as<volatile int>().data() = 1, "");
 }
 
+TEST_F(SimulatedTimes, MemoryThatIsReadBack_IsAnErrorAtOnce) {
+  open(1);
+  const auto bytes = memory(0, 8);
+  const Error error =
+      error_of([&] { static_cast<void>(read_back<float>(device(0), bytes->as<float>())); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "a simulation computes no numbers")) << error.what();
+}
+
+TEST_F(SimulatedTimes, ANotedEvent_TakesNoCall_AndIsWhereTheHostWas) {
+  machine_.host.launch.value = ns(40);
+  open(1);
+  const auto s = stream();
+  const auto event = device(0).make_timed_event();
+  s->delay(ns(10));
+  EXPECT_EQ(time_of([&] { s->note(*event); }), ns(0));
+  s->synchronize();
+  EXPECT_EQ(event->on_clock(), ns(40 + 10));
+}
+
+TEST_F(SimulatedTimes, AReplay_IsOneCall_AndOrdersItsStreamsAsTheyWereCaptured) {
+  machine_.host.launch.value = ns(40);
+  open(1);
+  const auto first = stream();
+  const auto second = stream();
+  const auto forked = device(0).make_timed_event();
+  const auto joined = device(0).make_timed_event();
+  const auto graph = first->capture([&] {
+    first->delay(ns(100));
+    first->record(*forked);
+    second->wait(*forked);
+    second->delay(ns(500));
+    second->record(*joined);
+    first->delay(ns(70));
+    first->wait(*joined);
+  });
+  EXPECT_EQ(time_of([&] { graph->replay(*first); }), ns(40));
+  EXPECT_EQ(time_of([&] { first->synchronize(); }), ns(100 + 500));
+  EXPECT_EQ(*joined - *forked, ns(500));
+  const auto time_of_replay = [&] {
+    return time_of([&] {
+      graph->replay(*first);
+      first->synchronize();
+    });
+  };
+  EXPECT_EQ(time_of_replay(), ns(40 + 600));
+  EXPECT_EQ(time_of_replay(), ns(40 + 600));
+  EXPECT_EQ(*joined - *forked, ns(500));
+}
+
 TEST(SimulatedPlatform, HasTheGpusCapacity_UnlessAskedOtherwise) {
   PlatformOptions options;
   options.devices = 2;
@@ -278,6 +328,21 @@ TEST(SimulatedPlatform, RefusesMoreDevicesThanANodeHas) {
   const Error error = error_of([] { static_cast<void>(test::simulated_devices(9)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(error, "round machine has 8 GPUs")) << error.what();
+}
+
+TEST(SimulatedPlatform, OfOneRank_RefusesMoreRanksThanItsNodesHaveGpus) {
+  HardwareDescription machine = test::round_machine();
+  PlatformOptions options;
+  options.devices = 9;
+  options.own_device = 0;
+  const auto open = [&] {
+    return simulated::make_simulated_platform(machine, options)->device_count();
+  };
+  const Error error = error_of([&] { static_cast<void>(open()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_TRUE(mentions(error, "has 8 GPUs in 1 nodes")) << error.what();
+  machine.network = NetworkDescription{{2, "round"}, machine.node.host_link};
+  EXPECT_EQ(open(), 1);
 }
 
 TEST(SimulatedPlatform, WithoutHardware_IsAUsageErrorThatNamesTheOption) {
