@@ -65,11 +65,21 @@ std::vector<std::filesystem::path> cuda_module_candidates(const char* module_pat
   return {above / "lib" / kCudaModuleFile, above.parent_path() / "lib" / kCudaModuleFile};
 }
 
-LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& candidates) {
+std::vector<std::filesystem::path> cuda_module_candidates(const std::filesystem::path& program) {
+  return cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program);
+}
+
+std::filesystem::path first_cuda_module(const std::vector<std::filesystem::path>& candidates) {
   for (const std::filesystem::path& file : candidates) {
     std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) return load(file);
+    if (std::filesystem::exists(file, ignored)) return file;
   }
+  return {};
+}
+
+LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& candidates) {
+  const std::filesystem::path file = first_cuda_module(candidates);
+  if (!file.empty()) return load(file);
   const std::string first = candidates.empty() ? kCudaModuleFile : candidates.front().string();
   return {nullptr, {CudaState::kModuleMissing, fmt::format("there is no {}", first)}, nullptr};
 }
@@ -80,8 +90,7 @@ void* find_entry(const LoadedCudaModule& loaded, const char* name) {
 
 LoadedCudaModule load_cuda_module() {
   // Without /proc the candidates are wrong, and the module is reported as not found.
-  return load_cuda_module(
-      cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program_file()));
+  return load_cuda_module(cuda_module_candidates(program_file()));
 }
 
 const CudaProfiling* find_cuda_profiling() {

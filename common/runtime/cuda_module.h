@@ -64,6 +64,14 @@ struct LoadedCudaModule {
 [[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
     const char* module_path, const std::filesystem::path& program);
 
+// The candidates of a program of another process that has this one's environment.
+[[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
+    const std::filesystem::path& program);
+
+// The first of `candidates` that exists, which is what is loaded; empty: none does.
+[[nodiscard]] std::filesystem::path first_cuda_module(
+    const std::vector<std::filesystem::path>& candidates);
+
 // Loads the module at the first of `candidates` that exists. The module is never unloaded: CUDA's
 // runtime does not survive unloading.
 [[nodiscard]] LoadedCudaModule load_cuda_module(

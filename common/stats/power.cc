@@ -50,7 +50,7 @@ double least_ratio_told(const RoundsAhead& ahead) {
 std::optional<int> rounds_to_tell(double ratio, double scatter, double confidence) {
   TANDEM_CHECK(ratio > 1, "a ratio of {}", ratio);
   for (int rounds = 2; rounds <= kMostRoundsAhead; ++rounds) {
-    if (least_ratio_told({scatter, rounds, confidence}) <= ratio) return rounds;
+    if (power_of({scatter, rounds, confidence}, ratio) >= kPower) return rounds;
   }
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 
 #include "common/options/strategies.h"
 #include "common/stats/comparison.h"
+#include "reports/model/marks.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 
@@ -89,9 +90,7 @@ std::string spoken_host_work(const StrategyPair& pair, const std::string& where)
                      interval_words(ratio, pair.confidence));
 }
 
-// "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
-std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
-  if (pair.ddp->cell.is_pretended()) return spoken_host_work(pair, where);
+std::string spoken_speeds(const StrategyPair& pair, const std::string& where) {
   const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
   const std::string dp = with_options("DataParallel", pair.dp->cell);
   const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
@@ -107,6 +106,14 @@ std::string spoken_comparison(const StrategyPair& pair, const std::string& where
   const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
   return fmt::format("{} is {} {}{} ({})", is_ddp ? ddp : dp, times_as_fast(speed),
                      is_ddp ? dp : ddp, where, interval_words(speed, pair.confidence));
+}
+
+// "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
+std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
+  const bool is_of_work = pair.ddp->cell.is_pretended();
+  return (is_of_work ? spoken_host_work(pair, where) : spoken_speeds(pair, where)) +
+         disturbed_words(pair, with_options("DataParallel", pair.dp->cell),
+                         with_options("DistributedDataParallel", pair.ddp->cell));
 }
 
 bool is_plain_ddp(const CellSummary& cell, const Summary& summary) {

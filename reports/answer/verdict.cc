@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reports/answer/torch_verdict.h"
+#include "reports/model/marks.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
@@ -94,6 +95,7 @@ std::string marks_text(const StrategyPair& pair) {
 
 std::string sentence(const StrategyPair& pair) {
   return pair_point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
+         disturbed_words(pair, strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell)) +
          against_single(pair);
 }
 

@@ -45,6 +45,15 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
   return marks;
 }
 
+std::string disturbed_words(const StrategyPair& pair, const std::string& dp,
+                            const std::string& ddp) {
+  const bool is_dp = pair.dp->holds_disturbed;
+  const bool is_ddp = pair.ddp->holds_disturbed;
+  if (!is_dp && !is_ddp) return "";
+  const std::string whose = is_dp && is_ddp ? "" : " of " + (is_dp ? dp : ddp);
+  return fmt::format("; most launches{} were disturbed (others took their time)", whose);
+}
+
 std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
   std::vector<std::string> marks;
   if (found.drift) {

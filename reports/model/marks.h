@@ -14,6 +14,11 @@ namespace tandem::reports {
 // The marks of a cell, in reading order: "oversubscribed", "modelled: ...", "drifts: ...", ...
 [[nodiscard]] std::vector<std::string> marks_of(const CellSummary& summary);
 
+// "; most launches were disturbed (others took their time)" behind a comparison, where the figures
+// of one cell, which is named, or of both are of disturbed launches for lack of others. Else empty.
+[[nodiscard]] std::string disturbed_words(const StrategyPair& pair, const std::string& dp,
+                                          const std::string& ddp);
+
 // The marks of an unsteady cell: "drifts: +5.2 % from first to last launch", "two modes: 4 launches
 // at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
 [[nodiscard]] std::vector<std::string> unsteady_marks(const Unsteadiness& found);

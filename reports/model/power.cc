@@ -20,7 +20,8 @@ void add(std::vector<Telling>& list, const results::Cell& cell, const stats::Est
   if (ratio.launches < kFewestRounds) return;
   const std::optional<double> scatter = stats::scatter_of(ratio, confidence);
   if (!scatter) return;
-  what += fmt::format("{} batch {}", cell.model, cell.global_batch);
+  const std::string precision = what.empty() ? precision_suffix(cell) : "";
+  what += fmt::format("{} batch {}{}", cell.model, cell.global_batch, precision);
   if (cell.devices > 1) what += fmt::format(" on {} devices", cell.devices);
   list.push_back({std::move(what), {*scatter, ratio.launches, confidence}, least});
 }
@@ -60,7 +61,13 @@ std::vector<Telling> tellings(const results::Document& document, const Summary& 
   if (!in_rounds || document.sweep.resolving) return list;
   for (const StrategyPair& pair : summary.comparisons) {
     if (!on_several_devices(pair)) continue;
-    add(list, pair.dp->cell, pair.ddp_speed, pair.confidence, "");
+    // Cells that differ by options alone are told apart by the names that the verdict has for them.
+    const results::Cell& dp = pair.dp->cell;
+    const results::Cell& ddp = pair.ddp->cell;
+    const bool are_plain = is_plain(dp) && is_plain(ddp);
+    const std::string names =
+        are_plain ? "" : strategy_label(dp) + " and " + strategy_label(ddp) + " on ";
+    add(list, dp, pair.ddp_speed, pair.confidence, names);
   }
   return list;
 }

@@ -56,6 +56,18 @@ TEST(PowerText, NamesTheFinestAndTheCoarsestDifference_AndWhatThreePercentTake) 
             "takes 4 to 19 launches.");
 }
 
+TEST(PowerText, CellsThatDifferByAnOption_AreNamedWithIt) {
+  results::Document document = two_comparisons();
+  for (results::LaunchRecord& record : document.launches) {
+    if (record.cell.strategy == "dp" && record.cell.global_batch == 64) {
+      record.cell.options["threads"] = "kept";
+    }
+  }
+  EXPECT_THAT(power_of(document),
+              HasSubstr("(dp, threads=kept and ddp on mlp-small batch 64 on 2 devices)"));
+  EXPECT_THAT(power_of(document), HasSubstr("(mlp-small batch 512 on 2 devices)"));
+}
+
 TEST(PowerText, LaunchesToCome_AreForetoldByThoseThatAreThere) {
   const std::string text = foretold({two_comparisons()}, 20);
   EXPECT_THAT(text, HasSubstr("What 20 launches tell"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "reports/answer/report.h"
 #include "tests/reports/synthetic.h"
@@ -52,6 +53,27 @@ TEST(Verdict, IntervalThatHoldsOne_IsNotResolved) {
       << verdict.workloads[0];
   EXPECT_TRUE(verdict_has(verdict.workloads[0], "holds 1"));
   EXPECT_TRUE(verdict_has(verdict.overall, "not resolved"));
+}
+
+// Where most of a cell's launches are disturbed the figures are of all, and the sentence says so.
+TEST(Verdict, OfDisturbedLaunches_SaysSoInItsSentence) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
+  std::vector<results::LaunchRecord>& launches = synthetic.document().launches;
+  const auto disturb = [&](std::size_t launch) {
+    launches[launch].taken.emplace();
+    launches[launch].taken->window_seconds = 1;
+    launches[launch].taken->run_delay_seconds = 0.5;
+  };
+  disturb(0);
+  EXPECT_FALSE(verdict_has(verdict_of(synthetic).workloads[0], "disturbed"));
+  disturb(1);
+  EXPECT_TRUE(verdict_has(verdict_of(synthetic).workloads[0],
+                          "3 launches each); most launches of dp were disturbed (others took their "
+                          "time)."));
+  for (const std::size_t launch : {3, 4}) disturb(launch);
+  EXPECT_TRUE(verdict_has(verdict_of(synthetic).workloads[0],
+                          "; most launches were disturbed (others took their time)."));
 }
 
 TEST(Verdict, OneLaunch_IsNotResolved) {

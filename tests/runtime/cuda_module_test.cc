@@ -29,6 +29,17 @@ TEST(CudaModuleCandidates, AreOnlyTheFolderThatTheEnvironmentNames) {
   EXPECT_EQ(candidates[0], "/elsewhere/libtandem_cuda.so");
 }
 
+TEST(FirstCudaModule, IsTheOneThatIsLoaded) {
+  const fs::path folder = fs::path(::testing::TempDir()) / "first_cuda_module";
+  fs::create_directories(folder / "lib");
+  const fs::path program = folder / "tests/bin/step_bench";
+  EXPECT_EQ(first_cuda_module(cuda_module_candidates(nullptr, program)), "");
+  std::ofstream(folder / "lib" / kCudaModuleFile) << "text";
+  EXPECT_EQ(first_cuda_module(cuda_module_candidates(nullptr, program)),
+            folder / "lib" / kCudaModuleFile);
+  fs::remove_all(folder);
+}
+
 TEST(LoadCudaModule, Missing_NamesWhereItShouldBe) {
   const LoadedCudaModule loaded = load_cuda_module({"/nowhere/libtandem_cuda.so"});
   EXPECT_EQ(loaded.module, nullptr);

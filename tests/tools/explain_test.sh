@@ -425,4 +425,19 @@ case_other_machine() {
   one_line 'explain each in a folder of its own'
 }
 
+# Launches of two builds are no sample of one.
+case_other_build() {
+  fake_copy="$folder/bin/step_bench"
+  mkdir bin
+  printf '#!/bin/sh\nexec "%s" "$@"\n' "$fake" >"$fake_copy"
+  chmod +x "$fake_copy"
+  fake=$fake_copy
+  sweep
+  echo '# built anew' >>"$fake"
+  cp result/journal.jsonl before
+  expect 2 explain result
+  one_line 'its step_bench, or the CUDA module, was built anew since'
+  cmp -s before result/journal.jsonl || die "the journal was touched"
+}
+
 "case_$3" || exit 1

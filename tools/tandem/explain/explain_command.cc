@@ -390,6 +390,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   const results::SweepInfo asked = own_sweep(task, options);
   if (task.source.is_given) {
     check_same_machine(task.source.document->sweep, asked.context, task.source.folder);
+    check_same_programs(task.source.document->sweep, asked.context, task.source.folder);
   }
   OutputFolder folder(task.source.folder);
   const Interrupts interrupts;

@@ -13,6 +13,7 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/this_process.h"
+#include "common/runtime/cuda_module.h"
 
 namespace tandem::cli {
 namespace {
@@ -82,7 +83,10 @@ std::string checksum_of_programs(const fs::path& step_bench) {
   const fs::path program = started_by(step_bench);
   Fnv1a hash;
   add_bytes_of(program, hash);
-  add_bytes_of(program.parent_path().parent_path() / "lib/libtandem_cuda.so", hash);
+  // The program looks from where it lies itself, behind symbolic links.
+  std::error_code unknown;
+  const fs::path real = fs::weakly_canonical(program, unknown);
+  add_bytes_of(first_cuda_module(cuda_module_candidates(real)), hash);
   return fmt::format("{:016x}", hash.value());
 }
 

@@ -228,11 +228,12 @@ results::SweepInfo sweep_of_reference(const Reference& reference, results::Sweep
 
 }  // namespace
 
-void check_reference_taken_up(const Reference& reference, const OutputPaths& out,
-                              const results::SweepInfo& run) {
+std::optional<results::JournalContents> check_reference_taken_up(const Reference& reference,
+                                                                 const OutputPaths& out,
+                                                                 const results::SweepInfo& run) {
   const std::filesystem::path path = OutputPaths(out.against()).journal();
-  const auto journal = as_input([&] { return results::read_journal(path); });
-  if (!journal) return;
+  auto journal = as_input([&] { return results::read_journal(path); });
+  if (!journal) return std::nullopt;
   const auto& against = journal->sweep.against;
   if (!against || against->run != run.against->run) {
     fail(ErrorKind::kUsage, "resuming {}: it belongs to another run; choose another --out",
@@ -241,6 +242,7 @@ void check_reference_taken_up(const Reference& reference, const OutputPaths& out
   const results::Context here = sweep_of_reference(reference, run).context;
   check_same_machine(journal->sweep, here, path);
   check_same_programs(journal->sweep, here, path);
+  return journal;
 }
 
 ReferenceSide::ReferenceSide(const Reference& reference, const OutputPaths& out,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,11 @@ void check_same_reference(const results::SweepInfo& found, const results::SweepI
 // Throws a usage error where `out` holds a reference's results but none of its run.
 void check_no_lonely_reference(const OutputPaths& out);
 
-// Throws a usage error where the reference's results in `out` are of another run than `run` says,
-// or of other programs.
-void check_reference_taken_up(const Reference& reference, const OutputPaths& out,
-                              const results::SweepInfo& run);
+// The reference's journal in `out`; nothing where there is none. Throws a usage error where it is
+// of another run than `run` says, or of other programs.
+std::optional<results::JournalContents> check_reference_taken_up(const Reference& reference,
+                                                                 const OutputPaths& out,
+                                                                 const results::SweepInfo& run);
 
 // The reference's part of a run: an ordinary folder of results within that of the run.
 class ReferenceSide {

@@ -248,6 +248,7 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
   part.launches = std::min(kRoundsOfAll, plan.launches);
+  part.launches_in_all = plan.launches;
   std::set<std::string> ended;
   int rounds_of_all = 0;
   SweepRunner of_all(part, sides, interrupts);
@@ -266,7 +267,7 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
   others.goes_on = true;
   part.cells = with_names(left, pairs.cells, true);
   part.launches = plan.launches;
-  if (plan.stop_at) {
+  if (plan.stop_at && !others.cells.empty()) {
     const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
     part.stop_at = *plan.stop_at - std::chrono::duration_cast<Nanoseconds>(
                                        std::min(reserve, third_until(*plan.stop_at)));

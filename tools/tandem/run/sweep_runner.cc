@@ -166,6 +166,8 @@ void SweepRunner::wait_until_quiet() {
   constexpr Seconds kLongest{30};
   constexpr Seconds kPeriod{0.5};
   Seconds time = ahead();
+  if (plan_.launches_in_all > 0)
+    time *= static_cast<double>(plan_.launches_in_all) / plan_.launches;
   if (plan_.stop_at) time = std::min(time, Seconds{*plan_.stop_at - Clock::now()});
   if (plan_.limit.site.is_elsewhere() || time < std::chrono::minutes(1)) return;
   const auto period = std::chrono::duration_cast<Nanoseconds>(kPeriod);

@@ -37,6 +37,8 @@ struct SweepPlan {
   // Lists of models: after one model is out of memory, the models after it are skipped.
   std::vector<std::vector<std::string>> model_series{};
   PlanPart part = PlanPart::kWhole;
+  // The launches of each cell in all parts of the sweep, by which its time is expected; 0: these.
+  int launches_in_all = 0;
   // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
   // machine, nor tell what is in the journal, nor end the run where its own first launches fail.
   bool goes_on = false;
