@@ -433,8 +433,12 @@ case_other_build() {
   chmod +x "$fake_copy"
   fake=$fake_copy
   sweep
-  echo '# built anew' >>"$fake"
   cp result/journal.jsonl before
+  mkdir modules
+  echo another >modules/libtandem_cuda.so
+  TANDEM_MODULE_PATH=$folder/modules expect 2 explain result
+  one_line 'its step_bench, or the CUDA module, was built anew since'
+  echo '# built anew' >>"$fake"
   expect 2 explain result
   one_line 'its step_bench, or the CUDA module, was built anew since'
   cmp -s before result/journal.jsonl || die "the journal was touched"
