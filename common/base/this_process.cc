@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -83,6 +84,27 @@ bool runs_this_program(int pid) {
   return !mapped_file(fmt::format("{}", pid), [&own](const Mapping& mapping) {
             return mapping.file == own;
           }).empty();
+}
+
+std::vector<std::filesystem::path> cuda_module_candidates(const char* module_path,
+                                                          const std::filesystem::path& program) {
+  if (module_path != nullptr && *module_path != '\0') {
+    return {std::filesystem::path(module_path) / kCudaModuleFile};
+  }
+  const std::filesystem::path above = program.parent_path().parent_path();
+  return {above / "lib" / kCudaModuleFile, above.parent_path() / "lib" / kCudaModuleFile};
+}
+
+std::vector<std::filesystem::path> cuda_module_candidates(const std::filesystem::path& program) {
+  return cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program);
+}
+
+std::filesystem::path first_cuda_module(const std::vector<std::filesystem::path>& candidates) {
+  for (const std::filesystem::path& file : candidates) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return file;
+  }
+  return {};
 }
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tandem {
 
@@ -36,5 +37,22 @@ namespace tandem {
   return std::ranges::any_of(kPrefixes,
                              [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
+
+// The file of the CUDA module, which programs load.
+inline constexpr const char* kCudaModuleFile = "libtandem_cuda.so";
+
+// The possible places of the module, in order: only TANDEM_MODULE_PATH (a folder) where this
+// variable is set and not empty; else ../lib beside the program's folder, or ../../lib for the
+// build tree's tests.
+[[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
+    const char* module_path, const std::filesystem::path& program);
+
+// The candidates of a program of another process that has this one's environment.
+[[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
+    const std::filesystem::path& program);
+
+// The first of `candidates` that exists, which is what is loaded; empty: none does.
+[[nodiscard]] std::filesystem::path first_cuda_module(
+    const std::vector<std::filesystem::path>& candidates);
 
 }  // namespace tandem

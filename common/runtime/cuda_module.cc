@@ -4,11 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string_view>
-#include <system_error>
-
-#include "common/base/this_process.h"
 
 namespace tandem {
 
@@ -55,27 +51,6 @@ LoadedCudaModule load(const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-std::vector<std::filesystem::path> cuda_module_candidates(const char* module_path,
-                                                          const std::filesystem::path& program) {
-  if (module_path != nullptr && *module_path != '\0') {
-    return {std::filesystem::path(module_path) / kCudaModuleFile};
-  }
-  const std::filesystem::path above = program.parent_path().parent_path();
-  return {above / "lib" / kCudaModuleFile, above.parent_path() / "lib" / kCudaModuleFile};
-}
-
-std::vector<std::filesystem::path> cuda_module_candidates(const std::filesystem::path& program) {
-  return cuda_module_candidates(std::getenv("TANDEM_MODULE_PATH"), program);
-}
-
-std::filesystem::path first_cuda_module(const std::vector<std::filesystem::path>& candidates) {
-  for (const std::filesystem::path& file : candidates) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) return file;
-  }
-  return {};
-}
 
 LoadedCudaModule load_cuda_module(const std::vector<std::filesystem::path>& candidates) {
   const std::filesystem::path file = first_cuda_module(candidates);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/this_process.h"
 #include "common/runtime/platform.h"
 #include "common/runtime/stream.h"
 
@@ -50,27 +51,12 @@ struct CudaModule {
 
 // The module's exported symbol for the runtime: `const CudaModule* tandem_cuda_module()`.
 inline constexpr const char* kCudaModuleEntry = "tandem_cuda_module";
-inline constexpr const char* kCudaModuleFile = "libtandem_cuda.so";
 
 struct LoadedCudaModule {
   const CudaModule* module = nullptr;  // null where the module could not be loaded
   CudaProbe trouble;                   // the reason where the module is absent
   void* library = nullptr;             // dlopen's handle; null where the module is absent
 };
-
-// The possible places of the module, in order: only TANDEM_MODULE_PATH (a folder) where this
-// variable is set and not empty; else ../lib beside the program's folder, or ../../lib for the
-// build tree's tests.
-[[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
-    const char* module_path, const std::filesystem::path& program);
-
-// The candidates of a program of another process that has this one's environment.
-[[nodiscard]] std::vector<std::filesystem::path> cuda_module_candidates(
-    const std::filesystem::path& program);
-
-// The first of `candidates` that exists, which is what is loaded; empty: none does.
-[[nodiscard]] std::filesystem::path first_cuda_module(
-    const std::vector<std::filesystem::path>& candidates);
 
 // Loads the module at the first of `candidates` that exists. The module is never unloaded: CUDA's
 // runtime does not survive unloading.

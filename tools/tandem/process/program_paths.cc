@@ -13,7 +13,6 @@
 #include "common/base/checksum.h"
 #include "common/base/error.h"
 #include "common/base/this_process.h"
-#include "common/runtime/cuda_module.h"
 
 namespace tandem::cli {
 namespace {
