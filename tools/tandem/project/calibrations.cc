@@ -46,7 +46,7 @@ std::map<std::string, CalibratedModels> needed_calibrations(
 void calibrate(const std::filesystem::path& file, const std::string& precision,
                const CalibratedModels& models, const CalibrationTask& task,
                const Interrupts& interrupts) {
-  const std::filesystem::path fresh = file.string() + ".new";
+  const std::filesystem::path fresh = file.parent_path() / ("new-" + file.filename().string());
   results::remove_all(fresh);
   for (const auto& [model, batches] : models) {
     const std::string what =
