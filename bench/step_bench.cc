@@ -136,6 +136,18 @@ void check_back_end(const Model& model, Backend backend, const ImageOptions& ima
        "--channels-last and --conv-fp32 are of GPUs, and the back end is host: leave them out");
 }
 
+// Whether the launch writes a model's times to a file, and does so, instead of timing steps alone.
+bool writes_times(Job& job, const StepOptions& options, const std::vector<int>& cores) {
+  if (!options.workload_file.empty()) {
+    write_workload(job, options);
+  } else if (!options.calibrated_file.empty()) {
+    write_calibration(job, options, cores);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_model(options);
   StepWatch watch(options, bootstrap, flight);
@@ -146,14 +158,7 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   const auto driver = open_outputs(options, bootstrap);
   const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
   Job job = open_job(bootstrap, options.job);
-  if (!options.workload_file.empty()) {
-    write_workload(job, options);
-    return 0;
-  }
-  if (!options.calibrated_file.empty()) {
-    write_calibration(job, options, cores);
-    return 0;
-  }
+  if (writes_times(job, options, cores)) return 0;
   if (const auto workload = read_workload(options.model)) {
     if (!is_simulated(job)) check_duration(bootstrap, job, options, *workload);
   }

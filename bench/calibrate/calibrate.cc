@@ -70,11 +70,11 @@ void check_same(const std::string& file, std::string_view what, const std::strin
 }
 
 // What the file has so far; nothing where there is no file yet.
-std::optional<Calibration> calibration_so_far(const Here& at) {
+std::optional<MachineCalibration> calibration_so_far(const Here& at) {
   const std::string& file = at.options.calibrated_file;
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return std::nullopt;
-  Calibration found = read_calibration(file);
+  MachineCalibration found = read_calibration(file);
   const CalibrationOrigin here = origin_of(at);
   check_same(file, "machine", found.origin.fingerprint, here.fingerprint);
   check_same(file, "back end", found.origin.backend, here.backend);
@@ -91,7 +91,7 @@ int devices_here(const Here& here) {
 }
 
 // Figures of which the description is made; the launch cost follows from the steps.
-MachineFigures measured_machine(const Here& here, const Calibration& calibration) {
+MachineFigures measured_machine(const Here& here, const MachineCalibration& calibration) {
   Job& job = here.job;
   const Precision precision = here.options.variant.training.precision;
   const results::MachineFacts machine = results::gather_machine_facts();
@@ -139,7 +139,7 @@ void add_beside(MeasuredOperations& to, const MeasuredOperations& together) {
 // What takes several devices: threads, copies between two, and what cores do beside each other and
 // together.
 void measure_team(const Here& here, Platform& team, MachineFigures& figures,
-                  Calibration& calibration) {
+                  MachineCalibration& calibration) {
   figures.threads = time_threads(team);
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
@@ -151,7 +151,7 @@ void measure_team(const Here& here, Platform& team, MachineFigures& figures,
 
 // The cost of a call. On the host it is in the operations' times already: the calling thread and
 // the device's worker share a core, so that one enqueues while the other computes nothing.
-void set_launch(const Job& job, const StepTimes& times, MachineFigures& figures) {
+void set_launch(const Job& job, const CalibratedStep& times, MachineFigures& figures) {
   figures.launch = is_on_host(job) ? 0 : times.enqueue_seconds / times.calls;
   figures.launch_source = is_on_host(job)
                               ? "measured within the operations, with whose work it shares a core"
@@ -182,7 +182,8 @@ void add_all(MeasuredOperations& to, const MeasuredOperations& more, std::int64_
 class ModelCalibration {
  public:
   // `team`: devices of the machine that may share caches and memory.
-  ModelCalibration(Job& job, const StepOptions& options, Platform& team, Calibration& calibration)
+  ModelCalibration(Job& job, const StepOptions& options, Platform& team,
+                   MachineCalibration& calibration)
       : job_(job),
         team_(team),
         options_(options),
@@ -192,15 +193,15 @@ class ModelCalibration {
   }
 
   // `copies`: of a batch from the host. Returns the times of the smallest batch.
-  StepTimes run(const CopySpeed& copies) {
+  CalibratedStep run(const CopyCosts& copies) {
     const std::string name = name_in_results(options_.model);
     const TimedDevice on{*job_.platform, *job_.device, copies.latency, copies.bandwidth,
                          is_on_host(job_) ? &team_ : nullptr};
-    std::optional<StepTimes> first;
+    std::optional<CalibratedStep> first;
     for (const std::int64_t batch : options_.calibrated_batches) {
       TrainingOptions training = options_.variant.training;
       training.global_batch = batch;
-      StepTimes times = time_step(on, *model_, training);
+      CalibratedStep times = time_step(on, *model_, training);
       add_all(times.measured.operations, time_losses(*job_.device, model_->objective(), batch),
               batch);
       add_measured(calibration_.models[name], times.measured);
@@ -214,7 +215,7 @@ class ModelCalibration {
   Job& job_;
   Platform& team_;
   const StepOptions& options_;
-  Calibration& calibration_;
+  MachineCalibration& calibration_;
   const std::unique_ptr<Model> model_;
 };
 
@@ -223,8 +224,8 @@ class ModelCalibration {
 void write_calibration(Job& job, const StepOptions& options, const std::vector<int>& cores) {
   const Here here{job, options, cores};
   const Precision precision = options.variant.training.precision;
-  std::optional<Calibration> so_far = calibration_so_far(here);
-  Calibration calibration = so_far ? std::move(*so_far) : Calibration{};
+  std::optional<MachineCalibration> so_far = calibration_so_far(here);
+  MachineCalibration calibration = so_far ? std::move(*so_far) : MachineCalibration{};
   const auto team = open_team(here);
   if (so_far) {
     const LinkDescription& link = calibration.hardware.node.host_link;
@@ -234,7 +235,7 @@ void write_calibration(Job& job, const StepOptions& options, const std::vector<i
     calibration.sizes = time_sizes(*job.device, precision);
     MachineFigures figures = measured_machine(here, calibration);
     measure_team(here, *team, figures, calibration);
-    const StepTimes times =
+    const CalibratedStep times =
         ModelCalibration(job, options, *team, calibration).run(figures.host_copies);
     set_launch(job, times, figures);
     calibration.hardware_text = description_text(figures);

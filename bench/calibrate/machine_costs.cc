@@ -31,7 +31,7 @@ constexpr Bytes kRowOfCollectives = mib(16);
 constexpr double kMostBandwidth = 0.99e14;  // that a description may have
 
 // A copy's time at two sizes. `copy(i, size)` enqueues the copy of tensor `i` of its memory.
-CopySpeed speed_of(Device& device, Stream& stream, const std::function<void(int, Bytes)>& copy) {
+CopyCosts speed_of(Device& device, Stream& stream, const std::function<void(int, Bytes)>& copy) {
   const double small = seconds_in_row(device, stream, [&](int i) { copy(i, kSmallCopy); });
   const double large = seconds_in_row(device, stream, [&](int i) { copy(i, kLargeCopy); });
   const double bytes = static_cast<double>(kLargeCopy.value - kSmallCopy.value);
@@ -44,7 +44,7 @@ Span<float> piece_of(Buffer& buffer, int i, Bytes size) {
   return buffer.as<float>().subspan(i % pieces * count, count);
 }
 
-CopySpeed time_copies(Device& on, Buffer& from, Buffer& to) {
+CopyCosts time_copies(Device& on, Buffer& from, Buffer& to) {
   const auto stream = on.make_stream(StreamPriority::kNormal);
   const auto speed = speed_of(on, *stream, [&](int i, Bytes size) {
     enqueue_copy(*stream, piece_of(to, i, size), piece_of(from, i, size));
@@ -120,7 +120,7 @@ class FigureWriter {
   void bandwidth(std::string_view key, double bytes_per_second) {
     figure(key, fmt::format("{:.6g}GBps", std::min(bytes_per_second, kMostBandwidth) * 1e-9));
   }
-  void link(std::string_view key, const CopySpeed& copies, double most) {
+  void link(std::string_view key, const CopyCosts& copies, double most) {
     writer_.open(key, '{');
     bandwidth("bandwidth", std::min(copies.bandwidth, most));
     time("latency", copies.latency);
@@ -150,13 +150,13 @@ void write_gpu(JsonWriter& writer, const MachineFigures& figures) {
 
 }  // namespace
 
-CopySpeed time_host_copies(Device& device) {
+CopyCosts time_host_copies(Device& device) {
   const auto host = device.allocate_host(kCopiedMemory);
   const auto there = device.allocate(kCopiedMemory);
   return time_copies(device, *host, *there);
 }
 
-CopySpeed time_peer_copies(Device& from, Device& to) {
+CopyCosts time_peer_copies(Device& from, Device& to) {
   const auto source = from.allocate(kCopiedMemory);
   const auto there = to.allocate(kCopiedMemory);
   return time_copies(to, *source, *there);

@@ -13,16 +13,16 @@
 namespace tandem::bench {
 
 // A way of copies: a small copy's time, and what large ones have beyond it.
-struct CopySpeed {
+struct CopyCosts {
   double latency = 0;    // seconds
   double bandwidth = 0;  // bytes per second
 };
 
 // Copies from pinned host memory to the device.
-[[nodiscard]] CopySpeed time_host_copies(Device& device);
+[[nodiscard]] CopyCosts time_host_copies(Device& device);
 
 // Copies from one device to another, on a stream of the second.
-[[nodiscard]] CopySpeed time_peer_copies(Device& from, Device& to);
+[[nodiscard]] CopyCosts time_peer_copies(Device& from, Device& to);
 
 // What the host's threads cost, in seconds.
 struct ThreadCosts {
@@ -45,8 +45,8 @@ struct MachineFigures {
   double flops = 0;             // FLOP per second of large products
   std::string precision;        // of these products: the description's key
   double least_time = 0;        // seconds of the smallest operation
-  CopySpeed host_copies{};
-  std::optional<CopySpeed> peer_copies{};  // absent: this machine has one device
+  CopyCosts host_copies{};
+  std::optional<CopyCosts> peer_copies{};  // absent: this machine has one device
   int devices = 1;                         // that this machine has
   double launch = 0;                       // seconds
   std::string launch_source;

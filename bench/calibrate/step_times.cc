@@ -208,7 +208,8 @@ double time_of_copies(const TimedDevice& on, const Model& model, const TrainingO
 
 }  // namespace
 
-StepTimes time_step(const TimedDevice& on, const Model& model, const TrainingOptions& options) {
+CalibratedStep time_step(const TimedDevice& on, const Model& model,
+                         const TrainingOptions& options) {
   const std::int64_t batch = options.global_batch;
   const std::vector<StepOperation> operations =
       list_step(model, batch, options.precision, options.optimizer);
@@ -231,7 +232,7 @@ StepTimes time_step(const TimedDevice& on, const Model& model, const TrainingOpt
     measured.beside_others = stats::median(crowded.whole);
     beside = scaled_times(crowded, *measured.beside_others - copies);
   }
-  StepTimes times;
+  CalibratedStep times;
   times.measured.batches.push_back(measured);
   add_operations(times.measured, operations, scaled_times(samples, step - copies), beside, batch);
   times.enqueue_seconds = stats::median(samples.enqueuing);

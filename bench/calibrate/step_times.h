@@ -22,7 +22,7 @@ struct TimedDevice {
 };
 
 // The steps of `single` at one batch.
-struct StepTimes {
+struct CalibratedStep {
   MeasuredModel measured{};    // the batch, and its operations by key
   double enqueue_seconds = 0;  // what a step costs the calling thread until all is enqueued
   int calls = 0;               // of a step: operations, copies and events
@@ -33,7 +33,7 @@ struct StepTimes {
 // all times are scaled so that they, with the copies of the batch, add up to the median of those
 // steps. `options` has the batch. Where there are neighbours, all of that once more while each of
 // them runs the same steps, unless the model does not fit on them.
-[[nodiscard]] StepTimes time_step(const TimedDevice& on, const Model& model,
-                                  const TrainingOptions& options);
+[[nodiscard]] CalibratedStep time_step(const TimedDevice& on, const Model& model,
+                                       const TrainingOptions& options);
 
 }  // namespace tandem::bench

@@ -22,8 +22,8 @@ struct SimulatedMachine {
   std::string link_notice{};
 };
 
-std::shared_ptr<const Calibration> calibration_for(const JobOptions& options) {
-  auto calibration = std::make_shared<Calibration>(read_calibration(options.calibration));
+std::shared_ptr<const MachineCalibration> calibration_for(const JobOptions& options) {
+  auto calibration = std::make_shared<MachineCalibration>(read_calibration(options.calibration));
   const std::string& precision = calibration->origin.precision;
   if (precision == options.precision) return calibration;
   fail(ErrorKind::kUsage,

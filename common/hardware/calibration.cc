@@ -84,12 +84,12 @@ void sort_by_batch(std::vector<MeasuredBatch>& batches) {
 
 }  // namespace
 
-Calibration parse_calibration(std::string_view text, const std::string& source) {
+MachineCalibration parse_calibration(std::string_view text, const std::string& source) {
   const JsonDocument document(JsonAuthor::kPerson, text, source);
   const JsonValue json = document.root();
   check_format(json);
   json.allow({"format", "origin", "hardware", "sizes", "collectives", "models"});
-  Calibration calibration;
+  MachineCalibration calibration;
   read_json(json.at("origin"), calibration.origin);
   calibration.hardware_text = json_line(json.at("hardware"));
   calibration.hardware =
@@ -101,7 +101,7 @@ Calibration parse_calibration(std::string_view text, const std::string& source) 
   return calibration;
 }
 
-Calibration read_calibration(const std::string& name) {
+MachineCalibration read_calibration(const std::string& name) {
   const auto file = checksummed_file(name);
   if (!file) {
     fail(ErrorKind::kUsage,
@@ -113,7 +113,7 @@ Calibration read_calibration(const std::string& name) {
                            fmt::format("calibration {}", file->path));
 }
 
-std::string calibration_text(const Calibration& calibration) {
+std::string calibration_text(const MachineCalibration& calibration) {
   std::string text;
   JsonWriter writer(text, 1);
   writer.open("", '{');

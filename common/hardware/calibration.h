@@ -66,7 +66,7 @@ struct CalibrationOrigin {
   std::string time;  // when the file was written last, UTC
 };
 
-struct Calibration {
+struct MachineCalibration {
   CalibrationOrigin origin;
   // The machine as a description (hardware/description.h) has it, and the text of that.
   HardwareDescription hardware;
@@ -78,13 +78,14 @@ struct Calibration {
 
 // Reads a calibration's text; `source` begins every error. Throws a usage error of one line, which
 // names the key.
-[[nodiscard]] Calibration parse_calibration(std::string_view text, const std::string& source);
+[[nodiscard]] MachineCalibration parse_calibration(std::string_view text,
+                                                   const std::string& source);
 
 // The calibration in a file, or in a file with the checksum that it must have, "own.json#0123...".
-[[nodiscard]] Calibration read_calibration(const std::string& name);
+[[nodiscard]] MachineCalibration read_calibration(const std::string& name);
 
 // The text that parse_calibration() reads.
-[[nodiscard]] std::string calibration_text(const Calibration& calibration);
+[[nodiscard]] std::string calibration_text(const MachineCalibration& calibration);
 
 // Adds what was measured of a model, in place of what was measured of the same batches before.
 void add_measured(MeasuredModel& to, const MeasuredModel& measured);

@@ -107,7 +107,7 @@ std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
   return curve;
 }
 
-OperationCosts::OperationCosts(std::shared_ptr<const Calibration> calibration,
+OperationCosts::OperationCosts(std::shared_ptr<const MachineCalibration> calibration,
                                CalibratedSteps steps, std::optional<GpuDescription> described)
     : calibration_(std::move(calibration)),
       steps_(std::move(steps)),

@@ -79,7 +79,7 @@ class OperationCosts {
   explicit OperationCosts(const GpuDescription& described) : described_(described) {}
   // Costs by the calibration, and of operations that it has not by `described` where it is there.
   // Throws a usage error where the calibration has no such model.
-  OperationCosts(std::shared_ptr<const Calibration> calibration, CalibratedSteps steps,
+  OperationCosts(std::shared_ptr<const MachineCalibration> calibration, CalibratedSteps steps,
                  std::optional<GpuDescription> described = {});
 
   // Throws a usage error that names the operation where nothing says what it costs.
@@ -111,7 +111,7 @@ class OperationCosts {
   [[nodiscard]] std::optional<SecondsAtSize> measured(const AskedOperation& asked) const;
   [[noreturn]] void refuse(const AskedOperation& asked) const;
 
-  std::shared_ptr<const Calibration> calibration_{};  // null: none; shared with who read it
+  std::shared_ptr<const MachineCalibration> calibration_{};  // null: none; shared with who read it
   CalibratedSteps steps_{};
   std::optional<GpuDescription> described_;
   Curves of_model_{};

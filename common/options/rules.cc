@@ -8,75 +8,10 @@
 #include <vector>
 
 #include "common/base/known_names.h"
+#include "common/options/facts.h"
 
 namespace tandem::options {
 namespace {
-
-// A fact about one option of a command line.
-struct Fact {
-  enum class Kind { kGiven, kAbsent, kSet, kIs, kIsNot };
-
-  Kind kind = Kind::kGiven;
-  Name option;
-  std::string_view names{};  // of kIs and kIsNot, "one|two"
-};
-
-// string_view::find compares pointers, which g++ 12 refuses in a constant under
-// -fsanitize=undefined.
-consteval std::size_t place_of(char wanted, std::string_view text) {
-  for (std::size_t place = 0; place < text.size(); ++place) {
-    if (text[place] == wanted) return place;
-  }
-  return std::string_view::npos;
-}
-
-// Whether `choices`, "one|two:RANK", have one of that name.
-consteval bool have(std::string_view choices, std::string_view name) {
-  const std::size_t bar = place_of('|', choices);
-  const std::string_view first = choices.substr(0, bar);
-  if (first.substr(0, place_of(':', first)) == name) return true;
-  return bar != choices.npos && have(choices.substr(bar + 1), name);
-}
-
-// Whether each of `names` is a choice of the option; true where the table lists no choices.
-consteval bool are_choices(std::string_view names, Name option) {
-  const Form form = option->value.form;
-  if (form != Form::kChoice && form != Form::kSwitch) return true;
-  const std::size_t bar = place_of('|', names);
-  if (!have(option->value.takes, names.substr(0, bar))) return false;
-  return bar == names.npos || are_choices(names.substr(bar + 1), option);
-}
-
-// The option is on the command line, or is not.
-constexpr Fact given(Name option) { return {Fact::Kind::kGiven, option}; }
-constexpr Fact absent(Name option) { return {Fact::Kind::kAbsent, option}; }
-// The value differs from its default.
-constexpr Fact set(Name option) { return {Fact::Kind::kSet, option}; }
-// The value in force is one of `names`, or is none of them. A name that is no choice of the option
-// does not compile.
-consteval Fact is(Name option, std::string_view names, Fact::Kind kind = Fact::Kind::kIs) {
-  if (!are_choices(names, option)) throw "the option has no such choice";
-  return {kind, option, names};
-}
-consteval Fact is_not(Name option, std::string_view names) {
-  return is(option, names, Fact::Kind::kIsNot);
-}
-
-bool holds(const Fact& fact, const Values& values) {
-  switch (fact.kind) {
-    case Fact::Kind::kGiven:
-      return values.is_given(fact.option);
-    case Fact::Kind::kAbsent:
-      return !values.is_given(fact.option);
-    case Fact::Kind::kSet:
-      return values.is_set(fact.option);
-    case Fact::Kind::kIs:
-      return values.is(fact.option, fact.names);
-    case Fact::Kind::kIsNot:
-      return !values.is(fact.option, fact.names);
-  }
-  return false;
-}
 
 // Refused where one of `any` holds, and all of `when`.
 struct Rule {
@@ -201,23 +136,6 @@ std::vector<Rule> pass_rules() {
         is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph")},
        {given("write-workload")},
        "{option} does nothing with --write-workload: leave it out"},
-      {{is_not("strategy", "single")},
-       {given("calibrate")},
-       "--calibrate times operations on one device, and --strategy={strategy} is more: leave it "
-       "out"},
-      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops"),
-        is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph"),
-        given("write-workload"), given("profile-steps"), given("trace"), given("contention"),
-        given("link"), set("input"), set("phases"), set("dispatch-cost"), given("fault"),
-        given("plant"), is("check-numerics", "on")},
-       {given("calibrate")},
-       "{option} does nothing with --calibrate: leave it out"},
-      {{set("channels-last"), set("conv-fp32")},
-       {given("calibrate")},
-       "--calibrate times operations on images as they are by default: leave {option} out"},
-      {{given("calibrate-batches")},
-       {absent("calibrate")},
-       "{option} does nothing without --calibrate: give the file to write"},
       {{given("record"), is("verify", "on"), given("ab"), given("write-workload")},
        {given("profile-steps")},
        "--profile-steps and {option}: a profiled launch is slower than it is, and its times are "
@@ -242,6 +160,42 @@ std::vector<Rule> pass_rules() {
        "{option}: a replayed graph holds its all-reduces, which cannot be left out: use "
        "--cuda-graph=off"},
       {{given("contention")}, {is("phases", "off")}, "{option} compares phases: use --phases=on"},
+  };
+}
+
+// A calibration times operations in the step of `single`, as it is by default.
+std::vector<Rule> calibration_rules() {
+  return {
+      {{is_not("strategy", "single")},
+       {given("calibrate")},
+       "--calibrate times operations on one device, and --strategy={strategy} is more: leave it "
+       "out"},
+      {{given("record"),
+        given("min-time"),
+        given("min-samples"),
+        given("peak-gflops"),
+        is("verify", "on"),
+        given("ab"),
+        given("free-running"),
+        given("cuda-graph"),
+        given("write-workload"),
+        given("profile-steps"),
+        given("trace"),
+        given("contention"),
+        given("link"),
+        set("input"),
+        set("phases"),
+        set("dispatch-cost"),
+        given("fault"),
+        given("plant"),
+        is("check-numerics", "on"),
+        set("channels-last"),
+        set("conv-fp32")},
+       {given("calibrate")},
+       "{option} does nothing with --calibrate: leave it out"},
+      {{given("calibrate-batches")},
+       {absent("calibrate")},
+       "{option} does nothing without --calibrate: give the file to write"},
   };
 }
 
@@ -283,10 +237,7 @@ std::vector<Rule> replay_rules() {
 // one rank stands for all.
 std::vector<Rule> simulation_rules() {
   return {
-      {{given("hardware")},
-       {is_not("backend", "simulated")},
-       "{option} does nothing without --backend=simulated: leave it out"},
-      {{given("calibration")},
+      {{given("hardware"), given("calibration")},
        {is_not("backend", "simulated")},
        "{option} does nothing without --backend=simulated: leave it out"},
       {{absent("hardware")},
@@ -423,7 +374,7 @@ void check(const Values& values) {
   check_owners(values);
   check_launch(traits_of(values.strategy()), values);
   for (const auto& rules : {training_rules(), effect_rules(), run_rules(), pass_rules(),
-                            replay_rules(), simulation_rules()}) {
+                            calibration_rules(), replay_rules(), simulation_rules()}) {
     check_rules(rules, values);
   }
   check_rest(values);

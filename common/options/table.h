@@ -5,11 +5,16 @@
 // go together. The table holds text: what a value means is its owner's, who reads it from Values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
+#include "common/options/measuring_options.h"
 #include "common/options/option.h"
 
 namespace tandem::options {
 
-inline constexpr auto kOptions = std::to_array<Option>({
+// How to train, and on what.
+inline constexpr auto kTrainingOptions = std::to_array<Option>({
     // Cell
     {.name = "strategy",
      .value = choice(kStrategyNames, "single"),
@@ -345,178 +350,16 @@ inline constexpr auto kOptions = std::to_array<Option>({
      .help = "of --backend=simulated: the file of measured times that operations take, as "
              "--calibrate writes it; without --hardware its machine is the one that is simulated",
      .example = "own-calibration.json"},
-    // Timing
-    {.name = "phases",
-     .of = kTimingOption,
-     .value = choice("on|off", "on"),
-     .marks = kPartOfCell | kPaired,
-     .help = "time the parts of a step",
-     .example = "off"},
-    {.name = "free-running",
-     .of = kTimingOption,
-     .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more steps per sample"}),
-     .marks = kPartOfCell,
-     .help = "steps per sample, without barrier or wait between them (default: 1 step, both)",
-     .example = "10"},
-    {.name = "min-time",
-     .of = kTimingOption,
-     .value = duration("500ms"),
-     .help = "the least time that a launch measures",
-     .example = "2s"},
-    {.name = "min-samples",
-     .of = kTimingOption,
-     .value = integer("COUNT", "10", {1, kNoEnd, "use 1 or more"}),
-     .help = "the least number of samples that a launch measures",
-     .example = "50"},
-    {.name = "warmup-time",
-     .of = kTimingOption,
-     .value = duration(""),
-     .marks = kVaried,
-     .help = "the least time whose steps are discarded before the first sample; default: 200ms, on "
-             "GPUs 2s and then until their clocks are steady, 10s at most",
-     .example = "1s"},
-    {.name = "warmup-steps",
-     .of = kTimingOption,
-     .value = integer("STEPS", "5",
-                      {3, kNoEnd, "use 3 or more; ddp's buckets settle in the second step"}),
-     .marks = kVaried,
-     .help = "the least number of steps that are discarded",
-     .example = "10"},
-    {.name = "peak-gflops",
-     .of = kTimingOption,
-     .value = speed("GFLOPS|measured", "use a speed above 0, in GFLOP/s, or measured"),
-     .marks = kVaried,
-     .help = "peak of a device in the precision, which achieved FLOP/s are held against: in "
-             "GFLOP/s, or measured: by large products, after the steps",
-     .example = "measured"},
-    {.name = "record",
-     .of = kTimingOption,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "write the launch's full record to this file",
-     .example = "record.json"},
-    {.name = "ab",
-     .of = kTimingOption,
-     .value = text("OPTION=VALUE"),
-     .marks = kOfOneCell,
-     .help = "instead of timing alone: interleaved pairs of steps, without and with a changed "
-             "option; the time shown is with it, the ratio is step time with it over without",
-     .example = "grads=views"},
-    {.name = "pairs",
-     .of = kTimingOption,
-     .value = integer("COUNT", "200", {2, kNoEnd, "use 2 or more"}),
-     .help = "the number of pairs of --ab",
-     .example = "400"},
-    {.name = "write-workload",
-     .of = kTimingOption,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "instead of timing steps: measure the model layer by layer, with --batch and down to "
-             "an eighth of it, and write a workload file of it that is replayed",
-     .example = "own.json"},
-    {.name = "calibrate",
-     .of = kTimingOption,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "instead of timing steps alone: time each operation of the model in the steps of "
-             "single, and add them to this file, which --calibration takes",
-     .example = "own-calibration.json"},
-    {.name = "calibrate-batches",
-     .of = kTimingOption,
-     .value = device_list("SAMPLES,...", "is no batch: use numbers from 1"),
-     .marks = kOfOneCell,
-     .help = "the batches of --calibrate; between and near them simulated times are interpolated; "
-             "default: the batch of --batch or --batch-per-device",
-     .example = "16,64"},
-    {.name = "profile-steps",
-     .of = kTimingOption,
-     .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),
-     .help =
-         "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
-         "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see tandem profile",
-     .example = "10"},
-    {.name = "trace",
-     .of = kTimingOption,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "when all is measured, record some steps more, in a pass of their own, and write them "
-             "to this file: a timeline of all ranks that Perfetto (ui.perfetto.dev) and "
-             "chrome://tracing open; tandem trace summary reads it",
-     .example = "trace.json"},
-    {.name = "trace-steps",
-     .of = kTimingOption,
-     .value = integer("STEPS", "5", {1, 10'000, "use 1 to 10000, all of which are kept in memory"}),
-     .help = "steps that --trace records, after a warm-up",
-     .example = "20"},
-    {.name = "contention",
-     .of = kAllReduceTiming,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "when all is measured, time the same step with its all-reduces and without them in "
-             "turn, print how much slower each phase is for them, and write that to this file",
-     .example = "contention.json"},
-    {.name = "contention-pairs",
-     .of = kTimingOption,
-     .value = integer("COUNT", "30", {1, 10'000, "use 1 to 10000"}),
-     .help = "pairs of blocks, with all-reduces and without, of --contention; an interval needs 20",
-     .example = "60"},
-    // Debug
-    {.name = "verify",
-     .of = kDebugOption,
-     .value = on_or_off(),
-     .marks = kOfOneCell,
-     .help = "instead of timing: train some steps and compare with single",
-     .example = "on"},
-    {.name = "check",
-     .of = kDebugOption,
-     .value = {.form = Form::kChoice, .takes = "options|backend|model", .bare = "options"},
-     .marks = kOfOneCell,
-     .help = "say what is wrong with the command line, if anything is, and end; with "
-             "--check=backend also where this machine has no such back end; --check=model prints "
-             "the model's size as JSON",
-     .example = "backend"},
-    {.name = "models",
-     .of = kDebugOption,
-     .value = on_or_off(),
-     .help = "list the models and their sizes, a workload file's too where --model is one, and end",
-     .example = "on"},
-    {.name = "check-numerics",
-     .of = kDebugOption,
-     .value = on_or_off(),
-     .marks = kPartOfCell,
-     .help =
-         "look for NaN and infinity in every gradient before it is combined with others, and name "
-         "the first parameter that has one; each step then waits for copies of its gradients",
-     .example = "on"},
-    {.name = "plant",
-     .of = kDebugOption,
-     .value = text("PHASE:TIME"),
-     .marks = kPartOfCell | kPaired | kOfOneCell | kAsked,
-     .help = "a delay planted in a phase of device 0 (dp: of the root), to see that it is found",
-     .example = "loss:2ms"},
-    {.name = "fault",
-     .of = kDebugOption,
-     .value = text("FAULT"),
-     .marks = kPartOfCell | kOfOneCell | kAsked,
-     .help =
-         "planted on purpose, to see that a job with it ends as it should: KIND[:RANK][@STEP], of "
-         "killed, stopped, throws, memory, diverges, late and nan (default: the last rank, step 5)",
-     .example = "killed:1@7"},
-    {.name = "comm-timeout",
-     .of = kDebugOption,
-     .value =
-         duration("60s", {1'000'000, kAnyNumber.most, "no rank is that punctual: use 1ms or more"}),
-     .marks = kVaried | kPerRank,
-     .help = "in a run, until every rank of a job has ended that one cannot go on: each gives up "
-             "on a late one a little earlier",
-     .example = "10s"},
-    {.name = "flight-dir",
-     .of = kDebugOption,
-     .value = file("FOLDER"),
-     .marks = kPerRank,
-     .help = "folder in which each rank keeps its step, phase and collective in a mapped file, "
-             "rank.N: what is left of it once it is killed",
-     .example = "flight"},
 });
+
+template <std::size_t... counts>
+constexpr auto joined(const std::array<Option, counts>&... parts) {
+  std::array<Option, (counts + ...)> all{};
+  auto next = all.begin();
+  ((next = std::copy(parts.begin(), parts.end(), next)), ...);
+  return all;
+}
+
+inline constexpr auto kOptions = joined(kTrainingOptions, kMeasuringOptions);
 
 }  // namespace tandem::options

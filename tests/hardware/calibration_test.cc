@@ -22,8 +22,8 @@ std::string machine_text() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Calibration small_calibration() {
-  Calibration calibration;
+MachineCalibration small_calibration() {
+  MachineCalibration calibration;
   calibration.origin = {.fingerprint = "2 cores of a CPU",
                         .backend = "host",
                         .precision = "fp32",
@@ -57,7 +57,7 @@ Error calibration_refusal(const std::string& text) {
 
 TEST(Calibration, ReadsWhatItWrites) {
   const std::string text = calibration_text(small_calibration());
-  const Calibration read = parse_calibration(text, "calibration own.json");
+  const MachineCalibration read = parse_calibration(text, "calibration own.json");
   EXPECT_EQ(calibration_text(read), text);
   EXPECT_EQ(read.origin.fingerprint, "2 cores of a CPU");
   EXPECT_EQ(read.hardware.name, "a100-sxm4-8");
@@ -92,7 +92,7 @@ TEST(Calibration, RefusesDamage_NamingThePlace) {
 }
 
 TEST(Calibration, RefusesOperationsWithoutTimes_AndUnlikeNumbersOfTimes) {
-  Calibration calibration = small_calibration();
+  MachineCalibration calibration = small_calibration();
   MeasuredPoint& point = calibration.models["mlp-small"].operations.begin()->second.front();
   point.beside_others->pop_back();
   const Error unlike = calibration_refusal(calibration_text(calibration));

@@ -102,8 +102,9 @@ class CalibratedCosts : public testing::Test {
 
   OperationCosts costs(std::optional<GpuDescription> described = {},
                        const std::string& model = "mlp") {
-    return {
-        std::make_shared<const Calibration>(calibration_), {.model = model}, std::move(described)};
+    return {std::make_shared<const MachineCalibration>(calibration_),
+            {.model = model},
+            std::move(described)};
   }
 
   static AskedOperation linear(double flops) {
@@ -113,7 +114,7 @@ class CalibratedCosts : public testing::Test {
     return {.name = "add", .key = "add, 3 operands", .work = {0, Bytes{bytes}}};
   }
 
-  Calibration calibration_;
+  MachineCalibration calibration_;
 };
 
 TEST_F(CalibratedCosts, OfTheModelsStep_AreItsTimesInOrder) {

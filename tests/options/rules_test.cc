@@ -114,8 +114,7 @@ TEST(Rules, ACalibration_TimesSingleAsItIs) {
   EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"input", "device"}}),
             "--input does nothing with --calibrate: leave it out");
   EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"channels-last", "on"}}),
-            "--calibrate times operations on images as they are by default: leave "
-            "--channels-last out");
+            "--channels-last does nothing with --calibrate: leave it out");
 }
 
 TEST(Rules, ALaunch_IsTheStrategys) {

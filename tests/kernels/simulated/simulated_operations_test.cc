@@ -51,9 +51,9 @@ class SimulatedOperationsTest : public testing::Test {
 
   // Costs by a calibration in which each point of `operations` is of a step.
   void calibrate(const MeasuredOperations& operations) {
-    Calibration calibration;
+    MachineCalibration calibration;
     calibration.models["a model"].operations = operations;
-    extras_.costs.emplace(std::make_shared<const Calibration>(calibration),
+    extras_.costs.emplace(std::make_shared<const MachineCalibration>(calibration),
                           CalibratedSteps{.model = "a model"});
   }
 
