@@ -19,6 +19,9 @@ CELLS = [
     ["--strategy=ddp", "--devices=8", "--batch=256"],
     ["--strategy=ddp", "--devices=8", "--batch=256", "--overlap=off", "--grads=views", "--optimizer=adam"],
     ["--strategy=ddp", "--devices=8", "--batch=256", "--compress=powersgd:2", "--accumulate=2"],
+    ["--strategy=ddp", "--devices=8", "--batch=256", "--cuda-graph=on"],
+    ["--strategy=dp-allreduce", "--devices=8", "--batch=256", "--input=scatter"],
+    ["--strategy=ddp-replicate", "--devices=8", "--batch=255", "--input=pageable"],
 ]
 
 

@@ -128,6 +128,31 @@ INSTANTIATE_TEST_SUITE_P(
                     BadHardware{R"("host": )", R"("hosts": )", "hosts"},
                     BadHardware{R"("name": "a node")", R"("name": "")", "name"}));
 
+// The text with a network of these figures.
+std::string with_network(std::string_view nodes, std::string_view bandwidth) {
+  return with(R"("host": )",
+              fmt::format(R"("network": {{"nodes": {}, "bandwidth": {}, "latency": {}}}, "host": )",
+                          figure(nodes), figure(bandwidth), figure(R"("14us")")));
+}
+
+TEST(Hardware, MayHaveANetwork) {
+  EXPECT_EQ(parse_hardware(whole_text(), "hardware own.json").nodes(), 1);
+  const HardwareDescription hardware =
+      parse_hardware(with_network("128", R"("200GBps")"), "hardware own.json");
+  EXPECT_EQ(hardware.nodes(), 128);
+  EXPECT_DOUBLE_EQ(hardware.network.value().link.bandwidth.value, 200e9);
+  EXPECT_EQ(hardware.network.value().link.latency.value, Nanoseconds{14'000});
+}
+
+TEST(Hardware, NetworksThatNobodyHas_AreRefused) {
+  EXPECT_NE(refusal_of(with_network("0", R"("200GBps")")).find("network.nodes.value"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(with_network("2", R"("200")")).find("network.bandwidth.value"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(with(R"("host": )", R"("network": {"links": 1}, "host": )")).find("links"),
+            std::string::npos);
+}
+
 TEST(Hardware, ThatIsNoJson_IsRefused) {
   EXPECT_NE(refusal_of("{").find("own.json"), std::string::npos);
   EXPECT_NE(refusal_of("[]").find("own.json"), std::string::npos);

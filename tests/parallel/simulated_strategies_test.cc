@@ -188,6 +188,32 @@ TEST_F(SimulatedStrategies, ALaterLaunch_HoldsTheStepUp) {
   EXPECT_GT(single(), without + std::chrono::milliseconds(10));  // of a dozen operations
 }
 
+// What a simulation costs is known by counts: tasks of a step, and looks at each task.
+TEST_F(SimulatedStrategies, CostGrowsWithDevicesAndSteps_AndNoFaster) {
+  machine_.node.gpus.value = 16;
+  machine_.host.launch.value = Nanoseconds{4000};
+  struct Cost {
+    double tasks = 0;
+    double turns = 0;
+  };
+  const auto cost_of = [this](int devices, int steps) {
+    const auto platform = simulated_devices(devices, machine_);
+    dp::DataParallel strategy(*platform, *model_, training(devices), {});
+    for (int step = 0; step < steps; ++step) strategy.step();
+    strategy.synchronize();
+    static_cast<void>(platform->now());
+    const simulated::Schedule& schedule = simulated::simulation_of(platform->device(0)).schedule();
+    return Cost{static_cast<double>(schedule.size()), static_cast<double>(schedule.turns())};
+  };
+  const Cost few = cost_of(4, 4);
+  const Cost more_steps = cost_of(4, 32);
+  EXPECT_LT(more_steps.tasks, 8 * few.tasks);
+  EXPECT_LT(more_steps.turns / more_steps.tasks, 1.05 * few.turns / few.tasks);
+  const Cost more_devices = cost_of(16, 4);
+  EXPECT_LT(more_devices.tasks, 4.2 * few.tasks);
+  EXPECT_LT(more_devices.turns / more_devices.tasks, 1.1 * few.turns / few.tasks);
+}
+
 TEST_F(SimulatedStrategies, ModelsThatDoNotFit_AreOutOfMemory) {
   machine_.gpu.memory.value = mib(8);
   const Error error = error_of([this] { static_cast<void>(single()); });

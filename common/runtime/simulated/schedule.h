@@ -30,6 +30,7 @@ struct Resources {
   std::vector<Path> paths;
   std::vector<double> processors;  // how much longer a computation takes beside a collective
   std::vector<CollectivePlan> collectives;
+  std::int64_t turns = 0;  // begins and ends that all solves so far looked at
 };
 
 // Not thread-safe: all lanes are recorded by one thread.
@@ -60,6 +61,10 @@ class Schedule {
   // The time at which a task ends; 0 for kNoTask. Settles where need be. Throws a logic error,
   // which names a lane, where tasks wait for ever.
   [[nodiscard]] Nanoseconds end_of(TaskId task);
+
+  // What settling has cost so far, in begins and ends that it looked at; a task whose rate others
+  // change has several ends.
+  [[nodiscard]] std::int64_t turns() const { return resources_.turns; }
 
   // The number of all tasks so far.
   [[nodiscard]] std::int64_t size() const {

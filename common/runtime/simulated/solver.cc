@@ -83,6 +83,7 @@ class Solver {
     while (!queue_.empty()) {
       const QueuedTurn next = queue_.top();
       queue_.pop();
+      ++resources_.turns;
       take(next);
     }
     // Tasks wait for earlier tasks alone, so nothing but a rank that is missing holds a lane up.

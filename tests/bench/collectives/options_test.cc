@@ -30,6 +30,12 @@ TEST(CollectiveOptions, Defaults_AreDdpsOwnCall) {
   EXPECT_EQ(found.back(), "all_reduce/ranks:2/bytes:67108864/fp32/in_place");
 }
 
+TEST(CollectiveOptions, ABackEndThatNeedsAnOptionNotHere_IsNoChoice) {
+  const Error error = test::error_of([] { static_cast<void>(parsed({"--backend=simulated"})); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_STREQ(error.what(), "--backend: 'simulated' is not known: use one of auto, host, cuda");
+}
+
 TEST(CollectiveOptions, CallsPerSample_AreNcclTestsOnGpus_UnlessTheyAreGiven) {
   EXPECT_EQ(calls_per_sample(parsed({"--devices=2"}), Backend::kHost), 1);
   EXPECT_EQ(calls_per_sample(parsed({"--devices=2"}), Backend::kCuda), 20);
