@@ -25,9 +25,10 @@ struct CollectiveLinks {
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for
 // broadcast and reduce (runtime/link_model.h), which pass through one node after another, and of
 // the root's port for scatter and gather, which may begin or end in the host's memory: the root's
-// request tells, and is to be asked. On several nodes the slowest link decides on the bytes,
-// and each hop has the latency of its own link, as in NCCL's model (src/graph/tuning.cc,
-// of 2.30). Throws a usage error for a message, which is no collective.
+// request tells, and is to be asked. An all-reduce among nodes is a tree where that takes less time
+// than a ring. The slowest link decides on the bytes, and each hop has the latency of its own link,
+// as in NCCL's model (src/graph/tuning.cc, of 2.30). Throws a usage error for a message, which is
+// no collective.
 [[nodiscard]] Nanoseconds collective_time(const CollectiveLinks& links,
                                           const CollectiveRequest& request, int ranks);
 

@@ -142,9 +142,9 @@ void check_ranks(const HardwareDescription& hardware, int ranks) {
   if (ranks <= gpus) return;
   fail(
       ErrorKind::kUsage,
-      "--devices={}: the hardware {} has {} GPUs in {} nodes: take fewer, or describe a network of "
-      "more nodes",
-      ranks, hardware.name, gpus, hardware.nodes());
+      "--devices={}: the hardware {} has {} GPUs in all: take fewer, or describe a network of more "
+      "nodes",
+      ranks, hardware.name, gpus);
 }
 
 std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,

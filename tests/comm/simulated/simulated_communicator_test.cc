@@ -86,6 +86,21 @@ TEST_F(CollectiveTimeTest, AmongNodes_HasTheSlowestLinksBandwidth_AndEachLinksLa
   EXPECT_EQ(time_of(Kind::kGather, mostly_here), ns(100 + 36'000));
 }
 
+// 64 nodes of two: a ring passes 127 hops each way, a tree 1 and 6.
+TEST_F(CollectiveTimeTest, OfFewBytesAmongManyNodes_IsThatOfATree) {
+  links_.ranks_of_node = 2;
+  links_.among_nodes = LinkModel{.latency = ns(5000), .bytes_per_second = 1e9};
+  const auto all_reduce = [this](std::int64_t count) {
+    float* const nowhere = nullptr;
+    const Span<float> values(nowhere, count, {Backend::kSimulated, 0});
+    return simulated::collective_time(
+        links_, {.kind = Kind::kAllReduce, .from = values, .to = values}, 128);
+  };
+  EXPECT_EQ(all_reduce(230), ns(2 * (100 + 6 * 5000 + 1000)));  // 920 bytes, at 0.92 a nanosecond
+  constexpr std::int64_t kMany = 128'000'000;
+  EXPECT_EQ(all_reduce(kMany), ns(2 * (64 * 100 + 63 * 5000 + 4 * kMany / 128 * 127)));
+}
+
 TEST_F(CollectiveTimeTest, AFastNetwork_LeavesTheNodesLinkToDecide) {
   links_.ranks_of_node = 2;
   links_.among_nodes = LinkModel{.latency = ns(100), .bytes_per_second = 100e9};

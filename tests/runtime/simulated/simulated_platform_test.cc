@@ -340,7 +340,7 @@ TEST(SimulatedPlatform, OfOneRank_RefusesMoreRanksThanItsNodesHaveGpus) {
   };
   const Error error = error_of([&] { static_cast<void>(open()); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(error, "has 8 GPUs in 1 nodes")) << error.what();
+  EXPECT_TRUE(mentions(error, "has 8 GPUs in all")) << error.what();
   machine.network = NetworkDescription{{2, "round"}, machine.node.host_link};
   EXPECT_EQ(open(), 1);
 }
