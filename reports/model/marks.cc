@@ -20,6 +20,7 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
     marks.push_back(fmt::format("only {} used", count_text(summary.devices_used, "device")));
   }
   if (summary.cell.is_pretended()) marks.emplace_back("pretended");
+  if (summary.cell.is_simulated()) marks.emplace_back("simulated");
   if (!summary.modelled.empty()) marks.push_back("modelled: " + summary.modelled);
   if (!summary.planted.empty()) marks.push_back("planted: " + summary.planted);
   if (summary.mode != "synchronous") marks.push_back(summary.mode);

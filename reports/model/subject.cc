@@ -124,6 +124,7 @@ std::string strategy_label(const results::Cell& cell) {
     if (option != kImplementation) label += ", " + option + "=" + value;
   }
   if (cell.is_pretended()) label += ", pretended";
+  if (cell.is_simulated()) label += ", simulated";
   return label;
 }
 
@@ -164,6 +165,9 @@ std::string subject(const results::Document& document, const Summary& summary) {
     most_devices = std::max(most_devices, cell.cell.devices);
   }
   if (backends.empty()) return "Nothing was measured";
+  if (backends == std::set<std::string>{std::string(results::kSimulated)}) {
+    return "Projected: every time is simulated, nothing was measured";
+  }
   const results::MachineFacts machine = machine_of(document);
   const std::string cpu = machine.cpu_model.empty() ? "an unnamed CPU" : machine.cpu_model;
   if (backends == std::set<std::string>{"host"}) {

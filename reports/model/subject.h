@@ -56,7 +56,8 @@ inline constexpr const char* kImplementation = "implementation";
 
 // The label "dp", "ddp, grads=views" or "no communication (bound), threads": the launch is named
 // where the strategy alone does not tell the launch, and the options. A cell on pretended GPUs ends
-// with ", pretended", so that no row of any table can pass for a GPU's.
+// with ", pretended" and a simulated one with ", simulated", so that no row of any table can pass
+// for a GPU's or for a measured one.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
 // The first words of every verdict: the hardware behind the figures, without a full stop.

@@ -212,13 +212,39 @@ std::vector<LaunchRecord> project_on(reports::Projection& projection,
   return launches;
 }
 
-// What the records say that their operations rest on, each line once.
+// The share of operations' time that was measured, by a record's "operations: 91 % measured, ...";
+// absent where the record says nothing of it.
+std::optional<double> measured_share(const std::string& words) {
+  constexpr std::string_view kOperations = "operations: ";
+  if (!words.starts_with(kOperations)) return std::nullopt;
+  const std::size_t end = words.find(" % measured");
+  if (end == std::string::npos) return 0;
+  return std::stod(words.substr(kOperations.size(), end - kOperations.size())) / 100;
+}
+
+// What the projected cells rest on: each line of the records once, and of operations the least
+// measured share.
 std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) {
   std::set<std::string> lines;
+  std::optional<double> least;
   for (const LaunchRecord& record : launches) {
-    lines.insert(record.modelled.begin(), record.modelled.end());
+    for (const std::string& words : record.modelled) {
+      if (const auto share = measured_share(words)) {
+        least = std::min(least.value_or(1), *share);
+      } else {
+        lines.insert(words);
+      }
+    }
   }
-  return {lines.begin(), lines.end()};
+  std::vector<std::string> basis(lines.begin(), lines.end());
+  if (least) {
+    basis.push_back(
+        fmt::format("operations: {:.0f} % of their time or more is measured in each cell, the rest "
+                    "lies between "
+                    "or near measured sizes, or is described; results.json tells it by cell",
+                    100 * *least));
+  }
+  return basis;
 }
 
 void write(const reports::Projection& projection, const reports::SignsTold& signs,
