@@ -16,9 +16,10 @@ namespace tandem::bench {
 namespace {
 
 constexpr int kRows = 7;
-constexpr int kLongRows = 3;              // of one piece each
-constexpr int kLongestRow = 200;          // pieces of work
-constexpr Seconds kWantedRow{1e-3};       // long beside the events at its ends
+constexpr int kLongRows = 3;                                 // of one piece each
+constexpr int kLongestRow = 200;                             // pieces of work
+constexpr Nanoseconds kGate = std::chrono::milliseconds(1);  // until a row is enqueued
+constexpr Seconds kWantedRow{1e-3};                          // long beside the events at its ends
 constexpr Bytes kCycled = mib(8);         // memory that successive pieces go through, at least
 constexpr Bytes kLargestLoss = mib(512);  // operands of a loss
 constexpr std::int64_t kLossMultiples[] = {1, 2, 4, 8, 16};
@@ -197,12 +198,17 @@ Bytes left_on(const Device& device) {
 
 double seconds_in_row(Device& device, Stream& stream, const std::function<void(int)>& enqueue) {
   EventPair row(device);
+  const bool is_core = device.id().backend == Backend::kHost;
   const auto time = [&](int pieces) {
+    if (is_core) stream.delay(kGate);
+    double enqueuing = 0;
     row.around(stream, [&] {
+      const TimePoint start = Clock::now();
       for (int i = 0; i < pieces; ++i) enqueue(i);
+      enqueuing = Seconds(Clock::now() - start).count();
     });
     stream.synchronize();
-    return Seconds(row.time()).count() / pieces;
+    return (Seconds(row.time()).count() + (is_core ? enqueuing : 0)) / pieces;
   };
   static_cast<void>(time(1));  // primitives are made, and memory is touched
   const double wanted = kWantedRow.count() / std::max(time(1), 1e-9);

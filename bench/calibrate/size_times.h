@@ -15,7 +15,8 @@
 namespace tandem::bench {
 
 // The seconds of one of several equal pieces of work in a row on one stream, which `enqueue(i)`
-// enqueues: the median of some rows, each long beside its ends.
+// enqueues: the median of some rows, each long beside its ends. On the host, where the calling
+// thread shares the device's core, what enqueuing costs is added to the work.
 [[nodiscard]] double seconds_in_row(Device& device, Stream& stream,
                                     const std::function<void(int)>& enqueue);
 
