@@ -148,18 +148,6 @@ bool writes_times(Job& job, const StepOptions& options, const std::vector<int>& 
   return true;
 }
 
-// Whether a file was asked for in place of a measurement; it is written then.
-bool writes_a_file_instead(Job& job, const StepOptions& options, const std::vector<int>& cores) {
-  if (!options.workload_file.empty()) {
-    write_workload(job, options);
-  } else if (!options.calibrated_file.empty()) {
-    write_calibration(job, options, cores);
-  } else {
-    return false;
-  }
-  return true;
-}
-
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_model(options);
   StepWatch watch(options, bootstrap, flight);

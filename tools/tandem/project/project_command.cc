@@ -74,7 +74,7 @@ void check_on_this_machine(const ProjectTask& task) {
     if (then != task.document.sweep.context.custom.end() && then->second == now->second) continue;
     fail(ErrorKind::kUsage,
          "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
-         "their operations cannot be timed here; give --calibration",
+         "their operations cannot be timed here",
          task.options.source, std::string_view(fact).substr(7),
          then == task.document.sweep.context.custom.end() ? "" : then->second, now->second);
   }
@@ -86,15 +86,17 @@ std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
   return cells;
 }
 
-// The calibrations of the source's folder, where operations that no file there has are timed now.
+// The calibrations of the output folder; what no file there has is timed now. Described hardware
+// takes no times of this machine's operations.
 ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells,
                          const Interrupts& interrupts) {
   ProjectionBasis basis{.hardware = task.options.hardware};
-  const OutputFolder out(task.out);
+  if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
-    const std::filesystem::path file = out.folder() / ("calibration-" + precision + ".json");
+    const std::filesystem::path file = task.out / ("calibration-" + precision + ".json");
     if (!std::filesystem::exists(file)) {
       check_on_this_machine(task);
+      const OutputFolder out(task.out);
       calibrate(file, precision, models,
                 {.step_bench = task.step_bench,
                  .backend = task.measured.front()->cell.backend,

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one case of a projection, on step_bench itself: cells are measured, then predicted from operations timed alone.
+#   project_test.sh TANDEM STEP_BENCH CASE SOURCE
+# shellcheck source=tests/tools/cases.sh
+source "$(dirname "$0")/cases.sh"
+source_tree=$4
+
+# measured DEVICES: a folder `result` with dp and ddp of a small model
+measured() {
+  cat >sweep.json <<JSON
+{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 16}], "devices": $1,
+ "strategies": ["single", "dp", "ddp"], "launches": 2, "min_time": "20ms", "min_samples": 3}
+JSON
+  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe --no-links
+}
+
+project() { "$tandem" project result --step-bench "$fake" "$@"; }
+
+case_predicts() {
+  measured '[1, 2]'
+  expect 0 project --devices=4
+  head -n 1 out | grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' || die "its first line"
+  grep -q '^dp/threads/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks dp"
+  grep -q '^ddp/processes/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks ddp"
+  grep -q "^mlp-tiny  *8  *4 .*\[.*\].*\[" out || die "nothing is projected on 4 devices, with intervals"
+  [ -s result/projected/report.html ] || die "no page"
+  grep -q '"backend": *"simulated"' result/projected/results.json || die "no simulated launch"
+  ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
+  grep -q 'Projected: every time is simulated, nothing was measured' result/projected/report.md || die "the page does not say so"
+  ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
+}
+
+# The calibration is kept, and the same one gives the same words.
+case_again() {
+  measured '[2]'
+  expect 0 project --devices=2
+  grep -q '^timing the operations of mlp-tiny at batches 8$' err || die "what is timed is not said"
+  cp result/projected/projection.md before
+  expect 0 project --devices=2
+  [ ! -s err ] || die "it timed again"
+  cmp before result/projected/projection.md || die "another projection"
+}
+
+case_check() {
+  measured '[2]'
+  expect 1 project --check=0%
+  grep -q '^--check: the mean error is .* above the bar of 0%$' out || die "no verdict"
+  expect 0 project --check=100%
+  ! grep -q '^Projected$' out || die "more than the hold-out"
+}
+
+case_choices() {
+  measured '[2]'
+  expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8 --link=20us:1GBps
+  [ "$(grep -c 'bucket-mb=1, link=20us:1GBps' out)" = 4 ] || die "not two batches on two device counts"
+}
+
+case_described() {
+  measured '[2]'
+  expect 0 project --hardware="$source_tree/tools/hardware/a100-sxm4-8.json"
+  head -n 1 out | grep -q '^Projected: no measurement stands behind this.$' || die "its first line"
+  grep -q '^hardware a100-sxm4-8: all times are simulated' out || die "the hardware is not named"
+  ! grep -q 'Held out' out || die "something was held out"
+}
+
+case_refuses() {
+  measured '[1]'
+  expect 2 project
+  one_line 'tandem project result: no cell of two devices or more was measured there'
+  expect 2 "$tandem" project nowhere
+  one_line nowhere
+  measured '[1, 2]'
+  expect 2 project --link=fast
+  one_line '--link'
+  expect 2 project --check=x
+  one_line '--check'
+  expect 2 "$tandem" project "$source_tree/reports/samples/quick-2-cores" --step-bench "$fake" --out elsewhere
+  one_line 'was measured on another machine\|were measured on another machine'
+  [ ! -e result/projected ] || die "a refused command left a folder"
+}
+
+"case_$3" || exit 1
