@@ -70,6 +70,7 @@ case_refuses() {
   one_line 'tandem project result: no cell of two devices or more was measured there'
   expect 2 "$tandem" project nowhere
   one_line nowhere
+  rm -r result
   measured '[1, 2]'
   expect 2 project --link=fast
   one_line '--link'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/simulated/simulated_communicator.h"
 
+#include <limits>
 #include <numeric>
 
 #include "common/comm/simulated/collective_time.h"
@@ -18,7 +19,7 @@ struct PlaceAmongRanks {
 CollectiveLinks links_of(const Simulation& simulation) {
   if (!simulation.one_link()) return collective_links(simulation.hardware());
   const LinkModel& link = simulation.one_link()->model;
-  return {.within = link, .to_host = link};
+  return {.within = link, .to_host = link, .ranks_of_node = std::numeric_limits<int>::max()};
 }
 
 class SimulatedCommunicator final : public Communicator, private CaptureObserver {

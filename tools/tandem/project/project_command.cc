@@ -148,13 +148,13 @@ reports::LinkFigures link_of(const LaunchRecord& record) {
   return {};
 }
 
-reports::KnownOfCell known_of(const CellSummary& cell, const SimulatedCell& simulated,
+reports::KnownOfCell known_of(const CellSummary& cell, const LaunchRecord& simulated,
                               const ProjectTask& task, double simulated_single) {
   const LaunchRecord& measured = *cell.measured.front();
   const double single = one_device_seconds(cell, task.summary);
   return {.one_device_seconds = single > 0 ? single : simulated_single,
           .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
-          .calls = simulated.record.dispatches_per_step,
+          .calls = simulated.dispatches_per_step,
           .link = link_of(measured)};
 }
 
@@ -175,12 +175,12 @@ std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
 void hold_out(reports::Projection& projection, const ProjectTask& task,
               const ProjectionBasis& basis, const Launcher& launcher) {
   const std::vector<Cell> cells = cells_of(task.measured);
-  const std::vector<SimulatedCell> simulated = simulate(simulated_cells(cells, basis), launcher);
-  const std::vector<SimulatedCell> singles =
+  const std::vector<LaunchRecord> simulated = simulate(simulated_cells(cells, basis), launcher);
+  const std::vector<LaunchRecord> singles =
       simulate(simulated_cells(single_cells(cells), basis), launcher);
   std::vector<reports::KnownOfCell> known;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const LaunchRecord& record = simulated[i].record;
+    const LaunchRecord& record = simulated[i];
     if (record.status != Status::kOk) {
       projection.left_out.push_back({cells[i].name(), record.reason});
       continue;
@@ -188,8 +188,7 @@ void hold_out(reports::Projection& projection, const ProjectTask& task,
     HeldOut row{.cell = cells[i], .measured = task.measured[i]->median_step};
     row.seconds[static_cast<std::size_t>(reports::Prediction::kSimulated)] = step_seconds(record);
     projection.held_out.push_back(std::move(row));
-    known.push_back(
-        known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i].record)));
+    known.push_back(known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i])));
     const std::int64_t measured_peak = peak_bytes(*task.measured[i]->measured.front());
     if (measured_peak > 0) {
       projection.memory.push_back({cells[i], measured_peak, peak_bytes(record)});
@@ -203,13 +202,15 @@ std::vector<LaunchRecord> project_on(reports::Projection& projection,
                                      const std::vector<Cell>& asked, const ProjectionBasis& basis,
                                      const Launcher& launcher) {
   std::vector<LaunchRecord> launches;
-  for (SimulatedCell& cell : simulate(simulated_cells(asked, basis), launcher)) {
-    if (cell.record.status == Status::kOk) {
-      projection.cells.push_back({.cell = cell.record.cell, .seconds = step_seconds(cell.record)});
+  std::vector<LaunchRecord> simulated = simulate(simulated_cells(asked, basis), launcher);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    LaunchRecord& record = simulated[i];
+    if (record.status == Status::kOk) {
+      projection.cells.push_back({.cell = record.cell, .seconds = step_seconds(record)});
     } else {
-      projection.left_out.push_back({cell.asked.name(), cell.record.reason});
+      projection.left_out.push_back({asked[i].name(), record.reason});
     }
-    launches.push_back(std::move(cell.record));
+    launches.push_back(std::move(record));
   }
   return launches;
 }

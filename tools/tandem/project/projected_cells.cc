@@ -88,12 +88,13 @@ std::vector<Cell> cells_to_project(const std::vector<const reports::CellSummary*
   return cells;
 }
 
-std::vector<SimulatedCell> simulate(const std::vector<Cell>& cells, const Launcher& launcher) {
-  std::vector<SimulatedCell> simulated;
+std::vector<results::LaunchRecord> simulate(const std::vector<Cell>& cells,
+                                            const Launcher& launcher) {
+  std::vector<results::LaunchRecord> simulated;
   for (const Cell& cell : cells) {
     auto outcome = launcher.run(cell, 0);
     if (!outcome) throw Interrupted("simulating " + cell.name());
-    simulated.push_back({cell, std::move(outcome->record)});
+    simulated.push_back(std::move(outcome->record));
   }
   return simulated;
 }

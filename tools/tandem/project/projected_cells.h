@@ -45,14 +45,9 @@ struct ProjectionAsked {
 [[nodiscard]] std::vector<results::Cell> cells_to_project(
     const std::vector<const reports::CellSummary*>& measured, const ProjectionAsked& asked);
 
-// A cell that was simulated, or why it was not.
-struct SimulatedCell {
-  results::Cell asked;
-  results::LaunchRecord record{};  // status ok, skipped (out of memory) or failed, with its reason
-};
-
-// Simulates the cells one after another, in a process each. Throws Interrupted.
-[[nodiscard]] std::vector<SimulatedCell> simulate(const std::vector<results::Cell>& cells,
-                                                  const Launcher& launcher);
+// Simulates the cells one after another, in a process each. A record's status is ok, or skipped
+// (out of memory) or failed with the reason. Throws Interrupted.
+[[nodiscard]] std::vector<results::LaunchRecord> simulate(const std::vector<results::Cell>& cells,
+                                                          const Launcher& launcher);
 
 }  // namespace tandem::cli
