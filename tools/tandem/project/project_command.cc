@@ -21,6 +21,7 @@
 #include "reports/model/projection.h"
 #include "reports/model/summary.h"
 #include "reports/render/projection_text.h"
+#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -283,7 +284,6 @@ int verdict_of_check(const reports::Projection& projection, const std::string& b
 
 void check_options(const ProjectOptions& options) {
   if (!options.check.empty()) (void)checked_bar(options.check);
-  if (!options.link.empty()) options::check_form("link", options.link);
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
 }
 
@@ -297,6 +297,19 @@ Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
           interrupts};
 }
 
+// Throws a usage error where step_bench refuses an option that was given in place of the measured
+// cells', before anything is timed or written.
+void check_given(const ProjectTask& task, const std::vector<Cell>& beyond,
+                 const Interrupts& interrupts) {
+  if (beyond.empty()) return;
+  const TemporaryFolder scratch;
+  const Launcher asking(
+      {.step_bench = task.step_bench, .min_time = "1ms", .model_files = task.model_files},
+      scratch.path(), kPatienceWithCell, interrupts);
+  const std::string refusal = asking.refusal_of(beyond.front(), Check::kOptions);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
+}
+
 int run(const ProjectTask& task) {
   const Interrupts interrupts;
   const bool is_check = !task.options.check.empty();
@@ -307,6 +320,7 @@ int run(const ProjectTask& task) {
                                                             .bucket_mb = task.options.bucket_mb,
                                                             .shares = task.options.shares,
                                                             .link = task.options.link});
+  check_given(task, beyond, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);
