@@ -193,9 +193,7 @@ void add_own(VerdictText& text, const Summary& summary, const std::string& speak
   }
   text.overall = overall_text(total, std::ranges::any_of(summary.comparisons, is_own));
   if (any_measured || summary.comparisons.empty()) return;
-  const bool is_simulated = std::ranges::all_of(
-      summary.cells, [](const CellSummary& cell) { return cell.cell.is_simulated(); });
-  text.overall = (is_simulated ? "Projected: " : "Modelled: ") + text.overall;
+  text.overall = (is_projected(summary) ? "Projected: " : "Modelled: ") + text.overall;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/model/closed_forms.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "common/base/error.h"
@@ -20,8 +19,8 @@ bool transfers_nothing(const results::Cell& cell) {
   return cell.devices == 1 || cell.strategy == options::name_of(kIndependent);
 }
 
-// Seconds per call by the strategy's other cells, a line through the origin; no less than 0. Absent
-// without other cells.
+// Seconds per call by the strategy's other cells, a line through the origin. Absent without other
+// cells, and where they take no longer than one device, so that calls are not what costs.
 std::optional<double> cost_per_call(const std::vector<HeldOut>& rows,
                                     const std::vector<KnownOfCell>& known, std::size_t left_out) {
   double products = 0;
@@ -32,8 +31,8 @@ std::optional<double> cost_per_call(const std::vector<HeldOut>& rows,
     products += known[i].calls * (rows[i].measured.center - known[i].one_device_seconds);
     squares += known[i].calls * known[i].calls;
   }
-  if (squares <= 0) return std::nullopt;
-  return std::max(0.0, products / squares);
+  if (squares <= 0 || products <= 0) return std::nullopt;
+  return products / squares;
 }
 
 double& entry(HeldOut& row, Prediction method) {
@@ -45,6 +44,7 @@ double& entry(HeldOut& row, Prediction method) {
 double perfect_scaling(const KnownOfCell& known) { return known.one_device_seconds; }
 
 double without_overlap(const results::Cell& cell, const KnownOfCell& known) {
+  if (known.one_device_seconds <= 0) return 0;
   if (transfers_nothing(cell)) return known.one_device_seconds;
   if (known.link.bytes_per_second <= 0) return 0;
   const double passes = 2.0 * (cell.devices - 1);
@@ -60,7 +60,7 @@ void add_closed_forms(std::vector<HeldOut>& rows, const std::vector<KnownOfCell>
     entry(rows[i], Prediction::kPerfectScaling) = perfect_scaling(known[i]);
     entry(rows[i], Prediction::kNoOverlap) = without_overlap(rows[i].cell, known[i]);
     const auto cost = cost_per_call(rows, known, i);
-    if (cost) {
+    if (cost && known[i].one_device_seconds > 0) {
       entry(rows[i], Prediction::kCostPerCall) =
           known[i].one_device_seconds + *cost * known[i].calls;
     }

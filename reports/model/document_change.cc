@@ -109,8 +109,9 @@ void leave_unsure(CellChange& cell, Pairing pairing) {
     cell.remarks.emplace_back("links were scaled to different core speeds: not the same link");
     return;
   }
-  cell.remarks.push_back(fmt::format("a single {0} does not tell how {0}s vary",
-                                     pairing == Pairing::kInRounds ? "round" : "launch"));
+  cell.remarks.push_back(pairing == Pairing::kInRounds
+                             ? "a single round does not tell how rounds vary"
+                             : "a single launch does not tell how launches vary");
 }
 
 std::vector<CellChange> common_cells(const Summary& before, const Summary& after,

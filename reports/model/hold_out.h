@@ -64,11 +64,14 @@ inline constexpr std::array kFolds{Fold::kStrategy, Fold::kDevices, Fold::kBatch
 // The least half width of an interval, on logs: two hold-outs that agree by chance earn no less.
 inline constexpr double kLeastHalfWidth = 0.03;
 
+// With fewer errors the interval is the largest of them, which promises n / (n + 1), not 90 %.
+inline constexpr int kFewestForNinety = 9;
+
 // The half width, on logs, of the interval around a projected figure: the ceil(0.9 (n + 1))-th
 // smallest of the n errors |log(predicted / measured)| of the rows, which a further error of the
 // same kind stays below with a probability of 90 % (split conformal prediction: Lei et al., Journal
-// of the American Statistical Association 113, 2018); the largest error where n is below 9, and
-// kLeastHalfWidth at least. Absent without rows.
+// of the American Statistical Association 113, 2018); the largest error where n is below
+// kFewestForNinety, and kLeastHalfWidth at least. Absent without rows.
 [[nodiscard]] std::optional<double> half_width(const std::vector<HeldOut>& rows);
 
 // How often intervals hold the measured value, where each interval's width comes from other groups

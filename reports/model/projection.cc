@@ -34,14 +34,13 @@ SignsTold signs_told(const std::vector<HeldOut>& rows, const std::vector<Strateg
   return told;
 }
 
-std::optional<double> most_memory_error(const std::vector<HeldOutMemory>& memory) {
-  std::optional<double> most;
-  for (const HeldOutMemory& row : memory) {
-    const double error =
-        std::abs(static_cast<double>(row.simulated) / static_cast<double>(row.measured) - 1);
-    most = std::max(most.value_or(0), error);
-  }
-  return most;
+double memory_error(const HeldOutMemory& row) {
+  return std::abs(static_cast<double>(row.simulated) / static_cast<double>(row.measured) - 1);
+}
+
+const HeldOutMemory* worst_memory(const std::vector<HeldOutMemory>& memory) {
+  const auto worst = std::ranges::max_element(memory, {}, memory_error);
+  return worst == memory.end() ? nullptr : &*worst;
 }
 
 void add_intervals(Projection& projection) {

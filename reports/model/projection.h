@@ -57,8 +57,11 @@ struct SignsTold {
                                    const std::vector<StrategyPair>& comparisons,
                                    double least = 0.05);
 
-// The largest error of a peak of memory, as a share of the measured one; absent without rows.
-[[nodiscard]] std::optional<double> most_memory_error(const std::vector<HeldOutMemory>& memory);
+// |simulated / measured - 1| of the peak.
+[[nodiscard]] double memory_error(const HeldOutMemory& row);
+
+// The row whose peak of memory errs most; nullptr without rows.
+[[nodiscard]] const HeldOutMemory* worst_memory(const std::vector<HeldOutMemory>& memory);
 
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
 void add_intervals(Projection& projection);

@@ -165,7 +165,7 @@ std::string subject(const results::Document& document, const Summary& summary) {
     most_devices = std::max(most_devices, cell.cell.devices);
   }
   if (backends.empty()) return "Nothing was measured";
-  if (backends == std::set<std::string>{std::string(results::kSimulated)}) {
+  if (is_projected(summary)) {
     return "Projected: every time is simulated, nothing was measured";
   }
   const results::MachineFacts machine = machine_of(document);

@@ -353,6 +353,12 @@ Summary summarize(const results::Document& document) {
   return summary;
 }
 
+bool is_projected(const Summary& summary) {
+  return !summary.cells.empty() && std::ranges::all_of(summary.cells, [](const CellSummary& cell) {
+    return cell.cell.is_simulated();
+  });
+}
+
 bool is_of_host_work(const Summary& summary) {
   bool any = false;
   for (const CellSummary& cell : summary.cells) {

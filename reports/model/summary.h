@@ -135,6 +135,9 @@ void fill_medians(CellSummary& summary, const std::vector<const results::LaunchR
 // Whether all measured cells are on pretended GPUs, so that their times are the host's work.
 [[nodiscard]] bool is_of_host_work(const Summary& summary);
 
+// Whether all cells are simulated, so that no figure is measured.
+[[nodiscard]] bool is_projected(const Summary& summary);
+
 // The summary points into the document, which must outlive the summary.
 [[nodiscard]] Summary summarize(const results::Document& document);
 Summary summarize(results::Document&& document) = delete;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -40,9 +40,18 @@ TextTable hold_out_table(const Projection& projection) {
   return table;
 }
 
+// The projection's own mean error on the cells that the method predicts.
+double own_mean_where(const std::vector<HeldOut>& rows, Prediction method) {
+  std::vector<HeldOut> same;
+  std::ranges::copy_if(rows, std::back_inserter(same),
+                       [&](const HeldOut& row) { return row.by(method) > 0; });
+  return error_figures(same, Prediction::kSimulated)->mean;
+}
+
 TextTable error_table(const Projection& projection) {
   TextTable table({"method", ">cells", ">mean error", ">90th percentile", ">largest",
-                   ">mean beyond the measured intervals", ">largest beyond"});
+                   ">mean beyond the measured intervals", ">largest beyond",
+                   ">projected on the same cells"});
   for (std::size_t i = 0; i < kPredictions; ++i) {
     const auto method = static_cast<Prediction>(i);
     const auto errors = error_figures(projection.held_out, method);
@@ -50,7 +59,8 @@ TextTable error_table(const Projection& projection) {
     const auto beyond = figures_beyond_intervals(projection.held_out, method);
     table.rows.push_back({std::string(kPredictionNames[i]), std::to_string(errors->cells),
                           percent(errors->mean), percent(errors->p90), percent(errors->most),
-                          percent(beyond->mean), percent(beyond->most)});
+                          percent(beyond->mean), percent(beyond->most),
+                          percent(own_mean_where(projection.held_out, method))});
   }
   return table;
 }
@@ -58,11 +68,11 @@ TextTable error_table(const Projection& projection) {
 // The closed forms that err no more than the simulation does, which then earns its keep by what
 // those cannot say.
 std::optional<std::string> as_good_as(const Projection& projection) {
-  const auto own = error_figures(projection.held_out, Prediction::kSimulated);
   std::vector<std::string> names;
   for (std::size_t i = 1; i < kPredictions; ++i) {
-    const auto errors = error_figures(projection.held_out, static_cast<Prediction>(i));
-    if (errors && errors->cells == own->cells && errors->mean <= own->mean) {
+    const auto method = static_cast<Prediction>(i);
+    const auto errors = error_figures(projection.held_out, method);
+    if (errors && errors->mean <= own_mean_where(projection.held_out, method)) {
       names.emplace_back(kPredictionNames[i]);
     }
   }
@@ -75,7 +85,7 @@ std::vector<std::string> coverage_lines(const Projection& projection) {
   for (const FoldCoverage& fold : nested_coverage(projection.held_out)) {
     lines.push_back(fmt::format(
         "Intervals from the errors of other groups, one {} left out at a time: {} of {} measured "
-        "steps lie inside, half width {} in the median.",
+        "steps lie inside; they reach {} up in the median.",
         name_of(fold.fold), fold.inside, fold.cells, percent(std::expm1(fold.median_half_width))));
   }
   return lines;
@@ -89,53 +99,54 @@ std::vector<std::string> other_checks(const Projection& projection, const SignsT
         "beyond 5 %.",
         signs.right, signs.pairs));
   }
-  if (const auto most = most_memory_error(projection.memory)) {
-    lines.push_back(fmt::format("A device's peak of memory is told within {} in all {} cells.",
-                                percent(*most), projection.memory.size()));
+  if (const HeldOutMemory* const worst = worst_memory(projection.memory)) {
+    lines.push_back(
+        fmt::format("A device's peak of memory is told within {} in all {} cells; worst: {}.",
+                    percent(memory_error(*worst)), projection.memory.size(), worst->cell.name()));
   }
   return lines;
 }
 
-std::string projected_step(const ProjectedCell* cell) {
-  if (cell == nullptr) return "-";
-  return duration_text({.center = cell->seconds, .interval = cell->interval});
+// The cell's name without the files that its times are from, which the basis names.
+std::string projected_label(const results::Cell& cell) {
+  results::Cell named = cell;
+  named.options.erase("calibration");
+  named.options.erase("hardware");
+  return strategy_label(named);
 }
 
-// dp and ddp of one point; either may be missing.
-struct ProjectedPair {
-  const ProjectedCell* dp = nullptr;
-  const ProjectedCell* ddp = nullptr;
-};
-
-// The options of a cell that its files do not give.
-std::string other_options(const results::Cell& cell) {
-  std::vector<std::string> words;
-  for (const auto& [name, value] : cell.options) {
-    if (name != "calibration" && name != "hardware") words.push_back(name + "=" + value);
-  }
-  return join(words, ", ");
+// Whether both are the same workload on the same devices and links.
+bool same_projected_point(const results::Cell& a, const results::Cell& b) {
+  return a.model == b.model && a.devices == b.devices && a.global_batch == b.global_batch &&
+         same_question(a, b);
 }
 
-std::string times_as_fast(const ProjectedPair& pair) {
-  if (pair.dp == nullptr || pair.ddp == nullptr || pair.ddp->cell.devices == 1) return "-";
-  return fmt::format("{:.2f}", pair.dp->seconds / pair.ddp->seconds);
+// The speed of a ddp cell over dp's of the same point; "-" where there is none, or one device.
+std::string times_as_fast(const ProjectedCell& ddp, const std::vector<ProjectedCell>& cells) {
+  const auto dp = std::ranges::find_if(cells, [&](const ProjectedCell& other) {
+    return other.cell.strategy == options::name_of(kDp) &&
+           same_projected_point(other.cell, ddp.cell);
+  });
+  const bool is_ddp = ddp.cell.strategy == options::name_of(kDdp) && ddp.cell.devices > 1;
+  return is_ddp && dp != cells.end() ? fmt::format("{:.2f}", dp->seconds / ddp.seconds) : "-";
 }
 
 TextTable projected_table(const Projection& projection) {
-  TextTable table({"model", ">samples per device", "options", ">devices", ">dp: projected step",
-                   ">ddp: projected step", ">speed of ddp / dp"});
-  using Key = std::tuple<std::string, std::int64_t, std::string, int>;
-  std::map<Key, ProjectedPair> pairs;
-  for (const ProjectedCell& cell : projection.cells) {
-    const results::Cell& at = cell.cell;
-    ProjectedPair& pair =
-        pairs[{at.model, at.global_batch / at.devices, other_options(at), at.devices}];
-    (at.strategy == options::name_of(kDp) ? pair.dp : pair.ddp) = &cell;
-  }
-  for (const auto& [key, pair] : pairs) {
-    const auto& [model, share, words, devices] = key;
-    table.rows.push_back({model, std::to_string(share), words, std::to_string(devices),
-                          projected_step(pair.dp), projected_step(pair.ddp), times_as_fast(pair)});
+  TextTable table({"model", ">samples per device", ">devices", "strategy", ">projected step",
+                   ">speed over dp"});
+  std::vector<const ProjectedCell*> rows;
+  for (const ProjectedCell& cell : projection.cells) rows.push_back(&cell);
+  const auto place = [](const ProjectedCell* row) {
+    const results::Cell& cell = row->cell;
+    return std::tuple(cell.model, cell.global_batch / cell.devices, cell.devices);
+  };
+  std::ranges::stable_sort(rows, {}, place);
+  for (const ProjectedCell* const row : rows) {
+    const results::Cell& cell = row->cell;
+    table.rows.push_back({cell.model, std::to_string(cell.global_batch / cell.devices),
+                          std::to_string(cell.devices), projected_label(cell),
+                          duration_text({.center = row->seconds, .interval = row->interval}),
+                          times_as_fast(*row, projection.cells)});
   }
   return table;
 }
@@ -161,10 +172,16 @@ std::string held_out_section(const Projection& projection, const SignsTold& sign
 
 std::string how_intervals_grow(const Projection& projection) {
   if (!projection.half_width) return "";
+  const std::size_t cells = projection.held_out.size();
   return fmt::format(
-      "Intervals: {} to either side, by the hold-outs, and as much again with each doubling beyond "
-      "{}, which is an assumption.\n\n",
-      percent(std::expm1(*projection.half_width)), count_text(projection.most_measured, "device"));
+      "Intervals: the step divided and multiplied by {:.2f}, {}, and by as much again with each "
+      "doubling beyond {}, which is an assumption. Other links, buckets and batches widen "
+      "nothing.\n\n",
+      std::exp(*projection.half_width),
+      cells < kFewestForNinety ? fmt::format("the largest error of {}",
+                                             count_text(static_cast<long long>(cells), "cell"))
+                               : "which nine in ten errors stay below",
+      count_text(projection.most_measured, "device"));
 }
 
 std::string left_out_section(const Projection& projection, const Format& format) {

@@ -34,6 +34,7 @@ def check(cell, folder):
         sys.exit(f"{cell}: exit {done.returncode}: {done.stderr}")
     first = trace.read_bytes()
     subprocess.run(command, capture_output=True, text=True, check=True)
+    assert first == trace.read_bytes(), f"{cell}: two timelines differ"
     timeline = json.loads(first)
     assert timeline["otherData"]["device_times"] == "simulated", cell
     assert "virtual time" in timeline["otherData"]["clock"], cell

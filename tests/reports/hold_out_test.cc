@@ -176,10 +176,11 @@ TEST(Projection, AMethodThatIsAsGood_IsNamed) {
 }
 
 TEST(Projection, ThePeakOfMemory_ErrsByTheWorstCell) {
-  EXPECT_FALSE(most_memory_error({}));
-  EXPECT_NEAR(*most_memory_error({{.cell = {}, .measured = 100, .simulated = 98},
-                                  {.cell = {}, .measured = 100, .simulated = 104}}),
-              0.04, 1e-12);
+  EXPECT_EQ(worst_memory({}), nullptr);
+  const std::vector<HeldOutMemory> rows{{.cell = {}, .measured = 100, .simulated = 98},
+                                        {.cell = {}, .measured = 100, .simulated = 104}};
+  ASSERT_EQ(worst_memory(rows), &rows[1]);
+  EXPECT_NEAR(memory_error(rows[1]), 0.04, 1e-12);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ measured() {
 {"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 16}], "devices": $1,
  "strategies": ["single", "dp", "ddp"], "launches": 2, "min_time": "20ms", "min_samples": 3}
 JSON
-  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --oversubscribe --no-links
+  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --no-links
 }
 
 project() { "$tandem" project result --step-bench "$fake" "$@"; }
@@ -23,12 +23,17 @@ case_predicts() {
   head -n 1 out | grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' || die "its first line"
   grep -q '^dp/threads/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks dp"
   grep -q '^ddp/processes/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks ddp"
-  grep -q "^mlp-tiny  *8  *4 .*\[.*\].*\[" out || die "nothing is projected on 4 devices, with intervals"
+  grep -q "^mlp-tiny  *8  *4  *dp, simulated .*\[" out || die "dp is not projected on 4 devices, with an interval"
+  grep -q "^mlp-tiny  *8  *4  *ddp, simulated .*\[.*\]  *[0-9.]*$" out || die "ddp is not projected on 4 devices, with its speed over dp"
   [ -s result/projected/report.html ] || die "no page"
   grep -q '"backend": *"simulated"' result/projected/results.json || die "no simulated launch"
   ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
   grep -q 'Projected: every time is simulated, nothing was measured' result/projected/report.md || die "the page does not say so"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
+  for verb in compare merge report; do
+    expect 2 "$tandem" $verb result result/projected
+    one_line 'one is measured and the other simulated'
+  done
 }
 
 # The calibration is kept, and the same one gives the same words.
@@ -53,7 +58,10 @@ case_check() {
 case_choices() {
   measured '[2]'
   expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8 --link=20us:1GBps
-  [ "$(grep -c 'bucket-mb=1, link=20us:1GBps' out)" = 4 ] || die "not two batches on two device counts"
+  [ "$(grep -c 'ddp, bucket-mb=1, link=20us:1GBps, simulated' out)" = 4 ] || die "not two batches on two device counts"
+  [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*$' out)" = 4 ] || die "not each of two devices held against dp"
+  expect 0 project --devices=2 --batch-per-device=64
+  grep -q '^timing the operations of mlp-tiny at batches 64$' err || die "what the calibration lacks is not added"
 }
 
 case_described() {
@@ -61,6 +69,7 @@ case_described() {
   expect 0 project --hardware="$source_tree/tools/hardware/a100-sxm4-8.json"
   head -n 1 out | grep -q '^Projected: no measurement stands behind this.$' || die "its first line"
   grep -q '^hardware a100-sxm4-8: all times are simulated' out || die "the hardware is not named"
+  grep -q '^operations: described alone, as fast as a roofline' out || die "the roofline is not told"
   ! grep -q 'Held out' out || die "something was held out"
 }
 
@@ -76,6 +85,8 @@ case_refuses() {
   one_line '--link'
   expect 2 project --check=x
   one_line '--check'
+  expect 2 project --check --hardware=own.json
+  one_line 'nothing was measured on described hardware'
   sed 's/"tandem_cpu_model": *"[^"]*"/"tandem_cpu_model": "another"/' "$source_tree/reports/samples/quick-2-cores/results.json" >other.json
   expect 2 "$tandem" project other.json --step-bench "$fake" --out elsewhere
   one_line 'were measured on another machine'

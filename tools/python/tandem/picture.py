@@ -12,7 +12,7 @@ from .tables import Row, Value
 MOST_GROUPS = 12
 LABELS, BARS, FIGURES, ROW = 250, 330, 180, 20  # pixels
 MOST_LETTERS = 38  # in LABELS
-NOT_AS_IT_RUNS = ("modelled", "planted", "oversubscribed")  # as cells.csv begins its marks
+NOT_AS_IT_RUNS = ("simulated", "modelled", "planted", "oversubscribed")  # as cells.csv begins its marks
 COLOURS = {"single": "#6b7280", "dp": "#d2691e", "ddp": "#1f6fd1", "dp-allreduce": "#b58900", "ddp-replicate": "#b0317a",
            "independent": "#0f8f7a"}
 Group = tuple[str, Sequence[Row]]

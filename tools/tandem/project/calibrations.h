@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
+#include "reports/model/closed_forms.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/sweep/sweep.h"
 
@@ -32,11 +33,19 @@ struct CalibrationTask {
   std::filesystem::path logs;
 };
 
-// Times the models' operations on a device of this machine, into `file`, which must not exist; a
-// file that is not finished is removed. Says what is timed. Throws a failure with step_bench's
-// reason, and Interrupted.
+// The part of `models` that the calibration lacks; all of it where there is no such file. Throws a
+// usage error where the file is none of step_bench --calibrate.
+[[nodiscard]] CalibratedModels missing_in(const std::filesystem::path& file,
+                                          const CalibratedModels& models);
+
+// Times the models' operations on a device of this machine, and adds them to `file`, which is
+// replaced once all are there. Says what is timed. Throws a failure with step_bench's reason, and
+// Interrupted.
 void calibrate(const std::filesystem::path& file, const std::string& precision,
                const CalibratedModels& models, const CalibrationTask& task,
                const Interrupts& interrupts);
+
+// The link between two devices that the calibration measured; zeros where it tells none.
+[[nodiscard]] reports::LinkFigures link_in(const std::filesystem::path& file);
 
 }  // namespace tandem::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -19,8 +20,10 @@
 #include "reports/answer/report.h"
 #include "reports/model/closed_forms.h"
 #include "reports/model/projection.h"
+#include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/projection_text.h"
+#include "reports/text/format.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
@@ -95,10 +98,11 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
   if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
     const std::filesystem::path file = task.out / ("calibration-" + precision + ".json");
-    if (!std::filesystem::exists(file)) {
+    const CalibratedModels missing = missing_in(file, models);
+    if (!missing.empty()) {
       check_on_this_machine(task);
       const OutputFolder out(task.out);
-      calibrate(file, precision, models,
+      calibrate(file, precision, missing,
                 {.step_bench = task.step_bench,
                  .backend = task.measured.front()->cell.backend,
                  .model_files = task.model_files,
@@ -135,31 +139,32 @@ double one_device_seconds(const CellSummary& cell, const reports::Summary& summa
   return single == nullptr ? 0 : single->median_step.center;
 }
 
-// The figures of a modelled link, as a record tells them: "link 20us:1GBps".
-reports::LinkFigures link_of(const LaunchRecord& record) {
-  constexpr std::string_view kLink = "link ";
-  for (const std::string& part : record.modelled) {
-    if (!part.starts_with(kLink)) continue;
-    const std::size_t colon = part.find(':');
-    if (colon == std::string::npos) continue;
-    const std::string latency = part.substr(kLink.size(), colon - kLink.size());
-    return {.latency_seconds = Seconds(parse_duration(latency, "link")).count(),
-            .bytes_per_second = parse_bandwidth(part.substr(colon + 1), "link")};
-  }
-  return {};
+// The figures of a modelled link by the cell's option, "20us:1GBps"; zeros for a preset, whose
+// figures depend on the core's speed, and without a link.
+reports::LinkFigures link_of(const Cell& cell) {
+  const std::string text = cell.option("link");
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || text.find('@') != std::string::npos) return {};
+  return {.latency_seconds = Seconds(parse_duration(text.substr(0, colon), "link")).count(),
+          .bytes_per_second = parse_bandwidth(text.substr(colon + 1), "link")};
 }
 
 reports::KnownOfCell known_of(const CellSummary& cell, const LaunchRecord& simulated,
-                              const ProjectTask& task, double simulated_single) {
+                              const ProjectTask& task, double simulated_single,
+                              const ProjectionBasis& basis) {
   const LaunchRecord& measured = *cell.measured.front();
   const double single = one_device_seconds(cell, task.summary);
+  reports::LinkFigures link = link_of(cell.cell);
+  if (cell.cell.option("link").empty()) {
+    link = link_in(basis.calibrations.at(reports::precision_of(cell.cell)));
+  }
   return {.one_device_seconds = single > 0 ? single : simulated_single,
           .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
           .calls = simulated.dispatches_per_step,
-          .link = link_of(measured)};
+          .link = link};
 }
 
-// `single` on one device's share of each measured cell.
+// `single` on one device's share of each measured cell, in its precision, with its optimizer.
 std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
   std::vector<Cell> singles;
   for (Cell cell : cells) {
@@ -167,10 +172,29 @@ std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
     cell.devices = 1;
     cell.strategy = options::name_of(options::StrategyKind::kSingle);
     cell.launch = "threads";
-    cell.options = {};
+    std::erase_if(cell.options, [](const auto& option) {
+      return option.first != "precision" && option.first != "optimizer";
+    });
     singles.push_back(std::move(cell));
   }
   return singles;
+}
+
+// Where the calibrated step of one device is not the measured one, the machine was not the same at
+// both times, and the errors are partly that.
+void note_change(reports::Projection& projection, const CellSummary& cell, double measured,
+                 double calibrated) {
+  constexpr double kNoticeable = 0.1;
+  if (measured <= 0 || std::abs(calibrated / measured - 1) <= kNoticeable) return;
+  const std::string line = fmt::format(
+      "! {} on one device, {} samples, took {} when it was measured and {} when its operations "
+      "were "
+      "timed: the machine was not the same, and errors are partly that",
+      cell.cell.model, cell.cell.global_batch / cell.cell.devices, reports::duration_text(measured),
+      reports::duration_text(calibrated));
+  if (std::ranges::find(projection.basis, line) == projection.basis.end()) {
+    projection.basis.push_back(line);
+  }
 }
 
 void hold_out(reports::Projection& projection, const ProjectTask& task,
@@ -189,7 +213,10 @@ void hold_out(reports::Projection& projection, const ProjectTask& task,
     HeldOut row{.cell = cells[i], .measured = task.measured[i]->median_step};
     row.seconds[static_cast<std::size_t>(reports::Prediction::kSimulated)] = step_seconds(record);
     projection.held_out.push_back(std::move(row));
-    known.push_back(known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i])));
+    known.push_back(
+        known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i]), basis));
+    note_change(projection, *task.measured[i], one_device_seconds(*task.measured[i], task.summary),
+                step_seconds(singles[i]));
     const std::int64_t measured_peak = peak_bytes(*task.measured[i]->measured.front());
     if (measured_peak > 0) {
       projection.memory.push_back({cells[i], measured_peak, peak_bytes(record)});
@@ -241,12 +268,15 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
     }
   }
   std::vector<std::string> basis(lines.begin(), lines.end());
-  if (least) {
+  if (least.value_or(0) > 0) {
     basis.push_back(
         fmt::format("operations: {:.0f} % of their time or more is measured in each cell, the rest "
-                    "lies between "
-                    "or near measured sizes, or is described; results.json tells it by cell",
-                    100 * *least));
+                    "lies between or near measured sizes; results.json tells it by cell",
+                    std::floor(100 * *least)));
+  } else if (!launches.empty()) {
+    basis.emplace_back(
+        "operations: described alone, as fast as a roofline, which real ones do not reach: steps "
+        "come out too fast");
   }
   return basis;
 }
@@ -284,7 +314,25 @@ int verdict_of_check(const reports::Projection& projection, const std::string& b
 
 void check_options(const ProjectOptions& options) {
   if (!options.check.empty()) (void)checked_bar(options.check);
+  if (!options.check.empty() && !options.hardware.empty()) {
+    fail(ErrorKind::kUsage,
+         "--check and --hardware={}: nothing was measured on described hardware, so nothing can be "
+         "held out; leave one of them out",
+         options.hardware);
+  }
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
+}
+
+// Operations of one back end say nothing about another's.
+void check_one_backend_in(const ProjectTask& task) {
+  const std::string& first = task.measured.front()->cell.backend;
+  for (const CellSummary* const cell : task.measured) {
+    if (cell->cell.backend == first) continue;
+    fail(ErrorKind::kUsage,
+         "tandem project {}: it has cells of the back ends {} and {}, whose errors say nothing of "
+         "each other; project a run of one",
+         task.options.source, first, cell->cell.backend);
+  }
 }
 
 Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
@@ -299,14 +347,22 @@ Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
 
 // Throws a usage error where step_bench refuses an option that was given in place of the measured
 // cells', before anything is timed or written.
-void check_given(const ProjectTask& task, const std::vector<Cell>& beyond,
-                 const Interrupts& interrupts) {
-  if (beyond.empty()) return;
+void check_given(const ProjectTask& task, const Interrupts& interrupts) {
+  std::map<std::string, std::string> given;
+  if (!task.options.link.empty()) given["link"] = task.options.link;
+  for (const std::string& size : task.options.bucket_mb) given["bucket-mb"] = size;
+  if (given.empty()) return;
+  const Cell asked{.strategy = "ddp",
+                   .launch = "processes",
+                   .model = "mlp-tiny",
+                   .backend = "host",
+                   .devices = 2,
+                   .global_batch = 2,
+                   .options = given};
   const TemporaryFolder scratch;
-  const Launcher asking(
-      {.step_bench = task.step_bench, .min_time = "1ms", .model_files = task.model_files},
-      scratch.path(), kPatienceWithCell, interrupts);
-  const std::string refusal = asking.refusal_of(beyond.front(), Check::kOptions);
+  const Launcher asking({.step_bench = task.step_bench, .min_time = "1ms"}, scratch.path(),
+                        kPatienceWithCell, interrupts);
+  const std::string refusal = asking.refusal_of(asked, Check::kOptions);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
 }
 
@@ -320,7 +376,7 @@ int run(const ProjectTask& task) {
                                                             .bucket_mb = task.options.bucket_mb,
                                                             .shares = task.options.shares,
                                                             .link = task.options.link});
-  check_given(task, beyond, interrupts);
+  check_given(task, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);
@@ -329,15 +385,20 @@ int run(const ProjectTask& task) {
   // Descriptions of other hardware have no hold-out here.
   if (task.options.hardware.empty()) hold_out(projection, task, basis, launcher);
   std::vector<LaunchRecord> launches = project_on(projection, beyond, basis, launcher);
-  projection.basis = basis_lines(launches);
+  std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
+  if (task.options.hardware.empty() && !is_check) {
+    projection.basis.emplace_back(
+        "more devices than were measured: each is assumed to be as fast as these beside others at "
+        "work, with caches and bandwidth of memory of its own");
+  }
   reports::add_intervals(projection);
   const reports::SignsTold signs =
       reports::signs_told(projection.held_out, task.summary.comparisons);
   fmt::print("{}\n", reports::to_text(projection, signs));
+  if (is_check) return verdict_of_check(projection, task.options.check);
   write(projection, signs, std::move(launches), task);
   fmt::print("{}\n", (task.out / "projection.md").string());
-  if (is_check) return verdict_of_check(projection, task.options.check);
-  return projection.cells.empty() ? 1 : 0;
+  return projection.cells.empty() && projection.held_out.empty() ? 1 : 0;
 }
 
 }  // namespace
@@ -358,6 +419,7 @@ int project(const ProjectOptions& options) {
   const std::filesystem::path folder = std::filesystem::is_directory(options.source)
                                            ? std::filesystem::path(options.source)
                                            : std::filesystem::path(options.source).parent_path();
+  check_one_backend_in(task);
   task.step_bench = find_step_bench(options.step_bench);
   task.out = options.out.empty() ? folder / "projected" : std::filesystem::path(options.out);
   task.model_files = model_files_in(folder, task.measured);

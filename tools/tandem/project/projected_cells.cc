@@ -61,6 +61,8 @@ std::vector<const reports::CellSummary*> cells_to_hold_out(const reports::Summar
   std::vector<const reports::CellSummary*> cells;
   for (const reports::CellSummary& cell : summary.cells) {
     const bool counts = cell.launches > 0 && cell.cell.devices > 1 && cell.planted.empty() &&
+                        !cell.oversubscribed &&
+                        cell.cell.strategy != options::name_of(kIndependent) &&
                         !cell.cell.is_pretended() && !cell.cell.is_simulated() &&
                         reports::implementation_of(cell.cell).empty();
     if (counts) cells.push_back(&cell);

@@ -26,8 +26,9 @@ struct ProjectionBasis {
 [[nodiscard]] results::Cell simulated_cell(const results::Cell& measured,
                                            const ProjectionBasis& basis);
 
-// The cells of a summary that can be held out: Tandem's own, measured on devices of this machine,
-// without a planted delay, on two devices or more.
+// The cells of a summary that are held out: Tandem's own, measured, without a planted delay and on
+// a core or GPU of its own each, on two devices or more that exchange something. `independent` is
+// left out, as errors of what exchanges nothing would make the others' look small.
 [[nodiscard]] std::vector<const reports::CellSummary*> cells_to_hold_out(
     const reports::Summary& summary);
 

@@ -83,6 +83,7 @@ Answer compare(const CompareOptions& options) {
   (void)causes_of(options.fail_on);  // refused before anything is read
   const Document before = load_document(options.before);
   const Document after = load_document(options.after);
+  check_same_kind(options.before, before, options.after, after);
   const Summary before_summary = reports::summarize(before);
   const Summary after_summary = reports::summarize(after);
   const DocumentChange changes =

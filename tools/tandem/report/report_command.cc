@@ -118,17 +118,12 @@ void merge(Document& into, Document next) {
   into.others.insert(into.others.end(), next.others.begin(), next.others.end());
 }
 
-bool is_pretended(const Document& document) {
-  return std::ranges::any_of(document.launches,
-                             [](const auto& record) { return record.cell.is_pretended(); });
-}
-
 bool is_reference(const Document& document) {
   return document.sweep.against && document.sweep.against->is_reference;
 }
 
-// Throws a usage error where some documents are of pretended GPUs, whose host work is no step, or
-// some are references, of another build or setting.
+// Throws a usage error where some documents are references, of another build or setting, or
+// resolved.
 void check_alike(const std::vector<std::string>& sources, const std::vector<Document>& documents) {
   for (std::size_t i = 0; i < documents.size() && documents.size() > 1; ++i) {
     if (is_reference(documents[i])) {
@@ -144,18 +139,14 @@ void check_alike(const std::vector<std::string>& sources, const std::vector<Docu
            sources[i]);
     }
   }
-  for (std::size_t i = 1; i < documents.size(); ++i) {
-    if (is_pretended(documents[i]) == is_pretended(documents[0])) continue;
-    fail(ErrorKind::kUsage,
-         "{} and {}: one is of pretended GPUs and the other is not, so that their figures are of "
-         "different things; keep them apart",
-         sources[0], sources[i]);
-  }
 }
 
 std::vector<Document> load_each(const std::vector<std::string>& sources) {
   std::vector<Document> documents;
   for (const std::string& source : sources) documents.push_back(load_document(source));
+  for (std::size_t i = 1; i < documents.size(); ++i) {
+    check_same_kind(sources[0], documents[0], sources[i], documents[i]);
+  }
   check_distinct(sources, documents);
   return documents;
 }

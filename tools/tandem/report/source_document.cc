@@ -30,6 +30,15 @@ struct ByTimes {
   bool operator()(const LaunchRecord* a, const LaunchRecord* b) const { return key(*a) < key(*b); }
 };
 
+std::string_view kind_of(const Document& document) {
+  const auto any = [&](bool (results::Cell::*is)() const) {
+    return std::ranges::any_of(document.launches,
+                               [&](const LaunchRecord& record) { return (record.cell.*is)(); });
+  };
+  if (any(&results::Cell::is_simulated)) return "simulated";
+  return any(&results::Cell::is_pretended) ? "of pretended GPUs" : "measured";
+}
+
 }  // namespace
 
 fs::path file_in(const fs::path& source) {
@@ -80,6 +89,17 @@ void check_distinct(const std::vector<std::string>& sources,
            sources[i]);
     }
   }
+}
+
+void check_same_kind(const std::string& a, const Document& of_a, const std::string& b,
+                     const Document& of_b) {
+  const std::string_view first = kind_of(of_a);
+  const std::string_view other = kind_of(of_b);
+  if (first == other) return;
+  fail(ErrorKind::kUsage,
+       "{} and {}: one is {} and the other {}, so that their figures are of different things; keep "
+       "them apart",
+       a, b, first, other);
 }
 
 bool holds_all(const Document& whole, const Document& part) {

@@ -40,6 +40,11 @@ template <class Read>
 void check_distinct(const std::vector<std::string>& sources,
                     const std::vector<results::Document>& documents);
 
+// Throws a usage error where the figures of sources `a` and `b` are of different things: measured
+// steps, the host's work on pretended GPUs, or simulated steps.
+void check_same_kind(const std::string& a, const results::Document& of_a, const std::string& b,
+                     const results::Document& of_b);
+
 // Whether `whole` holds every measured launch of `part`.
 [[nodiscard]] bool holds_all(const results::Document& whole, const results::Document& part);
 

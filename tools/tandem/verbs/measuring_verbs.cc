@@ -224,7 +224,9 @@ void add_project(CLI::App& app, Verbs& verbs) {
       {.name = "project",
        .what = "say what dp and ddp would take on more devices, with the error that it has here\n"
                "Times the operations of the measured models on one device, predicts every measured "
-               "cell of several devices from them, prints how well, and then what nobody measured.",
+               "cell of several devices from them, prints how well, and then dp and ddp on 1, 2, "
+               "4, ... "
+               "devices.",
        .examples = "  tandem project out/quick-1\n"
                    "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100",
        .more =
