@@ -71,6 +71,7 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
     is_of_cores = !is_described && calibration->origin.backend == "host";
     if (!is_described) machine.hardware = calibration->hardware;
   }
+  machine.extras.of_cores = is_of_cores;
   set_link(options, is_of_cores, machine);
   return machine;
 }

@@ -9,6 +9,7 @@
 #include "common/comm/simulated/folded_bootstrap.h"
 #include "common/comm/simulated/simulated_communicator.h"
 #include "common/runtime/device.h"
+#include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem {
 namespace {
@@ -41,8 +42,11 @@ CommunicatorOptions options_for(const Device& device, const DeviceTeam::OptionsO
 
 TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   TANDEM_CHECK(!devices.empty(), "no devices");
+  const bool are_cores = are_simulated(devices)
+                             ? simulated::simulation_of(*devices.front()).is_of_cores()
+                             : !are_gpus(devices);
+  if (are_cores) return {false, "they are cores"};
   if (are_simulated(devices)) return {true, ""};
-  if (!are_gpus(devices)) return {false, "they are cores"};
   std::set<std::string> gpus;
   for (const Device* const device : devices) {
     gpus.insert(pci_address_of(device->hardware()));  // NCCL takes all slices of a GPU for one GPU

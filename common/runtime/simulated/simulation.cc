@@ -29,6 +29,7 @@ Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtr
     : hardware_(std::move(hardware)),
       devices_(devices),
       link_(extras.link),
+      is_of_cores_(extras.of_cores),
       costs_(extras.costs ? std::move(*extras.costs) : OperationCosts(hardware_.gpu)),
       thread_(schedule_.add_lane("main thread")),
       next_address_(kFirstAddress) {

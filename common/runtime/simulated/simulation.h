@@ -29,6 +29,7 @@ struct OneLink {
 struct SimulationExtras {
   std::optional<OperationCosts> costs{};  // absent: those of the description
   std::optional<OneLink> link{};          // in place of the description's links
+  bool of_cores = false;  // the devices are cores, which NCCL does not serve; else GPUs
 };
 
 class SimulatedEvent;
@@ -58,6 +59,7 @@ class Simulation {
   [[nodiscard]] const HardwareDescription& hardware() const { return hardware_; }
   [[nodiscard]] Schedule& schedule() { return schedule_; }
   [[nodiscard]] OperationCosts& costs() { return costs_; }
+  [[nodiscard]] bool is_of_cores() const { return is_of_cores_; }
   // Absent: links are the description's.
   [[nodiscard]] const std::optional<OneLink>& one_link() const { return link_; }
   [[nodiscard]] ProcessorId processor(DeviceId device) const;
@@ -125,6 +127,7 @@ class Simulation {
   const HardwareDescription hardware_;
   const int devices_;
   const std::optional<OneLink> link_;
+  const bool is_of_cores_;
   OperationCosts costs_;
   Schedule schedule_;
   LaneId thread_;

@@ -158,6 +158,10 @@ TEST(SimulatedTeam, BeginsWithTheLastRank_AndEndsForAllAtOnce) {
 TEST(SimulatedTeam, ServesWhateverTorchLetsNcclDo) {
   const auto platform = simulated_devices(2);
   EXPECT_TRUE(nccl_serves({&platform->device(0), &platform->device(1)}).possible);
+  simulated::SimulationExtras extras;
+  extras.of_cores = true;
+  const auto cores = simulated_devices(2, round_machine(), extras);
+  EXPECT_EQ(nccl_serves({&cores->device(0), &cores->device(1)}).reason, "they are cores");
 }
 
 TEST(FoldedRanks, OneStandsForAll) {
