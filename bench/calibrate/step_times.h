@@ -14,7 +14,7 @@ namespace tandem::bench {
 struct TimedDevice {
   Platform& platform;
   Device& device;
-  // Of the copy that brings a batch to the device, as a simulation has it.
+  // The copy that brings a batch to the device, as a simulation has it.
   double copy_latency = 0;  // seconds
   double copy_bandwidth = 0;
   // The devices that share caches and memory with this one, this one's twin first; null: none do.

@@ -33,7 +33,7 @@ struct JobOptions {
   // What the command line says of the platform: device_memory is by the job's devices, gpus are one
   // for each process of a node, and the rest follows when the job is opened.
   PlatformOptions platform{};
-  // Of a simulated job with a calibration: its file, and what it has to hold.
+  // A simulated job may have a calibration: its file, and what the file has to hold.
   std::string calibration{};
   std::string model{};
   std::string precision{};

@@ -51,6 +51,16 @@ std::string names_of(const std::array<Unit, N>& units) {
   return names;
 }
 
+template <std::size_t N>
+double parse_above_zero(std::string_view text, std::string_view what,
+                        const std::array<Unit, N>& units, std::string_view quantity,
+                        std::string_view example) {
+  const double value = scaled(text, units);
+  if (value > 0) return value;
+  fail(ErrorKind::kUsage, "{}: '{}' is no {}: give a number above 0 with its unit ({}), such as {}",
+       what, text, quantity, names_of(units), example);
+}
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text, std::string_view what) {
@@ -73,19 +83,11 @@ Nanoseconds parse_duration(std::string_view text, std::string_view what) {
 }
 
 double parse_bandwidth(std::string_view text, std::string_view what) {
-  const double value = scaled(text, kBandwidthUnits);
-  if (value > 0) return value;
-  fail(ErrorKind::kUsage,
-       "{}: '{}' is no bandwidth: give a number above 0 with its unit ({}), such as 300GBps", what,
-       text, names_of(kBandwidthUnits));
+  return parse_above_zero(text, what, kBandwidthUnits, "bandwidth", "300GBps");
 }
 
 double parse_flops(std::string_view text, std::string_view what) {
-  const double value = scaled(text, kFlopsUnits);
-  if (value > 0) return value;
-  fail(ErrorKind::kUsage,
-       "{}: '{}' is no speed: give a number above 0 with its unit ({}), such as 19.5TFLOPS", what,
-       text, names_of(kFlopsUnits));
+  return parse_above_zero(text, what, kFlopsUnits, "speed", "19.5TFLOPS");
 }
 
 double parse_percentage(std::string_view text, std::string_view what) {

@@ -68,7 +68,7 @@ TEST(HoldOut, Figures_AreOfTheCellsThatTheMethodPredicts) {
   EXPECT_FALSE(error_figures(rows, Prediction::kNoOverlap));
 }
 
-// Of 9 errors the 9th is what a further one stays below in 9 of 10 draws; of 19 the 18th.
+// A further error stays below the 9th of 9 errors in 9 of 10 draws, and below the 18th of 19.
 TEST(HoldOut, TheHalfWidth_IsTheErrorThatNineInTenStayBelow) {
   std::vector<HeldOut> rows;
   for (int i = 1; i <= 9; ++i) rows.push_back(of_error(0.01 * i));

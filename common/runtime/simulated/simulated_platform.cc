@@ -73,7 +73,7 @@ class SimulatedDevice final : public Device {
     return std::make_unique<SimulatedEvent>(simulation_, id());
   }
 
-  // Which host thread runs is the simulation's to say.
+  // The simulation says which host thread runs.
   void bind_this_thread() override {}
 
   [[nodiscard]] Simulation& simulation() { return simulation_; }

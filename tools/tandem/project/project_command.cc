@@ -71,17 +71,13 @@ ModelFiles model_files_in(const std::filesystem::path& folder,
 }
 
 void check_on_this_machine(const ProjectTask& task) {
-  const results::Context here = measuring_context("project", task.step_bench);
-  for (const char* fact : {"tandem_cpu_model", "tandem_cores"}) {
-    const auto then = task.document.sweep.context.custom.find(fact);
-    const auto now = here.custom.find(fact);
-    if (then != task.document.sweep.context.custom.end() && then->second == now->second) continue;
-    fail(ErrorKind::kUsage,
-         "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
-         "their operations cannot be timed here",
-         task.options.source, std::string_view(fact).substr(7),
-         then == task.document.sweep.context.custom.end() ? "" : then->second, now->second);
-  }
+  const auto other = other_fact(task.document.sweep, measuring_context("project", task.step_bench),
+                                {"tandem_cpu_model", "tandem_cores"});
+  if (!other) return;
+  fail(ErrorKind::kUsage,
+       "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
+       "their operations cannot be timed here",
+       task.options.source, other->name, other->then, other->now);
 }
 
 std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
@@ -110,6 +106,7 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
                 interrupts);
     }
     basis.calibrations[precision] = file;
+    basis.links[precision] = link_in(file);
   }
   return basis;
 }
@@ -154,10 +151,9 @@ reports::KnownOfCell known_of(const CellSummary& cell, const LaunchRecord& simul
                               const ProjectionBasis& basis) {
   const LaunchRecord& measured = *cell.measured.front();
   const double single = one_device_seconds(cell, task.summary);
-  reports::LinkFigures link = link_of(cell.cell);
-  if (cell.cell.option("link").empty()) {
-    link = link_in(basis.calibrations.at(reports::precision_of(cell.cell)));
-  }
+  const reports::LinkFigures link = cell.cell.option("link").empty()
+                                        ? basis.links.at(reports::precision_of(cell.cell))
+                                        : link_of(cell.cell);
   return {.one_device_seconds = single > 0 ? single : simulated_single,
           .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
           .calls = simulated.dispatches_per_step,
@@ -345,20 +341,16 @@ Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
           interrupts};
 }
 
-// Throws a usage error where step_bench refuses an option that was given in place of the measured
-// cells', before anything is timed or written.
-void check_given(const ProjectTask& task, const Interrupts& interrupts) {
-  std::map<std::string, std::string> given;
-  if (!task.options.link.empty()) given["link"] = task.options.link;
-  for (const std::string& size : task.options.bucket_mb) given["bucket-mb"] = size;
-  if (given.empty()) return;
+// Throws a usage error where step_bench refuses the link, before anything is timed or written.
+void check_link(const ProjectTask& task, const Interrupts& interrupts) {
+  if (task.options.link.empty()) return;
   const Cell asked{.strategy = "ddp",
                    .launch = "processes",
                    .model = "mlp-tiny",
                    .backend = "host",
                    .devices = 2,
                    .global_batch = 2,
-                   .options = given};
+                   .options = {{"link", task.options.link}}};
   const TemporaryFolder scratch;
   const Launcher asking({.step_bench = task.step_bench, .min_time = "1ms"}, scratch.path(),
                         kPatienceWithCell, interrupts);
@@ -376,7 +368,7 @@ int run(const ProjectTask& task) {
                                                             .bucket_mb = task.options.bucket_mb,
                                                             .shares = task.options.shares,
                                                             .link = task.options.link});
-  check_given(task, interrupts);
+  check_link(task, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);

@@ -93,7 +93,13 @@ std::vector<Cell> cells_to_project(const std::vector<const reports::CellSummary*
 std::vector<results::LaunchRecord> simulate(const std::vector<Cell>& cells,
                                             const Launcher& launcher) {
   std::vector<results::LaunchRecord> simulated;
+  std::map<std::string, std::size_t> first;  // places by name
   for (const Cell& cell : cells) {
+    const auto [place, is_new] = first.try_emplace(cell.name(), simulated.size());
+    if (!is_new) {
+      simulated.push_back(simulated[place->second]);
+      continue;
+    }
     auto outcome = launcher.run(cell, 0);
     if (!outcome) throw Interrupted("simulating " + cell.name());
     simulated.push_back(std::move(outcome->record));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
+#include "reports/model/closed_forms.h"
 #include "reports/model/summary.h"
 #include "tools/tandem/launch/launcher.h"
 
@@ -18,6 +19,7 @@ namespace tandem::cli {
 // What operations and transfers of simulated cells take their times from.
 struct ProjectionBasis {
   std::map<std::string, std::filesystem::path> calibrations{};  // by precision
+  std::map<std::string, reports::LinkFigures> links{};  // between calibrated devices, by precision
   std::filesystem::path hardware{};  // a description; empty: the calibrated machine
 };
 
@@ -46,8 +48,8 @@ struct ProjectionAsked {
 [[nodiscard]] std::vector<results::Cell> cells_to_project(
     const std::vector<const reports::CellSummary*>& measured, const ProjectionAsked& asked);
 
-// Simulates the cells one after another, in a process each. A record's status is ok, or skipped
-// (out of memory) or failed with the reason. Throws Interrupted.
+// Simulates the cells one after another, equal ones once, in a process each. A record's status is
+// ok, or skipped (out of memory) or failed with the reason. Throws Interrupted.
 [[nodiscard]] std::vector<results::LaunchRecord> simulate(const std::vector<results::Cell>& cells,
                                                           const Launcher& launcher);
 

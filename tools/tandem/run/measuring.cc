@@ -123,16 +123,27 @@ void note_programs(results::Context& context, const std::string& checksum) {
   context.custom[kProgramsFact] = checksum;
 }
 
+std::optional<OtherFact> other_fact(const results::SweepInfo& found, const results::Context& here,
+                                    std::initializer_list<std::string_view> facts) {
+  constexpr std::string_view kPrefix = "tandem_";
+  for (const std::string_view fact : facts) {
+    const std::string key(fact);
+    const auto then = found.context.custom.find(key);
+    const auto now = here.custom.find(key);
+    const bool is_told = then != found.context.custom.end();
+    if (is_told && then->second == now->second) continue;
+    return OtherFact{key.substr(kPrefix.size()), is_told ? then->second : "", now->second};
+  }
+  return std::nullopt;
+}
+
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,
                         const std::filesystem::path& journal) {
-  for (const char* fact : {"tandem_cpu_model", "tandem_cores", "tandem_version"}) {
-    const auto then = found.context.custom.find(fact);
-    const auto now = here.custom.find(fact);
-    if (then != found.context.custom.end() && then->second == now->second) continue;
-    fail(ErrorKind::kUsage, "resuming {}: its {} is '{}', here it is '{}'; choose another --out",
-         journal.string(), std::string_view(fact).substr(7),
-         then == found.context.custom.end() ? "" : then->second, now->second);
-  }
+  const auto other =
+      other_fact(found, here, {"tandem_cpu_model", "tandem_cores", "tandem_version"});
+  if (!other) return;
+  fail(ErrorKind::kUsage, "resuming {}: its {} is '{}', here it is '{}'; choose another --out",
+       journal.string(), other->name, other->then, other->now);
 }
 
 void check_same_programs(const results::SweepInfo& found, const results::Context& here,

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/units.h"
@@ -51,6 +54,19 @@ void check_not_a_rank(const char* command);
 
 // Notes which programs the launches run, by checksum_of_programs().
 void note_programs(results::Context& context, const std::string& checksum);
+
+// A fact of the programs or the machine that was another one when the sweep was begun.
+struct OtherFact {
+  std::string name;
+  std::string then;
+  std::string now;
+};
+
+// The first of `facts`, keys of a context such as "tandem_cores", that differs; nothing where all
+// are alike.
+[[nodiscard]] std::optional<OtherFact> other_fact(const results::SweepInfo& found,
+                                                  const results::Context& here,
+                                                  std::initializer_list<std::string_view> facts);
 
 // Throws a usage error that tells both machines, or both versions, apart: one journal would compare
 // their figures as one machine's.
