@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::string_view kFormat = "tandem calibration 1";
+constexpr std::string_view kFormat = "tandem calibration 2";
 constexpr JsonRange kTime{0, 1e5};    // seconds of an operation, a collective or a step
 constexpr JsonRange kCount{0, 1e18};  // FLOPs, bytes
 
@@ -78,10 +78,6 @@ void check_format(const JsonValue& json) {
       fmt::format("is '{}', and this program reads '{}': calibrate anew", format, kFormat));
 }
 
-void sort_by_batch(std::vector<MeasuredBatch>& batches) {
-  std::ranges::sort(batches, {}, &MeasuredBatch::batch);
-}
-
 }  // namespace
 
 MachineCalibration parse_calibration(std::string_view text, const std::string& source) {
@@ -97,7 +93,6 @@ MachineCalibration parse_calibration(std::string_view text, const std::string& s
   read_json(json.at("sizes"), calibration.sizes);
   read_json(json.at("collectives"), calibration.collectives);
   read_json(json.at("models"), calibration.models);
-  for (auto& [name, model] : calibration.models) sort_by_batch(model.batches);
   return calibration;
 }
 
@@ -127,22 +122,6 @@ std::string calibration_text(const MachineCalibration& calibration) {
   writer.close();
   writer.finish();
   return text;
-}
-
-void add_measured(MeasuredModel& to, const MeasuredModel& measured) {
-  for (const MeasuredBatch& batch : measured.batches) {
-    std::erase_if(to.batches, [&](const auto& old) { return old.batch == batch.batch; });
-    for (auto& [key, points] : to.operations) {
-      std::erase_if(points, [&](const auto& old) { return old.batch == batch.batch; });
-    }
-    to.batches.push_back(batch);
-  }
-  sort_by_batch(to.batches);
-  for (const auto& [key, points] : measured.operations) {
-    auto& all = to.operations[key];
-    all.insert(all.end(), points.begin(), points.end());
-  }
-  std::erase_if(to.operations, [](const auto& entry) { return entry.second.empty(); });
 }
 
 }  // namespace tandem

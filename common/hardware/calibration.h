@@ -31,7 +31,7 @@ struct MeasuredPoint {
 // Times by key: an operation's name with its shape, but for the batch.
 using MeasuredOperations = std::map<std::string, std::vector<MeasuredPoint>>;
 
-// The step of `single` at one batch, to which its operations' times add up.
+// The step of `single` at one batch, to which its operations' times add up in one launch.
 struct MeasuredBatch {
   std::int64_t batch = 0;
   double step_seconds = 0;   // median
@@ -73,7 +73,9 @@ struct MachineCalibration {
   std::string hardware_text;
   MeasuredOperations sizes;  // by name alone, of any model, at a few sizes
   std::vector<MeasuredCollective> collectives;
-  std::map<std::string, MeasuredModel> models;  // by the model's name
+  // By the model's name, each launch that timed its steps. Launches differ by several per cent,
+  // however long they are, so that several say more than a long one.
+  std::map<std::string, std::vector<MeasuredModel>> models;
 };
 
 // Reads a calibration's text; `source` begins every error. Throws a usage error of one line, which
@@ -87,7 +89,12 @@ struct MachineCalibration {
 // The text that parse_calibration() reads.
 [[nodiscard]] std::string calibration_text(const MachineCalibration& calibration);
 
-// Adds what was measured of a model, in place of what was measured of the same batches before.
-void add_measured(MeasuredModel& to, const MeasuredModel& measured);
+// Adds what one launch measured of a model at some batches: to the first launch that has none of
+// these batches, else as a launch of its own.
+void add_measured(std::vector<MeasuredModel>& launches, const MeasuredModel& measured);
+
+// The medians over launches of each batch's figures and of each operation's times, by occurrence.
+// `steps` are all launches' together.
+[[nodiscard]] MeasuredModel pooled(const std::vector<MeasuredModel>& launches);
 
 }  // namespace tandem

@@ -121,7 +121,7 @@ OperationCosts::OperationCosts(std::shared_ptr<const MachineCalibration> calibra
          "--calibrate",
          steps_.model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
   }
-  for (const auto& [key, points] : found->second.operations) {
+  for (const auto& [key, points] : pooled(found->second).operations) {
     of_model_.by_key[key] = curve_of(points, steps_);
   }
   for (const auto& [name, points] : calibration_->sizes) {

@@ -37,7 +37,7 @@ def refused(reason, *arguments):
 
 
 def check_steps(file, calibration):
-    for batch in calibration["models"]["mlp-tiny"]["batches"]:
+    for batch in calibration["models"]["mlp-tiny"][0]["batches"]:
         record = json.loads(simulate(file, "--model=mlp-tiny", f"--batch={batch['batch']}"))
         ratio = record["step_seconds"][0] / batch["step_seconds"]
         assert abs(ratio - 1) < 0.01, f"batch {batch['batch']}: {ratio} of the measured step"
@@ -75,5 +75,8 @@ with tempfile.TemporaryDirectory() as scratch:
     check_strategies(own)
     check_refusals(own)
     more = calibrate(own, "mlp-tiny", "64")
-    assert [one["batch"] for one in more["models"]["mlp-tiny"]["batches"]] == [8, 32, 64], more["models"]
+    launches = more["models"]["mlp-tiny"]
+    assert [[one["batch"] for one in launch["batches"]] for launch in launches] == [[8, 32, 64]], launches
     assert more["hardware"] == first["hardware"], "the machine is measured once"
+    again = calibrate(own, "mlp-tiny", "8")["models"]["mlp-tiny"]
+    assert [len(launch["batches"]) for launch in again] == [3, 1], again

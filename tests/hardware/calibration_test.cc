@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "common/base/error.h"
 #include "tests/support/errors.h"
@@ -33,7 +34,7 @@ MachineCalibration small_calibration() {
   calibration.hardware_text = machine_text();
   calibration.sizes["copy"] = {{.bytes = 1024, .seconds = {1e-6}}};
   calibration.collectives = {{"all_reduce", 2, 4096, 1e-4}};
-  MeasuredModel& model = calibration.models["mlp-small"];
+  MeasuredModel& model = calibration.models["mlp-small"].emplace_back();
   model.batches = {{.batch = 8, .step_seconds = 3e-3, .steps = 20, .beside_others = 4e-3}};
   model.operations["linear_forward 2x3, 4 operands"] = {{.batch = 8,
                                                          .flops = 96,
@@ -62,11 +63,11 @@ TEST(Calibration, ReadsWhatItWrites) {
   EXPECT_EQ(read.origin.fingerprint, "2 cores of a CPU");
   EXPECT_EQ(read.hardware.name, "a100-sxm4-8");
   const MeasuredPoint& point =
-      read.models.at("mlp-small").operations.at("linear_forward 2x3, 4 operands").front();
+      read.models.at("mlp-small").front().operations.at("linear_forward 2x3, 4 operands").front();
   EXPECT_EQ(point.seconds, (std::vector<double>{1e-6, 2e-6}));
   EXPECT_EQ(point.beside_others, (std::vector<double>{2e-6, 3e-6}));
   EXPECT_FALSE(read.sizes.at("copy").front().beside_others);
-  EXPECT_EQ(read.models.at("mlp-small").batches.front().beside_others, 4e-3);
+  EXPECT_EQ(read.models.at("mlp-small").front().batches.front().beside_others, 4e-3);
 }
 
 TEST(Calibration, RefusesOtherFiles_InOneLineThatSaysWhat) {
@@ -74,7 +75,7 @@ TEST(Calibration, RefusesOtherFiles_InOneLineThatSaysWhat) {
   EXPECT_EQ(other.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(other, "is no calibration: step_bench --calibrate writes one"))
       << other.what();
-  const Error newer = calibration_refusal(changed("calibration 1\"", "calibration 7\""));
+  const Error newer = calibration_refusal(changed("calibration 2\"", "calibration 7\""));
   EXPECT_TRUE(mentions(newer, "is 'tandem calibration 7', and this program reads")) << newer.what();
   const Error machine = calibration_refusal(machine_text());
   EXPECT_TRUE(mentions(machine, "format")) << machine.what();
@@ -93,7 +94,7 @@ TEST(Calibration, RefusesDamage_NamingThePlace) {
 
 TEST(Calibration, RefusesOperationsWithoutTimes_AndUnlikeNumbersOfTimes) {
   MachineCalibration calibration = small_calibration();
-  MeasuredPoint& point = calibration.models["mlp-small"].operations.begin()->second.front();
+  MeasuredPoint& point = calibration.models["mlp-small"].front().operations.begin()->second.front();
   point.beside_others->pop_back();
   const Error unlike = calibration_refusal(calibration_text(calibration));
   EXPECT_TRUE(mentions(unlike, "has not as many times as 'seconds'")) << unlike.what();
@@ -108,23 +109,47 @@ TEST(Calibration, WithoutAFilesName_SaysWhatIsWanted) {
   EXPECT_TRUE(mentions(error, "--calibration=h100: a calibration is a file")) << error.what();
 }
 
-TEST(Calibration, MeasuredAnew_ABatchReplacesItself_AndOthersStay) {
-  MeasuredModel model;
-  model.batches = {{.batch = 8, .step_seconds = 1}, {.batch = 32, .step_seconds = 4}};
-  model.operations["add"] = {{.batch = 8, .bytes = 8, .seconds = {1}},
-                             {.batch = 32, .bytes = 32, .seconds = {4}}};
-  model.operations["gone"] = {{.batch = 8, .bytes = 8, .seconds = {1}}};
-  MeasuredModel anew;
-  anew.batches = {{.batch = 8, .step_seconds = 2}};
-  anew.operations["add"] = {{.batch = 8, .bytes = 8, .seconds = {2}}};
-  add_measured(model, anew);
+MeasuredModel launch_of(std::int64_t batch, double seconds) {
+  MeasuredModel launch;
+  launch.batches = {{.batch = batch,
+                     .step_seconds = seconds,
+                     .lower_seconds = seconds,
+                     .upper_seconds = 2 * seconds,
+                     .steps = 10}};
+  launch.operations["add"] = {{.batch = batch, .bytes = batch, .seconds = {seconds, 3 * seconds}}};
+  return launch;
+}
+
+TEST(Calibration, MeasuredAnew_ABatchIsALaunchMore_AndANewBatchJoinsTheFirst) {
+  std::vector<MeasuredModel> launches;
+  add_measured(launches, launch_of(32, 4));
+  add_measured(launches, launch_of(8, 1));
+  ASSERT_EQ(launches.size(), 1U);
+  EXPECT_EQ(launches[0].batches[0].batch, 8);
+  EXPECT_EQ(launches[0].operations["add"].size(), 2U);
+  add_measured(launches, launch_of(8, 2));
+  ASSERT_EQ(launches.size(), 2U);
+  EXPECT_EQ(launches[1].batches[0].step_seconds, 2);
+}
+
+TEST(Calibration, PooledLaunches_HaveTheMediansOfEachBatchAndOccurrence) {
+  std::vector<MeasuredModel> launches;
+  for (const double seconds : {1.0, 9.0, 2.0}) add_measured(launches, launch_of(8, seconds));
+  add_measured(launches, launch_of(32, 5));
+  launches[0].operations["add"].front().beside_others = {{7, 8}};
+  launches[0].batches[0].beside_others = 7;
+  const MeasuredModel model = pooled(launches);
   ASSERT_EQ(model.batches.size(), 2U);
   EXPECT_EQ(model.batches[0].step_seconds, 2);
-  EXPECT_EQ(model.batches[1].step_seconds, 4);
-  ASSERT_EQ(model.operations.size(), 1U);
-  ASSERT_EQ(model.operations["add"].size(), 2U);
-  EXPECT_EQ(model.operations["add"][0].seconds.front(), 4);
-  EXPECT_EQ(model.operations["add"][1].seconds.front(), 2);
+  EXPECT_EQ(model.batches[0].upper_seconds, 4);
+  EXPECT_EQ(model.batches[0].steps, 30);
+  EXPECT_EQ(model.batches[0].beside_others, 7);
+  EXPECT_FALSE(model.batches[1].beside_others);
+  const std::vector<MeasuredPoint>& points = model.operations.at("add");
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].seconds, (std::vector<double>{2, 6}));
+  EXPECT_EQ(points[0].beside_others, (std::vector<double>{7, 8}));
+  EXPECT_EQ(points[1].seconds, (std::vector<double>{5, 15}));
 }
 
 }  // namespace

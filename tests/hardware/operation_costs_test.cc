@@ -91,7 +91,7 @@ TEST(CurveOf, WithOthersAtWork_HasTheTimesBesideThem_WhereThereAreAny) {
 class CalibratedCosts : public testing::Test {
  protected:
   CalibratedCosts() {
-    MeasuredModel& model = calibration_.models["mlp"];
+    MeasuredModel& model = calibration_.models["mlp"].emplace_back();
     model.operations["linear 2x3"] = {
         {.batch = 8, .flops = 1000, .bytes = 10, .seconds = {1e-6, 2e-6}},
         {.batch = 16, .flops = 4000, .bytes = 20, .seconds = {4e-6, 8e-6}}};
@@ -134,7 +134,7 @@ TEST_F(CalibratedCosts, OfOtherOperations_AreByTheirSize_AndSmallOnesCostTheLeas
 }
 
 TEST_F(CalibratedCosts, OfTheStep_ComeBeforeThoseBySize_UnlessTheseLieAround) {
-  calibration_.models["mlp"].operations["add, 3 operands"] = {
+  calibration_.models["mlp"].front().operations["add, 3 operands"] = {
       {.batch = 8, .bytes = 2000, .seconds = {7e-6}}};
   EXPECT_EQ(costs().cost_of(add(2000)).times.front(), Nanoseconds{7000});
   EXPECT_EQ(costs().cost_of(add(3000)).times.front(), Nanoseconds{3000});

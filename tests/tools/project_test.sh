@@ -15,7 +15,7 @@ JSON
   expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --no-links
 }
 
-project() { "$tandem" project result --step-bench "$fake" "$@"; }
+project() { "$tandem" project result --step-bench "$fake" --launches=1 "$@"; }
 
 case_predicts() {
   measured '[1, 2]'
@@ -40,11 +40,14 @@ case_predicts() {
 case_again() {
   measured '[2]'
   expect 0 project --devices=2
-  grep -q '^timing the operations of mlp-tiny at batches 8$' err || die "what is timed is not said"
+  grep -q '^timing the operations of mlp-tiny at batches 8, launch 1 of 1$' err || die "what is timed is not said"
   cp result/projected/projection.md before
   expect 0 project --devices=2
   [ ! -s err ] || die "it timed again"
   cmp before result/projected/projection.md || die "another projection"
+  expect 0 project --devices=2 --launches=2
+  grep -q '^timing the operations of mlp-tiny at batches 8, launch 2 of 2$' err || die "the second launch is not said"
+  ! grep -q 'launch 1 of 2' err || die "the first launch was not kept"
 }
 
 case_check() {
@@ -61,7 +64,7 @@ case_choices() {
   [ "$(grep -c 'ddp, bucket-mb=1, link=20us:1GBps, simulated' out)" = 4 ] || die "not two batches on two device counts"
   [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*$' out)" = 4 ] || die "not each of two devices held against dp"
   expect 0 project --devices=2 --batch-per-device=64
-  grep -q '^timing the operations of mlp-tiny at batches 64$' err || die "what the calibration lacks is not added"
+  grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
 }
 
 case_described() {

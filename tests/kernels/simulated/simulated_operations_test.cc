@@ -52,7 +52,7 @@ class SimulatedOperationsTest : public testing::Test {
   // Costs by a calibration in which each point of `operations` is of a step.
   void calibrate(const MeasuredOperations& operations) {
     MachineCalibration calibration;
-    calibration.models["a model"].operations = operations;
+    calibration.models["a model"] = {{.batches = {}, .operations = operations}};
     extras_.costs.emplace(std::make_shared<const MachineCalibration>(calibration),
                           CalibratedSteps{.model = "a model"});
   }

@@ -35,6 +35,43 @@ std::vector<std::string> command_for(const std::filesystem::path& file,
           fmt::format("--calibrate-batches={}", fmt::join(batches, ","))};
 }
 
+// One launch of step_bench --calibrate.
+struct CalibrationLaunch {
+  const std::string& model;
+  const std::set<std::int64_t>& batches;
+  int round = 1;
+};
+
+void calibrate_once(const std::filesystem::path& file, const std::string& precision,
+                    const CalibrationLaunch& launch, const CalibrationTask& task,
+                    const Interrupts& interrupts) {
+  const std::string what =
+      fmt::format("timing the operations of {} at batches {}, launch {} of {}", launch.model,
+                  fmt::join(launch.batches, ", "), launch.round, task.launches);
+  fmt::print(stderr, "{}\n", what);
+  const ChildResult child =
+      run_child({.arguments = command_for(file, precision, launch.model, launch.batches, task),
+                 .environment = launch_environment(),
+                 .log = task.logs / "calibration.log",
+                 .timeout = kPatience},
+                interrupts);
+  if (child.has_exited(0)) return;
+  if (child.end == ChildResult::End::kInterrupted) throw Interrupted(what);
+  fail(child.has_exited(kUsageExit) ? ErrorKind::kUsage : ErrorKind::kFailure, "{}",
+       reason_of(child, what, kPatience));
+}
+
+// How often each batch of a model was timed.
+std::map<std::int64_t, int> launches_by_batch(const JsonValue& model) {
+  std::map<std::int64_t, int> counts;
+  for (const JsonValue& launch : model.elements()) {
+    for (const JsonValue& batch : launch.at("batches").elements()) {
+      ++counts[batch.at("batch").whole(1, std::int64_t{1} << 32)];
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::map<std::string, CalibratedModels> needed_calibrations(
@@ -46,7 +83,8 @@ std::map<std::string, CalibratedModels> needed_calibrations(
   return needed;
 }
 
-CalibratedModels missing_in(const std::filesystem::path& file, const CalibratedModels& models) {
+CalibratedModels missing_in(const std::filesystem::path& file, const CalibratedModels& models,
+                            int launches) {
   CalibratedModels missing = models;
   if (!std::filesystem::exists(file)) return missing;
   return as_input([&] {
@@ -57,9 +95,11 @@ CalibratedModels missing_in(const std::filesystem::path& file, const CalibratedM
     for (auto& [model, batches] : missing) {
       const auto found = json->root().at("models").find(model);
       if (!found) continue;
-      for (const JsonValue& batch : found->at("batches").elements()) {
-        batches.erase(batch.at("batch").whole(1, std::int64_t{1} << 32));
-      }
+      const std::map<std::int64_t, int> counts = launches_by_batch(*found);
+      std::erase_if(batches, [&](std::int64_t batch) {
+        const auto counted = counts.find(batch);
+        return counted != counts.end() && counted->second >= launches;
+      });
     }
     std::erase_if(missing, [](const auto& model) { return model.second.empty(); });
     return missing;
@@ -69,26 +109,11 @@ CalibratedModels missing_in(const std::filesystem::path& file, const CalibratedM
 void calibrate(const std::filesystem::path& file, const std::string& precision,
                const CalibratedModels& models, const CalibrationTask& task,
                const Interrupts& interrupts) {
-  const std::filesystem::path fresh = file.parent_path() / ("new-" + file.filename().string());
-  results::remove_all(fresh);
-  if (std::filesystem::exists(file)) std::filesystem::copy_file(file, fresh);
-  for (const auto& [model, batches] : models) {
-    const std::string what =
-        fmt::format("timing the operations of {} at batches {}", model, fmt::join(batches, ", "));
-    fmt::print(stderr, "{}\n", what);
-    const ChildResult child =
-        run_child({.arguments = command_for(fresh, precision, model, batches, task),
-                   .environment = launch_environment(),
-                   .log = task.logs / "calibration.log",
-                   .timeout = kPatience},
-                  interrupts);
-    if (child.has_exited(0)) continue;
-    results::remove_all(fresh);
-    if (child.end == ChildResult::End::kInterrupted) throw Interrupted(what);
-    fail(child.has_exited(kUsageExit) ? ErrorKind::kUsage : ErrorKind::kFailure, "{}",
-         reason_of(child, what, kPatience));
+  for (int round = 1; round <= task.launches; ++round) {
+    for (const auto& [model, batches] : missing_in(file, models, round)) {
+      calibrate_once(file, precision, {model, batches, round}, task, interrupts);
+    }
   }
-  std::filesystem::rename(fresh, file);
 }
 
 reports::LinkFigures link_in(const std::filesystem::path& file) {

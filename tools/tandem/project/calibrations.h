@@ -30,17 +30,19 @@ struct CalibrationTask {
   std::filesystem::path step_bench;
   std::string backend;       // of the measured cells
   ModelFiles model_files{};  // the models that are files
+  int launches = 1;          // of each model and batch
   std::filesystem::path logs;
 };
 
-// The part of `models` that the calibration lacks; all of it where there is no such file. Throws a
-// usage error where the file is none of step_bench --calibrate.
+// The part of `models` of which the calibration has fewer launches; all of it where there is no
+// such file. Throws a usage error where the file is none of step_bench --calibrate.
 [[nodiscard]] CalibratedModels missing_in(const std::filesystem::path& file,
-                                          const CalibratedModels& models);
+                                          const CalibratedModels& models, int launches);
 
-// Times the models' operations on a device of this machine, and adds them to `file`, which is
-// replaced once all are there. Says what is timed. Throws a failure with step_bench's reason, and
-// Interrupted.
+// Times the operations of `models` on a device of this machine until `file` has the task's launches
+// of each. Each launch of a model is kept at once; a round times every model once, so that what
+// slows the machine for a while slows all of them alike. Says what is timed. Throws a failure with
+// step_bench's reason, and Interrupted.
 void calibrate(const std::filesystem::path& file, const std::string& precision,
                const CalibratedModels& models, const CalibrationTask& task,
                const Interrupts& interrupts);

@@ -94,14 +94,15 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
   if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
     const std::filesystem::path file = task.out / ("calibration-" + precision + ".json");
-    const CalibratedModels missing = missing_in(file, models);
+    const CalibratedModels missing = missing_in(file, models, task.options.launches);
     if (!missing.empty()) {
       check_on_this_machine(task);
       const OutputFolder out(task.out);
-      calibrate(file, precision, missing,
+      calibrate(file, precision, models,
                 {.step_bench = task.step_bench,
                  .backend = task.measured.front()->cell.backend,
                  .model_files = task.model_files,
+                 .launches = task.options.launches,
                  .logs = out.logs()},
                 interrupts);
     }

@@ -12,6 +12,7 @@ struct ProjectOptions {
   std::string out;                       // empty: `projected` in that folder
   std::string hardware;                  // a description; empty: the calibrated machine
   int devices = 8;                       // the most that are projected
+  int launches = 5;                      // that time each model's operations
   std::string link;                      // in place of the measured cells'
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'

@@ -14,6 +14,7 @@ using command_line::whole_number;
 
 constexpr int kMostLaunches = 1000;
 constexpr int kMostProjectedDevices = 1 << 20;
+constexpr int kMostCalibrationLaunches = 100;
 
 void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch,
                    const std::string& of_none) {
@@ -248,6 +249,12 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "a file that describes the devices, in place of the calibrated machine; nothing "
                   "is held out then")
       ->type_name("FILE");
+  project
+      .add_option("--launches", options->launches,
+                  "times that the operations of each model are timed, a process each")
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostCalibrationLaunches));
   project
       .add_option("--link", options->link,
                   "the link between projected devices, such as 20us:1GBps, in place of the "
