@@ -143,6 +143,7 @@ void measure_team(const Here& here, Platform& team, MachineFigures& figures,
   figures.threads = time_threads(team);
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
+  figures.stream_wake = time_stream_wake(team.device(0), team.device(1));
   if (!is_on_host(here.job)) return;
   figures.memory = team.device(0).memory().capacity;
   add_beside(calibration.sizes, time_sizes_together(team, here.options.variant.training.precision));

@@ -23,6 +23,8 @@ constexpr Bytes kSmallCopy = kib(4);
 constexpr Bytes kLargeCopy = mib(4);
 constexpr Bytes kCopiedMemory = mib(16);  // that successive copies go through
 constexpr int kThreadRuns = 300;
+constexpr int kWakes = 100;  // of each of two streams in a row
+constexpr int kWakeRows = 9;
 constexpr int kCollectiveRows = 9;
 constexpr Bytes kSmallestCollective = kib(1);
 constexpr Bytes kLargestCollective = mib(16);
@@ -162,6 +164,31 @@ CopyCosts time_peer_copies(Device& from, Device& to) {
   return time_copies(to, *source, *there);
 }
 
+double time_stream_wake(Device& one, Device& other) {
+  const auto here = one.make_stream(StreamPriority::kNormal);
+  const auto there = other.make_stream(StreamPriority::kNormal);
+  std::vector<std::unique_ptr<Event>> events;
+  for (int i = 0; i < kWakes; ++i) {
+    events.push_back(one.make_event());
+    events.push_back(other.make_event());
+  }
+  std::vector<double> seconds;
+  for (int row = 0; row < kWakeRows; ++row) {
+    EventPair whole(one);
+    whole.around(*here, [&] {
+      for (std::size_t i = 0; i < events.size(); i += 2) {
+        here->record(*events[i]);
+        there->wait(*events[i]);
+        there->record(*events[i + 1]);
+        here->wait(*events[i + 1]);
+      }
+    });
+    here->synchronize();
+    seconds.push_back(Seconds(whole.time()).count() / static_cast<double>(events.size()));
+  }
+  return stats::median(seconds);
+}
+
 ThreadCosts time_threads(Platform& platform) {
   std::vector<Device*> devices;
   for (int i = 0; i < platform.device_count(); ++i) devices.push_back(&platform.device(i));
@@ -200,6 +227,7 @@ std::string description_text(const MachineFigures& figures) {
   writer.close();
   writer.open("host", '{');
   out.time("launch", figures.launch, figures.launch_source);
+  if (figures.stream_wake) out.time("stream_wake", *figures.stream_wake);
   out.time("wake", figures.threads.wake);
   out.time("thread_start", figures.threads.start);
   writer.close();

@@ -24,6 +24,9 @@ struct CopyCosts {
 // Copies from one device to another, on a stream of the second.
 [[nodiscard]] CopyCosts time_peer_copies(Device& from, Device& to);
 
+// The seconds from the end of one device's work until another's stream goes on that waits for it.
+[[nodiscard]] double time_stream_wake(Device& one, Device& other);
+
 // What the host's threads cost, in seconds.
 struct ThreadCosts {
   double wake = 0;   // until a parked thread goes on
@@ -49,6 +52,7 @@ struct MachineFigures {
   std::optional<CopyCosts> peer_copies{};  // absent: this machine has one device
   int devices = 1;                         // that this machine has
   double launch = 0;                       // seconds
+  std::optional<double> stream_wake{};     // seconds; absent as above
   std::string launch_source;
   ThreadCosts threads{};
 };

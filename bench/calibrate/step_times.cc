@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/calibrate/step_times.h"
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -12,7 +14,10 @@
 
 #include "bench/workloads/step_work.h"
 #include "common/base/error.h"
+#include "common/hardware/operation_costs.h"
 #include "common/parallel/single.h"
+#include "common/runtime/copy.h"
+#include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -26,7 +31,33 @@ constexpr Nanoseconds kTime = std::chrono::milliseconds(1000);
 constexpr int kPhaseMarks = 6;  // events of a step of `single` beside the operations
 constexpr int kInputCopies = 2;
 
-// Sets events around each operation of a step, where it is told to.
+// Copies of as much memory as gradients take: what an exchange of gradients moves through the
+// caches of a core.
+class Exchange {
+ public:
+  Exchange(Device& device, const Model& model)
+      : time_(device),
+        size_(bytes_of<float>(model.layout().parameter_count())),
+        mine_(device.allocate(size_)),
+        received_(device.allocate(size_)) {}
+
+  void enqueue(Stream& stream) {
+    time_.around(stream, [&] { enqueue_copy(stream, received_->as<float>(), mine_->as<float>()); });
+  }
+  // Of the last one, whose stream was synchronised.
+  [[nodiscard]] double seconds() const { return Seconds(time_.time()).count(); }
+
+ private:
+  EventPair time_;
+  const Bytes size_;
+  const std::unique_ptr<Buffer> mine_;
+  const std::unique_ptr<Buffer> received_;
+};
+
+enum class Marked { kNo, kYes };
+
+// Sets events around each operation of a step, where it is told to, and lets an exchange take place
+// before the last operation, the update.
 class OperationMarks final : public DetailObserver {
  public:
   OperationMarks(Device& device, const std::vector<StepOperation>& expected) : expected_(expected) {
@@ -35,20 +66,27 @@ class OperationMarks final : public DetailObserver {
     }
   }
 
-  // The next step has events around its operations.
-  void begin() {
-    is_marking_ = true;
+  // Null: no exchange.
+  void set_exchange(Exchange* exchange) { exchange_ = exchange; }
+
+  // A step begins, with events around its operations or without.
+  void begin(Marked marked) {
+    is_marking_ = marked == Marked::kYes;
     next_ = 0;
   }
-  void end() {
-    is_marking_ = false;
+  void end() const {
     TANDEM_CHECK(next_ == expected_.size(), "{} operations in a step, and {} counted", next_,
                  expected_.size());
   }
 
+  [[nodiscard]] std::size_t operations() const { return expected_.size(); }
   [[nodiscard]] double seconds(std::size_t operation) const {
     const Pair& pair = marks_[operation];
     return Seconds(*pair.end - *pair.begin).count();
+  }
+  // What the exchange added to the last step.
+  [[nodiscard]] double exchange_seconds() const {
+    return exchange_ == nullptr ? 0 : exchange_->seconds();
   }
 
   void step_ends(Device& /*device*/, Stream& /*stream*/) override {}
@@ -61,67 +99,182 @@ class OperationMarks final : public DetailObserver {
 
   void part_begins(Device& /*device*/, Stream& /*stream*/, std::string_view /*phase*/) override {}
   void work_begins(Device& /*device*/, Stream& stream, const EnqueuedWork& work) override {
-    if (!is_marked(work)) return;
+    if (is_exchanged_ || work.kind != EnqueuedWork::Kind::kOperation) return;
     TANDEM_CHECK(next_ < expected_.size() && work.name == expected_[next_].name,
                  "{} is enqueued as operation {} of {}", work.name, next_, expected_.size());
-    stream.record(*marks_[next_].begin);
+    if (exchange_ != nullptr && next_ + 1 == expected_.size()) exchange_before_update(stream);
+    if (is_marking_) stream.record(*marks_[next_].begin);
   }
   void work_ends(Device& /*device*/, Stream& stream, const EnqueuedWork& work) override {
-    if (is_marked(work)) stream.record(*marks_[next_++].end);
+    if (is_exchanged_ || work.kind != EnqueuedWork::Kind::kOperation) return;
+    if (is_marking_) stream.record(*marks_[next_].end);
+    ++next_;
   }
-  [[nodiscard]] bool is_marked(const EnqueuedWork& work) const {
-    return is_marking_ && work.kind == EnqueuedWork::Kind::kOperation;
+  // The exchange's own copy is no operation of the step.
+  void exchange_before_update(Stream& stream) {
+    is_exchanged_ = true;
+    exchange_->enqueue(stream);
+    is_exchanged_ = false;
   }
 
   const std::vector<StepOperation>& expected_;
   std::vector<Pair> marks_;
+  Exchange* exchange_ = nullptr;
   std::size_t next_ = 0;
   bool is_marking_ = false;
+  bool is_exchanged_ = false;  // now
 };
 
 // The samples of all steps.
 struct StepSamples {
   std::vector<std::vector<double>> of_operation;  // of steps with events
   std::vector<double> whole;                      // of steps without
+  std::vector<double> slowest;                    // the slowest device's, where all go in step
   std::vector<double> enqueuing;                  // of these, until all was enqueued
 };
 
 double seconds_since(TimePoint start) { return Seconds(Clock::now() - start).count(); }
 
-void run_marked(Single& single, OperationMarks& marks, StepSamples& samples) {
-  marks.begin();
-  single.step();
-  marks.end();
-  single.synchronize();
-  for (std::size_t i = 0; i < samples.of_operation.size(); ++i) {
-    samples.of_operation[i].push_back(marks.seconds(i));
+// Steps of `single` on all devices of a platform but the first, until destroyed: again and again,
+// or in step with the caller's device, which is the platform's first one's twin.
+class Neighbours {
+ public:
+  Neighbours(Platform& platform, const Model& model, const TrainingOptions& options)
+      : meeting_(platform.device_count()),
+        seconds_(static_cast<std::size_t>(platform.device_count()) - 1) {
+    for (int i = 1; i < platform.device_count(); ++i) {
+      Device& device = platform.device(i);
+      steps_.push_back(std::make_unique<Single>(platform, device, model,
+                                                Shard{0, options.global_batch}, options));
+      exchanges_.push_back(std::make_unique<Exchange>(device, model));
+      streams_.push_back(device.make_stream(StreamPriority::kNormal));
+    }
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      Device& device = platform.device(static_cast<int>(i) + 1);
+      threads_.emplace_back([this, &device, i] {
+        device.bind_this_thread();
+        run(i);
+      });
+    }
   }
-}
+  ~Neighbours() {
+    is_over_ = true;
+    if (is_in_step_) meeting_.arrive_and_wait();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Neighbours(const Neighbours&) = delete;
+  Neighbours& operator=(const Neighbours&) = delete;
 
-void run_whole(Single& single, StepSamples& samples) {
-  const TimePoint start = Clock::now();
-  single.step();
-  samples.enqueuing.push_back(seconds_since(start));
-  single.synchronize();
-  samples.whole.push_back(seconds_since(start));
-}
+  [[nodiscard]] int devices() const { return static_cast<int>(steps_.size()) + 1; }
 
-StepSamples sample_steps(Single& single, OperationMarks& marks, std::size_t operations) {
-  StepSamples samples;
-  samples.of_operation.resize(operations);
-  const TimePoint start = Clock::now();
-  for (int i = 0; i < kWarmupSteps || Clock::now() - start < kWarmupTime; ++i) {
+  // From now on each step waits for the caller's, and the neighbours exchange between steps.
+  void go_in_step() { is_in_step_ = true; }
+  // The caller's step begins, with everybody's.
+  void begin_step() { meeting_.arrive_and_wait(); }
+  // The caller's step is over. Returns the seconds of the slowest neighbour's, once all are over.
+  [[nodiscard]] double end_step() {
+    meeting_.arrive_and_wait();
+    return *std::ranges::max_element(seconds_);
+  }
+
+ private:
+  void run(std::size_t neighbour) {
+    while (!is_over_) {
+      if (!is_in_step_) {
+        step(*steps_[neighbour]);
+        continue;
+      }
+      meeting_.arrive_and_wait();
+      if (is_over_) return;
+      const TimePoint start = Clock::now();
+      step(*steps_[neighbour]);
+      seconds_[neighbour] = seconds_since(start);
+      meeting_.arrive_and_wait();
+      exchanges_[neighbour]->enqueue(*streams_[neighbour]);
+      streams_[neighbour]->synchronize();
+    }
+  }
+  static void step(Single& single) {
     single.step();
     single.synchronize();
-  }
-  const TimePoint begin = Clock::now();
-  for (int i = 0; i < kLeastPairs || (i < kMostPairs && Clock::now() - begin < kTime); ++i) {
-    run_marked(single, marks, samples);
-    run_whole(single, samples);
     static_cast<void>(single.collect_phases());
   }
-  return samples;
+
+  std::barrier<> meeting_;  // of the caller and all neighbours
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> is_in_step_{false};
+  std::vector<double> seconds_;  // each neighbour's last step
+  std::vector<std::unique_ptr<Single>> steps_;
+  std::vector<std::unique_ptr<Exchange>> exchanges_;
+  std::vector<std::unique_ptr<Stream>> streams_;  // of the exchanges
+  std::vector<std::thread> threads_;
+};
+
+// Nothing where the model does not fit on the neighbours.
+std::unique_ptr<Neighbours> start_neighbours(Platform* platform, const Model& model,
+                                             const TrainingOptions& options) {
+  if (platform == nullptr || platform->device_count() == 1) return nullptr;
+  std::unique_ptr<Neighbours> neighbours;
+  const auto error =
+      capture_error([&] { neighbours = std::make_unique<Neighbours>(*platform, model, options); });
+  if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
+  return neighbours;
 }
+
+// Runs steps of `single` and takes samples of them.
+class Sampling {
+ public:
+  // `in_step`: the neighbours that go in step with this device; null: none.
+  Sampling(Single& single, OperationMarks& marks, Neighbours* in_step)
+      : single_(single), marks_(marks), in_step_(in_step) {
+    samples_.of_operation.resize(marks.operations());
+  }
+
+  StepSamples take() {
+    const TimePoint start = Clock::now();
+    for (int i = 0; i < kWarmupSteps || Clock::now() - start < kWarmupTime; ++i) {
+      static_cast<void>(run(Marked::kNo));
+    }
+    const TimePoint begin = Clock::now();
+    for (int i = 0; i < kLeastPairs || (i < kMostPairs && Clock::now() - begin < kTime); ++i) {
+      static_cast<void>(run(Marked::kYes));
+      for (std::size_t op = 0; op < samples_.of_operation.size(); ++op) {
+        samples_.of_operation[op].push_back(marks_.seconds(op));
+      }
+      const StepTime whole = run(Marked::kNo);
+      samples_.whole.push_back(whole.own);
+      samples_.slowest.push_back(whole.slowest);
+      samples_.enqueuing.push_back(whole.enqueuing);
+      static_cast<void>(single_.collect_phases());
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  struct StepTime {
+    double own = 0;
+    double slowest = 0;
+    double enqueuing = 0;
+  };
+
+  StepTime run(Marked marked) {
+    if (in_step_ != nullptr) in_step_->begin_step();
+    const TimePoint start = Clock::now();
+    marks_.begin(marked);
+    single_.step();
+    marks_.end();
+    StepTime time{.enqueuing = seconds_since(start)};
+    single_.synchronize();
+    time.own = seconds_since(start) - marks_.exchange_seconds();
+    time.slowest = in_step_ == nullptr ? time.own : std::max(time.own, in_step_->end_step());
+    return time;
+  }
+
+  Single& single_;
+  OperationMarks& marks_;
+  Neighbours* const in_step_;
+  StepSamples samples_{};
+};
 
 // The median time of each operation, scaled so that all add up to `sum`.
 std::vector<double> scaled_times(const StepSamples& samples, double sum) {
@@ -134,11 +287,18 @@ std::vector<double> scaled_times(const StepSamples& samples, double sum) {
   return seconds;
 }
 
-// Operations of one key and of equal work are one point, with a time for each occurrence. `beside`
-// is as long as `alone`, or empty.
+// The times of each operation in steps of a device alone, beside others, and with exchanges; the
+// last two are empty where there are no others.
+struct OperationTimes {
+  std::vector<double> alone;
+  std::vector<double> beside{};
+  std::vector<double> exchanging{};
+};
+
+// Operations of one key and of equal work are one point, with a time for each occurrence.
 void add_operations(MeasuredModel& model, const std::vector<StepOperation>& operations,
-                    const std::vector<double>& alone, const std::vector<double>& beside,
-                    std::int64_t batch) {
+                    const OperationTimes& times, std::int64_t batch) {
+  const bool has_others = !times.beside.empty();
   std::map<std::tuple<std::string, double, std::int64_t>, std::size_t> places;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const StepOperation& one = operations[i];
@@ -147,57 +307,32 @@ void add_operations(MeasuredModel& model, const std::vector<StepOperation>& oper
         places.try_emplace({one.key, one.work.flops, one.work.moved.value}, points.size());
     if (is_new) {
       points.push_back({.batch = batch, .flops = one.work.flops, .bytes = one.work.moved.value});
-      if (!beside.empty()) points.back().beside_others.emplace();
+      if (has_others) {
+        points.back().beside_others.emplace();
+        points.back().exchanging.emplace();
+      }
     }
     MeasuredPoint& point = points[place->second];
-    point.seconds.push_back(alone[i]);
-    if (!beside.empty()) point.beside_others->push_back(beside[i]);
+    point.seconds.push_back(times.alone[i]);
+    if (!has_others) continue;
+    point.beside_others->push_back(times.beside[i]);
+    point.exchanging->push_back(times.exchanging[i]);
   }
 }
 
-// Steps of `single` on all devices of a platform but the first, again and again until destroyed.
-class BusyNeighbours {
- public:
-  BusyNeighbours(Platform& platform, const Model& model, const TrainingOptions& options) {
-    for (int i = 1; i < platform.device_count(); ++i) {
-      Device& device = platform.device(i);
-      steps_.push_back(std::make_unique<Single>(platform, device, model,
-                                                Shard{0, options.global_batch}, options));
-    }
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      Device& device = platform.device(static_cast<int>(i) + 1);
-      threads_.emplace_back([this, &device, &single = *steps_[i]] {
-        device.bind_this_thread();
-        while (!is_over_) {
-          single.step();
-          single.synchronize();
-          static_cast<void>(single.collect_phases());
-        }
-      });
-    }
-  }
-  ~BusyNeighbours() {
-    is_over_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  BusyNeighbours(const BusyNeighbours&) = delete;
-  BusyNeighbours& operator=(const BusyNeighbours&) = delete;
+MeasuredBatch figures_of(const StepSamples& samples, std::int64_t batch) {
+  return {.batch = batch,
+          .step_seconds = stats::median(samples.whole),
+          .lower_seconds = stats::percentile(samples.whole, 25),
+          .upper_seconds = stats::percentile(samples.whole, 75),
+          .steps = static_cast<int>(samples.whole.size())};
+}
 
- private:
-  std::atomic<bool> is_over_{false};
-  std::vector<std::unique_ptr<Single>> steps_;
-  std::vector<std::thread> threads_;
-};
-
-// Nothing where the model does not fit on the neighbours.
-std::unique_ptr<BusyNeighbours> start_neighbours(Platform* platform, const Model& model,
-                                                 const TrainingOptions& options) {
-  if (platform == nullptr || platform->device_count() == 1) return nullptr;
-  std::unique_ptr<BusyNeighbours> neighbours;
-  const auto error = capture_error(
-      [&] { neighbours = std::make_unique<BusyNeighbours>(*platform, model, options); });
-  if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
-  return neighbours;
+// The standard deviation of a device's steps, as a share of their median, that makes the slowest of
+// as many devices as late as it is.
+double scatter_of(const StepSamples& in_step, int devices) {
+  const double late = stats::median(in_step.slowest) / stats::median(in_step.whole) - 1;
+  return std::max(0.0, late) / expected_largest(devices);
 }
 
 double time_of_copies(const TimedDevice& on, const Model& model, const TrainingOptions& options) {
@@ -217,26 +352,32 @@ CalibratedStep time_step(const TimedDevice& on, const Model& model,
   TrainingOptions watched = options;
   watched.phases.observers.push_back(&marks);
   Single single(on.platform, on.device, model, {0, batch}, watched);
-  const double copies = time_of_copies(on, model, options);
 
-  const StepSamples samples = sample_steps(single, marks, operations.size());
-  const double step = stats::median(samples.whole);
-  MeasuredBatch measured{.batch = batch,
-                         .step_seconds = step,
-                         .lower_seconds = stats::percentile(samples.whole, 25),
-                         .upper_seconds = stats::percentile(samples.whole, 75),
-                         .steps = static_cast<int>(samples.whole.size())};
-  std::vector<double> beside;
-  if (const auto neighbours = start_neighbours(on.neighbours, model, options)) {
-    const StepSamples crowded = sample_steps(single, marks, operations.size());
-    measured.beside_others = stats::median(crowded.whole);
-    beside = scaled_times(crowded, *measured.beside_others - copies);
-  }
+  const StepSamples samples = Sampling(single, marks, nullptr).take();
   CalibratedStep times;
-  times.measured.batches.push_back(measured);
-  add_operations(times.measured, operations, scaled_times(samples, step - copies), beside, batch);
   times.enqueue_seconds = stats::median(samples.enqueuing);
   times.calls = static_cast<int>(operations.size()) + kPhaseMarks + kInputCopies;
+  const double copies = time_of_copies(on, model, options);
+  const auto of_operations = [&](const StepSamples& steps) {
+    return scaled_times(steps, stats::median(steps.whole) - copies);
+  };
+
+  MeasuredBatch measured = figures_of(samples, batch);
+  OperationTimes of_step{.alone = of_operations(samples)};
+  if (const auto neighbours = start_neighbours(on.neighbours, model, options)) {
+    const StepSamples beside = Sampling(single, marks, nullptr).take();
+    measured.beside_others = stats::median(beside.whole);
+    of_step.beside = of_operations(beside);
+    Exchange exchange(on.device, model);
+    marks.set_exchange(&exchange);
+    neighbours->go_in_step();
+    const StepSamples exchanging = Sampling(single, marks, neighbours.get()).take();
+    measured.exchanging = stats::median(exchanging.whole);
+    measured.scatter = scatter_of(exchanging, neighbours->devices());
+    of_step.exchanging = of_operations(exchanging);
+  }
+  times.measured.batches.push_back(measured);
+  add_operations(times.measured, operations, of_step, batch);
   return times;
 }
 

@@ -45,6 +45,7 @@ struct JobOptions {
   CommunicatorOptions communicator{};
   // Simulated processes: rank 0 has other work than the rest (simulated_ranks.h).
   bool has_root = false;
+  bool exchanges = false;  // simulated devices exchange gradients
 };
 
 // Gives a job of processes as many devices as the launcher started ranks, unless --devices says.
@@ -80,6 +81,8 @@ struct Job {
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
   std::vector<RankClass> rank_classes{};  // of simulated processes of unlike work; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
+  // What a lone rank's communicator keeps on a core that is simulated (shared_memory/allocations.h).
+  std::unique_ptr<Buffer> simulated_stage{};
 };
 
 // Whether the job's devices are described alone, so that its times say nothing of this machine.

@@ -8,6 +8,7 @@
 
 #include "bench/job/simulated_ranks.h"
 #include "common/base/error.h"
+#include "common/comm/shared_memory/allocations.h"
 #include "common/comm/simulated/folded_bootstrap.h"
 #include "common/hardware/calibration.h"
 #include "common/runtime/host/cores.h"
@@ -29,6 +30,14 @@ std::shared_ptr<const MachineCalibration> calibration_for(const JobOptions& opti
   fail(ErrorKind::kUsage,
        "--calibration={}: its times are of {}, and the precision is {}: calibrate in that one",
        options.calibration, precision, options.precision);
+}
+
+CalibratedSteps steps_of(const JobOptions& options) {
+  CalibratedSteps steps{.model = options.model, .batch = options.batch};
+  if (options.devices == 1) return steps;
+  steps.others = options.exchanges ? OtherDevices::kExchanging : OtherDevices::kAtWork;
+  if (options.exchanges) steps.waiting = options.devices;
+  return steps;
 }
 
 // FLOP/s of a device in the job's precision, to which a preset link is scaled.
@@ -65,9 +74,7 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
     const auto calibration = calibration_for(options);
     std::optional<GpuDescription> described;
     if (is_described) described = machine.hardware.gpu;
-    const auto others = options.devices > 1 ? OtherDevices::kAtWork : OtherDevices::kIdle;
-    machine.extras.costs.emplace(calibration, CalibratedSteps{options.model, options.batch, others},
-                                 described);
+    machine.extras.costs.emplace(calibration, steps_of(options), described);
     is_of_cores = !is_described && calibration->origin.backend == "host";
     if (!is_described) machine.hardware = calibration->hardware;
   }
@@ -120,6 +127,10 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.usable_cores = static_cast<int>(host::allowed_cpus().size());
   job.transport = choose_transport(options.transport, bootstrap, *job.device);
   job.communicator = make_communicator(job.transport, bootstrap, *job.device, options.communicator);
+  const bool is_of_cores = machine.extras.of_cores;
+  if (is_of_cores && job.transport.route == Route::kSolo && job.rank_classes.empty()) {
+    job.simulated_stage = job.device->allocate(Bytes{kStageBytes});
+  }
   return job;
 }
 

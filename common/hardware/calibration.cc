@@ -25,13 +25,17 @@ constexpr auto json_fields(const MeasuredPoint*) {
                     field("flops", &MeasuredPoint::flops, {true, kCount}),
                     field("bytes", &MeasuredPoint::bytes, {true, kCount}),
                     field("seconds", &MeasuredPoint::seconds, {true, kTime}),
-                    field("beside_others", &MeasuredPoint::beside_others, {false, kTime})};
+                    field("beside_others", &MeasuredPoint::beside_others, {false, kTime}),
+                    field("exchanging", &MeasuredPoint::exchanging, {false, kTime})};
 }
 void finish_reading(const MeasuredPoint& point, const JsonValue& json) {
   if (point.seconds.empty()) json.at("seconds").complain("has no time: give one or more");
-  if (point.beside_others && point.beside_others->size() != point.seconds.size()) {
-    json.at("beside_others").complain("has not as many times as 'seconds'");
-  }
+  const auto check = [&](const char* key, const std::optional<std::vector<double>>& times) {
+    if (!times || times->size() == point.seconds.size()) return;
+    json.at(key).complain("has not as many times as 'seconds'");
+  };
+  check("beside_others", point.beside_others);
+  check("exchanging", point.exchanging);
 }
 
 constexpr auto json_fields(const MeasuredBatch*) {
@@ -40,7 +44,9 @@ constexpr auto json_fields(const MeasuredBatch*) {
                     field("lower_seconds", &MeasuredBatch::lower_seconds, {true, kTime}),
                     field("upper_seconds", &MeasuredBatch::upper_seconds, {true, kTime}),
                     field("steps", &MeasuredBatch::steps, {true, {1, 1e9}}),
-                    field("beside_others", &MeasuredBatch::beside_others, {false, kTime})};
+                    field("beside_others", &MeasuredBatch::beside_others, {false, kTime}),
+                    field("exchanging", &MeasuredBatch::exchanging, {false, kTime}),
+                    field("scatter", &MeasuredBatch::scatter, {false, {0, 10}})};
 }
 
 constexpr auto json_fields(const MeasuredModel*) {

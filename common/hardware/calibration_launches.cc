@@ -26,10 +26,11 @@ double median_of(const std::vector<const T*>& launches, Figure figure) {
 }
 
 // The median of a figure that some launches lack; nothing where all do.
-std::optional<double> median_where_present(const std::vector<const MeasuredBatch*>& launches) {
+std::optional<double> median_where_present(const std::vector<const MeasuredBatch*>& launches,
+                                           std::optional<double> MeasuredBatch::*figure) {
   std::vector<double> values;
   for (const MeasuredBatch* const launch : launches) {
-    if (launch->beside_others) values.push_back(*launch->beside_others);
+    if (launch->*figure) values.push_back(*(launch->*figure));
   }
   if (values.empty()) return std::nullopt;
   return stats::median(values);
@@ -41,7 +42,9 @@ MeasuredBatch pooled_batch(const std::vector<const MeasuredBatch*>& launches) {
       .step_seconds = median_of(launches, [](const auto& one) { return one.step_seconds; }),
       .lower_seconds = median_of(launches, [](const auto& one) { return one.lower_seconds; }),
       .upper_seconds = median_of(launches, [](const auto& one) { return one.upper_seconds; }),
-      .beside_others = median_where_present(launches)};
+      .beside_others = median_where_present(launches, &MeasuredBatch::beside_others),
+      .exchanging = median_where_present(launches, &MeasuredBatch::exchanging),
+      .scatter = median_where_present(launches, &MeasuredBatch::scatter)};
   for (const MeasuredBatch* const launch : launches) batch.steps += launch->steps;
   return batch;
 }
@@ -62,13 +65,16 @@ MeasuredPoint pooled_point(const std::vector<const MeasuredPoint*>& launches) {
   MeasuredPoint point = *launches.front();
   std::vector<const Times*> alone;
   std::vector<const Times*> beside;
+  std::vector<const Times*> exchanging;
   for (const MeasuredPoint* const launch : launches) {
     if (launch->seconds.size() != point.seconds.size()) continue;
     alone.push_back(&launch->seconds);
     if (launch->beside_others) beside.push_back(&*launch->beside_others);
+    if (launch->exchanging) exchanging.push_back(&*launch->exchanging);
   }
   point.seconds = medians(alone);
   if (!beside.empty()) point.beside_others = medians(beside);
+  if (!exchanging.empty()) point.exchanging = medians(exchanging);
   return point;
 }
 

@@ -119,8 +119,11 @@ void read_node(const JsonValue& json, NodeDescription& node) {
 }
 
 void read_host(const JsonValue& json, HostDescription& host) {
-  json.allow({"launch", "wake", "thread_start"});
+  json.allow({"launch", "stream_wake", "wake", "thread_start"});
   read_figure(json.at("launch"), host.launch, kCost, duration_in);
+  if (const auto found = json.find("stream_wake")) {
+    read_figure(*found, host.stream_wake.emplace(), kCost, duration_in);
+  }
   read_figure(json.at("wake"), host.wake, kCost, duration_in);
   read_figure(json.at("thread_start"), host.thread_start, kCost, duration_in);
 }

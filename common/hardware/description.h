@@ -53,7 +53,9 @@ struct NetworkDescription {
 
 // What calls cost the thread that makes them.
 struct HostDescription {
-  SourcedFigure<Nanoseconds> launch;        // an operation, a copy, an event's record or wait
+  SourcedFigure<Nanoseconds> launch;  // an operation, a copy, an event's record or wait
+  // Until a stream goes on that stood still for another device's; absent: at once.
+  std::optional<SourcedFigure<Nanoseconds>> stream_wake;
   SourcedFigure<Nanoseconds> wake;          // until a thread goes on that waited for another
   SourcedFigure<Nanoseconds> thread_start;  // until a new thread runs
 };

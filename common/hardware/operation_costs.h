@@ -56,14 +56,23 @@ struct SecondsAtSize {
 [[nodiscard]] std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve,
                                                       double size);
 
-// Whether the machine's other devices are at work while an operation runs.
-enum class OtherDevices { kIdle, kAtWork };
+// The expected largest of n independent standard normal variables: Phi^-1((n - 0.375) / (n + 0.25))
+// (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). 0 for one.
+[[nodiscard]] double expected_largest(int n);
+
+// What the machine's other devices do while an operation runs.
+enum class OtherDevices {
+  kIdle,
+  kAtWork,
+  kExchanging,  // they are at work, and every device's caches see what is exchanged
+};
 
 // The steps for which a calibration is asked.
 struct CalibratedSteps {
   std::string model;       // by the name that the calibration has
   std::int64_t batch = 0;  // on a device; 0: any
   OtherDevices others = OtherDevices::kIdle;
+  int waiting = 1;  // devices that wait for one another in every step
 };
 
 // The measured times as a curve: those beside others where these are at work and it makes a
@@ -88,6 +97,11 @@ class OperationCosts {
   [[nodiscard]] bool is_calibrated() const { return calibration_ != nullptr; }
   // Whether operations that were not measured have the description's costs.
   [[nodiscard]] bool is_described() const { return described_.has_value(); }
+
+  // How much longer computations take where devices wait for one another: steps scatter, and each
+  // waits for the slowest. With n devices and a standard deviation s of a device's steps, as a
+  // share, 1 + s expected_largest(n). 1 without a calibration.
+  [[nodiscard]] double slowest() const { return slowest_; }
 
   // The work of a collective of cores beside its transfer: between measured sizes, and beyond them
   // in proportion; of the number of ranks that is nearest. 0 where none was
@@ -114,6 +128,7 @@ class OperationCosts {
   std::shared_ptr<const MachineCalibration> calibration_{};  // null: none; shared with who read it
   CalibratedSteps steps_{};
   std::optional<GpuDescription> described_;
+  double slowest_ = 1;
   Curves of_model_{};
   Curves of_sizes_{};
   std::array<Nanoseconds, kCostBases> account_{};

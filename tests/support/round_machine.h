@@ -25,7 +25,7 @@ namespace tandem::test {
   machine.node.gpus = figure(8);
   machine.node.host_link = {figure(4e9), none};
   machine.node.peer_link = LinkDescription{figure(10e9), none};
-  machine.host = {none, none, none};
+  machine.host = {.launch = none, .stream_wake = {}, .wake = none, .thread_start = none};
   return machine;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "common/comm/shared_memory/allocations.h"
 #include "common/comm/simulated/collective_time.h"
 #include "common/runtime/simulated/simulated_platform.h"
 #include "common/runtime/simulated/simulated_stream.h"
@@ -22,6 +23,12 @@ CollectiveLinks links_of(const Simulation& simulation) {
   return {.within = link, .to_host = link, .ranks_of_node = std::numeric_limits<int>::max()};
 }
 
+// Cores meet over shared memory, which keeps a stage on each.
+std::unique_ptr<Buffer> stage_on(Device& device) {
+  const bool has_stage = simulation_of(device).is_of_cores();
+  return has_stage ? device.allocate(Bytes{kStageBytes}) : nullptr;
+}
+
 class SimulatedCommunicator final : public Communicator, private CaptureObserver {
  public:
   SimulatedCommunicator(Device& device, PlaceAmongRanks place, std::shared_ptr<Meeting> meeting,
@@ -30,6 +37,7 @@ class SimulatedCommunicator final : public Communicator, private CaptureObserver
         place_(place),
         links_(links_of(simulation_of(device))),
         meeting_(std::move(meeting)),
+        stage_(stage_on(device)),
         observer_(observer) {}
 
   [[nodiscard]] int rank() const override { return place_.rank; }
@@ -92,6 +100,7 @@ class SimulatedCommunicator final : public Communicator, private CaptureObserver
   const PlaceAmongRanks place_;
   const CollectiveLinks links_;
   const std::shared_ptr<Meeting> meeting_;  // shared by the ranks' communicators
+  const std::unique_ptr<Buffer> stage_;     // absent of GPUs
   CollectiveObserver* const observer_;      // may be absent
   std::uint64_t enqueued_ = 0;
   std::uint64_t told_ = 0;    // of calls, replays included, but for those that were captured

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/simulated/simulated_stream.h"
 
+#include <utility>
+
 #include "common/base/error.h"
 #include "common/hardware/operation_time.h"
 #include "common/runtime/simulated/simulated_graph.h"
@@ -30,6 +32,12 @@ Nanoseconds SimulatedEvent::since(const TimedEvent& start) const {
   return time() - static_cast<const SimulatedEvent&>(start).time();
 }
 
+TaskId SimulatedStream::launch() {
+  const TaskId call = simulation_.launch();
+  if (simulation_.device_of_thread() == device_.index) return call;
+  return simulation_.schedule().add(lane_, WakeUp{simulation_.wake_up()}, call);
+}
+
 void SimulatedStream::record(Event& event) { record_after(event, simulation_.launch()); }
 
 // Not before the host has come here, as for any record.
@@ -39,12 +47,17 @@ void SimulatedStream::note(Event& event) {
 
 void SimulatedStream::record_after(Event& event, TaskId call) {
   simulated(event).set_latest(simulation_.schedule().add(lane_, Pause{}, call));
+  simulated(event).set_behind_transfer(is_behind_transfer_);
   simulation_.note_recorded(simulated(event));
 }
 
 void SimulatedStream::wait(const Event& event) {
   simulation_.launch();
-  simulation_.schedule().add(lane_, Pause{}, simulated(event).latest());
+  const SimulatedEvent& awaited = simulated(event);
+  // A core sleeps until a modelled transfer ends, be it the core's own.
+  const bool sleeps = awaited.recorded_on() != device_ || awaited.is_behind_transfer();
+  const Nanoseconds wake_up = sleeps ? simulation_.wake_up() : Nanoseconds{0};
+  simulation_.schedule().add(lane_, WakeUp{wake_up}, awaited.latest());
 }
 
 void SimulatedStream::start_after(TimePoint time) {
@@ -52,7 +65,7 @@ void SimulatedStream::start_after(TimePoint time) {
 }
 
 void SimulatedStream::delay(Nanoseconds duration) {
-  const TaskId call = simulation_.launch();
+  const TaskId call = launch();
   simulation_.schedule().add(lane_, Pause{duration}, call);
 }
 
@@ -80,10 +93,11 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   if (destination.device() == source.device()) {
     return compute_by_size("copy", size, size * 2);  // read and written
   }
-  const TaskId call = simulation_.launch();
+  const TaskId call = launch();
   const Simulation::Way& way = simulation_.way(source.device(), destination.device());
   simulation_.schedule().add(lane_, Pause{way.latency}, call);
   simulation_.schedule().add(lane_, PathTransfer{way.path, size + way.busy});
+  is_behind_transfer_ = simulation_.one_link().has_value();
 }
 
 void SimulatedStream::zero_bytes(ByteSpan destination) {
@@ -100,7 +114,10 @@ void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes m
 }
 
 void SimulatedStream::compute(Nanoseconds alone) {
-  const TaskId call = simulation_.launch();
+  const TaskId call = launch();
+  if (std::exchange(is_behind_transfer_, false)) {
+    simulation_.schedule().add(lane_, Pause{simulation_.wake_up()});
+  }
   simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call);
 }
 
@@ -108,13 +125,14 @@ void SimulatedStream::take_part(CollectiveId collective,
                                 const std::optional<CoreCollective>& of_cores) {
   Schedule& schedule = simulation_.schedule();
   const ProcessorId processor = simulation_.processor(device_);
-  const TaskId call = simulation_.launch();
+  const TaskId call = launch();
   const TaskId begun = schedule.add(lane_, CollectivePart{collective, processor}, call);
   if (!of_cores) return;
   if (!transfers_) transfers_ = schedule.add_lane("transfers of " + to_string(device_));
   const TaskId transferred = schedule.add(*transfers_, Pause{of_cores->transfer}, begun);
   schedule.add(lane_, Computation{processor, of_cores->work});
   schedule.add(lane_, Pause{}, transferred);
+  is_behind_transfer_ = simulation_.one_link().has_value();
 }
 
 std::unique_ptr<StreamGraph> SimulatedStream::capture(const std::function<void()>& enqueue) {

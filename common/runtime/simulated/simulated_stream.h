@@ -22,6 +22,10 @@ class SimulatedEvent final : public TimedEvent {
 
   [[nodiscard]] TaskId latest() const { return latest_; }  // kNoTask: never recorded
   void set_latest(TaskId task) { latest_ = task; }
+  [[nodiscard]] DeviceId recorded_on() const { return device_; }
+  // Whether a transfer was the last work before the event.
+  [[nodiscard]] bool is_behind_transfer() const { return is_behind_transfer_; }
+  void set_behind_transfer(bool is_behind) { is_behind_transfer_ = is_behind; }
 
  private:
   [[nodiscard]] Nanoseconds time() const;
@@ -29,6 +33,7 @@ class SimulatedEvent final : public TimedEvent {
   Simulation& simulation_;
   const DeviceId device_;
   TaskId latest_ = kNoTask;
+  bool is_behind_transfer_ = false;
 };
 
 // Carries nothing out: every call adds its task to the stream's lane, behind the host's call. The
@@ -67,6 +72,8 @@ class SimulatedStream final : public Stream {
   [[nodiscard]] Simulation& simulation() { return simulation_; }
 
  private:
+  // The call that enqueues work; a stream of another device than the thread's may have to wake up.
+  TaskId launch();
   void compute_by_size(std::string_view name, Bytes size, Bytes moved);
   void record_after(Event& event, TaskId call);
 
@@ -74,6 +81,7 @@ class SimulatedStream final : public Stream {
   const DeviceId device_;
   const LaneId lane_;
   std::optional<LaneId> transfers_{};  // of the collectives of cores
+  bool is_behind_transfer_ = false;    // a transfer over a modelled link of cores was the last work
 };
 
 // The simulated stream behind `stream`, which must be one.

@@ -29,6 +29,7 @@ class SimulatedThreads final : public DeviceThreads {
     for (const Device* const device : devices) {
       threads_.push_back(
           simulation.schedule().add_lane(fmt::format("thread of {}", to_string(device->id()))));
+      simulation.work_for(threads_.back(), device->id().index);
     }
   }
 
@@ -76,6 +77,7 @@ SimulatedProcesses::SimulatedProcesses(Simulation& simulation, int count)
     : simulation_(simulation), lanes_{simulation.thread()} {
   for (int i = 1; i < count; ++i) {
     lanes_.push_back(simulation.schedule().add_lane(fmt::format("process {}", i)));
+    simulation.work_for(lanes_.back(), i);
   }
 }
 

@@ -50,6 +50,16 @@ ProcessorId Simulation::processor(DeviceId device) const {
 
 TaskId Simulation::launch() { return schedule_.add(thread_, Pause{hardware_.host.launch.value}); }
 
+int Simulation::device_of_thread() const {
+  const auto found = devices_of_threads_.find(thread_);
+  return found == devices_of_threads_.end() ? 0 : found->second;
+}
+
+Nanoseconds Simulation::wake_up() const {
+  const auto& wake_up = hardware_.host.stream_wake;
+  return wake_up ? wake_up->value : Nanoseconds{0};
+}
+
 void Simulation::hold(const Interpreter& interpreter, Nanoseconds duration) {
   auto found = locks_.find(&interpreter);
   if (found == locks_.end()) found = locks_.emplace(&interpreter, schedule_.add_lock()).first;

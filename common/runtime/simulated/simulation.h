@@ -77,6 +77,11 @@ class Simulation {
 
   [[nodiscard]] LaneId thread() const { return thread_; }
   void run_as(LaneId thread) { thread_ = thread; }
+  // The device that a thread works for; the first, unless it was told otherwise.
+  void work_for(LaneId thread, int device) { devices_of_threads_[thread] = device; }
+  [[nodiscard]] int device_of_thread() const;
+  // Until a stream goes on that stood still for another device's.
+  [[nodiscard]] Nanoseconds wake_up() const;
 
   // ---- capture (simulated_graph.h) ----
 
@@ -131,6 +136,7 @@ class Simulation {
   OperationCosts costs_;
   Schedule schedule_;
   LaneId thread_;
+  std::map<LaneId, int> devices_of_threads_;
   std::map<const Interpreter*, LockId> locks_;
   std::optional<std::vector<SimulatedEvent*>> captured_;  // set in a capture
   std::vector<std::shared_ptr<Meeting>> meetings_;

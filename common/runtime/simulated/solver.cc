@@ -105,6 +105,13 @@ class Solver {
 
   // ---- order ----
 
+  // The end of a task that has ended.
+  [[nodiscard]] Nanoseconds end_of(TaskId task) const {
+    if (task == kNoTask) return Nanoseconds{0};
+    const std::size_t index = index_of(task);
+    return index < earlier_.size() ? earlier_[index] : ends_[index - earlier_.size()];
+  }
+
   void wait_for(TaskId predecessor, std::int32_t wait) {
     if (predecessor == kNoTask) return;
     Course& waiter = course(wait / 2);
@@ -150,6 +157,11 @@ class Solver {
   // ---- tasks whose end is known when they begin ----
 
   void begin(std::int32_t task, const Pause& pause) { queue_end(task, now_ + pause.duration); }
+
+  void begin(std::int32_t task, const WakeUp& wake_up) {
+    const bool has_stood_still = end_of(of(task).after) > end_of(of(task).before);
+    queue_end(task, has_stood_still ? now_ + wake_up.duration : now_);
+  }
 
   void begin(std::int32_t task, const NotBefore& wait) {
     queue_end(task, std::max(now_, wait.time));

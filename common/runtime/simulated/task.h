@@ -33,6 +33,12 @@ struct Pause {
   Nanoseconds duration{0};
 };
 
+// A lane goes on that may have stood still until the task that it waits for ended, which takes the
+// lane a while to notice. No time passes where that task was over before the lane came here.
+struct WakeUp {
+  Nanoseconds duration{0};
+};
+
 // Ends at a time, or at once where that time has passed.
 struct NotBefore {
   Nanoseconds time{0};
@@ -65,7 +71,8 @@ struct CollectivePart {
   ProcessorId processor{};
 };
 
-using Work = std::variant<Pause, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
+using Work =
+    std::variant<Pause, WakeUp, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
 
 struct Task {
   LaneId lane{};

@@ -71,6 +71,20 @@ TEST_F(ScheduleTest, Event_ThatHasPassed_HoldsNobodyUp) {
   EXPECT_EQ(end_of_lane(consumer), ns(35));
 }
 
+TEST_F(ScheduleTest, WakeUp_CostsALaneThatStoodStill_AndNoOther) {
+  const TaskId event = schedule_.add(lane(), Pause{ns(100)});
+  const LaneId still = lane();
+  schedule_.add(still, Pause{ns(30)});
+  const TaskId woken = schedule_.add(still, WakeUp{ns(7)}, event);
+  const LaneId busy = lane();
+  schedule_.add(busy, Pause{ns(100)});
+  const TaskId at_once = schedule_.add(busy, WakeUp{ns(7)}, event);
+  EXPECT_EQ(schedule_.end_of(woken), ns(107));
+  EXPECT_EQ(schedule_.end_of(at_once), ns(100));
+  // The event was settled before: it is over for a lane that comes later.
+  EXPECT_EQ(schedule_.end_of(schedule_.add(still, WakeUp{ns(7)}, event)), ns(107));
+}
+
 TEST_F(ScheduleTest, NotBefore_WaitsForItsTime_UnlessThatHasPassed) {
   const LaneId waiting = lane();
   const TaskId late = schedule_.add(waiting, NotBefore{ns(50)});

@@ -137,6 +137,23 @@ TEST_F(SimulatedTimes, EventsCarryTheTimeAtWhichTheirStreamGetsThere) {
   EXPECT_EQ(*end - *start, ns(3000 + 25));
 }
 
+TEST_F(SimulatedTimes, StreamsThatStoodStillForAnotherDevice_WakeUp) {
+  machine_.host.stream_wake = SourcedFigure<Nanoseconds>{ns(50), "round"};
+  open(2);
+  const auto first = stream(0);
+  const auto second = stream(0);
+  const auto other = stream(1);
+  const auto ready = device(0).make_event();
+  first->delay(ns(1000));
+  first->record(*ready);
+  second->wait(*ready);
+  other->wait(*ready);
+  other->delay(ns(1));
+  EXPECT_EQ(time_of([&] { second->synchronize(); }), ns(1000));
+  // The thread works for the first device, so that its call woke the other's stream up as well.
+  EXPECT_EQ(time_of([&] { other->synchronize(); }), ns(50 + 1));
+}
+
 TEST_F(SimulatedTimes, ThreadsCallAtTheSameTime_ThoughTheyAreRecordedInTurn) {
   machine_.host.launch.value = ns(10);
   open(3);
@@ -311,6 +328,31 @@ TEST(SimulatedPlatform, WithOneLink_TransfersShareThePortsOfDevicesAndHost) {
   EXPECT_EQ(time_of(1, 1), Nanoseconds{2000});
   EXPECT_EQ(time_of(2, 1), Nanoseconds{4000});  // both through the host's port
   EXPECT_EQ(time_of(1, 3), Nanoseconds{6000});  // one stands for three
+}
+
+// Cores sleep until a modelled transfer ends: the stream that has it, and one that waits for it.
+TEST(SimulatedPlatform, WithOneLink_WhoeverGoesOnBehindATransferWakesUp) {
+  HardwareDescription machine = test::round_machine();
+  machine.host.stream_wake = SourcedFigure<Nanoseconds>{Nanoseconds{50}, "round"};
+  simulated::SimulationExtras extras;
+  extras.link = simulated::OneLink{{std::chrono::microseconds(1), 1e9}};
+  const auto platform = test::simulated_devices(1, machine, extras);
+  Device& device = platform->device(0);
+  const auto host = platform->allocate_host(Bytes{1000});
+  const auto there = device.allocate(Bytes{1000});
+  const auto copying = device.make_stream(StreamPriority::kNormal);
+  const auto waiting = device.make_stream(StreamPriority::kNormal);
+  const auto copied = device.make_event();
+  enqueue_copy_bytes(*copying, there->bytes(), host->bytes());
+  copying->record(*copied);
+  waiting->wait(*copied);
+  waiting->synchronize();
+  EXPECT_EQ(Nanoseconds(platform->now().time_since_epoch()), Nanoseconds{2000 + 50});
+  enqueue_zero_bytes(*copying, there->bytes());
+  enqueue_zero_bytes(*copying, there->bytes());
+  copying->synchronize();
+  const Nanoseconds zeroed{10};  // 1000 bytes at 100 GB per second
+  EXPECT_EQ(Nanoseconds(platform->now().time_since_epoch()), Nanoseconds{2000 + 50} + 2 * zeroed);
 }
 
 TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {
