@@ -179,12 +179,12 @@ class Neighbours {
 
  private:
   void run(std::size_t neighbour) {
-    while (!is_over_) {
-      if (!is_in_step_) {
-        step(*steps_[neighbour]);
-        continue;
-      }
-      meeting_.arrive_and_wait();
+    while (!is_in_step_) {
+      if (is_over_) return;
+      step(*steps_[neighbour]);
+    }
+    for (;;) {
+      meeting_.arrive_and_wait();  // also at the end, where the caller comes once more
       if (is_over_) return;
       const TimePoint start = Clock::now();
       step(*steps_[neighbour]);
