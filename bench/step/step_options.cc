@@ -8,6 +8,7 @@
 
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
+#include "common/hardware/catalogue.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {
@@ -131,8 +132,10 @@ StepOptions step_options(const Values& values) {
   options.named = values.named();
   options.shared = shared_lines(values);
   if (values.is_given("hardware")) {
-    options.named["hardware"] =
-        name_in_results(with_checksum(options.job.platform.hardware, "--hardware"));
+    const std::string& asked = options.job.platform.hardware;
+    options.named["hardware"] = is_hardware_file(asked)
+                                    ? name_in_results(with_checksum(asked, "--hardware"))
+                                    : with_figures(asked, "--hardware");
   }
   set_calibration(values, options);
   set_timing(values, options);

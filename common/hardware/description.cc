@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <span>
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/hardware/description_reading.h"
 #include "common/json/parse.h"
 
 namespace tandem {
@@ -22,6 +24,8 @@ struct Bounds {
   T most;
 };
 constexpr Bounds<int> kCounts{1, 1024};
+constexpr Bounds<int> kChannels{1, 64};
+constexpr Bounds<int> kDepths{1, 1 << 16};
 constexpr Bounds<int> kNodes{1, 1 << 20};
 constexpr Bounds<Bytes> kMemory{mib(1), gib(4096)};
 constexpr Bounds<double> kBandwidth{1e6, 1e14};
@@ -56,8 +60,24 @@ void read_figure(const JsonValue& json, SourcedFigure<T>& to, const Bounds<T>& b
   to.source = json.at("source").line(kLongestSource);
 }
 
+// A figure that is one of `names`, by its number.
+template <class T>
+void read_name(const JsonValue& json, SourcedFigure<T>& to,
+               std::span<const std::string_view> names) {
+  json.expect_object();
+  json.allow({"value", "source"});
+  to.value = static_cast<T>(json.at("value").one_of(names));
+  to.source = json.at("source").line(kLongestSource);
+}
+
+int channels_in(const JsonValue& value) {
+  return static_cast<int>(value.whole(kChannels.least, kChannels.most));
+}
 int count_in(const JsonValue& value) {
   return static_cast<int>(value.whole(kCounts.least, kCounts.most));
+}
+int depth_in(const JsonValue& value) {
+  return static_cast<int>(value.whole(kDepths.least, kDepths.most));
 }
 int nodes_in(const JsonValue& value) {
   return static_cast<int>(value.whole(kNodes.least, kNodes.most));
@@ -74,35 +94,27 @@ double percentage_in(const JsonValue& value) {
   return parse_percentage(text_of(value), place_of(value));
 }
 
-void read_flops(const JsonValue& gpu, std::string_view key,
+void read_flops(const JsonPart& gpu, std::string_view key,
                 std::optional<SourcedFigure<double>>& to) {
   if (const auto found = gpu.find(key)) read_figure(*found, to.emplace(), kFlops, flops_in);
 }
 
-void read_gpu(const JsonValue& json, GpuDescription& gpu) {
-  json.allow({"name", "multiprocessors", "memory", "memory_bandwidth", "fp32", "tf32", "bf16",
-              "product_share", "memory_share", "least_time", "contention"});
-  gpu.name = json.at("name").line();
-  read_figure(json.at("multiprocessors"), gpu.multiprocessors, kCounts, count_in);
-  read_figure(json.at("memory"), gpu.memory, kMemory, bytes_in);
-  read_figure(json.at("memory_bandwidth"), gpu.memory_bandwidth, kBandwidth, bandwidth_in);
-  read_figure(json.at("fp32"), gpu.fp32, kFlops, flops_in);
-  read_flops(json, "tf32", gpu.tf32);
-  read_flops(json, "bf16", gpu.bf16);
-  read_figure(json.at("product_share"), gpu.product_share, kShare, percentage_in);
-  read_figure(json.at("memory_share"), gpu.memory_share, kShare, percentage_in);
-  read_figure(json.at("least_time"), gpu.least_time, kCost, duration_in);
-  read_figure(json.at("contention"), gpu.contention, kContention, percentage_in);
+void read_shares(const JsonValue& json, OperationShares& shares) {
+  json.allow({"product", "plain_product", "plain_convolution", "convolution", "attention",
+              "normalisation", "tile", "half_depth"});
+  read_figure(json.at("product"), shares.product, kShare, percentage_in);
+  read_figure(json.at("plain_product"), shares.plain_product, kShare, percentage_in);
+  read_figure(json.at("plain_convolution"), shares.plain_convolution, kShare, percentage_in);
+  read_figure(json.at("convolution"), shares.convolution, kShare, percentage_in);
+  read_figure(json.at("attention"), shares.attention, kShare, percentage_in);
+  read_figure(json.at("normalisation"), shares.normalisation, kShare, percentage_in);
+  read_figure(json.at("tile"), shares.tile, kCounts, count_in);
+  read_figure(json.at("half_depth"), shares.half_depth, kDepths, depth_in);
 }
 
 void read_link_figures(const JsonValue& json, LinkDescription& link) {
   read_figure(json.at("bandwidth"), link.bandwidth, kBandwidth, bandwidth_in);
   read_figure(json.at("latency"), link.latency, kCost, duration_in);
-}
-
-void read_link(const JsonValue& json, LinkDescription& link) {
-  json.allow({"bandwidth", "latency"});
-  read_link_figures(json, link);
 }
 
 void read_network(const JsonValue& json, NetworkDescription& network) {
@@ -112,10 +124,40 @@ void read_network(const JsonValue& json, NetworkDescription& network) {
 }
 
 void read_node(const JsonValue& json, NodeDescription& node) {
-  json.allow({"gpus", "host_link", "peer_link"});
-  read_figure(json.at("gpus"), node.gpus, kCounts, count_in);
+  json.allow({"gpus", "host_link", "peer_link", "nccl"});
+  read_gpu_count(json.at("gpus"), node.gpus);
   read_link(json.at("host_link"), node.host_link);
   if (const auto found = json.find("peer_link")) read_link(*found, node.peer_link.emplace());
+  if (const auto found = json.find("nccl")) read_nccl(*found, node.nccl.emplace());
+}
+
+}  // namespace
+
+void read_gpu(const JsonPart& json, GpuDescription& gpu) {
+  json.own().allow({"name", "multiprocessors", "memory", "memory_bandwidth", "fp32", "tf32", "bf16",
+                    "fp16", "product_share", "memory_share", "least_time", "contention", "shares"});
+  gpu.name = json.at("name").line();
+  read_figure(json.at("multiprocessors"), gpu.multiprocessors, kCounts, count_in);
+  read_figure(json.at("memory"), gpu.memory, kMemory, bytes_in);
+  read_figure(json.at("memory_bandwidth"), gpu.memory_bandwidth, kBandwidth, bandwidth_in);
+  read_figure(json.at("fp32"), gpu.fp32, kFlops, flops_in);
+  read_flops(json, "tf32", gpu.tf32);
+  read_flops(json, "bf16", gpu.bf16);
+  read_flops(json, "fp16", gpu.fp16);
+  read_figure(json.at("product_share"), gpu.product_share, kShare, percentage_in);
+  read_figure(json.at("memory_share"), gpu.memory_share, kShare, percentage_in);
+  read_figure(json.at("least_time"), gpu.least_time, kCost, duration_in);
+  read_figure(json.at("contention"), gpu.contention, kContention, percentage_in);
+  if (const auto found = json.find("shares")) read_shares(*found, gpu.shares.emplace());
+}
+
+void read_gpu_count(const JsonValue& json, SourcedFigure<int>& gpus) {
+  read_figure(json, gpus, kCounts, count_in);
+}
+
+void read_link(const JsonValue& json, LinkDescription& link) {
+  json.allow({"bandwidth", "latency"});
+  read_link_figures(json, link);
 }
 
 void read_host(const JsonValue& json, HostDescription& host) {
@@ -128,21 +170,38 @@ void read_host(const JsonValue& json, HostDescription& host) {
   read_figure(json.at("thread_start"), host.thread_start, kCost, duration_in);
 }
 
-// Rules between figures, in which a slip of a unit that is within its bounds may show.
-void check_together(const JsonValue& json, const HardwareDescription& hardware) {
+void check_links(const JsonValue& json, const HardwareDescription& hardware) {
   const double memory = hardware.gpu.memory_bandwidth.value;
   const auto check_link = [&](std::string_view key, const LinkDescription& link) {
     if (link.bandwidth.value <= memory) return;
-    json.at("node").at(key).complain(
+    json.at(key).complain(
         fmt::format("a link of {:.4g} GBps is faster than the GPU's memory, of {:.4g} GBps: check "
                     "both",
                     link.bandwidth.value * 1e-9, memory * 1e-9));
   };
+  if (hardware.node.nccl) {
+    const NcclChannels& ring = hardware.node.nccl->ring;
+    check_link("nccl", {{ring.count.value * ring.bandwidth.value, ""}, {}});
+  }
   check_link("host_link", hardware.node.host_link);
   if (hardware.node.peer_link) check_link("peer_link", *hardware.node.peer_link);
 }
 
-}  // namespace
+void read_nccl(const JsonValue& json, NcclTopology& nccl) {
+  json.allow({"generation", "path", "channels", "channel_bandwidth", "nvls_channels",
+              "nvls_channel_bandwidth"});
+  read_name<NcclGeneration>(json.at("generation"), nccl.generation, kNcclGenerations);
+  read_name<NcclPath>(json.at("path"), nccl.path, kNcclPaths);
+  const auto read_channels = [&](std::string_view count, std::string_view bandwidth,
+                                 NcclChannels& channels) {
+    read_figure(json.at(count), channels.count, kChannels, channels_in);
+    read_figure(json.at(bandwidth), channels.bandwidth, kBandwidth, bandwidth_in);
+  };
+  read_channels("channels", "channel_bandwidth", nccl.ring);
+  if (json.has("nvls_channels") || json.has("nvls_channel_bandwidth")) {
+    read_channels("nvls_channels", "nvls_channel_bandwidth", nccl.nvls.emplace());
+  }
+}
 
 HardwareDescription parse_hardware(std::string_view text, const std::string& source) {
   const JsonDocument document(JsonAuthor::kPerson, text, source);
@@ -151,11 +210,11 @@ HardwareDescription parse_hardware(std::string_view text, const std::string& sou
   json.allow({"name", "gpu", "node", "network", "host"});
   HardwareDescription hardware;
   hardware.name = json.at("name").line();
-  read_gpu(json.at("gpu"), hardware.gpu);
+  read_gpu(JsonPart(json.at("gpu")), hardware.gpu);
   read_node(json.at("node"), hardware.node);
   if (const auto found = json.find("network")) read_network(*found, hardware.network.emplace());
   read_host(json.at("host"), hardware.host);
-  check_together(json, hardware);
+  check_links(json.at("node"), hardware);
   return hardware;
 }
 

@@ -4,6 +4,7 @@
 // carry, and what calls cost the host. Every figure has its source, which reports show.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,19 +20,37 @@ struct SourcedFigure {
   std::string source;  // a datasheet, a measurement, or "assumed: ..." with the reason
 };
 
+// How near the operations of a step come to a GPU's peaks, by kind and shape; absent: product_share
+// and memory_share for all. "Plain" products do not run on tensor cores.
+struct OperationShares {
+  SourcedFigure<double> product;
+  SourcedFigure<double> plain_product;
+  SourcedFigure<double> plain_convolution;
+  SourcedFigure<double> convolution;
+  SourcedFigure<double> attention;
+  SourcedFigure<double> normalisation;  // of the memory's bandwidth
+  SourcedFigure<int> tile;              // rows and columns of a product in one piece of work
+  // The terms of a sum with which products reach half the speed, at the GPU's highest peak; at a
+  // lower one fewer, as what a sum takes to begin and to end is time.
+  SourcedFigure<int> half_depth;
+};
+
 struct GpuDescription {
   std::string name;  // "A100 SXM4 80GB"
   SourcedFigure<int> multiprocessors;
   SourcedFigure<Bytes> memory;
   SourcedFigure<double> memory_bandwidth;  // bytes per second
-  // FLOP per second of dense matrix products by format; a GPU may lack tf32 and bf16.
+  // FLOP per second of dense matrix products by format; a GPU may lack all but fp32. No step is in
+  // fp16: the figure says what a GPU without bf16 has.
   SourcedFigure<double> fp32;
   std::optional<SourcedFigure<double>> tf32;
   std::optional<SourcedFigure<double>> bf16;
+  std::optional<SourcedFigure<double>> fp16;
   SourcedFigure<double> product_share;    // of these FLOP per second that large products reach
   SourcedFigure<double> memory_share;     // of the bandwidth that other operations reach
   SourcedFigure<Nanoseconds> least_time;  // of an operation, however small
-  SourcedFigure<double> contention;       // how much longer operations take beside a collective
+  std::optional<OperationShares> shares{};
+  SourcedFigure<double> contention;  // how much longer operations take beside a collective
 };
 
 struct LinkDescription {
@@ -39,10 +58,28 @@ struct LinkDescription {
   SourcedFigure<Nanoseconds> latency;
 };
 
+// What NCCL builds its channels on; it decides on constants of its own model.
+enum class NcclGeneration { kPascal, kVolta, kAmpere, kHopper, kBlackwell };  // kVolta: Turing too
+enum class NcclPath { kNvlink, kPci };
+
+struct NcclChannels {
+  SourcedFigure<int> count;
+  SourcedFigure<double> bandwidth;  // of one, bytes per second
+};
+
+// How NCCL sees a node, as its log tells with NCCL_DEBUG_SUBSYS=GRAPH.
+struct NcclTopology {
+  SourcedFigure<NcclGeneration> generation;
+  SourcedFigure<NcclPath> path;
+  NcclChannels ring;
+  std::optional<NcclChannels> nvls;  // reductions in the switch
+};
+
 struct NodeDescription {
   SourcedFigure<int> gpus;
   LinkDescription host_link;                 // of each GPU, to the host's memory
   std::optional<LinkDescription> peer_link;  // of each GPU, to all others; absent: through the host
+  std::optional<NcclTopology> nccl{};        // absent: collectives go by the links
 };
 
 // What joins nodes. A node's link to the others is shared by its ranks.
@@ -69,6 +106,11 @@ struct HardwareDescription {
 
   [[nodiscard]] int nodes() const { return network ? network->nodes.value : 1; }
 };
+
+// By the numbers of NcclGeneration and NcclPath.
+inline constexpr std::array<std::string_view, 5> kNcclGenerations{"pascal", "volta", "ampere",
+                                                                  "hopper", "blackwell"};
+inline constexpr std::array<std::string_view, 2> kNcclPaths{"nvlink", "pci"};
 
 // Reads a description's text; `source` begins every error. Throws a usage error of one line, which
 // names the key, for a figure without unit or source, for a figure that no machine has, and for a

@@ -242,8 +242,8 @@ std::vector<Rule> simulation_rules() {
        "{option} does nothing without --backend=simulated: leave it out"},
       {{absent("hardware")},
        {is("backend", "simulated"), absent("calibration")},
-       "--backend=simulated: which machine? give the file that describes it, with {option}, or the "
-       "one of a measured one, with --calibration"},
+       "--backend=simulated: which machine? give its name or the file that describes it, with "
+       "{option}, or the file of a measured one, with --calibration"},
       {{set("channels-last"), set("conv-fp32")},
        {given("calibration")},
        "--calibration has times of operations on images as they are by default: leave {option} "

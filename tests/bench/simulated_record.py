@@ -39,7 +39,7 @@ def check(cell, folder):
     assert text == record_of(cell, folder), f"{cell}: two simulations differ"
     record = json.loads(text)
     assert record["cell"]["backend"] == "simulated", cell
-    assert record["modelled"][0] == "hardware a100-sxm4-8: all times are simulated", cell
+    assert record["modelled"][0] == "hardware dgx-a100: all times are simulated", cell
     assert "taken" not in record and not record["threads"], f"{cell}: figures of this machine"
     step = sum(record["step_seconds"]) / len(record["step_seconds"])
     parts = sum(record["critical"]["mean_seconds"].values()) + record["remainder_seconds"]

@@ -3,13 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/hardware/catalogue.h"
+#include "common/hardware/hardware_text.h"
 #include "tests/support/errors.h"
 
 namespace tandem {
@@ -18,10 +17,7 @@ namespace {
 using test::error_of;
 using test::mentions;
 
-std::string machine_text() {
-  std::ifstream file(std::filesystem::path(TANDEM_HARDWARE) / "a100-sxm4-8.json");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string machine_text() { return hardware_text(catalogued_hardware("dgx-a100", "--hardware")); }
 
 MachineCalibration small_calibration() {
   MachineCalibration calibration;
@@ -61,7 +57,7 @@ TEST(Calibration, ReadsWhatItWrites) {
   const MachineCalibration read = parse_calibration(text, "calibration own.json");
   EXPECT_EQ(calibration_text(read), text);
   EXPECT_EQ(read.origin.fingerprint, "2 cores of a CPU");
-  EXPECT_EQ(read.hardware.name, "a100-sxm4-8");
+  EXPECT_EQ(read.hardware.name, "dgx-a100");
   const MeasuredPoint& point =
       read.models.at("mlp-small").front().operations.at("linear_forward 2x3, 4 operands").front();
   EXPECT_EQ(point.seconds, (std::vector<double>{1e-6, 2e-6}));

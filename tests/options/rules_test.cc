@@ -78,8 +78,8 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(refusal_of("dp", {{"hardware", "own.json"}}),
             "--hardware does nothing without --backend=simulated: leave it out");
   EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}}),
-            "--backend=simulated: which machine? give the file that describes it, with "
-            "--hardware, or the one of a measured one, with --calibration");
+            "--backend=simulated: which machine? give its name or the file that describes it, "
+            "with --hardware, or the file of a measured one, with --calibration");
   EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}, {"calibration", "own.json"}}), "");
   EXPECT_EQ(refusal_of("dp", {{"calibration", "own.json"}}),
             "--calibration does nothing without --backend=simulated: leave it out");

@@ -33,7 +33,7 @@ ARROWS = {
     "common/results": ["common/stats", "common/json"],
     "pretend": [],
     "reports": ["common/options", "common/results", "common/stats"],
-    "tools": ["reports", "common/command_line", "common/flight", "common/timeline"],
+    "tools": ["reports", "common/command_line", "common/flight", "common/hardware", "common/timeline"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON

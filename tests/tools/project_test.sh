@@ -69,11 +69,14 @@ case_choices() {
 
 case_described() {
   measured '[2]'
-  expect 0 project --hardware="$source_tree/tools/hardware/a100-sxm4-8.json"
+  "$tandem" list hardware a100-pcie-box >own.json
+  expect 0 project --hardware=own.json --devices=4
   head -n 1 out | grep -q '^Projected: no measurement stands behind this.$' || die "its first line"
-  grep -q '^hardware a100-sxm4-8: all times are simulated' out || die "the hardware is not named"
-  grep -q '^operations: described alone, as fast as a roofline' out || die "the roofline is not told"
+  grep -q '^hardware a100-pcie-box: all times are simulated' out || die "the hardware is not named"
+  grep -q '^operations: described alone, by a roofline' out || die "the roofline is not told"
   ! grep -q 'Held out' out || die "something was held out"
+  expect 0 project --hardware=dgx-a100 --devices=8
+  grep -q '^hardware dgx-a100: all times are simulated' out || die "the machine is not named"
 }
 
 case_refuses() {
@@ -88,6 +91,8 @@ case_refuses() {
   one_line '--link'
   expect 2 project --check=x
   one_line '--check'
+  expect 2 project --hardware=dgx-a10
+  one_line "did you mean 'dgx-a100'?"
   expect 2 project --check --hardware=own.json
   one_line 'nothing was measured on described hardware'
   sed 's/"tandem_cpu_model": *"[^"]*"/"tandem_cpu_model": "another"/' "$source_tree/reports/samples/quick-2-cores/results.json" >other.json

@@ -304,6 +304,15 @@ case_list() {
   one_line "did you mean 'quick'?"
   expect 2 "$tandem" list sweps
   one_line "did you mean 'sweeps'?"
+  expect 0 "$tandem" list hardware
+  grep -q '^  dgx-h100 .*NVLS' out || die "a machine is not described"
+  grep -q '^  ib-200g ' out || die "a network is not described"
+  expect 0 "$tandem" list hardware dgx-a100x4@8xib-200g
+  grep -q '"value": "192GBps"' out || die "eight links do not add up"
+  expect 2 "$tandem" list hardware dgx-a10
+  one_line "did you mean 'dgx-a100'?"
+  expect 2 "$tandem" list sweeps dgx-a100
+  one_line "one too many"
   expect 0 "$tandem" list strategies
   grep -q '^  ddp  *torch.s DistributedDataParallel' out || die "ddp is not described"
   expect 0 "$tandem" list options

@@ -12,6 +12,8 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/command_line/help.h"
+#include "common/hardware/catalogue.h"
+#include "common/hardware/hardware_text.h"
 #include "common/options/reference.h"
 #include "common/options/strategies.h"
 #include "tools/tandem/launch/launch_command.h"
@@ -80,6 +82,28 @@ int list_torch_options(const ListOptions& /*options*/) {
   return 0;
 }
 
+void print_entries(std::string_view title, const std::vector<CatalogueEntry>& entries) {
+  std::vector<HelpLine> lines;
+  for (const CatalogueEntry& entry : entries) {
+    lines.push_back({.term = entry.name, .text = entry.what});
+  }
+  fmt::print("{}\n{}", title, two_columns(lines));
+}
+
+int list_hardware(const ListOptions& options) {
+  if (!options.name.empty()) {
+    fmt::print("{}", hardware_text(find_hardware(options.name, "list hardware")));
+    return 0;
+  }
+  print_entries("Hardware, for --hardware of simulated steps:", catalogue_nodes());
+  print_entries(
+      "\nNetworks, for several of them (--hardware=dgx-a100x4@8xib-200g: 4 nodes, 8 links each):",
+      catalogue_networks());
+  fmt::print(
+      "\nThe figures of one, with their sources, as a file: tandem list hardware dgx-a100\n");
+  return 0;
+}
+
 struct Topic {
   std::string_view name;
   int (*list)(const ListOptions& options);
@@ -90,6 +114,7 @@ constexpr auto kTopics = std::to_array<Topic>({
     {"sweeps", list_sweep_names},
     {"strategies", list_strategies},
     {"models", list_models},
+    {"hardware", list_hardware, false},
     {"options", list_options, false},
     {"torch-options", list_torch_options, false},
 });
@@ -102,7 +127,9 @@ int list_short(const ListOptions& options) {
     fmt::print("\n");
   }
   fmt::print(
-      "Options of a step: tandem list options; of PyTorch's cells: tandem list torch-options\n");
+      "Machines for simulated steps: tandem list hardware; options of a step: tandem list "
+      "options;\n"
+      "of PyTorch's cells: tandem list torch-options\n");
   return 0;
 }
 
@@ -110,6 +137,10 @@ int list_short(const ListOptions& options) {
 
 int run_list(const ListOptions& options) {
   if (options.topic.empty()) return list_short(options);
+  if (!options.name.empty() && options.topic != "hardware") {
+    fail(ErrorKind::kUsage, "list {}: '{}' is one too many; of hardware alone one can be named",
+         options.topic, options.name);
+  }
   const auto topic = std::ranges::find(kTopics, options.topic, &Topic::name);
   if (topic != kTopics.end()) return topic->list(options);
   std::vector<std::string_view> known;

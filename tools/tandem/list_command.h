@@ -6,8 +6,8 @@
 namespace tandem::cli {
 
 struct ListOptions {
-  std::string
-      topic;  // sweeps, models, strategies, options or torch-options; empty: the first three
+  std::string topic;       // of kTopics; empty: all whose lists are short
+  std::string name;        // of hardware: the machine whose description is printed; or empty
   std::string step_bench;  // path for tests; empty: step_bench beside tandem
 };
 

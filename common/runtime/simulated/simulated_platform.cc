@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/hardware/catalogue.h"
 #include "common/runtime/memory_account.h"
 #include "common/runtime/simulated/simulated_stream.h"
 #include "common/runtime/simulated/simulated_threads.h"
@@ -152,17 +153,20 @@ std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
                                                   SimulationExtras extras) {
   check_devices(hardware, options);
   check_device_memory(options);
-  if (options.peer_access == PeerAccess::kOff) hardware.node.peer_link.reset();
+  if (options.peer_access == PeerAccess::kOff) {
+    hardware.node.peer_link.reset();
+    hardware.node.nccl.reset();
+  }
   return std::make_unique<SimulatedPlatform>(hardware, options, std::move(extras));
 }
 
 HardwareDescription described_hardware(const PlatformOptions& options) {
   if (options.hardware.empty()) {
     fail(ErrorKind::kUsage,
-         "--backend=simulated: which hardware? give the file that describes it, with step_bench's "
-         "--hardware");
+         "--backend=simulated: which hardware? give its name or the file that describes it, with "
+         "step_bench's --hardware");
   }
-  return read_hardware(options.hardware);
+  return find_hardware(options.hardware, "--hardware");
 }
 
 Simulation& simulation_of(Device& device) {

@@ -13,6 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
+#include "common/hardware/catalogue.h"
 #include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
@@ -272,8 +273,9 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
                     std::floor(100 * *least)));
   } else if (!launches.empty()) {
     basis.emplace_back(
-        "operations: described alone, as fast as a roofline, which real ones do not reach: steps "
-        "come out too fast");
+        "operations: described alone, by a roofline, which errs by a quarter of a published step "
+        "and "
+        "more: compare steps with one another");
   }
   return basis;
 }
@@ -317,6 +319,7 @@ void check_options(const ProjectOptions& options) {
          "held out; leave one of them out",
          options.hardware);
   }
+  if (!options.hardware.empty()) (void)find_hardware(options.hardware, "--hardware");
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
 }
 

@@ -10,7 +10,7 @@ namespace tandem::cli {
 struct ProjectOptions {
   std::string source;                    // a folder of tandem run
   std::string out;                       // empty: `projected` in that folder
-  std::string hardware;                  // a description; empty: the calibrated machine
+  std::string hardware;                  // a name or file; empty: the calibrated machine
   int devices = 8;                       // the most that are projected
   int launches = 5;                      // that time each model's operations
   std::string link;                      // in place of the measured cells'

@@ -53,7 +53,7 @@ Cell simulated_cell(const Cell& measured, const ProjectionBasis& basis) {
   if (calibration != basis.calibrations.end()) {
     cell.options["calibration"] = calibration->second.string();
   }
-  if (!basis.hardware.empty()) cell.options["hardware"] = basis.hardware.string();
+  if (!basis.hardware.empty()) cell.options["hardware"] = basis.hardware;
   return cell;
 }
 

@@ -20,7 +20,7 @@ namespace tandem::cli {
 struct ProjectionBasis {
   std::map<std::string, std::filesystem::path> calibrations{};  // by precision
   std::map<std::string, reports::LinkFigures> links{};  // between calibrated devices, by precision
-  std::filesystem::path hardware{};  // a description; empty: the calibrated machine
+  std::string hardware{};  // a name or file; empty: the calibrated machine
 };
 
 // The measured cell as a simulated one: the same strategy, devices, batch and options, with the

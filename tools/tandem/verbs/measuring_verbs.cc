@@ -246,9 +246,9 @@ void add_project(CLI::App& app, Verbs& verbs) {
       ->check(whole_number(1, kMostProjectedDevices));
   project
       .add_option("--hardware", options->hardware,
-                  "a file that describes the devices, in place of the calibrated machine; nothing "
-                  "is held out then")
-      ->type_name("FILE");
+                  "the devices, by a name that 'tandem list hardware' has or a file that describes "
+                  "them, in place of the calibrated machine; nothing is held out then")
+      ->type_name("NAME|FILE");
   project
       .add_option("--launches", options->launches,
                   "times that the operations of each model are timed, a process each")

@@ -12,14 +12,16 @@ namespace {
 
 void add_list(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<ListOptions>();
-  CLI::App& list =
-      add_command(app, {.name = "list",
-                        .what = "name the sweeps, models, strategies or options there are",
-                        .examples = "  tandem list sweeps\n"
-                                    "  tandem list models"});
+  CLI::App& list = add_command(
+      app, {.name = "list",
+            .what = "name the sweeps, models, strategies, options or machines there are",
+            .examples = "  tandem list sweeps\n"
+                        "  tandem list models\n"
+                        "  tandem list hardware dgx-a100 > own.json"});
   list.add_option(
       "TOPIC", options->topic,
-      "sweeps, models, strategies, options or torch-options; default: all but the options");
+      "sweeps, models, strategies, hardware, options or torch-options; default: the first three");
+  list.add_option("NAME", options->name, "of hardware: the machine whose figures are printed");
   add_step_bench(list, options->step_bench);
   verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
 }

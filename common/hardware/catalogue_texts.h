@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The catalogue's files (catalogue/), as the build packs them into the library.
+#pragma once
+
+#include <string_view>
+
+namespace tandem {
+
+// Of GPUs, with the figures that all have in common.
+[[nodiscard]] std::string_view catalogue_gpus();
+
+// Of nodes, their links, networks and the host.
+[[nodiscard]] std::string_view catalogue_machines();
+
+}  // namespace tandem
