@@ -197,9 +197,7 @@ OperationCost OperationCosts::cost_of(const AskedOperation& asked) const {
     }
     if (!described_) refuse(asked);
   }
-  const bool has_products = asked.work.flops > 0;
-  return {.times = {has_products ? operation_time(*described_, asked.peak, asked.work)
-                                 : memory_time(*described_, asked.work.moved)}};
+  return {.times = {operation_time(*described_, asked.peak, asked.work)}};
 }
 
 Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size, int ranks) const {

@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long an operation takes on a described GPU, from what it computes and moves (a roofline): no
-// more than a start, since real operations differ by shape and library.
+// How long an operation takes on a described GPU, from what it computes and moves: a roofline, with
+// shares of the peaks by kind and shape where the description has them. No more than a start, since
+// real operations differ by library.
 #pragma once
+
+#include <cstdint>
 
 #include "common/base/units.h"
 #include "common/hardware/description.h"
 
 namespace tandem {
 
+enum class OperationKind { kProduct, kConvolution, kAttention, kNormalisation, kOther };
+
+// Matrix products of an operation, (rows, depth) times (depth, columns), all alike.
+struct ProductShape {
+  std::int64_t rows = 0;  // 0: not told
+  std::int64_t columns = 0;
+  std::int64_t depth = 0;
+  std::int64_t count = 1;
+};
+
 // The work of an operation: FLOPs of matrix products, and the bytes of its operands.
 struct OperationWork {
   double flops = 0;
-  Bytes moved;
+  Bytes moved{};
+  OperationKind kind = OperationKind::kOther;
+  ProductShape product{};
+  Bytes relaid{};  // operands whose layout tensor cores do not take, which are copied into another
 };
+
+// The share of the speed of the largest products that products of this shape reach at this peak:
+// multiprocessors without a tile of the output, or of its last wave, idle, and short sums are
+// mostly loads. A sum of more than 16 times `half_depth` terms is split among multiprocessors. 1
+// without shares.
+[[nodiscard]] double shape_share(const GpuDescription& gpu, double peak, const ProductShape& shape);
 
 // The time of an operation whose products run at `peak` FLOP per second at best.
 [[nodiscard]] Nanoseconds operation_time(const GpuDescription& gpu, double peak,

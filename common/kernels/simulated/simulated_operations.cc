@@ -26,12 +26,17 @@ struct Peaks {
 
 class SimulatedOperations final : public EachOperation<SimulatedOperations> {
  public:
-  SimulatedOperations(OperationCosts& costs, const Peaks& peaks) : costs_(costs), peaks_(peaks) {}
+  SimulatedOperations(OperationCosts& costs, const Peaks& peaks, bool channels_last = true)
+      : costs_(costs), peaks_(peaks), channels_last_(channels_last) {}
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* name) {
     check_placement(name, stream.device(), accesses(op));
-    const OperationWork work{static_cast<double>(flops_of(op)), bytes_moved_by(op)};
+    const OperationWork work{.flops = static_cast<double>(flops_of(op)),
+                             .moved = bytes_moved_by(op),
+                             .kind = kind_of<Op>(),
+                             .product = product_of(op),
+                             .relaid = relaid_bytes(op)};
     constexpr bool kIsConvolution = requires { convolution_flops(op.shape); };
     const double peak = kIsConvolution ? peaks_.convolutions : peaks_.products;
     AskedOperation asked{.name = name, .work = work, .peak = peak};
@@ -41,6 +46,28 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
   }
 
  private:
+  template <class Op>
+  [[nodiscard]] static DType type_of(const Op& op) {
+    if constexpr (requires { op.x; }) {
+      return op.x.dtype();
+    } else {
+      return op.dy.dtype();
+    }
+  }
+
+  // A convolution's images that lie channels first: tensor cores take channels last, so that
+  // libraries copy them before or behind the product.
+  template <class Op>
+  [[nodiscard]] Bytes relaid_bytes(const Op& op) const {
+    if constexpr (requires { convolution_flops(op.shape); }) {
+      if (channels_last_) return {};
+      const ConvolutionShape& shape = op.shape;
+      return Bytes{size_of(type_of(op)) * (shape.input_count() + shape.output_count())};
+    } else {
+      return {};
+    }
+  }
+
   // What the operations of a key and of equal work cost, one after another.
   struct Occurrences {
     OperationCost cost;
@@ -60,6 +87,7 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
 
   OperationCosts& costs_;
   const Peaks peaks_;
+  const bool channels_last_;
   std::map<std::tuple<std::string, double, std::int64_t>, Occurrences> occurrences_;
 };
 
@@ -75,6 +103,17 @@ std::optional<SourcedFigure<double>> peak_of(const GpuDescription& gpu, Precisio
   fail(ErrorKind::kLogic, "no such precision");
 }
 
+// What to take instead: "fp32, and fp16, which Tandem has not: take fp32".
+std::string precisions_of(const GpuDescription& gpu) {
+  std::string names;
+  for (const Precision precision : kPrecisions) {
+    if (!peak_of(gpu, precision)) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : " or ", name_of(precision));
+  }
+  return fmt::format("{}{}: take {}", names, gpu.fp16 ? ", and fp16, which Tandem has not" : "",
+                     names);
+}
+
 }  // namespace
 
 std::unique_ptr<Operations> make_simulated_operations(Device& device, Precision precision,
@@ -84,14 +123,13 @@ std::unique_ptr<Operations> make_simulated_operations(Device& device, Precision 
   const auto peak = peak_of(gpu, precision);
   if (!costs.is_described()) return std::make_unique<SimulatedOperations>(costs, Peaks{});
   if (!peak) {
-    fail(ErrorKind::kUsage,
-         "--precision={}: the description of {} has no figure for it: take another, or add one",
-         name_of(precision), gpu.name);
+    fail(ErrorKind::kUsage, "--precision={}: {} has {}", name_of(precision), gpu.name,
+         precisions_of(gpu));
   }
   const bool rounds = precision == Precision::kFp32 && !images.fp32_factors && gpu.tf32;
   return std::make_unique<SimulatedOperations>(
-      costs,
-      Peaks{.products = peak->value, .convolutions = rounds ? gpu.tf32->value : peak->value});
+      costs, Peaks{.products = peak->value, .convolutions = rounds ? gpu.tf32->value : peak->value},
+      images.channels_last);
 }
 
 }  // namespace tandem::simulated

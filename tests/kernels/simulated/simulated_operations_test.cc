@@ -76,7 +76,13 @@ TEST_F(SimulatedOperationsTest, WithoutThePrecision_AreAUsageErrorThatNamesIt) {
   const Error error = error_of([this] { static_cast<void>(time_of(product(), Precision::kBf16)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(error, "--precision=bf16")) << error.what();
-  EXPECT_TRUE(mentions(error, "round GPU")) << error.what();
+  EXPECT_TRUE(mentions(error, "round GPU has fp32: take fp32")) << error.what();
+}
+
+TEST_F(SimulatedOperationsTest, WithoutThePrecision_NameFp16_WhichNoStepIsIn) {
+  machine_.gpu.fp16 = SourcedFigure<double>{2e12, "round"};
+  const Error error = error_of([this] { static_cast<void>(time_of(product(), Precision::kBf16)); });
+  EXPECT_TRUE(mentions(error, "fp32, and fp16, which Tandem has not: take fp32")) << error.what();
 }
 
 // As torch's default: only with fp32 factors asked for do convolutions keep to fp32.
