@@ -61,6 +61,7 @@ void set_link(const JobOptions& options, bool is_of_cores, SimulatedMachine& mac
     return;
   }
   const std::string source = fmt::format("--link={}", options.link->text);
+  hardware.node.nccl.reset();
   hardware.node.peer_link = LinkDescription{.bandwidth = {model.bytes_per_second, source},
                                             .latency = {model.latency, source}};
 }

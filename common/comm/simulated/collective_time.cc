@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "common/base/error.h"
+#include "common/hardware/nccl_model.h"
 
 namespace tandem::simulated {
 namespace {
@@ -103,6 +104,39 @@ Nanoseconds time_at_root(const CollectiveLinks& links, const CollectiveRequest& 
   return std::max(transfer_time(links.within, here), transfer_time(*links.among_nodes, away));
 }
 
+// The call of NCCL that the request is; nothing for what NCCL has as messages.
+std::optional<nccl::Call> call_of(CollectiveRequest::Kind kind) {
+  using Kind = CollectiveRequest::Kind;
+  switch (kind) {
+    case Kind::kAllReduce:
+      return nccl::Call::kAllReduce;
+    case Kind::kAllGather:
+      return nccl::Call::kAllGather;
+    case Kind::kReduceScatter:
+      return nccl::Call::kReduceScatter;
+    case Kind::kBroadcast:
+      return nccl::Call::kBroadcast;
+    case Kind::kReduce:
+      return nccl::Call::kReduce;
+    case Kind::kScatter:
+    case Kind::kGather:
+    case Kind::kSend:
+    case Kind::kRecv:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Nanoseconds> nccl_time(const CollectiveLinks& links, const CollectiveRequest& request,
+                                     int ranks) {
+  const auto call = call_of(request.kind);
+  if (!links.nccl || !call) return std::nullopt;
+  const double network = links.among_nodes ? links.among_nodes->bytes_per_second : 0;
+  const auto system = nccl::system_of(*links.nccl, ranks, links.ranks_of_node, network);
+  if (!system) return std::nullopt;
+  return nccl::time_of(*system, *call, request.size());
+}
+
 }  // namespace
 
 CollectiveLinks collective_links(const HardwareDescription& hardware) {
@@ -110,13 +144,15 @@ CollectiveLinks collective_links(const HardwareDescription& hardware) {
   CollectiveLinks links{.within = model_of(node.peer_link ? *node.peer_link : node.host_link),
                         .to_host = model_of(node.host_link),
                         .among_nodes = std::nullopt,
-                        .ranks_of_node = node.gpus.value};
+                        .ranks_of_node = node.gpus.value,
+                        .nccl = node.nccl};
   if (hardware.network) links.among_nodes = model_of(hardware.network->link);
   return links;
 }
 
 Nanoseconds collective_time(const CollectiveLinks& links, const CollectiveRequest& request,
                             int ranks) {
+  if (const auto time = nccl_time(links, request, ranks)) return *time;
   using Kind = CollectiveRequest::Kind;
   const Row row(links, ranks);
   switch (request.kind) {

@@ -16,6 +16,7 @@ struct CollectiveLinks {
   LinkModel to_host{};                     // between a rank and its node's memory
   std::optional<LinkModel> among_nodes{};  // of each node, shared by its ranks; absent: one node
   int ranks_of_node = 1;
+  std::optional<NcclTopology> nccl{};  // whose model then tells the time of what NCCL does itself
 };
 
 // The links of described hardware: within a node that between peers, or to the host where there is
@@ -25,10 +26,11 @@ struct CollectiveLinks {
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for
 // broadcast and reduce (runtime/link_model.h), which pass through one node after another, and of
 // the root's port for scatter and gather, which may begin or end in the host's memory: the root's
-// request tells, and is to be asked. An all-reduce among nodes is a tree where that takes less time
-// than a ring. The slowest link decides on the bytes, and each hop has the latency of its own link,
-// as in NCCL's model (src/graph/tuning.cc, of 2.30). Throws a usage error for a message, which is
-// no collective.
+// request tells, and is to be asked. Where the links have NCCL's topology, and the ranks fill nodes
+// alike, all but scatter and gather take the time of hardware/nccl_model.h. Else an all-reduce
+// among nodes is a tree where that takes less time than a ring. The slowest link decides on the
+// bytes, and each hop has the latency of its own link, as in NCCL's model (src/graph/tuning.cc,
+// of 2.30). Throws a usage error for a message, which is no collective.
 [[nodiscard]] Nanoseconds collective_time(const CollectiveLinks& links,
                                           const CollectiveRequest& request, int ranks);
 

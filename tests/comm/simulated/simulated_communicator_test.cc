@@ -10,6 +10,7 @@
 #include "common/comm/simulated/folded_bootstrap.h"
 #include "common/comm/transports/device_team.h"
 #include "common/comm/transports/transport_registry.h"
+#include "common/hardware/nccl_model.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
 
@@ -105,6 +106,25 @@ TEST_F(CollectiveTimeTest, AFastNetwork_LeavesTheNodesLinkToDecide) {
   links_.ranks_of_node = 2;
   links_.among_nodes = LinkModel{.latency = ns(100), .bytes_per_second = 100e9};
   EXPECT_EQ(time_of(Kind::kAllReduce), ns(2 * 3 * (100 + 1000)));
+}
+
+// Of what NCCL does itself; scatters are messages of the root's.
+TEST_F(CollectiveTimeTest, WithNcclsTopology_IsThatOfItsModel) {
+  const auto round = [](auto value) { return SourcedFigure<decltype(value)>{value, "round"}; };
+  links_.nccl = NcclTopology{.generation = round(NcclGeneration::kAmpere),
+                             .path = round(NcclPath::kNvlink),
+                             .ring = {round(2), round(5e9)},
+                             .nvls = {}};
+  const nccl::System system = nccl::system_of(*links_.nccl, 4, 8, 0).value();
+  EXPECT_EQ(time_of(Kind::kAllReduce),
+            nccl::time_of(system, nccl::Call::kAllReduce, bytes_of<float>(kCount)));
+  EXPECT_EQ(time_of(Kind::kBroadcast),
+            nccl::time_of(system, nccl::Call::kBroadcast, bytes_of<float>(kCount)));
+  const std::vector<Block> blocks{{0, 1000}, {1000, 5000}, {6000, 3000}, {9000, 1000}};
+  EXPECT_EQ(time_of(Kind::kScatter, blocks), ns(100 + 4 * 5000 / 10));
+  links_.ranks_of_node = 3;  // the second node would have one rank
+  links_.among_nodes = kLink;
+  EXPECT_EQ(time_of(Kind::kAllGather), ns(3 * (100 + 1000)));
 }
 
 TEST(CollectiveLinks, AreThoseBetweenPeers_OrToTheHostWhereThereAreNone) {
