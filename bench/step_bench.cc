@@ -16,6 +16,7 @@
 #include "bench/passes/pair_measurement.h"
 #include "bench/passes/traced_pass.h"
 #include "bench/passes/verification.h"
+#include "bench/step/fitting_batch.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/measurement.h"
@@ -199,7 +200,10 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
     if (error.kind() != ErrorKind::kOutOfMemory) throw;
     // An error that one rank met alone is a failure of that rank, not a size that does not fit.
     if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
-    write_record(options, job, out_of_memory_record(options, job, *model, error, machine));
+    const Error told =
+        is_simulated(job) ? with_fitting_batch(error, bootstrap, options, *model) : error;
+    write_record(options, job, out_of_memory_record(options, job, *model, told, machine));
+    if (is_simulated(job)) throw Error(told);
     throw;
   }
   return 0;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "bench/step/step_options.h"
+#include "common/base/error.h"
+#include "common/comm/bootstrap.h"
+#include "common/model/model.h"
+
+namespace tandem::bench {
+
+// The largest batch, of as many samples on each device, that fits into the memory of simulated
+// devices where that of the options does not, by trying a few. Nothing where no batch fits.
+[[nodiscard]] std::optional<std::int64_t> largest_fitting_batch(Bootstrap& bootstrap,
+                                                                const StepOptions& options,
+                                                                const Model& model);
+
+// The error of a batch that did not fit, with the largest that does. A calibration holds only near
+// the batches that were timed, so that with one the error is as it was.
+[[nodiscard]] Error with_fitting_batch(const Error& error, Bootstrap& bootstrap,
+                                       const StepOptions& options, const Model& model);
+
+}  // namespace tandem::bench
