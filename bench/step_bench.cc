@@ -21,6 +21,7 @@
 #include "bench/step/measured_peak.h"
 #include "bench/step/measurement.h"
 #include "bench/step/model_table.h"
+#include "bench/step/single_step.h"
 #include "bench/step/step_command.h"
 #include "bench/step/step_watch.h"
 #include "bench/step/strategy_factory.h"
@@ -158,6 +159,8 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(options, bootstrap);
   const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
+  take_workload_times(options);
+  scale_to_single_step(options);
   Job job = open_job(bootstrap, options.job);
   if (writes_times(job, options, cores)) return 0;
   if (const auto workload = read_workload(options.model)) {

@@ -11,6 +11,7 @@
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/transports/transport_registry.h"
+#include "common/hardware/calibration.h"
 #include "common/options/values.h"
 #include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
@@ -38,6 +39,9 @@ struct JobOptions {
   std::string model{};
   std::string precision{};
   std::int64_t batch = 0;  // on a device
+  // In place of the file: what a workload with seconds says of its own passes; null: nothing.
+  std::shared_ptr<const MachineCalibration> workload_times{};
+  double scale = 1;  // of the times of simulated forward, loss and backward
   std::optional<LinkRequest> link{};
   double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
   Transport transport = Transport::kAuto;

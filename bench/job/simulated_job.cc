@@ -40,6 +40,11 @@ CalibratedSteps steps_of(const JobOptions& options) {
   return steps;
 }
 
+// Null: all times are the description's.
+std::shared_ptr<const MachineCalibration> times_for(const JobOptions& options) {
+  return options.calibration.empty() ? options.workload_times : calibration_for(options);
+}
+
 // FLOP/s of a device in the job's precision, to which a preset link is scaled.
 double device_flops(const GpuDescription& gpu, const JobOptions& options) {
   if (options.core_gflops > 0) return options.core_gflops * 1e9;
@@ -71,14 +76,16 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
   const bool is_described = !options.platform.hardware.empty();
   bool is_of_cores = false;
   if (is_described) machine.hardware = simulated::described_hardware(options.platform);
-  if (!options.calibration.empty()) {
-    const auto calibration = calibration_for(options);
+  if (const auto calibration = times_for(options)) {
     std::optional<GpuDescription> described;
     if (is_described) described = machine.hardware.gpu;
     machine.extras.costs.emplace(calibration, steps_of(options), described);
     is_of_cores = !is_described && calibration->origin.backend == "host";
     if (!is_described) machine.hardware = calibration->hardware;
+  } else {
+    machine.extras.costs.emplace(machine.hardware.gpu);
   }
+  machine.extras.costs->scale_by(options.scale);
   machine.extras.of_cores = is_of_cores;
   set_link(options, is_of_cores, machine);
   return machine;

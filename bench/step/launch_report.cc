@@ -146,6 +146,12 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
     modelled.push_back(fmt::format("hardware {}: all times are simulated", job.simulated_hardware));
   }
   if (!basis.empty()) modelled.push_back(basis);
+  if (!options.workload_origin.empty()) modelled.push_back(options.workload_origin);
+  if (options.single_step) {
+    modelled.push_back(fmt::format("operations scaled by {:.4g} to a single step of {}",
+                                   options.job.scale,
+                                   tandem::to_string(Seconds(*options.single_step))));
+  }
   if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
   if (interpreter.costs.any()) {

@@ -53,6 +53,10 @@ struct StepOptions {
   std::vector<StrategyKind> listed{};
   std::string model = "mlp-small";  // with the checksum of a workload file (workload_source.h)
 
+  // Of simulated devices: what a step of `single` takes; unset: what the machine says.
+  std::optional<Nanoseconds> single_step{};
+  std::string workload_origin{};  // of simulated seconds of a workload file, for people
+
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   Nanoseconds min_time = std::chrono::milliseconds(500);
   int min_samples = 10;

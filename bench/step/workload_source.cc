@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "bench/driver/google_benchmark.h"
@@ -10,6 +11,7 @@
 #include "bench/job/core_speed.h"
 #include "bench/workloads/calibration.h"
 #include "bench/workloads/measured_workload.h"
+#include "bench/workloads/timed_passes.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/base/text.h"
@@ -19,6 +21,7 @@
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
 #include "common/results/files.h"
+#include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem::bench {
 
@@ -41,6 +44,21 @@ std::string summary_of(const Calibration& calibration) {
                         100 * (batch.replayed_seconds / batch.wanted_seconds - 1));
   }
   return text;
+}
+
+// Whether a workload's seconds are simulated as they are, without products that take them.
+bool has_simulated_seconds(const StepOptions& options, const Workload& workload) {
+  return workload.timing && options.job.backend == BackendChoice::kSimulated &&
+         options.job.calibration.empty();
+}
+
+// "A100 SXM4 80GB" of "NVIDIA A100-SXM4-80GB".
+std::string plain_name(std::string_view device) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  if (device.starts_with(kMaker)) device.remove_prefix(kMaker.size());
+  std::string plain(device);
+  std::ranges::replace(plain, '-', ' ');
+  return plain;
 }
 
 // Refuses a workload that is not calibrated: calibrated anew in every launch, launches of one cell
@@ -91,19 +109,47 @@ void check_model(const StepOptions& options) {
   }
   check_precision(*workload, options.variant.training.precision);
   if (!options.workload_file.empty()) return;
-  check_calibrated(*workload, options.model);
+  if (!has_simulated_seconds(options, *workload)) check_calibrated(*workload, options.model);
   for (const Shard& shard : shards_of(options)) check_batch(*workload, shard.count);
 }
 
 std::unique_ptr<Model> make_model_for(const StepOptions& options) {
   const auto workload = read_workload(options.model);
-  auto model = workload ? std::make_unique<Replay>(*workload) : make_model(options.model);
+  std::unique_ptr<Model> model;
+  if (!workload) {
+    model = make_model(options.model);
+  } else if (has_simulated_seconds(options, *workload)) {
+    model = std::make_unique<Replay>(with_a_row_per_sample(*workload));
+  } else {
+    model = std::make_unique<Replay>(*workload);
+  }
   if (!model->needs_images() && options.variant.training.images != ImageOptions{}) {
     fail(ErrorKind::kUsage,
          "--channels-last and --conv-fp32 are of models of images, and {} is none: leave them out",
          model->name());
   }
   return model;
+}
+
+void take_workload_times(StepOptions& options) {
+  const auto workload = read_workload(options.model);
+  if (!workload || !has_simulated_seconds(options, *workload)) return;
+  const std::string& device = workload->timing->device;
+  const std::string gpu = simulated::described_hardware(options.job.platform).gpu.name;
+  const bool is_of_gpu = plain_name(device) == plain_name(gpu);
+  if (!is_of_gpu && !options.single_step) {
+    fail(ErrorKind::kUsage,
+         "workload '{}' has seconds of '{}', which say nothing of {}: give --single-step=TIME, the "
+         "step of one such GPU, of which they are then shares, or a file that has FLOPs alone",
+         workload->name, device, gpu);
+  }
+  auto times = std::make_shared<MachineCalibration>();
+  times->models[options.job.model] =
+      times_of_passes(with_a_row_per_sample(*workload), options.variant.training.precision,
+                      options.variant.training.optimizer);
+  options.job.workload_times = std::move(times);
+  options.workload_origin = fmt::format("layers in seconds of {}{}", device,
+                                        is_of_gpu ? "" : ", which are taken as shares of a step");
 }
 
 void write_workload(Job& job, const StepOptions& options) {

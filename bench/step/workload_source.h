@@ -27,6 +27,11 @@ void check_model(const StepOptions& options);
 // The model that the options name, which check_model() has accepted.
 [[nodiscard]] std::unique_ptr<Model> make_model_for(const StepOptions& options);
 
+// Where a simulation is of a workload file with seconds: has its operations take these. Throws a
+// usage error where they are of another device than the one that is simulated and no --single-step
+// says what they are shares of.
+void take_workload_times(StepOptions& options);
+
 // Measures the options' model layer by layer, calibrates a replay of the model and writes the
 // replay as a workload file; a measured workload is calibrated anew with its own times. Prints on
 // standard output how well the replay matches. Throws usage errors.

@@ -103,6 +103,10 @@ class OperationCosts {
   // share, 1 + s expected_largest(n). 1 without a calibration.
   [[nodiscard]] double slowest() const { return slowest_; }
 
+  // Multiplies the times of forward, loss and backward, as whoever enqueues them asks.
+  void scale_by(double factor) { scale_ = factor; }
+  [[nodiscard]] double scale() const { return scale_; }
+
   // The work of a collective of cores beside its transfer: between measured sizes, and beyond them
   // in proportion; of the number of ranks that is nearest. 0 where none was
   // measured, and on a machine that is described.
@@ -132,6 +136,7 @@ class OperationCosts {
   Curves of_model_{};
   Curves of_sizes_{};
   std::array<Nanoseconds, kCostBases> account_{};
+  double scale_ = 1;
 };
 
 }  // namespace tandem

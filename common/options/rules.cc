@@ -237,9 +237,12 @@ std::vector<Rule> replay_rules() {
 // one rank stands for all.
 std::vector<Rule> simulation_rules() {
   return {
-      {{given("hardware"), given("calibration")},
+      {{given("hardware"), given("calibration"), given("single-step")},
        {is_not("backend", "simulated")},
        "{option} does nothing without --backend=simulated: leave it out"},
+      {{given("single-step")},
+       {absent("hardware")},
+       "{option} scales the operations of a described machine: give --hardware"},
       {{absent("hardware")},
        {is("backend", "simulated"), absent("calibration")},
        "--backend=simulated: which machine? give its name or the file that describes it, with "

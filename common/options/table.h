@@ -351,6 +351,14 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .help = "of --backend=simulated: the file of measured times that operations take, as "
              "--calibrate writes it; without --hardware its machine is the one that is simulated",
      .example = "own-calibration.json"},
+    {.name = "single-step",
+     .of = kSimulationOption,
+     .value = duration("", {1'000, kAnyNumber.most, "no step is that short: use 1us or more"}),
+     .marks = kNamed,
+     .help = "of --backend=simulated with --hardware: what a step of single takes on a device's "
+             "share of the batch, as measured or published; one factor scales the operations of "
+             "forward, loss and backward to it",
+     .example = "36ms"},
 });
 
 template <std::size_t... counts>

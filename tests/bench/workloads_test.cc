@@ -12,6 +12,7 @@
 #include "bench/workloads/layer_map.h"
 #include "bench/workloads/layer_times.h"
 #include "bench/workloads/measured_workload.h"
+#include "bench/workloads/timed_passes.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
 #include "tests/support/errors.h"
@@ -123,6 +124,36 @@ TEST(MeasuredWorkloadTest, OfAModel_IsAFileThatReadsBack_AndReplaysItsTensors) {
   EXPECT_EQ(replay.output_width(), model->output_width());
   EXPECT_EQ(replay.module_count(), model->module_count());
   EXPECT_DOUBLE_EQ(replay.flops_per_sample(), model->flops_per_sample());
+}
+
+// By hand of tests/workloads/measured.json, at a batch of 4: forward of two layers, of which the
+// second has two products, then backward of the second.
+TEST(TimedPasses, ProductsTakeTheSecondsOfTheirPass_InTheOrderOfAStep) {
+  const MeasuredModel times = times_of_passes(with_a_row_per_sample(test::workload("measured")),
+                                              Precision::kFp32, OptimizerOptions{});
+  const auto products = times.operations.find("linear_forward 16x16, 3 operands");
+  ASSERT_NE(products, times.operations.end());
+  ASSERT_EQ(products->second.size(), 3U) << "one size a batch";
+  EXPECT_EQ(products->second[1].batch, 4);
+  EXPECT_EQ(products->second[1].flops, 2.0 * 4 * 16 * 16);
+  EXPECT_EQ(products->second[1].seconds, (std::vector{2e-6, 2e-6, 2e-6, 3e-6, 3e-6, 2e-6}));
+  for (const auto& [key, points] : times.operations) {
+    if (key == products->first) continue;
+    EXPECT_TRUE(key.starts_with("linear_")) << key << ": loss and update are no pass";
+    for (const MeasuredPoint& point : points) {
+      for (const double seconds : point.seconds) EXPECT_EQ(seconds, 0) << key;
+    }
+  }
+}
+
+TEST(TimedPasses, OfAPassWithoutSeconds_HaveAsManyProductsAsItHasOperations) {
+  Workload workload = test::workload("measured");
+  workload.layers[1].forward.seconds = {0, 0, 0};
+  workload.layers[0].forward.operations = 0;
+  const Workload timed = with_a_row_per_sample(workload);
+  EXPECT_EQ(timed.layers[1].forward.products->rows, (std::vector<std::int64_t>{2, 8, 32}));
+  EXPECT_EQ(timed.layers[0].forward.products->rows, (std::vector<std::int64_t>{1, 4, 16}))
+      << "something has to take the pass's seconds";
 }
 
 TEST(MeasuredWorkloadTest, Batches_AreTheShares) {

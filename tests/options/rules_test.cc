@@ -84,6 +84,11 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(refusal_of("dp", {{"calibration", "own.json"}}),
             "--calibration does nothing without --backend=simulated: leave it out");
   EXPECT_EQ(simulated("dp", {"link", "20us:1GBps"}), "");
+  EXPECT_EQ(simulated("dp", {"single-step", "36ms"}), "");
+  EXPECT_EQ(
+      refusal_of("dp",
+                 {{"backend", "simulated"}, {"calibration", "own.json"}, {"single-step", "36ms"}}),
+      "--single-step scales the operations of a described machine: give --hardware");
   EXPECT_EQ(simulated("single", {"calibrate", "own.json"}),
             "--calibrate measures, and --backend=simulated measures nothing: leave it out");
   for (const StrategyTraits& strategy : kStrategies) {

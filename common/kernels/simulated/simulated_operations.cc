@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/simulated/simulated_operations.h"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include "common/base/error.h"
 #include "common/hardware/operation_costs.h"
@@ -23,6 +25,18 @@ struct Peaks {
   double products = 0;
   double convolutions = 0;
 };
+
+// Whether forward, loss or backward have the operation; updates, and the sums of gradients that
+// strategies add, are of no pass.
+template <class Op>
+inline constexpr bool kIsOfAPass =
+    !kChangesInPlace<Op> && !std::is_same_v<Op, Add> && !std::is_same_v<Op, Subtract> &&
+    !std::is_same_v<Op, Scale> && !std::is_same_v<Op, FillRandom> &&
+    !std::is_same_v<Op, Orthogonalise>;
+
+Nanoseconds times(double factor, Nanoseconds time) {
+  return factor == 1 ? time : Nanoseconds{std::llround(factor * static_cast<double>(time.count()))};
+}
 
 class SimulatedOperations final : public EachOperation<SimulatedOperations> {
  public:
@@ -42,7 +56,7 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
     AskedOperation asked{.name = name, .work = work, .peak = peak};
     std::string key;
     if (costs_.is_calibrated()) asked.key = key = key_of(op, name);
-    simulated_stream(stream).compute(next_time(asked));
+    simulated_stream(stream).compute(next_time(asked, kIsOfAPass<Op> ? costs_.scale() : 1));
   }
 
  private:
@@ -74,13 +88,13 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
     std::size_t next = 0;
   };
 
-  Nanoseconds next_time(const AskedOperation& asked) {
-    if (!costs_.is_calibrated()) return costs_.cost_of(asked).times.front();
+  Nanoseconds next_time(const AskedOperation& asked, double factor) {
+    if (!costs_.is_calibrated()) return times(factor, costs_.cost_of(asked).times.front());
     const auto [found, is_new] = occurrences_.try_emplace(
         {std::string(asked.key), asked.work.flops, asked.work.moved.value});
     Occurrences& all = found->second;
     if (is_new) all.cost = costs_.cost_of(asked);
-    const Nanoseconds time = all.cost.times[all.next++ % all.cost.times.size()];
+    const Nanoseconds time = times(factor, all.cost.times[all.next++ % all.cost.times.size()]);
     costs_.note(all.cost.basis, time);
     return time;
   }

@@ -109,8 +109,11 @@ void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes m
   OperationCosts& costs = simulation_.costs();
   if (!costs.is_calibrated()) return compute(memory_time(simulation_.hardware().gpu, moved));
   const OperationCost cost = costs.cost_of({.name = name, .key = name, .work = {0, size}});
-  costs.note(cost.basis, cost.times.front());
-  compute(cost.times.front());
+  const Nanoseconds time = cost.basis == CostBasis::kDescribed
+                               ? memory_time(simulation_.hardware().gpu, moved)
+                               : cost.times.front();
+  costs.note(cost.basis, time);
+  compute(time);
 }
 
 void SimulatedStream::compute(Nanoseconds alone) {

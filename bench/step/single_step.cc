@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The step grows with the factor, but not in proportion, as calls of the host and copies keep their
+// times. So it is simulated with one factor after another until it is near enough.
+#include "bench/step/single_step.h"
+
+#include <cmath>
+
+#include "bench/driver/sampler.h"
+#include "bench/job/simulated_job.h"
+#include "bench/step/strategy_factory.h"
+#include "bench/step/workload_source.h"
+#include "common/comm/bootstrap.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr int kMostRounds = 100;
+constexpr double kNearEnough = 1e-6;  // of the step
+constexpr double kLargestFactor = 1e9;
+
+// A step of `single` with what the command line says of training and machine.
+class SingleStep {
+ public:
+  explicit SingleStep(const StepOptions& options)
+      : options_(options), model_(make_model_for(options)) {
+    options_.variant.strategy = StrategyKind::kSingle;
+    options_.variant.training.global_batch = shards_of(options).front().count;
+    options_.variant.training.interpreter.lock = InterpreterLock::kOff;
+    options_.job.devices = 1;
+    options_.job.launch = Launch::kThreads;
+    options_.job.has_root = false;
+    if (options_.job.platform.device_memory.size() > 1) {
+      options_.job.platform.device_memory.resize(1);
+    }
+  }
+
+  [[nodiscard]] double seconds(double factor) {
+    options_.job.scale = factor;
+    const auto bootstrap = simulated_ranks(options_.job);
+    Job job = open_job(*bootstrap, options_.job);
+    const auto strategy = make_strategy(job, *model_, options_.variant);
+    Sampler sampler(*strategy, *job.communicator, 1, clocks_of(job),
+                    [&job] { return job.platform->now(); });
+    static_cast<void>(sampler.warm_up({.steps = kLeastWarmupSteps}));
+    return sampler.sample().count();
+  }
+
+ private:
+  StepOptions options_;
+  const std::unique_ptr<Model> model_;
+};
+
+struct Point {
+  double factor = 0;
+  double seconds = 0;
+};
+
+// On the line between two factors, and in every third round in the middle, as one end of the line
+// may stay where it is.
+double factor_between(Point below, Point above, double wanted, SingleStep& single) {
+  for (int round = 1; round < kMostRounds; ++round) {
+    const double share =
+        round % 3 == 0 ? 0.5 : (wanted - below.seconds) / (above.seconds - below.seconds);
+    const double factor = below.factor + share * (above.factor - below.factor);
+    const Point found{factor, single.seconds(factor)};
+    if (std::abs(found.seconds - wanted) <= kNearEnough * wanted) return found.factor;
+    (found.seconds < wanted ? below : above) = found;
+  }
+  return above.factor;
+}
+
+}  // namespace
+
+void scale_to_single_step(StepOptions& options) {
+  if (!options.single_step) return;
+  const double wanted = Seconds(*options.single_step).count();
+  SingleStep single(options);
+  const double least = single.seconds(0);
+  if (least > wanted) {
+    fail(ErrorKind::kUsage,
+         "--single-step={}: the host's calls and the copies of the batch alone take {}: give a "
+         "longer step, a host with cheaper calls, or a lower --dispatch-cost",
+         tandem::to_string(Seconds(wanted)), tandem::to_string(Seconds(least)));
+  }
+  Point below{0, least};
+  Point above{1, single.seconds(1)};
+  while (above.seconds < wanted) {
+    below = above;
+    above.factor *= 4;
+    above.seconds = single.seconds(above.factor);
+    if (above.factor < kLargestFactor) continue;
+    fail(ErrorKind::kUsage, "--single-step={}: no operation of {} takes time: leave it out",
+         tandem::to_string(Seconds(wanted)), options.model);
+  }
+  options.job.scale = factor_between(below, above, wanted, single);
+}
+
+}  // namespace tandem::bench
