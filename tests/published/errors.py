@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors, least squares, and intervals from errors."""
+import math
+import statistics
+
+
+def relative(predicted, seconds):
+    return predicted / seconds - 1
+
+
+def p90(sizes):
+    """The nearest rank."""
+    return sorted(sizes)[max(0, math.ceil(0.9 * len(sizes)) - 1)]
+
+
+def summary(errors):
+    """(mean, p90, max, bias) of relative errors, in %."""
+    sizes = [abs(error) for error in errors]
+    return tuple(100 * value for value in (statistics.fmean(sizes), p90(sizes), max(sizes), statistics.fmean(errors)))
+
+
+def mean_size(errors):
+    return statistics.fmean(abs(error) for error in errors)
+
+
+def least_squares(rows, values):
+    """The coefficients of least squares; rows that do not tell them apart give those that are left the smallest pivot."""
+    width = len(rows[0])
+    normal = [[sum(row[i] * row[j] for row in rows) + (1e-12 if i == j else 0) for j in range(width)]
+              + [sum(row[i] * value for row, value in zip(rows, values))] for i in range(width)]
+    for i in range(width):
+        pivot = max(range(i, width), key=lambda j: abs(normal[j][i]))
+        normal[i], normal[pivot] = normal[pivot], normal[i]
+        for j in range(width):
+            if j != i:
+                factor = normal[j][i] / normal[i][i]
+                normal[j] = [a - factor * b for a, b in zip(normal[j], normal[i])]
+    return [normal[i][width] / normal[i][i] for i in range(width)]
+
+
+def width_of(errors, promise=0.9):
+    """The half width, on logs, that the next error stays below with this probability (split conformal), at least 3 %."""
+    sizes = sorted(abs(math.log1p(error)) for error in errors)
+    place = min(len(sizes), math.ceil(promise * (len(sizes) + 1)))
+    return max(sizes[place - 1], math.log(1.03))
+
+
+def coverage(errors_by_fold):
+    """(share of figures within intervals from the errors of other folds, median of the widths in %)."""
+    held, widths = [], []
+    for fold, errors in errors_by_fold.items():
+        others = [error for other, found in errors_by_fold.items() if other != fold for error in found]
+        if not others:
+            continue
+        width = width_of(others)
+        widths.append(100 * math.expm1(width))
+        held += [abs(math.log1p(error)) <= width for error in errors]
+    return (statistics.fmean(held), statistics.median(widths)) if held else None

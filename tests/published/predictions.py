@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of published tables as cells of step_bench, and what constants do to their steps."""
+import json
+import math
+import pathlib
+
+import tables
+import workloads
+
+HERE = pathlib.Path(__file__).resolve().parent
+HOST_WORK = json.loads((HERE / "host_work.json").read_text(encoding="utf-8"))
+OF_DATAPARALLEL = ("call", "operation", "replica-module", "replica-parameter", "replica-buffer", "scatter", "gather", "autograd")
+# The mean of the largest of n draws of a normal distribution, in its deviations: what the slowest of n ranks is late by.
+LATEST = {1: 0.0, 2: 0.564, 3: 0.846, 4: 1.029, 6: 1.267, 8: 1.424, 16: 1.766, 32: 2.070, 64: 2.343}
+APEX_BUCKET_MB = 38  # apex fuses 10^7 elements of fp32
+
+
+def latest(devices):
+    return LATEST.get(devices) or math.sqrt(2 * math.log(devices))
+
+
+def costs(scale):
+    return ",".join(f"{kind}:{scale * HOST_WORK['costs_us'][kind]:.4f}us" for kind in OF_DATAPARALLEL)
+
+
+def workload_file(simulator, cell):
+    """Written once a model and precision."""
+    counts = cell.of
+    name = f"{cell.model}-{cell.elements}"
+    gflop = 3 * counts.get("forward_gflop_per_sample", 1.0)
+    return simulator.workload_file(name, workloads.workload(cell.model, counts, cell.elements, gflop / 3))
+
+
+def command(simulator, cell, scale=1.0, link=None, bucket=None):
+    """`scale`: of the interpreter's costs; `link`: GB/s between a device and the host; `bucket`: MiB."""
+    words = [f"--model={workload_file(simulator, cell)}", f"--hardware={simulator.hardware(cell.hardware, link)}", f"--strategy={cell.strategy}",
+             f"--devices={cell.devices}", f"--batch-per-device={cell.batch}", f"--single-step={1e6 * cell.single:.3f}us"]
+    if cell.strategy == "dp":
+        return [*words, "--input=pageable", "--interpreter-lock=on", f"--dispatch-cost={costs(scale)}"]
+    if bucket is None and "apex" in cell.software:
+        bucket = APEX_BUCKET_MB
+    return words + ([f"--bucket-mb={bucket}"] if bucket else [])
+
+
+def with_constants(step, cell, constants):
+    """A simulated step of ddp with its wrapper's time per parameter tensor and the lateness of the slowest rank."""
+    own = constants["per_parameter_us"] * 1e-6 * cell.of["parameter_tensors"]
+    return (step + own) * (1 + constants["skew"] * latest(cell.devices))
+
+
+def bare_sum(cell):
+    """The published step of one device and what the host was measured to add, or None."""
+    host = HOST_WORK["steps_ms"].get(cell.model)
+    if host is None or cell.strategy != "dp" or cell.devices > len(host):
+        return None
+    return cell.single + (host[cell.devices - 1] - host[0]) * 1e-3
+
+
+def exchanges_through_host(cell):
+    return bool(tables.THROUGH_HOST.search(cell.hardware))
