@@ -137,7 +137,8 @@ StepOptions step_options(const Values& values) {
                                     ? name_in_results(with_checksum(asked, "--hardware"))
                                     : with_figures(asked, "--hardware");
   }
-  if (values.is_given("single-step")) options.single_step = values.duration("single-step");
+  const Nanoseconds single_step = values.duration("single-step");
+  if (values.is_given("single-step")) options.single_step = single_step;
   set_calibration(values, options);
   set_timing(values, options);
   set_simulated_timing(values, options);
