@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors, least squares, and intervals from errors."""
+import itertools
 import math
 import statistics
 
@@ -24,9 +25,11 @@ def mean_size(errors):
 
 
 def least_squares(rows, values):
-    """The coefficients of least squares; rows that do not tell them apart give those that are left the smallest pivot."""
+    """The coefficients of least squares. Those that the rows do not tell apart share what they explain."""
     width = len(rows[0])
-    normal = [[sum(row[i] * row[j] for row in rows) + (1e-12 if i == j else 0) for j in range(width)]
+    sizes = [max(abs(row[i]) for row in rows) or 1.0 for i in range(width)]
+    rows = [[row[i] / sizes[i] for i in range(width)] for row in rows]
+    normal = [[sum(row[i] * row[j] for row in rows) + (1e-9 if i == j else 0) for j in range(width)]
               + [sum(row[i] * value for row, value in zip(rows, values))] for i in range(width)]
     for i in range(width):
         pivot = max(range(i, width), key=lambda j: abs(normal[j][i]))
@@ -35,7 +38,20 @@ def least_squares(rows, values):
             if j != i:
                 factor = normal[j][i] / normal[i][i]
                 normal[j] = [a - factor * b for a, b in zip(normal[j], normal[i])]
-    return [normal[i][width] / normal[i][i] for i in range(width)]
+    return [normal[i][width] / normal[i][i] / sizes[i] for i in range(width)]
+
+
+def least_squares_above_zero(rows, values):
+    """The same without coefficients below zero: of all choices of terms the one that is left with least."""
+    width, best = len(rows[0]), None
+    for chosen in itertools.chain.from_iterable(itertools.combinations(range(width), count) for count in range(width + 1)):
+        found = least_squares([[row[i] for i in chosen] for row in rows], values) if chosen else []
+        if any(value < 0 for value in found):
+            continue
+        left = sum((value - sum(found[k] * row[i] for k, i in enumerate(chosen))) ** 2 for row, value in zip(rows, values))
+        if best is None or left < best[0]:
+            best = left, [found[chosen.index(i)] if i in chosen else 0.0 for i in range(width)]
+    return best[1]
 
 
 def width_of(errors, promise=0.9):

@@ -42,10 +42,17 @@ def command(simulator, cell, scale=1.0, link=None, bucket=None):
     return words + ([f"--bucket-mb={bucket}"] if bucket else [])
 
 
+DDP_CONSTANTS = ("s_per_tensor", "s_per_byte", "lateness")  # of the step of one device, for each of latest()
+
+
+def terms_of_ddp(cell):
+    """What DDP_CONSTANTS multiply."""
+    return [cell.of["parameter_tensors"], cell.gradient_bytes, latest(cell.devices) * cell.single]
+
+
 def with_constants(step, cell, constants):
-    """A simulated step of ddp with its wrapper's time per parameter tensor and the lateness of the slowest rank."""
-    own = constants["per_parameter_us"] * 1e-6 * cell.of["parameter_tensors"]
-    return (step + own) * (1 + constants["skew"] * latest(cell.devices))
+    """A step with a wrapper's time per parameter tensor, what exchanging slows per byte, and the lateness of the slowest rank."""
+    return step + sum(constants[name] * term for name, term in zip(DDP_CONSTANTS, terms_of_ddp(cell)))
 
 
 def bare_sum(cell):

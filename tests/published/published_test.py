@@ -120,7 +120,7 @@ class Simulated(Harness):
         done = self.run_on(few_steps(), f"--check={BAR}", f"--csv={self.folder / 'steps.csv'}")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("dgx-a100 float: 6 steps", done.stdout)
-        self.assertIn("simulated, fitted without the family", done.stdout)
+        self.assertIn("simulated, costs measured on pretended devices", done.stdout)
         self.assertEqual(len((self.folder / "steps.csv").read_text().splitlines()), 7)
 
     def test_a_table_that_is_wrong_is_told(self):

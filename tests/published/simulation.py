@@ -58,6 +58,6 @@ class Simulator:
     def steps(self, commands):
         """The steps of many cells; each is simulated once."""
         wanted = [command for command in {tuple(command): None for command in commands} if command not in self.known]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
             self.known.update(zip(wanted, pool.map(lambda command: self.seconds(list(command)), wanted)))
         return [self.known[tuple(command)] for command in commands]

@@ -96,6 +96,27 @@ def without_wrapper(row):
     return float(found.group(1)) if found else None
 
 
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """By how many per cent throughput changed from one bucket size, in MiB, to another."""
+    cell: Cell
+    first: str
+    second: str
+    percent: float
+
+
+def bucket_changes(document):
+    """Of rows that tell changes, on the machine and at the batch of the row of the same source and model."""
+    for row in document.get("rows", []):
+        told = re.search(r"^([^,]+),.* bucket_cap_mb (\d+) to (\d+)", row.get("what", ""))
+        if not told:
+            continue
+        base = next(one for one in document["rows"] if one.get("model") == told.group(1) and one["source"] == row["source"])
+        known = next(cell for cell in throughput_cells({"rows": [base]}) if isinstance(cell, Cell))
+        for devices, percent in row["by_devices"].items():
+            yield Change(dataclasses.replace(known, devices=int(devices)), told.group(2), told.group(3), percent)
+
+
 def throughput_cells(document):
     for row in document["rows"]:
         if "unit" not in row:

@@ -27,6 +27,9 @@ NAMED = {
     "vgg16": {"match": ("VGG16",), "parameters": 138_357_544, "parameter_tensors": 32, "buffers": 0, "modules": 42,
               "leaf_modules": 39, "input": 150_528, "unit": 1},
 }
+# Calls from Python per module with compute: the module's own, and on average one more within. Chosen so that the host's work
+# of one device is that of the bare modules on pretended devices; no step of DataParallel went into it.
+CALLS = 2
 PIECE = 1024  # elements of tensors are multiples of it where they are large, so that replays fold them in rows
 
 
@@ -58,7 +61,7 @@ def workload(name, counts, elements=1.0, samples_gflop=1.0):
         "output": {"width": 1000, "objective": "cross-entropy", "classes": 1000},
         "tensors": [{"name": f"tensor{i}", "shape": [sizes[i]], "layer": f"layer{layer_of[i]}"} for i in reversed(range(tensors))],
         "buffers": [{"name": f"buffer{i}", "shape": [64]} for i in range(counts["buffers"])],
-        "layers": [{"name": f"layer{layer}", "calls": 1, "activation_bytes": 0,
+        "layers": [{"name": f"layer{layer}", "calls": CALLS, "activation_bytes": 0,
                     "forward": {"operations": 1 + of_layer[layer], "flops": flops},
                     "backward": {"operations": 1 + of_layer[layer], "flops": 2 * flops}} for layer in range(layers)],
     }
