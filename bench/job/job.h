@@ -83,7 +83,7 @@ struct Job {
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
   std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
-  std::vector<RankClass> rank_classes{};  // of simulated processes of unlike work; else empty
+  std::vector<RankClass> rank_classes{};  // of simulated processes; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
   // What a lone rank's communicator keeps on a core that is simulated (shared_memory/allocations.h).
   std::unique_ptr<Buffer> simulated_stage{};

@@ -117,10 +117,11 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   Job job;
   if (options.launch == Launch::kProcesses) {
     simulated::check_ranks(hardware, options.devices);
+    job.rank_classes = options.has_root ? classes_with_root(options.devices)
+                                        : std::vector<RankClass>{{0, options.devices}};
     platform.own_device = 0;
   }
-  if (options.launch == Launch::kProcesses && options.has_root) {
-    job.rank_classes = classes_with_root(options.devices);
+  if (job.rank_classes.size() > 1) {
     platform.devices = static_cast<int>(job.rank_classes.size());
     platform.own_device.reset();
   }

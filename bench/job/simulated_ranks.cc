@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/job/simulated_ranks.h"
 
+#include <utility>
+
 #include "common/comm/simulated/simulated_communicator.h"
 #include "common/parallel/independent.h"
 #include "common/runtime/simulated/simulated_platform.h"
@@ -49,27 +51,26 @@ void SimulatedRanks::synchronize() {
   processes_.meet();
 }
 
-// The figures that `collect` has of each class's rank, for every rank of the class.
+// The figures that `collect` has of each class's rank, under that rank's number.
 template <class Figures, class Collect>
-std::vector<Figures> SimulatedRanks::of_all_ranks(const Collect& collect) const {
+std::vector<Figures> SimulatedRanks::of_each_class(const Collect& collect) const {
   std::vector<Figures> all;
   for (std::size_t i = 0; i < classes_.size(); ++i) {
     for (Figures& figures : collect(*ranks_[i])) {
-      for (int rank = 0; rank < classes_[i].count; ++rank) {
-        figures.device = classes_[i].first + rank;
-        all.push_back(figures);
-      }
+      figures.device = classes_[i].first;
+      all.push_back(std::move(figures));
     }
   }
   return all;
 }
 
 std::vector<DeviceTimes> SimulatedRanks::collect_phases() {
-  return of_all_ranks<DeviceTimes>([](Strategy& rank) { return rank.collect_phases(); });
+  return of_each_class<DeviceTimes>([](Strategy& rank) { return rank.collect_phases(); });
 }
 
 std::vector<DeviceCollectives> SimulatedRanks::collect_collectives() {
-  return of_all_ranks<DeviceCollectives>([](Strategy& rank) { return rank.collect_collectives(); });
+  return of_each_class<DeviceCollectives>(
+      [](Strategy& rank) { return rank.collect_collectives(); });
 }
 
 int SimulatedRanks::devices_used() const {

@@ -16,7 +16,7 @@ namespace tandem::bench {
 [[nodiscard]] std::vector<RankClass> classes_with_root(int ranks);
 
 // Simulated ranks that are processes of unlike work: a rank of each class runs, on the device of
-// the class's number, and its figures are those of all ranks of the class.
+// the class's number, and its figures, which are those of all ranks of the class, are given once.
 class SimulatedRanks final : public Strategy {
  public:
   using Make = std::function<std::unique_ptr<Strategy>(Device&, Communicator&)>;
@@ -45,7 +45,7 @@ class SimulatedRanks final : public Strategy {
     return *ranks_[static_cast<std::size_t>(index)];
   }
   template <class Figures, class Collect>
-  [[nodiscard]] std::vector<Figures> of_all_ranks(const Collect& collect) const;
+  [[nodiscard]] std::vector<Figures> of_each_class(const Collect& collect) const;
 
   const std::vector<RankClass> classes_;
   simulated::SimulatedProcesses processes_;

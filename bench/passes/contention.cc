@@ -213,7 +213,7 @@ std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
     MeasuredBlocks blocks(*strategy, job, options, *is_on);
     for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
     *is_on = true;
-    return blocks.times().gather_phases(bootstrap);
+    return blocks.times().gather_phases(bootstrap, job);
   });
 }
 

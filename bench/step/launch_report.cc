@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "bench/driver/google_benchmark.h"
 #include "common/base/checksummed_file.h"
@@ -134,6 +135,25 @@ void add_collectives(results::LaunchRecord& record, const Measurement& measureme
   if (devices.empty() || !are_alike(devices)) return;
   for (std::size_t i = 0; i < devices.front().samples.front().size(); ++i) {
     record.collectives.push_back(collective_of(devices, i));
+  }
+}
+
+void add_memory(results::LaunchRecord& record, const Measurement& measurement) {
+  for (const MemoryUse& use : measurement.memory) {
+    record.memory.push_back({.device = static_cast<int>(record.memory.size()),
+                             .capacity_bytes = use.capacity.value,
+                             .peak_bytes = use.peak.value});
+  }
+}
+
+// The figures are those of each class of ranks, whose number the entries tell.
+void count_ranks(results::LaunchRecord& record, const std::vector<RankClass>& classes) {
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const auto [first, count] = classes[i];
+    const std::optional<int> told = count > 1 ? std::optional(count) : std::nullopt;
+    if (i < record.phases.size()) record.phases[i].count = told;
+    record.memory[i].device = first;
+    record.memory[i].count = told;
   }
 }
 
@@ -272,10 +292,8 @@ results::LaunchRecord record_of(const StepOptions& options, const Job& job, cons
   record.step_seconds = measurement.step_seconds;
   add_phases(record, measurement, options::traits_of(options.variant.strategy).has_root());
   add_collectives(record, measurement);
-  for (std::size_t i = 0; i < measurement.memory.size(); ++i) {
-    const MemoryUse& use = measurement.memory[i];
-    record.memory.push_back({static_cast<int>(i), use.capacity.value, use.peak.value});
-  }
+  add_memory(record, measurement);
+  count_ranks(record, job.rank_classes);
   record.gpus = measurement.gpus;
   record.joules_per_step = measurement.joules_per_step;
   record.taken = measurement.taken;

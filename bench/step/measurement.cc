@@ -113,8 +113,8 @@ class StepBenchmark {
 
   // The measurement of the driver's run. Collective.
   [[nodiscard]] Measurement gathered(Bootstrap& bootstrap) {
-    found_.phases = times_.gather_phases(bootstrap);
-    found_.collectives = times_.gather_collectives(bootstrap);
+    found_.phases = times_.gather_phases(bootstrap, job_);
+    found_.collectives = times_.gather_collectives(bootstrap, job_);
     found_.bucket_sizes = strategy_.bucket_sizes();
     found_.memory = gather_memory(bootstrap, job_);
     if (!is_simulated(job_)) found_.taken = taken_.gather(bootstrap, job_.nodes);

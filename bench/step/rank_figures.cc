@@ -96,11 +96,13 @@ std::vector<std::vector<Figures>> gather(Bootstrap& bootstrap, std::vector<Figur
   return by_rank;
 }
 
-// All ranks' devices, in rank order. Ranks have a device each, and on several nodes count the
-// devices of their own node: the job's devices are counted by rank.
+// All ranks' devices, in rank order; of simulated processes this one has all figures. Ranks have a
+// device each, and on several nodes count the devices of their own node: the job's devices are
+// counted by rank.
 template <class Figures>
 std::vector<DeviceSamples<Figures>> gather_devices(
-    Bootstrap& bootstrap, const std::vector<DeviceSamples<Figures>>& mine) {
+    Bootstrap& bootstrap, const Job& job, const std::vector<DeviceSamples<Figures>>& mine) {
+  if (!job.rank_classes.empty()) return mine;
   std::vector<DeviceSamples<Figures>> all;
   const auto by_rank = gather(bootstrap, mine);
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
@@ -134,26 +136,23 @@ void RankTimes::add_sample(Strategy& strategy) {
   }
 }
 
-std::vector<DevicePhaseTimes> RankTimes::gather_phases(Bootstrap& bootstrap) const {
-  return gather_devices(bootstrap, phases_);
+std::vector<DevicePhaseTimes> RankTimes::gather_phases(Bootstrap& bootstrap, const Job& job) const {
+  return gather_devices(bootstrap, job, phases_);
 }
 
-std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& bootstrap) const {
-  return gather_devices(bootstrap, collectives_);
+std::vector<DeviceCollectiveTimes> RankTimes::gather_collectives(Bootstrap& bootstrap,
+                                                                 const Job& job) const {
+  return gather_devices(bootstrap, job, collectives_);
 }
 
 std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, const Job& job) {
   std::vector<MemoryUse> here;
-  if (!job.rank_classes.empty()) {
-    for (std::size_t i = 0; i < job.rank_classes.size(); ++i) {
-      const MemoryUse of_each = job.platform->device(static_cast<int>(i)).memory();
-      here.insert(here.end(), static_cast<std::size_t>(job.rank_classes[i].count), of_each);
-    }
-  } else if (job.launch == Launch::kProcesses) {
+  if (job.launch == Launch::kProcesses && job.rank_classes.size() < 2) {
     here.push_back(job.device->memory());  // a process may not hold the other ranks' devices
   } else {
     for (const Device* const device : devices_of(*job.platform)) here.push_back(device->memory());
   }
+  if (!job.rank_classes.empty()) return here;
   std::vector<MemoryUse> all;
   for (const std::vector<MemoryUse>& theirs : gather(bootstrap, here)) {
     all.insert(all.end(), theirs.begin(), theirs.end());

@@ -26,16 +26,20 @@ class RankTimes {
   // Adds the phase times and collectives of the latest sample.
   void add_sample(Strategy& strategy);
 
-  // The times of all ranks' devices, the same on every rank. Collective.
-  [[nodiscard]] std::vector<DevicePhaseTimes> gather_phases(Bootstrap& bootstrap) const;
-  [[nodiscard]] std::vector<DeviceCollectiveTimes> gather_collectives(Bootstrap& bootstrap) const;
+  // The times of all ranks' devices, the same on every rank; of simulated processes those of each
+  // class of ranks. Collective.
+  [[nodiscard]] std::vector<DevicePhaseTimes> gather_phases(Bootstrap& bootstrap,
+                                                            const Job& job) const;
+  [[nodiscard]] std::vector<DeviceCollectiveTimes> gather_collectives(Bootstrap& bootstrap,
+                                                                      const Job& job) const;
 
  private:
   std::vector<DevicePhaseTimes> phases_;
   std::vector<DeviceCollectiveTimes> collectives_;
 };
 
-// The memory of every device of the job, the same on every rank. Collective.
+// The memory of every device of the job, the same on every rank; of simulated processes that of
+// each class of ranks. Collective.
 [[nodiscard]] std::vector<MemoryUse> gather_memory(Bootstrap& bootstrap, const Job& job);
 
 }  // namespace tandem::bench

@@ -30,7 +30,7 @@ std::unique_ptr<Strategy> make_ddp_replicate(Job& job, const Model& model, const
     return std::make_unique<dp::DdpReplicate>(*job.platform, device, model, ranks,
                                               variant.training);
   };
-  if (job.rank_classes.empty()) return make_rank(*job.device, *job.communicator);
+  if (job.rank_classes.size() < 2) return make_rank(*job.device, *job.communicator);
   return std::make_unique<SimulatedRanks>(*job.platform, job.rank_classes, variant.dp.communicators,
                                           make_rank);
 }

@@ -35,6 +35,15 @@ std::string_view to_string(Status status) {
   return kStatusNames.at(static_cast<std::size_t>(status));
 }
 
+std::vector<std::int64_t> peaks_by_device(const LaunchRecord& record) {
+  std::vector<std::int64_t> peaks;
+  for (const DeviceMemory& memory : record.memory) {
+    peaks.insert(peaks.end(), static_cast<std::size_t>(memory.count.value_or(1)),
+                 memory.peak_bytes);
+  }
+  return peaks;
+}
+
 std::string to_json_line(const LaunchRecord& record) { return json_line(record); }
 std::string to_json_line(const GpuRecord& gpu) { return json_line(gpu); }
 std::string to_json_line(const ThreadPlace& thread) { return json_line(thread); }

@@ -46,7 +46,9 @@ inline constexpr std::array<std::string_view, 3> kStatusNames{"ok", "skipped", "
 [[nodiscard]] std::string_view to_string(Status status);
 
 struct DevicePhases {
-  int device = 0;                              // number over the whole job; -1: not one device
+  int device = 0;  // number over the whole job; -1: not one device
+  // Simulated devices of equal work, from `device` on, that these figures are of; absent: one.
+  std::optional<int> count{};
   std::map<std::string, double> mean_seconds;  // per step, by phase name (trace/step_observer.h)
   double span_seconds = 0;                     // mean of last phase mark minus first, per step
 };
@@ -54,7 +56,8 @@ struct DevicePhases {
 // One gradient collective of a step, on every rank.
 struct CollectiveRecord {
   std::int64_t bytes = 0;  // bytes of gradients
-  // The mean time per step on the communication stream, by device, waiting for peers included.
+  // The mean time per step on the communication stream, by entry of `phases`, waiting for peers
+  // included.
   std::vector<double> mean_seconds;
   // The mean over samples of the least time of all devices, which is the time of the rank that
   // waited for no other.
@@ -63,6 +66,7 @@ struct CollectiveRecord {
 
 struct DeviceMemory {
   int device = 0;
+  std::optional<int> count{};  // as in DevicePhases
   std::int64_t capacity_bytes = 0;
   std::int64_t peak_bytes = 0;
 };
@@ -258,6 +262,9 @@ struct LaunchRecord {
   ModelFacts model;
   MachineFacts machine;
 };
+
+// The peak memory of each device, also of those that one entry of `memory` is of.
+[[nodiscard]] std::vector<std::int64_t> peaks_by_device(const LaunchRecord& record);
 
 // Whether "attention", as resolved, is computed by products and softmax, not by one fused kernel.
 [[nodiscard]] inline bool is_unfused(std::string_view attention) {

@@ -17,7 +17,7 @@ namespace tandem::results {
 
 // The schema version of the journal and of the key `tandem` in results.json. Additions raise the
 // minor number; renaming or removing a field raises the major number.
-inline constexpr std::string_view kSchemaVersion = "1.7.0";
+inline constexpr std::string_view kSchemaVersion = "1.8.0";
 
 // Throws a failure that names `source` where the text is no version, or has a newer major number.
 void check_schema_version(std::string_view version, std::string_view source);
@@ -26,6 +26,8 @@ inline constexpr FieldRule kRequired{.required = true};
 // Seconds. The longest time is some 30 years: a longer one was not measured, and its square may
 // overflow. A time may be negative, since some fields are differences.
 inline constexpr FieldRule kTime{.range = {.least = -1e9, .most = 1e9}};
+// How many devices an entry is of. Readers list each, so a count has an end.
+inline constexpr FieldRule kDeviceCount{.range = {.least = 1, .most = 1 << 20}};
 
 constexpr std::array<std::string_view, 3> json_names(Status) { return kStatusNames; }
 constexpr std::array<std::string_view, 2> json_names(Statistic) { return kStatisticNames; }
@@ -42,6 +44,7 @@ void finish_reading(Cell& cell, const JsonValue& json);
 
 constexpr auto json_fields(const DevicePhases*) {
   return std::tuple(field("device", &DevicePhases::device),
+                    field("count", &DevicePhases::count, kDeviceCount),
                     field("mean_seconds", &DevicePhases::mean_seconds, kTime),
                     field("span_seconds", &DevicePhases::span_seconds, kTime));
 }
@@ -75,6 +78,7 @@ constexpr auto json_fields(const CollectiveRecord*) {
 
 constexpr auto json_fields(const DeviceMemory*) {
   return std::tuple(field("device", &DeviceMemory::device),
+                    field("count", &DeviceMemory::count, kDeviceCount),
                     field("capacity_bytes", &DeviceMemory::capacity_bytes),
                     field("peak_bytes", &DeviceMemory::peak_bytes));
 }

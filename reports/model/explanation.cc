@@ -129,9 +129,10 @@ std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
     const MeasuredLadder::Launches& launches = *ladder.find(rung);
     PeakMemory peak{.label = launches.rung.label, .bytes = {}};
     for (const LaunchRecord* record : launches.measured) {
-      peak.bytes.resize(std::max(peak.bytes.size(), record->memory.size()));
-      for (std::size_t i = 0; i < record->memory.size(); ++i) {
-        peak.bytes[i] = std::max(peak.bytes[i], record->memory[i].peak_bytes);
+      const std::vector<std::int64_t> held = results::peaks_by_device(*record);
+      peak.bytes.resize(std::max(peak.bytes.size(), held.size()));
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        peak.bytes[i] = std::max(peak.bytes[i], held[i]);
       }
     }
     if (!peak.bytes.empty()) peaks.push_back(peak);

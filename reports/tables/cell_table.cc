@@ -236,16 +236,13 @@ TextTable energy_table(const Summary& summary) {
 }
 
 std::vector<std::int64_t> peak_memory(const CellSummary& cell) {
-  std::map<int, std::int64_t> most;
+  std::vector<std::int64_t> most;
   for (const results::LaunchRecord* record : cell.measured) {
-    for (const results::DeviceMemory& memory : record->memory) {
-      std::int64_t& peak = most[memory.device];
-      peak = std::max(peak, memory.peak_bytes);
-    }
+    const std::vector<std::int64_t> peaks = results::peaks_by_device(*record);
+    most.resize(std::max(most.size(), peaks.size()));
+    for (std::size_t i = 0; i < peaks.size(); ++i) most[i] = std::max(most[i], peaks[i]);
   }
-  std::vector<std::int64_t> peaks;
-  for (const auto& [device, bytes] : most) peaks.push_back(bytes);
-  return peaks;
+  return most;
 }
 
 std::optional<double> root_burden(const std::vector<std::int64_t>& peaks) {

@@ -158,5 +158,17 @@ TEST(DeviceMemory, PeakIsTheMostOverLaunches) {
   EXPECT_FALSE(root_burden({5}));
 }
 
+TEST(DeviceMemory, RanksThatOneStandsFor_HaveItsPeakEach) {
+  Synthetic synthetic = with_phases();
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    record.memory = {{.device = 0, .capacity_bytes = 400, .peak_bytes = 300},
+                     {.device = 1, .count = 3, .capacity_bytes = 400, .peak_bytes = 100}};
+  }
+  const Summary summary = summarize(synthetic.document());
+  const auto peaks = peak_memory(summary.cells[0]);
+  EXPECT_THAT(peaks, testing::ElementsAre(300, 100, 100, 100));
+  EXPECT_DOUBLE_EQ(root_burden(peaks).value(), 3);
+}
+
 }  // namespace
 }  // namespace tandem::reports

@@ -102,7 +102,7 @@ TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
 TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   const nlohmann::json json = written();
   EXPECT_EQ(json.size(), 3U);
-  EXPECT_EQ(json["tandem"]["schema_version"], "1.7.0");
+  EXPECT_EQ(json["tandem"]["schema_version"], "1.8.0");
   EXPECT_EQ(json["tandem"]["launches"].size(), 3U);
   EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
 }

@@ -109,12 +109,13 @@ inline LaunchRecord full_record() {
   record.warmup_steps = 4;
   record.warmup_seconds = 0.7;
   record.step_seconds = {0.010, 0.012, 0.011, 0.1 + 0.2};
-  record.phases = {{.device = 0,
-                    .mean_seconds = {{"forward", 0.004}, {"backward", 0.005}},
-                    .span_seconds = 0.0095},
-                   {.device = 1, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
+  record.phases = {
+      {.device = 0,
+       .mean_seconds = {{"forward", 0.004}, {"backward", 0.005}},
+       .span_seconds = 0.0095},
+      {.device = 1, .count = 3, .mean_seconds = {{"idle", 0.001}}, .span_seconds = 0.0096}};
   record.remainder_seconds = 0.0001;
-  record.memory = {{.device = 1, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
+  record.memory = {{.device = 1, .count = 3, .capacity_bytes = 1 << 30, .peak_bytes = 1 << 20}};
   record.gpus = full_gpus();
   record.joules_per_step = 3.5;
   record.taken = full_taken_time();
