@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <utility>
 
 #include "bench/driver/sampler.h"
@@ -93,9 +94,34 @@ timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& s
   timeline::Process mine = recorder.collect();
   mine.tracks.insert(mine.tracks.begin(), harness.take());
   mine.rank = ranks.rank();
-  mine.host = host_name();
+  mine.host = is_simulated(job) ? job.simulated_hardware : host_name();
   if (is_apart && job.nodes.node_of(ranks.rank()) != 0) align(mine, ClockFit(before, after));
   return mine;
+}
+
+// The simulated ranks that one process ran, by class. A class's device has its number.
+std::vector<timeline::Process> by_class(timeline::Process all,
+                                        const std::vector<RankClass>& classes) {
+  std::vector<timeline::Process> processes;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    timeline::Process one{.rank = classes[i].first, .host = all.host};
+    if (classes[i].count > 1) one.count = classes[i].count;
+    const auto is_here = [i](int device) {
+      return device == static_cast<int>(i) || (i == 0 && device == timeline::kNoDevice);
+    };
+    for (timeline::Track& track : all.tracks) {
+      if (!is_here(track.device)) continue;
+      if (track.device != timeline::kNoDevice) track.device = one.rank;
+      one.tracks.push_back(std::move(track));
+    }
+    for (timeline::Bucket& bucket : all.buckets) {
+      if (!is_here(bucket.device)) continue;
+      one.buckets.push_back(bucket);
+      one.buckets.back().device = one.rank;
+    }
+    processes.push_back(std::move(one));
+  }
+  return processes;
 }
 
 timeline::Process recorded(Bootstrap& bootstrap, Job& job, const StepOptions& options,
@@ -170,15 +196,20 @@ void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, con
                  const results::LaunchRecord& untraced) {
   // Each rank sends its own process as a trace file, so that one format serves in transit and at
   // the end.
+  timeline::Process process = recorded(bootstrap, job, options, model);
+  std::vector<timeline::Process> processes =
+      job.rank_classes.empty() ? std::vector{std::move(process)}
+                               : by_class(std::move(process), job.rank_classes);
   const std::string mine =
-      timeline::to_json({.facts = {}, .processes = {recorded(bootstrap, job, options, model)}});
+      timeline::to_json({.facts = {}, .processes = std::move(processes)});
   const std::vector<std::string> all = gathered(bootstrap, job, mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
     timeline::Trace trace;
     trace.untraced = figures_of(untraced, options.variant.strategy);
     for (const std::string& one : all) {
-      trace.processes.push_back(timeline::parse_trace(one, "a rank's timeline").processes.front());
+      std::ranges::move(timeline::parse_trace(one, "a rank's timeline").processes,
+                        std::back_inserter(trace.processes));
     }
     trace.facts = facts_of(job, options, trace.processes);
     match_collectives(trace);

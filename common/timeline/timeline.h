@@ -82,7 +82,8 @@ struct Bucket {
 
 struct Process {
   int rank = 0;
-  std::string host;
+  std::optional<int> count{};  // simulated ranks of equal work, from `rank` on; absent: one
+  std::string host;            // of simulated ranks the hardware
   // Before the pass rank 0's clock was ahead of this rank's clock by the offset, and gained the
   // drift in seconds per second. The process's times are on rank 0's clock, off by at most the
   // error, either way.

@@ -18,6 +18,7 @@ inline constexpr std::string_view kTraceVersion = "1.2.0";
 constexpr auto json_fields(const Process*) {
   constexpr FieldRule kRequired{.required = true};
   return std::tuple(field("rank", &Process::rank, kRequired),
+                    field("count", &Process::count, {.range = {.least = 2, .most = 1 << 20}}),
                     field("host", &Process::host, kRequired),
                     field("clock_offset_ns", &Process::clock_offset, kRequired),
                     field("clock_drift", &Process::clock_drift, kRequired),

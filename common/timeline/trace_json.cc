@@ -86,7 +86,7 @@ class Writer {
 
   void name_process() {
     add_facts("process_name", 0, [&](JsonWriter& json) {
-      json.value("name", fmt::format("rank {} on {}", process_.rank, process_.host));
+      json.value("name", fmt::format("{} on {}", ranks_text(process_), process_.host));
       write_fields(json, process_);
       if (process_.cuda_times.empty()) return;
       json.value("cuda_times", process_.cuda_times);
@@ -191,6 +191,10 @@ class Writer {
   }
 
   [[nodiscard]] static bool is_compute(const Track& track) { return track.name == "compute"; }
+  [[nodiscard]] static std::string ranks_text(const Process& process) {
+    if (!process.count) return fmt::format("rank {}", process.rank);
+    return fmt::format("ranks {} to {}", process.rank, process.rank + *process.count - 1);
+  }
 
   const Process& process_;
   const Nanoseconds origin_;

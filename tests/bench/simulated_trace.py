@@ -48,6 +48,19 @@ def check(cell, folder):
         inside = [step for step in steps if step["ts"] - 0.01 <= slice_["ts"]
                   and slice_["ts"] + slice_["dur"] <= step["ts"] + step["dur"] + 0.01]
         assert inside, f"{cell}: {slice_} lies in no step"
+    check_names(timeline, cell)
+
+
+def check_names(timeline, cell):
+    """Processes are named by the ranks that they stand for, and their devices by the first of these."""
+    def names(what):
+        return [event["args"]["name"] for event in timeline["traceEvents"] if event["ph"] == "M" and event["name"] == what]
+    ranks = {"--strategy=dp": ["rank 0"], "--strategy=ddp": ["ranks 0 to 7"],
+             "--strategy=ddp-replicate": ["rank 0", "ranks 1 to 6", "rank 7"]}[cell[0]]
+    assert names("process_name") == [f"{one} on a100-sxm4-8" for one in ranks], names("process_name")
+    devices = {name.split()[1] for name in names("thread_name") if name.startswith("device ")}
+    first = {"--strategy=dp": {"0", "1", "2", "3"}}.get(cell[0], {one.split()[1] for one in ranks})
+    assert devices == first, f"{cell}: {names('thread_name')}"
 
 
 with tempfile.TemporaryDirectory() as scratch:
