@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "bench/job/simulated_ranks.h"
 #include "common/base/error.h"
@@ -13,6 +14,7 @@
 #include "common/hardware/calibration.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/simulated/simulated_platform.h"
+#include "common/runtime/simulated/task.h"
 
 namespace tandem::bench {
 namespace {
@@ -87,6 +89,7 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
   }
   machine.extras.costs->scale_by(options.scale);
   machine.extras.of_cores = is_of_cores;
+  machine.extras.has_measured_links = !is_described && !options.link;
   set_link(options, is_of_cores, machine);
   return machine;
 }
@@ -104,9 +107,24 @@ std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options) {
   return simulated::make_folded_bootstrap(has_all_ranks ? 1 : options.devices);
 }
 
-std::string take_cost_basis(const Job& job) {
-  if (!is_simulated(job)) return "";
-  return simulated::simulation_of(*job.device).costs().take_account();
+std::map<std::string, double> take_path_shares(const Job& job) {
+  if (!is_simulated(job)) return {};
+  return simulated::simulation_of(*job.device).schedule().take_path_account().shares();
+}
+
+std::string path_words(const std::map<std::string, double>& shares) {
+  std::string words = "critical path:";
+  std::string_view latest;  // what the words speak of: "operations"
+  for (const std::string_view name : simulated::kTimeNames) {
+    const auto found = shares.find(std::string(name));
+    if (found == shares.end()) continue;
+    const std::string_view of = name.substr(0, name.find(' '));
+    if (of != latest) words += fmt::format("{} {}", latest.empty() ? "" : ";", of);
+    words += fmt::format("{} {:.3g} %{}", of == latest ? "," : "", 100 * found->second,
+                         name.substr(of.size()));
+    latest = of;
+  }
+  return words;
 }
 
 Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <optional>
 
 #include "bench/driver/google_benchmark.h"
+#include "bench/job/simulated_job.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/units.h"
 #include "common/comm/mpi/mpi_bootstrap.h"
@@ -160,12 +162,12 @@ void count_ranks(results::LaunchRecord& record, const std::vector<RankClass>& cl
 // The modelled parts of the launch, which are no measurement of this machine, as the reader is
 // told.
 std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
-                                     const std::string& basis) {
+                                     const std::map<std::string, double>& rests_on) {
   std::vector<std::string> modelled;
   if (is_simulated(job)) {
     modelled.push_back(fmt::format("hardware {}: all times are simulated", job.simulated_hardware));
   }
-  if (!basis.empty()) modelled.push_back(basis);
+  if (!rests_on.empty()) modelled.push_back(path_words(rests_on));
   if (!options.workload_origin.empty()) modelled.push_back(options.workload_origin);
   if (options.single_step) {
     modelled.push_back(fmt::format("operations scaled by {:.4g} to a single step of {}",
@@ -189,7 +191,7 @@ std::string model_of(const Device& gpu) {
 
 results::LaunchRecord common_record(const StepOptions& options, const Job& job, const Model& model,
                                     const results::MachineFacts& machine,
-                                    const std::string& cost_basis = "") {
+                                    const std::map<std::string, double>& rests_on = {}) {
   results::LaunchRecord record;
   record.cell = cell_of(options, job.platform->backend());
   record.mode = options.free_running > 0 ? "free-running" : "synchronous";
@@ -202,7 +204,8 @@ results::LaunchRecord common_record(const StepOptions& options, const Job& job, 
                   .flops_per_sample = model.flops_per_sample(),
                   .operations_per_step = work.operations(),
                   .optimizer_bytes_per_step = work.optimizer_bytes.value};
-  record.modelled = modelled_in(options, job, cost_basis);
+  record.modelled = modelled_in(options, job, rests_on);
+  if (!rests_on.empty()) record.rests_on = rests_on;
   record.planted = options.planted;
   record.core_gflops = job.core_gflops;
   record.machine = machine;
@@ -284,8 +287,7 @@ results::MachineFacts machine_of(const Job& job) {
 results::LaunchRecord record_of(const StepOptions& options, const Job& job, const Model& model,
                                 const Measurement& measurement,
                                 const results::MachineFacts& machine) {
-  results::LaunchRecord record =
-      common_record(options, job, model, machine, measurement.cost_basis);
+  results::LaunchRecord record = common_record(options, job, model, machine, measurement.rests_on);
   record.first_step_seconds = measurement.warmup.first_step.count();
   record.warmup_steps = measurement.warmup.steps;
   record.warmup_seconds = measurement.warmup.time.count();

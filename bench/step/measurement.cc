@@ -128,7 +128,7 @@ class StepBenchmark {
     found_.step_seconds.clear();  // from the repetition before
     link_.leave_out();
     taken_.begin();
-    static_cast<void>(take_cost_basis(job_));  // of the warm-up
+    static_cast<void>(take_path_shares(job_));  // of the warm-up
     for ([[maybe_unused]] auto iteration : state) {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
@@ -136,7 +136,7 @@ class StepBenchmark {
       times_.add_sample(strategy_);
     }
     taken_.end();
-    found_.cost_basis = take_cost_basis(job_);
+    found_.rests_on = take_path_shares(job_);
     const double steps = static_cast<double>(samples_) * options_.steps_per_sample();
     steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);

@@ -227,18 +227,4 @@ Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size
   return rounded_time(seconds_at(curve, bytes)->seconds.front());
 }
 
-std::string OperationCosts::take_account() {
-  constexpr std::array<std::string_view, kCostBases> kWords{"measured", "interpolated", "scaled",
-                                                            "described"};
-  double all = 0;
-  for (const Nanoseconds time : account_) all += static_cast<double>(time.count());
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < kCostBases; ++i) {
-    const auto time = static_cast<double>(account_[i].count());
-    if (time > 0) parts.push_back(fmt::format("{:.3g} % {}", 100 * time / all, kWords[i]));
-  }
-  account_ = {};
-  return parts.empty() ? "" : fmt::format("operations: {}", fmt::join(parts, ", "));
-}
-
 }  // namespace tandem

@@ -4,7 +4,6 @@
 // little beyond them, or the description's roofline where there is a description.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +24,6 @@ enum class CostBasis {
   kScaled,        // beyond the measured sizes, by no more than a factor of four
   kDescribed,     // the description's roofline
 };
-inline constexpr std::size_t kCostBases = 4;
 
 struct OperationCost {
   std::vector<Nanoseconds> times{};  // by order of occurrence in a step, in turn; one or more
@@ -81,7 +79,7 @@ struct CalibratedSteps {
 [[nodiscard]] std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
                                                const CalibratedSteps& steps);
 
-// The costs of operations of one model on one machine. Thread-safe but for the account.
+// The costs of operations of one model on one machine.
 class OperationCosts {
  public:
   // Costs by the description alone.
@@ -112,14 +110,6 @@ class OperationCosts {
   // measured, and on a machine that is described.
   [[nodiscard]] Nanoseconds work_of_collective(std::string_view name, Bytes size, int ranks) const;
 
-  // Adds the time of an operation to the account of what times rest on.
-  void note(CostBasis basis, Nanoseconds time) {
-    account_[static_cast<std::size_t>(basis)] += time;
-  }
-  // The account since the last call, in words: "operations: 97 % measured, 3 % interpolated".
-  // Empty where no operation took time.
-  [[nodiscard]] std::string take_account();
-
  private:
   struct Curves {
     std::map<std::string, std::vector<SizedTimes>, std::less<>> by_key;
@@ -135,7 +125,6 @@ class OperationCosts {
   double slowest_ = 1;
   Curves of_model_{};
   Curves of_sizes_{};
-  std::array<Nanoseconds, kCostBases> account_{};
   double scale_ = 1;
 };
 

@@ -215,6 +215,9 @@ struct LaunchRecord {
   std::vector<std::string> warnings;  // warnings of the measuring program, a line each
   // The modelled, not measured, parts: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
   std::vector<std::string> modelled;
+  // Of a simulated launch: shares of its steps' critical path, by what they are of and rest on:
+  // "operations measured", "collectives described", "host", ...
+  std::optional<std::map<std::string, double>> rests_on{};
   std::string planted;               // "backward:1ms": a delay added on purpose; empty: no delay
   int devices_used = 0;              // fewer than the cell's for a small batch; 0: not known
   double dispatches_per_step = 0;    // calls with the dispatch cost, all devices together

@@ -155,6 +155,7 @@ constexpr auto json_fields(const LaunchRecord*) {
       field("launch_index", &R::launch_index, {.range = {.least = 0}}), field("mode", &R::mode),
       field("precision", &R::precision), field("oversubscribed", &R::oversubscribed),
       field("warnings", &R::warnings), field("modelled", &R::modelled),
+      field("rests_on", &R::rests_on, {.range = {.least = 0, .most = 1}}),
       field("planted", &R::planted), field("devices_used", &R::devices_used),
       field("dispatches_per_step", &R::dispatches_per_step),
       field("link_lateness_seconds", &R::link_lateness_seconds, kTime),

@@ -15,6 +15,18 @@ const HeldOut* row_of(const std::vector<HeldOut>& rows, const results::Cell& cel
 
 }  // namespace
 
+std::array<double, kPathBases.size()> path_by_basis(const std::map<std::string, double>& rests_on) {
+  std::array<double, kPathBases.size()> shares{};
+  for (const auto& [name, share] : rests_on) {
+    const std::string_view basis = std::string_view(name).substr(name.rfind(' ') + 1);
+    const auto found = std::ranges::find(kPathBases, basis);
+    if (found != kPathBases.end()) {
+      shares[static_cast<std::size_t>(found - kPathBases.begin())] += share;
+    }
+  }
+  return shares;
+}
+
 SignsTold signs_told(const std::vector<HeldOut>& rows, const std::vector<StrategyPair>& comparisons,
                      double least) {
   SignsTold told;

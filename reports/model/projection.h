@@ -4,9 +4,12 @@
 // measured.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/results/launch_record.h"
@@ -24,10 +27,18 @@ struct HeldOutMemory {
 
 // A projected cell. Without a hold-out there is no interval.
 struct ProjectedCell {
-  results::Cell cell;  // of back end "simulated"
-  double seconds = 0;  // of a step
+  results::Cell cell;                        // of back end "simulated"
+  double seconds = 0;                        // of a step
+  std::map<std::string, double> rests_on{};  // LaunchRecord::rests_on
   std::optional<stats::Interval> interval{};
 };
+
+// The shares of a critical path by what they rest on alone, whatever they are of: "measured",
+// "interpolated", "scaled", "described", and those of "host" and "waiting"; 0 where there is none.
+inline constexpr auto kPathBases = std::to_array<std::string_view>(
+    {"measured", "interpolated", "scaled", "described", "host", "waiting"});
+[[nodiscard]] std::array<double, kPathBases.size()> path_by_basis(
+    const std::map<std::string, double>& rests_on);
 
 struct NotProjected {
   std::string cell;  // name

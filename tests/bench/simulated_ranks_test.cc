@@ -51,9 +51,12 @@ class SimulatedRanksTest : public testing::Test {
     step();
     static_cast<void>(ranks.collect_phases());
     const TimePoint start = platform->now();
+    simulated::Schedule& schedule = simulated::simulation_of(platform->device(0)).schedule();
+    static_cast<void>(schedule.take_path_account());
     step();
-    return {platform->now() - start, ranks.collect_phases(), ranks.devices_used(),
-            ranks.dispatches()};
+    const Nanoseconds taken = platform->now() - start;
+    EXPECT_EQ(schedule.take_path_account().total(), taken);
+    return {taken, ranks.collect_phases(), ranks.devices_used(), ranks.dispatches()};
   }
 
   HardwareDescription machine_ = test::round_machine();

@@ -44,6 +44,10 @@ def check(cell, folder):
     step = sum(record["step_seconds"]) / len(record["step_seconds"])
     parts = sum(record["critical"]["mean_seconds"].values()) + record["remainder_seconds"]
     assert abs(parts - step) < 1e-12, f"{cell}: phases add up to {parts}, and the step takes {step}"
+    shares = record["rests_on"]
+    assert abs(sum(shares.values()) - 1) < 1e-9, f"{cell}: {shares}"
+    assert not any("measured" in name for name in shares), f"{cell}: {shares} of a description"
+    assert "host" in shares and "operations described" in shares, f"{cell}: {shares}"
     check_counts(record, cell)
 
 

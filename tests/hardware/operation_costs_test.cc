@@ -192,14 +192,5 @@ TEST_F(CalibratedCosts, WorkOfCollectives_IsByBytes_InProportionBeyond) {
             Nanoseconds{0});
 }
 
-TEST_F(CalibratedCosts, AccountForWhatTheyRestOn_SinceTheLastAccount) {
-  OperationCosts all = costs();
-  EXPECT_EQ(all.take_account(), "");
-  all.note(CostBasis::kMeasured, Nanoseconds{970});
-  all.note(CostBasis::kInterpolated, Nanoseconds{30});
-  EXPECT_EQ(all.take_account(), "operations: 97 % measured, 3 % interpolated");
-  EXPECT_EQ(all.take_account(), "");
-}
-
 }  // namespace
 }  // namespace tandem

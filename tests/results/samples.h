@@ -95,6 +95,7 @@ inline LaunchRecord full_record() {
   record.oversubscribed = true;
   record.warnings = {"device 1 shares a core"};
   record.modelled = {"link 20us:1GBps", "interpreter lock"};
+  record.rests_on = {{"operations measured", 0.75}, {"host", 0.25}};
   record.planted = "backward:1ms";
   record.devices_used = 1;
   record.dispatches_per_step = 72.5;

@@ -56,7 +56,8 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
     AskedOperation asked{.name = name, .work = work, .peak = peak};
     std::string key;
     if (costs_.is_calibrated()) asked.key = key = key_of(op, name);
-    simulated_stream(stream).compute(next_time(asked, kIsOfAPass<Op> ? costs_.scale() : 1));
+    const auto [time, basis] = next_cost(asked, kIsOfAPass<Op> ? costs_.scale() : 1);
+    simulated_stream(stream).compute(time, basis);
   }
 
  private:
@@ -88,15 +89,20 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
     std::size_t next = 0;
   };
 
-  Nanoseconds next_time(const AskedOperation& asked, double factor) {
-    if (!costs_.is_calibrated()) return times(factor, costs_.cost_of(asked).times.front());
+  struct NextCost {
+    Nanoseconds time{0};
+    CostBasis basis = CostBasis::kDescribed;
+  };
+  NextCost next_cost(const AskedOperation& asked, double factor) {
+    if (!costs_.is_calibrated()) {
+      return {.time = times(factor, costs_.cost_of(asked).times.front())};
+    }
     const auto [found, is_new] = occurrences_.try_emplace(
         {std::string(asked.key), asked.work.flops, asked.work.moved.value});
     Occurrences& all = found->second;
     if (is_new) all.cost = costs_.cost_of(asked);
-    const Nanoseconds time = times(factor, all.cost.times[all.next++ % all.cost.times.size()]);
-    costs_.note(all.cost.basis, time);
-    return time;
+    const Nanoseconds time = all.cost.times[all.next++ % all.cost.times.size()];
+    return {times(factor, time), all.cost.basis};
   }
 
   OperationCosts& costs_;

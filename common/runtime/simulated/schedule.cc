@@ -46,12 +46,12 @@ CollectiveId Schedule::add_collective(const CollectivePlan& plan) {
   return add_to<CollectiveId>(resources_.collectives, plan);
 }
 
-TaskId Schedule::add(LaneId lane, const Work& work, TaskId after) {
+TaskId Schedule::add(LaneId lane, const Work& work, TaskId after, TimeOf of) {
   const auto task = static_cast<TaskId>(size());
   TANDEM_CHECK(after < task, "a task behind task {}, which is none yet",
                static_cast<std::int64_t>(after));
   TaskId& last = lanes_[index_of(lane)].last;
-  tasks_.push_back({lane, last, after, work});
+  tasks_.push_back({lane, last, after, work, of});
   last = task;
   return task;
 }
@@ -71,16 +71,19 @@ std::vector<Task> Schedule::take_back(TaskId first) {
 
 Nanoseconds Schedule::end_of(TaskId task) {
   if (task == kNoTask) return Nanoseconds{0};
-  if (index_of(task) >= ends_.size()) settle();
+  if (index_of(task) >= ends_.size()) settle(task);
   return ends_.at(index_of(task));
 }
 
-void Schedule::settle() {
-  const auto stuck = solve(tasks_, resources_, ends_);
+void Schedule::settle(TaskId asked) {
+  const auto first = static_cast<TaskId>(ends_.size());
+  std::vector<std::int32_t> deciders;
+  const auto stuck = solve(tasks_, resources_, ends_, deciders);
   if (stuck) {
     fail(ErrorKind::kLogic, "simulated {}: waits for ever, in a collective that lacks a rank",
          lanes_[index_of(*stuck)].name);
   }
+  add_critical_path({tasks_, first, ends_, deciders}, asked, path_account_);
   tasks_.clear();
 }
 

@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/runtime/simulated/critical_path.h"
 #include "common/runtime/simulated/fair_shares.h"
 #include "common/runtime/simulated/task.h"
 
@@ -45,8 +47,8 @@ class Schedule {
   [[nodiscard]] PathId add_path(Path links);
   [[nodiscard]] CollectiveId add_collective(const CollectivePlan& plan);
 
-  // Adds a task behind the lane's earlier ones; it also waits for `after`.
-  TaskId add(LaneId lane, const Work& work, TaskId after = kNoTask);
+  // Adds a task behind the lane's earlier ones; it also waits for `after`. Its time is `of` that.
+  TaskId add(LaneId lane, const Work& work, TaskId after = kNoTask, TimeOf of = TimeOf::kHost);
 
   [[nodiscard]] const CollectivePlan& plan_of(CollectiveId collective) const {
     return resources_.collectives[index_of(collective)];
@@ -61,6 +63,10 @@ class Schedule {
   // The time at which a task ends; 0 for kNoTask. Settles where need be. Throws a logic error,
   // which names a lane, where tasks wait for ever.
   [[nodiscard]] Nanoseconds end_of(TaskId task);
+
+  // The critical paths since the last call: of each settling that which ends with the task whose
+  // end was asked for.
+  [[nodiscard]] PathAccount take_path_account() { return std::exchange(path_account_, {}); }
 
   // What settling has cost so far, in begins and ends that it looked at; a task whose rate others
   // change has several ends.
@@ -77,12 +83,13 @@ class Schedule {
     TaskId last = kNoTask;
   };
 
-  void settle();
+  void settle(TaskId asked);
 
   Resources resources_;
   std::vector<Lane> lanes_;
   std::vector<Task> tasks_;        // the tasks that are not settled, in the order of their ids
   std::vector<Nanoseconds> ends_;  // the ends of all settled tasks, whose ids come first
+  PathAccount path_account_;
 };
 
 }  // namespace tandem::simulated

@@ -24,7 +24,7 @@ void SimulatedGraph::replay(Stream& /*stream*/) {
     const bool is_hosts = task.lane == simulation_.thread();
     const bool is_inside = task.after != kNoTask && task.after >= first_;
     const TaskId after = is_inside ? replayed[index_of(task.after) - index_of(first_)] : kNoTask;
-    replayed.push_back(is_hosts ? call : schedule.add(task.lane, anew(task.work), after));
+    replayed.push_back(is_hosts ? call : schedule.add(task.lane, anew(task.work), after, task.of));
   }
   for (const auto& [event, task] : recorded_) {
     event->set_latest(replayed[index_of(task) - index_of(first_)]);

@@ -16,6 +16,20 @@ const SimulatedEvent& simulated(const Event& event) {
   return static_cast<const SimulatedEvent&>(event);
 }
 
+TimeOf operation_time_of(CostBasis basis) {
+  switch (basis) {
+    case CostBasis::kMeasured:
+      return TimeOf::kMeasuredOperation;
+    case CostBasis::kInterpolated:
+      return TimeOf::kInterpolatedOperation;
+    case CostBasis::kScaled:
+      return TimeOf::kScaledOperation;
+    case CostBasis::kDescribed:
+      break;
+  }
+  return TimeOf::kDescribedOperation;
+}
+
 }  // namespace
 
 bool SimulatedEvent::is_done() const {
@@ -61,12 +75,12 @@ void SimulatedStream::wait(const Event& event) {
 }
 
 void SimulatedStream::start_after(TimePoint time) {
-  simulation_.schedule().add(lane_, NotBefore{time.time_since_epoch()});
+  simulation_.schedule().add(lane_, NotBefore{time.time_since_epoch()}, kNoTask, TimeOf::kWaiting);
 }
 
 void SimulatedStream::delay(Nanoseconds duration) {
   const TaskId call = launch();
-  simulation_.schedule().add(lane_, Pause{duration}, call);
+  simulation_.schedule().add(lane_, Pause{duration}, call, TimeOf::kWaiting);
 }
 
 // The thread itself is held up: what it enqueues from now on comes later by as much.
@@ -95,8 +109,10 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   }
   const TaskId call = launch();
   const Simulation::Way& way = simulation_.way(source.device(), destination.device());
-  simulation_.schedule().add(lane_, Pause{way.latency}, call);
-  simulation_.schedule().add(lane_, PathTransfer{way.path, size + way.busy});
+  const TimeOf of =
+      simulation_.has_measured_links() ? TimeOf::kMeasuredCopy : TimeOf::kDescribedCopy;
+  simulation_.schedule().add(lane_, Pause{way.latency}, call, of);
+  simulation_.schedule().add(lane_, PathTransfer{way.path, size + way.busy}, kNoTask, of);
   is_behind_transfer_ = simulation_.one_link().has_value();
 }
 
@@ -112,16 +128,16 @@ void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes m
   const Nanoseconds time = cost.basis == CostBasis::kDescribed
                                ? memory_time(simulation_.hardware().gpu, moved)
                                : cost.times.front();
-  costs.note(cost.basis, time);
-  compute(time);
+  compute(time, cost.basis);
 }
 
-void SimulatedStream::compute(Nanoseconds alone) {
+void SimulatedStream::compute(Nanoseconds alone, CostBasis basis) {
   const TaskId call = launch();
   if (std::exchange(is_behind_transfer_, false)) {
     simulation_.schedule().add(lane_, Pause{simulation_.wake_up()});
   }
-  simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call);
+  simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call,
+                             operation_time_of(basis));
 }
 
 void SimulatedStream::take_part(CollectiveId collective,
@@ -129,11 +145,13 @@ void SimulatedStream::take_part(CollectiveId collective,
   Schedule& schedule = simulation_.schedule();
   const ProcessorId processor = simulation_.processor(device_);
   const TaskId call = launch();
-  const TaskId begun = schedule.add(lane_, CollectivePart{collective, processor}, call);
+  const TaskId begun = schedule.add(lane_, CollectivePart{collective, processor}, call,
+                                    TimeOf::kDescribedCollective);
   if (!of_cores) return;
   if (!transfers_) transfers_ = schedule.add_lane("transfers of " + to_string(device_));
-  const TaskId transferred = schedule.add(*transfers_, Pause{of_cores->transfer}, begun);
-  schedule.add(lane_, Computation{processor, of_cores->work});
+  const TaskId transferred =
+      schedule.add(*transfers_, Pause{of_cores->transfer}, begun, TimeOf::kDescribedCollective);
+  schedule.add(lane_, Computation{processor, of_cores->work}, kNoTask, TimeOf::kMeasuredCollective);
   schedule.add(lane_, Pause{}, transferred);
   is_behind_transfer_ = simulation_.one_link().has_value();
 }

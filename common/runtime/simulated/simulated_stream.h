@@ -58,8 +58,8 @@ class SimulatedStream final : public Stream {
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
 
-  // An operation that takes this long with the device to itself.
-  void compute(Nanoseconds alone);
+  // An operation that takes this long with the device to itself, as `basis` has it.
+  void compute(Nanoseconds alone, CostBasis basis = CostBasis::kDescribed);
 
   // This device's part in a collective, which also ends no earlier than the transfer between cores
   // that begins with it, and than the work that the device does for it meanwhile.

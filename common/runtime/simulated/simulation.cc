@@ -30,6 +30,7 @@ Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtr
       devices_(devices),
       link_(extras.link),
       is_of_cores_(extras.of_cores),
+      has_measured_links_(extras.has_measured_links),
       costs_(extras.costs ? std::move(*extras.costs) : OperationCosts(hardware_.gpu)),
       thread_(schedule_.add_lane("main thread")),
       next_address_(kFirstAddress) {

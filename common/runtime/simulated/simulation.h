@@ -29,7 +29,8 @@ struct OneLink {
 struct SimulationExtras {
   std::optional<OperationCosts> costs{};  // absent: those of the description
   std::optional<OneLink> link{};          // in place of the description's links
-  bool of_cores = false;  // the devices are cores, which NCCL does not serve; else GPUs
+  bool of_cores = false;            // the devices are cores, which NCCL does not serve; else GPUs
+  bool has_measured_links = false;  // the description's links are a calibration's
 };
 
 class SimulatedEvent;
@@ -60,6 +61,7 @@ class Simulation {
   [[nodiscard]] Schedule& schedule() { return schedule_; }
   [[nodiscard]] OperationCosts& costs() { return costs_; }
   [[nodiscard]] bool is_of_cores() const { return is_of_cores_; }
+  [[nodiscard]] bool has_measured_links() const { return has_measured_links_; }
   // Absent: links are the description's.
   [[nodiscard]] const std::optional<OneLink>& one_link() const { return link_; }
   [[nodiscard]] ProcessorId processor(DeviceId device) const;
@@ -133,6 +135,7 @@ class Simulation {
   const int devices_;
   const std::optional<OneLink> link_;
   const bool is_of_cores_;
+  const bool has_measured_links_;
   OperationCosts costs_;
   Schedule schedule_;
   LaneId thread_;

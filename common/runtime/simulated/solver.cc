@@ -15,7 +15,6 @@
 namespace tandem::simulated {
 namespace {
 
-constexpr std::int32_t kNobody = -1;
 constexpr double kNanosecondsPerSecond = 1e9;
 
 // The turns of one time are taken in this order. So lanes that reach a lock at one time get it in
@@ -67,10 +66,12 @@ class Solver {
       : tasks_(tasks),
         resources_(resources),
         locks_(resources.locks),
+        holders_(resources.locks.size(), kNobody),
         earlier_(ends),
         courses_(tasks.size()),
         next_wait_(2 * tasks.size(), kNobody),
-        ends_(tasks.size()) {
+        ends_(tasks.size()),
+        deciders_(tasks.size(), kNobody) {
     for (const double contention : resources.processors) processors_.push_back({contention, {}});
   }
 
@@ -93,6 +94,7 @@ class Solver {
   }
 
   [[nodiscard]] const std::vector<Nanoseconds>& ends() const { return ends_; }
+  [[nodiscard]] std::vector<std::int32_t> take_deciders() { return std::move(deciders_); }
 
  private:
   [[nodiscard]] const Task& of(std::int32_t task) const {
@@ -100,6 +102,9 @@ class Solver {
   }
   [[nodiscard]] Course& course(std::int32_t task) {
     return courses_[static_cast<std::size_t>(task)];
+  }
+  [[nodiscard]] std::int32_t& decider(std::int32_t task) {
+    return deciders_[static_cast<std::size_t>(task)];
   }
   [[nodiscard]] Processor& processor(ProcessorId id) { return processors_[index_of(id)]; }
 
@@ -149,6 +154,7 @@ class Solver {
     for (std::int32_t wait = course(task).first_wait; wait != kNobody;
          wait = next_wait_[static_cast<std::size_t>(wait)]) {
       Course& waiter = course(wait / 2);
+      if (now_ >= waiter.ready) decider(wait / 2) = task;
       waiter.ready = std::max(waiter.ready, now_);
       if (--waiter.waits_left == 0) queue_begin(wait / 2);
     }
@@ -169,6 +175,9 @@ class Solver {
 
   void begin(std::int32_t task, const LockedCall& call) {
     Nanoseconds& free = locks_[index_of(call.lock)];
+    std::int32_t& holder = holders_[index_of(call.lock)];
+    if (free > now_ && holder != kNobody) decider(task) = holder;
+    holder = task;
     free = std::max(free, now_) + call.duration;
     queue_end(task, free);
   }
@@ -238,6 +247,7 @@ class Solver {
     parts.push_back(task);
     if (std::ssize(parts) < plan.parts) return;
     for (const std::int32_t one : parts) {
+      decider(one) = decider(task);
       queue_end(one, now_ + plan.duration);
       occupy(std::get<CollectivePart>(of(one).work).processor, 1);
     }
@@ -257,11 +267,13 @@ class Solver {
 
   const std::span<const Task> tasks_;
   Resources& resources_;
-  std::vector<Nanoseconds> locks_;  // since when each is free
+  std::vector<Nanoseconds> locks_;     // since when each is free
+  std::vector<std::int32_t> holders_;  // the last call under each
   const std::vector<Nanoseconds>& earlier_;
   std::vector<Course> courses_;
   std::vector<std::int32_t> next_wait_;  // by wait: the next one for the same task
   std::vector<Nanoseconds> ends_;
+  std::vector<std::int32_t> deciders_;
   std::vector<Processor> processors_;
   std::vector<std::int32_t> transfers_;                      // under way
   std::vector<const Path*> paths_;                           // the paths of transfers_
@@ -273,10 +285,11 @@ class Solver {
 }  // namespace
 
 std::optional<LaneId> solve(std::span<const Task> tasks, Resources& resources,
-                            std::vector<Nanoseconds>& ends) {
+                            std::vector<Nanoseconds>& ends, std::vector<std::int32_t>& deciders) {
   Solver solver(tasks, resources, ends);
   if (const auto stuck = solver.run()) return stuck;
   ends.insert(ends.end(), solver.ends().begin(), solver.ends().end());
+  deciders = solver.take_deciders();
   return std::nullopt;
 }
 

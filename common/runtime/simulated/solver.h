@@ -11,11 +11,14 @@
 namespace tandem::simulated {
 
 // Finds when each of `tasks` ends and appends these times to `ends`, which has the ends of all
-// tasks before these; the locks of `resources` stay held until their last calls end. One pass over
-// the begins and ends of all tasks in the order of time, and where times are equal in a fixed
+// tasks before these; the locks of `resources` stay held until their last calls end. `deciders`
+// gets which of `tasks` decided on each one's begin (critical_path.h): the predecessor that ended
+// last, the call that held the lock, or what the last rank of a collective waited for. One pass
+// over the begins and ends of all tasks in the order of time, and where times are equal in a fixed
 // order. Returns a lane that waits for ever, in which case `ends` is as before; nothing where all
 // tasks end.
 [[nodiscard]] std::optional<LaneId> solve(std::span<const Task> tasks, Resources& resources,
-                                          std::vector<Nanoseconds>& ends);
+                                          std::vector<Nanoseconds>& ends,
+                                          std::vector<std::int32_t>& deciders);
 
 }  // namespace tandem::simulated

@@ -5,7 +5,9 @@
 // wait for one task of another lane, and competes with other tasks for what they share.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <variant>
 
 #include "common/base/units.h"
@@ -74,11 +76,30 @@ struct CollectivePart {
 using Work =
     std::variant<Pause, WakeUp, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
 
+// What a task's time is of, and what its length rests on.
+enum class TimeOf : std::uint8_t {
+  kMeasuredOperation,
+  kInterpolatedOperation,
+  kScaledOperation,
+  kDescribedOperation,
+  kMeasuredCopy,  // between devices, or with the host
+  kDescribedCopy,
+  kMeasuredCollective,
+  kDescribedCollective,
+  kHost,     // calls and threads of the host
+  kWaiting,  // for a time, or as long as was asked for
+};
+inline constexpr auto kTimeNames = std::to_array<std::string_view>(
+    {"operations measured", "operations interpolated", "operations scaled", "operations described",
+     "copies measured", "copies described", "collectives measured", "collectives described", "host",
+     "waiting"});
+
 struct Task {
   LaneId lane{};
   TaskId before = kNoTask;  // the task before this one in the lane
   TaskId after = kNoTask;   // a task, of another lane as a rule, that must have ended too
   Work work;
+  TimeOf of = TimeOf::kHost;
 };
 
 }  // namespace tandem::simulated

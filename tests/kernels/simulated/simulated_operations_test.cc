@@ -118,8 +118,9 @@ TEST_F(SimulatedOperationsTest, ACalibratedOperation_TakesItsTimesInTurn) {
     stream->synchronize();
     EXPECT_EQ(platform_->now() - start, Nanoseconds{expected});
   }
-  EXPECT_EQ(simulated::simulation_of(device()).costs().take_account(),
-            "operations: 100 % measured");
+  const auto path = simulated::simulation_of(device()).schedule().take_path_account();
+  EXPECT_EQ(path.at(simulated::TimeOf::kMeasuredOperation), path.total());
+  EXPECT_EQ(path.total(), Nanoseconds{2 * 1'234'567 + 2'000'000});
 }
 
 TEST_F(SimulatedOperationsTest, CalibratedCopiesAndZeroing_GoByTheirBytes) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "common/runtime/simulated/fair_shares.h"
@@ -49,6 +50,12 @@ class RandomWork {
       ends.push_back(schedule_.end_of(static_cast<TaskId>(task)));
     }
     return ends;
+  }
+
+  // The end of the last task, and the length of the critical path that leads there.
+  std::pair<Nanoseconds, Nanoseconds> end_and_path() {
+    const Nanoseconds end = schedule_.end_of(static_cast<TaskId>(schedule_.size() - 1));
+    return {end, schedule_.take_path_account().total()};
   }
 
   [[nodiscard]] const std::vector<Wait>& waits() const { return waits_; }
@@ -109,6 +116,15 @@ TEST(ScheduleProperties, NoTaskEnds_BeforeWhatItWaitsFor) {
   const std::vector<Nanoseconds> ends = work.ends();
   for (const Wait& wait : work.waits()) {
     EXPECT_GE(ends[index_of(wait.waiter)], ends[index_of(wait.earlier)]);
+  }
+}
+
+TEST(ScheduleProperties, TheCriticalPath_IsAsLongAsAllTasksTake) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    RandomWork work(seed, 6);
+    for (int round = 0; round < 40; ++round) work.add_round();
+    const auto [end, path] = work.end_and_path();
+    EXPECT_EQ(path, end) << seed;
   }
 }
 

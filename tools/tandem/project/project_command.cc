@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -42,6 +43,7 @@ using reports::CellSummary;
 using reports::HeldOut;
 using results::Cell;
 using results::LaunchRecord;
+using PathShares = std::map<std::string, double>;
 using results::Status;
 
 constexpr std::chrono::minutes kPatienceWithCell{10};
@@ -232,7 +234,9 @@ std::vector<LaunchRecord> project_on(reports::Projection& projection,
   for (std::size_t i = 0; i < asked.size(); ++i) {
     LaunchRecord& record = simulated[i];
     if (record.status == Status::kOk) {
-      projection.cells.push_back({.cell = record.cell, .seconds = step_seconds(record)});
+      projection.cells.push_back({.cell = record.cell,
+                                  .seconds = step_seconds(record),
+                                  .rests_on = record.rests_on.value_or(PathShares{})});
     } else {
       projection.left_out.push_back({asked[i].name(), record.reason});
     }
@@ -241,37 +245,21 @@ std::vector<LaunchRecord> project_on(reports::Projection& projection,
   return launches;
 }
 
-// The share of operations' time that was measured, by a record's "operations: 91 % measured, ...";
-// absent where the record says nothing of it.
-std::optional<double> measured_share(const std::string& words) {
-  constexpr std::string_view kOperations = "operations: ";
-  if (!words.starts_with(kOperations)) return std::nullopt;
-  const std::size_t end = words.find(" % measured");
-  if (end == std::string::npos) return 0;
-  return std::stod(words.substr(kOperations.size(), end - kOperations.size())) / 100;
+bool has_measured_operations(const LaunchRecord& record) {
+  return record.rests_on && record.rests_on->contains("operations measured");
 }
 
-// What the projected cells rest on: each line of the records once, and of operations the least
-// measured share.
+// What the projected cells rest on: each line of the records once, but for the shares of critical
+// paths, which each cell has of its own.
 std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) {
   std::set<std::string> lines;
-  std::optional<double> least;
   for (const LaunchRecord& record : launches) {
     for (const std::string& words : record.modelled) {
-      if (const auto share = measured_share(words)) {
-        least = std::min(least.value_or(1), *share);
-      } else {
-        lines.insert(words);
-      }
+      if (!words.starts_with("critical path:")) lines.insert(words);
     }
   }
   std::vector<std::string> basis(lines.begin(), lines.end());
-  if (least.value_or(0) > 0) {
-    basis.push_back(
-        fmt::format("operations: {:.0f} % of their time or more is measured in each cell, the rest "
-                    "lies between or near measured sizes; results.json tells it by cell",
-                    std::floor(100 * *least)));
-  } else if (!launches.empty()) {
+  if (!launches.empty() && std::ranges::none_of(launches, has_measured_operations)) {
     basis.emplace_back(
         "operations: described alone, by a roofline, which errs by a quarter of a published step "
         "and "
