@@ -215,12 +215,15 @@ GapQuestion question_of(const CellSummary& dp) {
   question.backend = dp.cell.backend;
   question.precision = precision_of(dp.cell);
   question.optimizer = dp.cell.option("optimizer");
+  question.simulated = what_is_simulated(dp.cell);
   return question;
 }
 
-// Whether the cell has default options, in whatever precision and with whatever optimizer.
+// Whether the cell has default options, in whatever precision, with whatever optimizer, on whatever
+// machine is simulated.
 bool is_usual(results::Cell cell) {
   cell.options.erase("optimizer");
+  for (const auto& [option, value] : what_is_simulated(cell)) cell.options.erase(option);
   return is_plain(cell);
 }
 
@@ -259,11 +262,6 @@ void add_phase_names(std::set<std::string>& names, const MeasuredLadder& ladder,
   }
 }
 
-// The mean of a value over the launches of one rung minus that over the launches of another.
-Figure difference(const MeasuredLadder& ladder, Rung above, Rung below, const OfLaunch& value) {
-  return {.seconds = ladder.difference(above, below, value), .missing = {}};
-}
-
 // The step from dp's last rung to the all-reduce, by phase of the critical devices: differences of
 // phase means, where dp's reduction is compared with the exposed all-reduce, and the time in no
 // phase last, so that the effects sum to the step. Empty where phases were not timed.
@@ -282,10 +280,10 @@ std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
       return phase(record, name) + (reduces ? phase(record, "exposed_comm") : 0);
     };
     effects.push_back({.cause = reduces ? "reduce, against exposed all-reduce" : name,
-                       .figure = difference(ladder, above, below, value)});
+                       .figure = ladder.difference(above, below, value)});
   }
   effects.push_back(
-      {.cause = "in no phase", .figure = difference(ladder, above, below, in_no_phase)});
+      {.cause = "in no phase", .figure = ladder.difference(above, below, in_no_phase)});
   return effects;
 }
 
@@ -303,8 +301,10 @@ std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
                                "bucket copies", "rest (input, loss, update, in no phase)"};
   std::vector<Effect> effects;
   for (std::size_t i = 0; i < kCauses.size(); ++i) {
-    effects.push_back(
-        {.cause = kCauses[i], .figure = {.seconds = *costs.*kCostParts[i], .missing = {}}});
+    effects.push_back({.cause = kCauses[i],
+                       .figure = {.seconds = *costs.*kCostParts[i],
+                                  .missing = {},
+                                  .is_projected = ladder.is_projected()}});
   }
   return effects;
 }

@@ -15,12 +15,18 @@ bool is_resolved(const Figure& figure) {
   return figure.seconds && stats::is_resolved(*figure.seconds);
 }
 
+bool has_sign(const Figure& figure) {
+  const bool is_projected = figure.seconds && figure.is_projected && figure.seconds->center != 0;
+  return is_projected || is_resolved(figure);
+}
+
 std::string milliseconds_text(const Figure& figure) {
   return figure.seconds ? fixed_text(*figure.seconds, 3, "", 1e3) : "no figure";
 }
 
 std::string remark(const Figure& figure) {
   if (!figure.seconds) return figure.missing;
+  if (figure.is_projected) return kProjected;
   return is_resolved(figure) ? "" : kNotResolved;
 }
 
@@ -34,7 +40,7 @@ std::string bar(const Figure& figure, double full) {
   if (!figure.seconds || full <= 0) return "";
   const double share = std::abs(figure.seconds->center) / full;
   const auto length = static_cast<std::size_t>(std::lround(kWidth * share));
-  const char mark = !is_resolved(figure) ? '~' : figure.seconds->center > 0 ? '#' : '-';
+  const char mark = !has_sign(figure) ? '~' : figure.seconds->center > 0 ? '#' : '-';
   return std::string(std::max<std::size_t>(length, 1), mark);
 }
 

@@ -113,6 +113,7 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   // A rung's own "scatter" stays, since that rung is about where the batch comes from.
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
+  cell.options.insert(question.simulated.begin(), question.simulated.end());
   if (!question.link.empty()) cell.options["link"] = question.link;
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
   settle_sides(cell, question);
@@ -150,6 +151,15 @@ std::string named_optimizer(const GapQuestion& question) {
   const std::vector<std::string_view> choices = options::choices_of("optimizer");
   const bool is_known = std::ranges::find(choices, question.optimizer) != choices.end();
   return is_known && question.optimizer != choices.front() ? question.optimizer : "";
+}
+
+std::map<std::string, std::string> what_is_simulated(const results::Cell& cell) {
+  std::map<std::string, std::string> named;
+  if (!cell.is_simulated()) return named;
+  for (const char* const option : {"calibration", "hardware"}) {
+    if (const std::string value = cell.option(option); !value.empty()) named[option] = value;
+  }
+  return named;
 }
 
 std::vector<RungCell> ladder_cells(const GapQuestion& question) {
@@ -197,7 +207,7 @@ stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLau
 }
 
 MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question)
-    : statistic_(document.sweep.statistic) {
+    : statistic_(document.sweep.statistic), is_projected_(!question.simulated.empty()) {
   for (const RungCell& rung : ladder_cells(question)) {
     rungs_.push_back(launches_of(rung, document));
   }
@@ -225,13 +235,17 @@ Figure MeasuredLadder::sum(const Weights& weights) const {
     }
     cells.push_back({.weight = weight, .launches = launches->measured});
   }
-  return {.seconds = sum_over(cells, mean_step, statistic_), .missing = {}};
+  return {.seconds = sum_over(cells, mean_step, statistic_),
+          .missing = {},
+          .is_projected = is_projected_};
 }
 
-stats::Estimate MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
-  return sum_over({{.weight = 1, .launches = find(above)->measured},
-                   {.weight = -1, .launches = find(below)->measured}},
-                  value, statistic_);
+Figure MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
+  return {.seconds = sum_over({{.weight = 1, .launches = find(above)->measured},
+                               {.weight = -1, .launches = find(below)->measured}},
+                              value, statistic_),
+          .missing = {},
+          .is_projected = is_projected_};
 }
 
 std::vector<double> MeasuredLadder::values(Rung rung, const OfLaunch& value) const {

@@ -38,6 +38,8 @@ struct GapQuestion {
   std::string module{};
   // Such as "adamw", or a module's own, which Tandem may lack; empty: the usual one.
   std::string optimizer{};
+  // Options that name what is simulated, of all rungs: "hardware", "calibration". Empty: measured.
+  std::map<std::string, std::string> simulated{};
 };
 
 // The cells that an explanation needs. The first nine, in this order, are the ladder.
@@ -91,6 +93,9 @@ struct RungCell {
 // lacks.
 [[nodiscard]] std::string named_optimizer(const GapQuestion& question);
 
+// The options by which a simulated cell names what is simulated; none of any other.
+[[nodiscard]] std::map<std::string, std::string> what_is_simulated(const results::Cell& cell);
+
 // All cells that answer the question, the ladder first, each rung once.
 [[nodiscard]] std::vector<RungCell> ladder_cells(const GapQuestion& question);
 
@@ -98,6 +103,8 @@ struct RungCell {
 struct Figure {
   std::optional<stats::Estimate> seconds;
   std::string missing;
+  // Of simulated launches, which repeat to the nanosecond: there is no interval to resolve it.
+  bool is_projected = false;
 };
 
 // The factor of each rung's mean step in a sum.
@@ -145,14 +152,17 @@ class MeasuredLadder {
   [[nodiscard]] Figure sum(const Weights& weights) const;
 
   // The mean of a value over the launches of one rung minus that over the launches of another.
-  [[nodiscard]] stats::Estimate difference(Rung above, Rung below, const OfLaunch& value) const;
+  [[nodiscard]] Figure difference(Rung above, Rung below, const OfLaunch& value) const;
 
   [[nodiscard]] std::vector<double> values(Rung rung, const OfLaunch& value) const;
   [[nodiscard]] results::Statistic statistic() const { return statistic_; }
+  // Whether the rungs are simulated.
+  [[nodiscard]] bool is_projected() const { return is_projected_; }
 
  private:
   std::vector<Launches> rungs_;
   results::Statistic statistic_;
+  bool is_projected_;
 };
 
 // The mean of a launch's samples, seconds.

@@ -22,9 +22,11 @@ namespace tandem::reports {
 namespace {
 
 std::string modelled_prefix(const GapQuestion& question) {
-  if (question.link.empty()) return "";
+  const std::string projected = question.simulated.empty() ? "" : "Projected: ";
+  if (question.link.empty()) return projected;
   const bool is_scaled = question.link.find('@') != std::string::npos;
-  return fmt::format("Modelled link {}{}: ", question.link, is_scaled ? ", scaled" : "");
+  return fmt::format("{}Modelled link {}{}: ", projected, question.link,
+                     is_scaled ? ", scaled" : "");
 }
 
 // What is trained: a user's module beside its export, by the names that cells have.
@@ -33,16 +35,26 @@ std::string trained_text(const GapQuestion& question) {
   return fmt::format("{}, of which Tandem trains the export {}", question.module, question.model);
 }
 
+// What the figures are.
+std::string figures_text(const Explanation& explanation) {
+  if (!explanation.question.simulated.empty()) {
+    return "each rung simulated once; milliseconds per step, and their differences, without "
+           "intervals, as simulations repeat; how far they are from measurements is what tandem "
+           "project tells";
+  }
+  const bool is_by_round = explanation.statistic == results::Statistic::kTrimmedInRounds;
+  return fmt::format(
+      "{} per rung at least; milliseconds per step: means of launch means, their differences with "
+      "95 % intervals ({})",
+      count_text(explanation.launches, "launch"),
+      is_by_round ? "round by round" : "Welch and Satterthwaite");
+}
+
 // The question, which follows the hardware and precedes the answer.
 std::string question_text(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  std::string text = fmt::format(
-      "{}, batch {}, {}, {} per rung at least; milliseconds per step: means of launch means, their "
-      "differences with 95 % intervals ({})",
-      trained_text(question), question.batch, count_text(question.devices, "device"),
-      count_text(explanation.launches, "launch"),
-      explanation.statistic == results::Statistic::kTrimmedInRounds ? "round by round"
-                                                                    : "Welch and Satterthwaite");
+  std::string text = fmt::format("{}, batch {}, {}, {}", trained_text(question), question.batch,
+                                 count_text(question.devices, "device"), figures_text(explanation));
   if (question.precision != "fp32") text += ", in " + question.precision;
   if (const std::string optimizer = named_optimizer(question); !optimizer.empty()) {
     text += ", optimizer " + optimizer;
@@ -58,11 +70,11 @@ std::string answer_text(const Explanation& explanation) {
   const std::string steps = fmt::format("dp takes {} ms, ddp as torch has it {} ms",
                                         milliseconds_text(explanation.ladder.front().mean_step),
                                         milliseconds_text(explanation.stock_mean_step));
-  const char* verdict = !is_resolved(gap)         ? kNotResolved
+  const char* verdict = !has_sign(gap)            ? kNotResolved
                         : gap.seconds->center > 0 ? "ddp is faster"
                                                   : "dp is faster";
-  return fmt::format("{}; the gap, dp minus ddp, is {} ms: {}.", steps, milliseconds_text(gap),
-                     verdict);
+  return fmt::format("{}{}; the gap, dp minus ddp, is {} ms: {}.",
+                     gap.is_projected ? "Projected: " : "", steps, milliseconds_text(gap), verdict);
 }
 
 double largest_effect(const std::vector<Step>& steps) {
@@ -98,12 +110,13 @@ Section ladder_section(const Explanation& explanation) {
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
                         remark(explanation.gap)});
   section.lines = {
-      "Bars: # saves time, - costs time, ~ is not resolved. The steps sum to the gap by "
-      "arithmetic; "
-      "that is no evidence for any of them.",
-      "ddp as torch has it against the ladder's end (gradients copied, not views), measured "
-      "apart: " +
-          judged(explanation.stock) + "."};
+      fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap by arithmetic; "
+                  "that is no evidence for any of them.",
+                  explanation.gap.is_projected ? "does neither" : "is not resolved"),
+      fmt::format("ddp as torch has it against the ladder's end (gradients copied, not views), "
+                  "{} apart: {}.",
+                  explanation.stock.is_projected ? "simulated" : "measured",
+                  judged(explanation.stock))};
   return section;
 }
 
@@ -256,7 +269,8 @@ Section agreement_section(const Explanation& explanation) {
 
 // The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
-  Section section{.title = "The rungs as measured"};
+  const bool is_projected = !explanation.question.simulated.empty();
+  Section section{.title = is_projected ? "The rungs as simulated" : "The rungs as measured"};
   section.table.add_columns({"rung", ">launches", "cell"});
   for (const Step& step : explanation.ladder) {
     const std::string failed =
@@ -296,7 +310,8 @@ std::vector<Section> sections_of(const Explanation& explanation) {
                                 range_section(explanation),
                                 own_cost_section(explanation)};
   for (Section& section : sections) {
-    section.title = modelled_prefix(explanation.question) + section.title;
+    const bool is_told = section.title.starts_with("Projected");
+    section.title = (is_told ? "" : modelled_prefix(explanation.question)) + section.title;
   }
   if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
   if (!explanation.agreement.empty()) sections.push_back(agreement_section(explanation));

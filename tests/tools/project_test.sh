@@ -67,6 +67,35 @@ case_choices() {
   grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
 }
 
+# The folder of a projection holds dp and ddp; the other rungs are simulated when they are asked for, once.
+case_explains() {
+  measured '[2]'
+  expect 0 project --devices=4
+  before=$(cksum <result/results.json)
+  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  grep -q '^Projected: every time is simulated, nothing was measured$' out || die "its head"
+  grep -q '^  Projected: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms: ddp is faster.$' out || die "no answer"
+  grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder"
+  [ "$(grep -c '^+ .* projected' out)" = 8 ] || die "not eight steps that are projected"
+  ! grep -q 'not resolved' out || die "a projected figure is held against launches"
+  ! grep -q 'no figure' out || die "a rung is missing"
+  grep -q '"commands": *\[' result/projected/results.json || die "no command"
+  ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
+  [ "$before" = "$(cksum <result/results.json)" ] || die "the measured results changed"
+  cp result/projected/results.json rungs.json
+  cp out first
+  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  cmp -s out first || die "a second explanation differs"
+  cmp -s rungs.json result/projected/results.json || die "rungs were simulated again"
+  expect 2 "$tandem" explain result/projected --model=mlp-base --batch=32 --devices=4
+  one_line 'none is of mlp-base in fp32'
+  expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --min-time=1s
+  one_line 'so that nothing is measured there'
+  rm result/projected/calibration-fp32.json
+  expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=16 --devices=2 --step-bench "$fake"
+  one_line 'run tandem project again'
+}
+
 case_described() {
   measured '[2]'
   "$tandem" list hardware a100-pcie-box >own.json

@@ -25,6 +25,7 @@
 #include "reports/render/explanation_sections.h"
 #include "tools/tandem/explain/explain_definition.h"
 #include "tools/tandem/explain/module_workload.h"
+#include "tools/tandem/explain/projected_ladder.h"
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -433,10 +434,41 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   return exit_code(task, document, end);
 }
 
+// What measures has no place among simulated launches.
+void check_nothing_measures(const ExplainOptions& options) {
+  for (const auto& [flag, is_given] :
+       {std::pair{"--with-torch", !options.torch.empty() && options.torch != kNoTorch},
+        {"--backend", !options.backend.empty()},
+        {"--min-time", !options.min_time.empty()},
+        {"--oversubscribe", options.oversubscribe},
+        {"--dispatch-cost=auto", options.question.dispatch_cost == kMeasured}}) {
+    if (!is_given) continue;
+    fail(ErrorKind::kUsage,
+         "{}: the launches in {} are simulated, so that nothing is measured there; leave it out",
+         flag, options.source);
+  }
+}
+
+// The ladder of a FOLDER whose launches are simulated; nothing of any other source.
+std::optional<ProjectedLadder> projected_ladder(const ExplainOptions& options) {
+  if (options.source.empty()) return std::nullopt;
+  ProjectedLadder ladder{.question = options.question,
+                         .source = find_source(options.source, options.out),
+                         .step_bench = options.step_bench,
+                         .command = options.command};
+  if (!is_projected(ladder.source)) return std::nullopt;
+  check_subject(options);
+  check_question(options.question);
+  check_models(options.question);
+  check_nothing_measures(options);
+  return ladder;
+}
+
 }  // namespace
 
 int explain_gap(const ExplainOptions& options) {
   check_not_a_rank("explain");
+  if (auto projected = projected_ladder(options)) return explain_projected(std::move(*projected));
   ExplainTask task = task_of(options);
   const OutputPaths out(task.source.folder);
   check_apart(out, {}, task.model_files, options.site);

@@ -185,7 +185,8 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                    "  tandem explain --module=own.py:build --batch=16 --devices=2",
        .more = "Exit status: 0 explained, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   explain.add_option("FOLDER", options->source,
-                     "of tandem run or explain: its launches are used, missing ones added");
+                     "of tandem run or explain: its launches are used, missing ones added; of "
+                     "tandem project: the ladder is simulated");
   explain
       .add_option("--out", options->out,
                   "without FOLDER: where launches go; the same again resumes; default: a new one, "

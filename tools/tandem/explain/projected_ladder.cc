@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/explain/projected_ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/checksummed_file.h"
+#include "common/base/error.h"
+#include "common/results/files.h"
+#include "reports/answer/report.h"
+#include "reports/model/explanation.h"
+#include "reports/model/subject.h"
+#include "reports/render/explanation_sections.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/project/projected_cells.h"
+#include "tools/tandem/report/output_folder.h"
+
+namespace tandem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using results::Cell;
+using results::LaunchRecord;
+using results::Status;
+
+constexpr std::chrono::minutes kPatienceWithRung{10};
+
+// A launch of the question's model in its precision.
+const LaunchRecord& alike(const ProjectedLadder& ladder) {
+  const reports::GapQuestion& question = ladder.question;
+  const auto& launches = ladder.source.document->launches;
+  const auto found = std::ranges::find_if(launches, [&](const LaunchRecord& record) {
+    return record.status == Status::kOk && record.cell.model == question.model &&
+           reports::precision_of(record.cell) == question.precision;
+  });
+  if (found != launches.end()) return *found;
+  fail(ErrorKind::kUsage,
+       "reading {}: its launches are simulated, and none is of {} in {}; give a model and a "
+       "precision that tandem project projected there",
+       ladder.source.folder.string(), question.model, question.precision);
+}
+
+// The file that a name with a checksum stands for: in the folder, or where the folder's own command
+// named it.
+fs::path file_of(const std::string& option, const std::string& named, const ExplainSource& source) {
+  std::vector<fs::path> places{source.folder / named.substr(0, named.find('#'))};
+  const std::string flag = "--" + option + "=";
+  for (const std::vector<std::string>& command : source.document->sweep.commands) {
+    for (const std::string& word : command) {
+      if (word.starts_with(flag)) places.emplace_back(word.substr(flag.size()));
+    }
+  }
+  for (const fs::path& place : places) {
+    std::error_code unreadable;
+    if (!fs::exists(place, unreadable)) continue;
+    if (name_in_results(with_checksum(place.string(), flag)) == named) return place;
+  }
+  fail(ErrorKind::kUsage,
+       "reading {}: its launches were simulated with --{}={}, and no such file with that content "
+       "is there any more; run tandem project again",
+       source.folder.string(), option, named);
+}
+
+// The rungs that the folder has no launch of, by the files that step_bench reads.
+std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
+  std::set<std::string> there;
+  for (const LaunchRecord& record : ladder.source.document->launches) {
+    there.insert(record.cell.name());
+  }
+  std::map<std::string, std::string> files;
+  std::vector<Cell> missing;
+  for (const reports::RungCell& rung : reports::ladder_cells(ladder.question)) {
+    if (!there.insert(rung.cell.name()).second) continue;
+    missing.push_back(rung.cell);
+    for (const auto& [option, named] : ladder.question.simulated) {
+      std::string& file = files[option];
+      if (file.empty()) file = file_of(option, named, ladder.source).string();
+      missing.back().options[option] = file;
+    }
+  }
+  return missing;
+}
+
+// Simulates what is missing and adds it to the folder's results.
+void add_missing(ProjectedLadder& ladder, const std::string& model) {
+  const std::vector<Cell> missing = missing_cells(ladder);
+  if (missing.empty()) return;
+  const OutputFolder folder(ladder.source.folder);
+  const Interrupts interrupts;
+  const Launcher launcher({.step_bench = find_step_bench(ladder.step_bench),
+                           .min_time = "1ms",
+                           .min_samples = 1,
+                           .model_files = {{ladder.question.model, model}}},
+                          folder.logs(), kPatienceWithRung, interrupts);
+  results::Document& document = *ladder.source.document;
+  for (LaunchRecord& record : simulate(missing, launcher)) {
+    document.launches.push_back(std::move(record));
+  }
+  document.sweep.planned_cells += static_cast<int>(missing.size());
+  document.sweep.commands.push_back(ladder.command);
+  folder.write(reports::make_report(document));
+}
+
+}  // namespace
+
+bool is_projected(const ExplainSource& source) {
+  return source.is_given && source.document && !source.document->launches.empty() &&
+         std::ranges::all_of(source.document->launches,
+                             [](const LaunchRecord& record) { return record.cell.is_simulated(); });
+}
+
+int explain_projected(ProjectedLadder ladder) {
+  const std::string model = with_checksum(ladder.question.model, "--model");
+  ladder.question.model = name_in_results(model);
+  ladder.question.backend = results::kSimulated;
+  ladder.question.simulated = reports::what_is_simulated(alike(ladder).cell);
+  add_missing(ladder, model);
+  const results::Document& document = *ladder.source.document;
+  const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
+  const OutputPaths out(ladder.source.folder);
+  results::replace_file(out.explanation(), reports::to_markdown(explanation));
+  fmt::print("{}\n{}\n", reports::to_text(explanation), out.explanation().string());
+  return explanation.stock_gap.seconds ? 0 : 1;
+}
+
+}  // namespace tandem::cli
