@@ -8,7 +8,8 @@ namespace {
 
 using Kind = CollectiveRequest::Kind;
 
-class SoloCommunicator final : public Communicator {
+// Its collectives are copies within the device, which a graph may hold.
+class SoloCommunicator final : public Communicator, private CaptureObserver {
  public:
   SoloCommunicator(Device& device, CollectiveObserver* observer)
       : device_(device), observer_(observer) {}
@@ -21,18 +22,19 @@ class SoloCommunicator final : public Communicator {
 
   // The observer hears of start and end at the call, since no peer is waited for.
   void enqueue(Stream& stream, const CollectiveRequest& request) override {
-    const CollectiveCall call{
-        .sequence = ++enqueued_, .name = request.name(), .size = request.size()};
-    if (observer_ != nullptr) observer_->enqueued(call);
     const ConstAnySpan from = own_block(Kind::kScatter, request, request.from);
     const AnySpan to = own_block(Kind::kGather, request, request.to);
     if (from.data() != to.data() && !from.empty()) {
       enqueue_copy_bytes(stream, to.bytes(), from.bytes());
     }
-    if (observer_ == nullptr) return;
-    observer_->started(call);
-    observer_->finished(call);
+    if (is_captured_) {
+      captured_ += request.size();
+    } else {
+      tell_of(request.name(), request.size());
+    }
   }
+
+  [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
 
   void barrier() override {}
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
@@ -41,6 +43,23 @@ class SoloCommunicator final : public Communicator {
   void abort() noexcept override {}
 
  private:
+  void capture_begins() override {
+    is_captured_ = true;
+    captured_ = {};
+  }
+  void capture_ends() override { is_captured_ = false; }
+  // As over NCCL, a replay is one collective of all captured bytes.
+  void replay_begins(Stream& /*stream*/) override { tell_of("replay", captured_); }
+  void replay_ends(Stream& /*stream*/) override {}
+
+  void tell_of(const char* name, Bytes size) {
+    if (observer_ == nullptr) return;
+    const CollectiveCall call{.sequence = ++told_, .name = name, .size = size};
+    observer_->enqueued(call);
+    observer_->started(call);
+    observer_->finished(call);
+  }
+
   // The rank's block of `all`, which is the root's side of a collective of this kind; else `all`.
   template <class Span>
   [[nodiscard]] static Span own_block(Kind kind, const CollectiveRequest& request, Span all) {
@@ -50,7 +69,9 @@ class SoloCommunicator final : public Communicator {
 
   Device& device_;
   CollectiveObserver* const observer_;  // may be absent
-  std::uint64_t enqueued_ = 0;
+  std::uint64_t told_ = 0;
+  bool is_captured_ = false;  // what is enqueued now
+  Bytes captured_{};          // by collectives
 };
 
 }  // namespace

@@ -11,6 +11,8 @@
     journal     how a sweep goes on whose journal of half its launches lies here (half.json, half.jsonl; journal.txt)
     checksums   the weights that --verify ends with, for each oneDNN and processor that a list is known of
                 (checksums.txt; skipped, 77, for another)
+    simulated   the records of simulated cells: the step to the nanosecond, and a checksum of all but the facts of the
+                machine that simulates. Builds of every kind leave these bytes (simulated.txt)
 
 --write writes the list anew, after a change that is meant. --only runs the refusals with WORDS
 in their command line and shows what is said. BIN holds step_bench, tandem and the others.
@@ -215,6 +217,36 @@ def list_checksums(programs):
     return lines
 
 
+HARDWARE = HERE.parents[1] / "tools/hardware"
+SIMULATED = ["single --batch=32", "independent --launch=processes --devices=8 --batch=256", "dp --devices=4 --batch=128",
+             "dp --devices=4 --batch=128 --dispatch-cost=8us --interpreter-lock=on",
+             "dp --devices=8 --batch=256 --broadcast=tree --reduce=tree --loss=replicas --threads=kept",
+             "ddp --devices=1 --batch=32 --cuda-graph=on", "ddp --devices=8 --batch=256",
+             "ddp --devices=8 --batch=256 --bucket-mb=1 --grads=views --optimizer=adam",
+             "ddp --devices=8 --batch=256 --compress=powersgd:2 --accumulate=2 --precision=bf16",
+             "ddp --devices=8 --batch=256 --cuda-graph=on", "ddp --devices=1024 --batch=32768",
+             "dp-allreduce --devices=8 --batch=256 --input=scatter", "ddp-replicate --devices=8 --batch=255"]
+
+
+def list_simulated(programs):
+    """Step and checksum of each cell's record."""
+    lines = []
+    for cell in SIMULATED:
+        machine = "a100-sxm4-1024" if "--devices=1024" in cell else "a100-sxm4-8"
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "record.json"
+            done = programs.run(["step_bench", "--backend=simulated", f"--hardware={HARDWARE / machine}.json", "--model=resnet50",
+                                 f"--record={file}", *f"--strategy={cell}".split()])
+            if done.returncode != 0:
+                lines.append(f"{cell}: ended with {done.returncode}: {reason(done.stderr)}")
+                continue
+            record = json.loads(file.read_text())
+        record.pop("machine")
+        text = json.dumps(record, separators=(",", ":"))
+        lines.append(f"{cell}: {round(record['step_seconds'][0] * 1e9)} ns, {hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    return lines
+
+
 def sections(lines):
     """{head: lines from it} of a list, whose heads are not indented."""
     result = {}
@@ -226,7 +258,7 @@ def sections(lines):
 
 
 LISTS = {"steps": list_steps, "cells": list_cells, "refusals": refusals.list_refusals, "journal": list_journal,
-         "checksums": list_checksums}
+         "checksums": list_checksums, "simulated": list_simulated}
 
 
 def main():
