@@ -197,11 +197,10 @@ void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, con
   // Each rank sends its own process as a trace file, so that one format serves in transit and at
   // the end.
   timeline::Process process = recorded(bootstrap, job, options, model);
-  std::vector<timeline::Process> processes =
-      job.rank_classes.empty() ? std::vector{std::move(process)}
-                               : by_class(std::move(process), job.rank_classes);
-  const std::string mine =
-      timeline::to_json({.facts = {}, .processes = std::move(processes)});
+  std::vector<timeline::Process> processes = job.rank_classes.empty()
+                                                 ? std::vector{std::move(process)}
+                                                 : by_class(std::move(process), job.rank_classes);
+  const std::string mine = timeline::to_json({.facts = {}, .processes = std::move(processes)});
   const std::vector<std::string> all = gathered(bootstrap, job, mine);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
