@@ -144,9 +144,9 @@ void take_workload_times(StepOptions& options) {
          workload->name, device, gpu);
   }
   auto times = std::make_shared<MachineCalibration>();
-  times->models[options.job.model] =
-      times_of_passes(with_a_row_per_sample(*workload), options.variant.training.precision,
-                      options.variant.training.optimizer);
+  times->models[options.job.model] = {times_of_passes(with_a_row_per_sample(*workload),
+                                                      options.variant.training.precision,
+                                                      options.variant.training.optimizer)};
   options.job.workload_times = std::move(times);
   options.workload_origin = fmt::format("layers in seconds of {}{}", device,
                                         is_of_gpu ? "" : ", which are taken as shares of a step");
