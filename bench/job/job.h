@@ -85,7 +85,8 @@ struct Job {
   double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
   std::vector<RankClass> rank_classes{};  // of simulated processes; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
-  // What a lone rank's communicator keeps on a core that is simulated (shared_memory/allocations.h).
+  // What a lone rank's communicator keeps on a core that is simulated
+  // (shared_memory/allocations.h).
   std::unique_ptr<Buffer> simulated_stage{};
 };
 

@@ -57,7 +57,7 @@ def check_names(timeline, cell):
         return [event["args"]["name"] for event in timeline["traceEvents"] if event["ph"] == "M" and event["name"] == what]
     ranks = {"--strategy=dp": ["rank 0"], "--strategy=ddp": ["ranks 0 to 7"],
              "--strategy=ddp-replicate": ["rank 0", "ranks 1 to 6", "rank 7"]}[cell[0]]
-    assert names("process_name") == [f"{one} on a100-sxm4-8" for one in ranks], names("process_name")
+    assert names("process_name") == [f"{one} on dgx-a100" for one in ranks], names("process_name")
     devices = {name.split()[1] for name in names("thread_name") if name.startswith("device ")}
     first = {"--strategy=dp": {"0", "1", "2", "3"}}.get(cell[0], {one.split()[1] for one in ranks})
     assert devices == first, f"{cell}: {names('thread_name')}"

@@ -18,7 +18,7 @@ ARROWS = {
     "common/options": ["common/base"],
     "common/command_line": ["common/base"],
     "common/flight": ["common/base"],
-    "common/hardware": ["common/json"],
+    "common/hardware": ["common/json", "common/stats"],
     "common/runtime": ["common/hardware"],
     "common/tensor": ["common/runtime"],
     "common/kernels": ["common/tensor"],

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-NODE, CLUSTER = (SOURCE / f"tools/hardware/{name}.json" for name in ("a100-sxm4-8", "a100-sxm4-1024"))
+NODE, CLUSTER = "dgx-a100", "dgx-a100x128@8xib-200g"
 # What is simulated, and on how many devices of its own; every further sample is one step of these.
 CELLS = (("resnet50, dp, 2 devices", ["--model=resnet50", "--strategy=dp", "--devices=2", "--batch=64"], NODE, 2),
          ("resnet50, dp, 8 devices", ["--model=resnet50", "--strategy=dp", "--devices=8", "--batch=256"], NODE, 8),

@@ -217,7 +217,6 @@ def list_checksums(programs):
     return lines
 
 
-HARDWARE = HERE.parents[1] / "tools/hardware"
 SIMULATED = ["single --batch=32", "independent --launch=processes --devices=8 --batch=256", "dp --devices=4 --batch=128",
              "dp --devices=4 --batch=128 --dispatch-cost=8us --interpreter-lock=on",
              "dp --devices=8 --batch=256 --broadcast=tree --reduce=tree --loss=replicas --threads=kept",
@@ -232,10 +231,10 @@ def list_simulated(programs):
     """Step and checksum of each cell's record."""
     lines = []
     for cell in SIMULATED:
-        machine = "a100-sxm4-1024" if "--devices=1024" in cell else "a100-sxm4-8"
+        machine = "dgx-a100x128@8xib-200g" if "--devices=1024" in cell else "dgx-a100"
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "record.json"
-            done = programs.run(["step_bench", "--backend=simulated", f"--hardware={HARDWARE / machine}.json", "--model=resnet50",
+            done = programs.run(["step_bench", "--backend=simulated", f"--hardware={machine}", "--model=resnet50",
                                  f"--record={file}", *f"--strategy={cell}".split()])
             if done.returncode != 0:
                 lines.append(f"{cell}: ended with {done.returncode}: {reason(done.stderr)}")
