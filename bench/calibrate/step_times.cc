@@ -44,7 +44,7 @@ class Exchange {
   void enqueue(Stream& stream) {
     time_.around(stream, [&] { enqueue_copy(stream, received_->as<float>(), mine_->as<float>()); });
   }
-  // Of the last one, whose stream was synchronised.
+  // The seconds of the last one, whose stream was synchronised.
   [[nodiscard]] double seconds() const { return Seconds(time_.time()).count(); }
 
  private:
@@ -159,6 +159,7 @@ class Neighbours {
   }
   ~Neighbours() {
     is_over_ = true;
+    if (is_within_step_) meeting_.arrive_and_wait();  // the caller's step has failed
     if (is_in_step_) meeting_.arrive_and_wait();
     for (std::thread& thread : threads_) thread.join();
   }
@@ -170,10 +171,14 @@ class Neighbours {
   // From now on each step waits for the caller's, and the neighbours exchange between steps.
   void go_in_step() { is_in_step_ = true; }
   // The caller's step begins, with everybody's.
-  void begin_step() { meeting_.arrive_and_wait(); }
+  void begin_step() {
+    is_within_step_ = true;
+    meeting_.arrive_and_wait();
+  }
   // The caller's step is over. Returns the seconds of the slowest neighbour's, once all are over.
   [[nodiscard]] double end_step() {
     meeting_.arrive_and_wait();
+    is_within_step_ = false;
     return *std::ranges::max_element(seconds_);
   }
 
@@ -200,7 +205,8 @@ class Neighbours {
     static_cast<void>(single.collect_phases());
   }
 
-  std::barrier<> meeting_;  // of the caller and all neighbours
+  std::barrier<> meeting_;       // of the caller and all neighbours
+  bool is_within_step_ = false;  // the caller
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_in_step_{false};
   std::vector<double> seconds_;  // each neighbour's last step

@@ -22,7 +22,8 @@ bool fits(Bootstrap& bootstrap, StepOptions options, const Model& model, std::in
       strategy->synchronize();
     }
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kOutOfMemory) throw;
+    // A batch that the options refuse, such as one that --accumulate does not divide, is none.
+    if (error.kind() != ErrorKind::kOutOfMemory && error.kind() != ErrorKind::kUsage) throw;
     return false;
   }
   return true;

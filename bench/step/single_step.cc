@@ -4,6 +4,7 @@
 // times. So it is simulated with one factor after another until it is near enough.
 #include "bench/step/single_step.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/driver/sampler.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kMostRounds = 100;
 constexpr double kNearEnough = 1e-6;  // of the step
+constexpr double kTick = 1e-9;        // seconds: simulated times are whole nanoseconds
 constexpr double kLargestFactor = 1e9;
 
 // A step of `single` with what the command line says of training and machine.
@@ -64,23 +66,23 @@ double factor_between(Point below, Point above, double wanted, SingleStep& singl
         round % 3 == 0 ? 0.5 : (wanted - below.seconds) / (above.seconds - below.seconds);
     const double factor = below.factor + share * (above.factor - below.factor);
     const Point found{factor, single.seconds(factor)};
-    if (std::abs(found.seconds - wanted) <= kNearEnough * wanted) return found.factor;
+    if (std::abs(found.seconds - wanted) <= std::max(kTick, kNearEnough * wanted)) {
+      return found.factor;
+    }
     (found.seconds < wanted ? below : above) = found;
   }
   return above.factor;
 }
 
-}  // namespace
-
-void scale_to_single_step(StepOptions& options) {
-  if (!options.single_step) return;
+// The factor with which the step of `single` takes the time that is given.
+double factor_of(const StepOptions& options) {
   const double wanted = Seconds(*options.single_step).count();
   SingleStep single(options);
   const double least = single.seconds(0);
   if (least > wanted) {
     fail(ErrorKind::kUsage,
-         "--single-step={}: the host's calls and the copies of the batch alone take {}: give a "
-         "longer step, a host with cheaper calls, or a lower --dispatch-cost",
+         "--single-step={}: what is not scaled (the host's calls, copies of the batch, the update) "
+         "takes {}: give a longer step, a host with cheaper calls, or a lower --dispatch-cost",
          tandem::to_string(Seconds(wanted)), tandem::to_string(Seconds(least)));
   }
   Point below{0, least};
@@ -93,7 +95,16 @@ void scale_to_single_step(StepOptions& options) {
     fail(ErrorKind::kUsage, "--single-step={}: no operation of {} takes time: leave it out",
          tandem::to_string(Seconds(wanted)), options.model);
   }
-  options.job.scale = factor_between(below, above, wanted, single);
+  return factor_between(below, above, wanted, single);
+}
+
+}  // namespace
+
+void scale_to_single_step(StepOptions& options) {
+  if (!options.single_step) return;
+  const auto error = capture_error([&] { options.job.scale = factor_of(options); });
+  // A batch that does not fit is told, and recorded, where the step itself is simulated.
+  if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
 }
 
 }  // namespace tandem::bench

@@ -53,7 +53,7 @@ struct StepOptions {
   std::vector<StrategyKind> listed{};
   std::string model = "mlp-small";  // with the checksum of a workload file (workload_source.h)
 
-  // Of simulated devices: what a step of `single` takes; unset: what the machine says.
+  // On simulated devices, what a step of `single` takes; unset: what the machine says.
   std::optional<Nanoseconds> single_step{};
   std::string workload_origin{};  // of simulated seconds of a workload file, for people
 

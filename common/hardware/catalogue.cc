@@ -42,11 +42,16 @@ struct MachineName {
   int links = 1;
 };
 
+// The dash of a name such as "dgx-1" is no sign.
+std::optional<int> count_in(std::string_view digits) {
+  return digits.starts_with('-') ? std::nullopt : parse_number<int>(digits);
+}
+
 // "4" in "dgx-a100x4", which loses it; nothing where no number stands behind the last "x".
 std::optional<int> take_count_behind(std::string_view& name) {
   const std::size_t mark = name.rfind('x');
   if (mark == std::string_view::npos) return std::nullopt;
-  const auto count = parse_number<int>(name.substr(mark + 1));
+  const auto count = count_in(name.substr(mark + 1));
   if (count) name = name.substr(0, mark);
   return count;
 }
@@ -55,7 +60,7 @@ std::optional<int> take_count_behind(std::string_view& name) {
 std::optional<int> take_count_before(std::string_view& name) {
   const std::size_t mark = name.find('x');
   if (mark == std::string_view::npos) return std::nullopt;
-  const auto count = parse_number<int>(name.substr(0, mark));
+  const auto count = count_in(name.substr(0, mark));
   if (count) name = name.substr(mark + 1);
   return count;
 }

@@ -7,10 +7,10 @@
 
 namespace tandem {
 
-// Of GPUs, with the figures that all have in common.
+// The GPUs, with the figures that all have in common.
 [[nodiscard]] std::string_view catalogue_gpus();
 
-// Of nodes, their links, networks and the host.
+// The nodes, their links, networks and the host.
 [[nodiscard]] std::string_view catalogue_machines();
 
 }  // namespace tandem

@@ -128,6 +128,7 @@ void write_host(JsonWriter& writer, const HostDescription& host) {
   FigureTexts out(writer);
   writer.open("host", '{');
   out.time("launch", host.launch);
+  if (host.stream_wake) out.time("stream_wake", *host.stream_wake);
   out.time("wake", host.wake);
   out.time("thread_start", host.thread_start);
   writer.close();

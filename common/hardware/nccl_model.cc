@@ -20,7 +20,7 @@ constexpr double kGiga = 1e9;
 
 std::size_t index(Protocol protocol) { return static_cast<std::size_t>(protocol); }
 
-// Of the tables by generation.
+// The row of the tables by generation.
 std::size_t row_of(NcclGeneration generation) {
   switch (generation) {
     case NcclGeneration::kPascal:
@@ -141,7 +141,7 @@ class Way {
     return count * std::min({one, among, constants_.most_nvls_tree[generation()][node_index()]});
   }
 
-  // Of the call's bytes, in GB/s.
+  // The GB/s of the call's bytes.
   [[nodiscard]] double bandwidth(Algorithm algorithm, Protocol protocol) const {
     const double around = static_cast<double>(system_.ranks) / steps();
     switch (algorithm) {

@@ -96,11 +96,6 @@ class OperationCosts {
   // Whether operations that were not measured have the description's costs.
   [[nodiscard]] bool is_described() const { return described_.has_value(); }
 
-  // How much longer computations take where devices wait for one another: steps scatter, and each
-  // waits for the slowest. With n devices and a standard deviation s of a device's steps, as a
-  // share, 1 + s expected_largest(n). 1 without a calibration.
-  [[nodiscard]] double slowest() const { return slowest_; }
-
   // Multiplies the times of forward, loss and backward, as whoever enqueues them asks.
   void scale_by(double factor) { scale_ = factor; }
   [[nodiscard]] double scale() const { return scale_; }
@@ -122,6 +117,9 @@ class OperationCosts {
   std::shared_ptr<const MachineCalibration> calibration_{};  // null: none; shared with who read it
   CalibratedSteps steps_{};
   std::optional<GpuDescription> described_;
+  // How much longer operations take where devices wait for one another: steps scatter, and each
+  // waits for the slowest. With n devices and a standard deviation s of a device's steps, as a
+  // share, 1 + s expected_largest(n).
   double slowest_ = 1;
   Curves of_model_{};
   Curves of_sizes_{};

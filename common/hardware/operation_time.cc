@@ -34,7 +34,7 @@ double highest_peak(const GpuDescription& gpu) {
   return highest;
 }
 
-// Of the peak, by large products of this kind.
+// The share of the peak that large products of this kind reach.
 double best_share(const GpuDescription& gpu, double peak, OperationKind kind) {
   if (!gpu.shares) return gpu.product_share.value;
   const OperationShares& shares = *gpu.shares;

@@ -215,7 +215,7 @@ struct LaunchRecord {
   std::vector<std::string> warnings;  // warnings of the measuring program, a line each
   // The modelled, not measured, parts: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
   std::vector<std::string> modelled;
-  // Of a simulated launch: shares of its steps' critical path, by what they are of and rest on:
+  // A simulated launch's shares of its steps' critical path, by what they are of and rest on:
   // "operations measured", "collectives described", "host", ...
   std::optional<std::map<std::string, double>> rests_on{};
   std::string planted;               // "backward:1ms": a delay added on purpose; empty: no delay

@@ -103,7 +103,7 @@ struct RungCell {
 struct Figure {
   std::optional<stats::Estimate> seconds;
   std::string missing;
-  // Of simulated launches, which repeat to the nanosecond: there is no interval to resolve it.
+  // From simulated launches, which repeat to the nanosecond: there is no interval to resolve it.
   bool is_projected = false;
 };
 

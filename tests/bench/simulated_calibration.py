@@ -5,6 +5,7 @@
     simulated_calibration.py STEP_BENCH
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -38,6 +39,8 @@ def refused(reason, *arguments):
 
 def check_steps(file, calibration):
     for batch in calibration["models"]["mlp-tiny"][0]["batches"]:
+        if os.cpu_count() > 1:  # cores beside one another, which exchange and wait for the slowest
+            assert batch["beside_others"] > 0 and batch["exchanging"] > 0 and batch["scatter"] >= 0, batch
         record = json.loads(simulate(file, "--model=mlp-tiny", f"--batch={batch['batch']}"))
         ratio = record["step_seconds"][0] / batch["step_seconds"]
         assert abs(ratio - 1) < 0.01, f"batch {batch['batch']}: {ratio} of the measured step"
@@ -73,6 +76,8 @@ def check_refusals(file):
 with tempfile.TemporaryDirectory() as scratch:
     own = pathlib.Path(scratch) / "own.json"
     first = calibrate(own, "mlp-tiny", "8,32")
+    if os.cpu_count() > 1:
+        assert first["hardware"]["host"]["stream_wake"]["source"] == "measured", first["hardware"]["host"]
     check_steps(own, first)
     check_strategies(own)
     check_refusals(own)

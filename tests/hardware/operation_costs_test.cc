@@ -136,20 +136,20 @@ TEST_F(CalibratedCosts, OfTheModelsStep_AreItsTimesInOrder) {
   EXPECT_EQ(between.basis, CostBasis::kInterpolated);
 }
 
-// Of two normal variables the larger one is expected 0.5642 standard deviations above the mean, of
+// The larger one of two normal variables is expected 0.5642 standard deviations above the mean, of
 // eight 1.4236 (Harter, Biometrika 48, 1961); Blom's approximation has 0.5895 and 1.4341.
 TEST_F(CalibratedCosts, WhereDevicesWaitForOneAnother_AreThoseOfTheSlowest) {
   calibration_.models["mlp"].front().batches = {{.batch = 8, .step_seconds = 1, .scatter = 0.1},
                                                 {.batch = 64, .step_seconds = 1, .scatter = 0.2}};
-  const auto slowest = [&](std::int64_t batch, int waiting) {
-    return OperationCosts(std::make_shared<const MachineCalibration>(calibration_),
-                          {.model = "mlp", .batch = batch, .waiting = waiting});
+  const auto time_of = [&](std::int64_t batch, int waiting) {
+    const OperationCosts costs(std::make_shared<const MachineCalibration>(calibration_),
+                               {.model = "mlp", .batch = batch, .waiting = waiting});
+    return costs.cost_of(linear(1000)).times.front();
   };
-  EXPECT_EQ(slowest(8, 1).slowest(), 1);
-  EXPECT_NEAR(slowest(8, 2).slowest(), 1 + 0.1 * 0.5895, 1e-4);
-  EXPECT_NEAR(slowest(8, 8).slowest(), 1 + 0.1 * 1.4341, 1e-4);
-  EXPECT_NEAR(slowest(64, 2).slowest(), 1 + 0.2 * 0.5895, 1e-4);
-  EXPECT_EQ(slowest(8, 2).cost_of(linear(1000)).times.front(), Nanoseconds{1059});
+  EXPECT_EQ(time_of(8, 1), Nanoseconds{1000});
+  EXPECT_EQ(time_of(8, 2), Nanoseconds{1059});
+  EXPECT_EQ(time_of(8, 8), Nanoseconds{1143});
+  EXPECT_EQ(time_of(64, 2), Nanoseconds{1118});
 }
 
 TEST_F(CalibratedCosts, OfOtherOperations_AreByTheirSize_AndSmallOnesCostTheLeast) {

@@ -25,7 +25,7 @@ def mean_size(errors):
 
 
 def least_squares(rows, values):
-    """The coefficients of least squares. Those that the rows do not tell apart share what they explain."""
+    """The coefficients of least squares. Coefficients that the rows do not tell apart share what they explain."""
     width = len(rows[0])
     sizes = [max(abs(row[i]) for row in rows) or 1.0 for i in range(width)]
     rows = [[row[i] / sizes[i] for i in range(width)] for row in rows]

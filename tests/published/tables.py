@@ -14,10 +14,11 @@ FAMILIES = {"resnet": "resnets", "resnext": "resnets", "wide_resnet": "resnets",
             "googlenet": "inception", "inception": "inception", "efficientnet": "efficientnets", "regnet": "regnets"}
 
 # The hardware of a system, by what its table calls it; the first that matches.
-HARDWARE = [(r"dgx.a100|A100.SXM4?", "dgx-a100"), (r"DGX-2", "dgx-2-v100"), (r"V100", "dgx-1-v100"),
+HARDWARE = [(r"dgx.a100|A100.SXM4?", "dgx-a100"), (r"DGX-2", "dgx-2-v100"), (r"[VP]100.PCIe", None), (r"V100", "dgx-1-v100"),
             (r"titan.rtx", "titan-rtx-pcie-4"), (r"titan.xp", "titan-xp-pcie-4"), (r"2080.?ti", "rtx-2080ti-pcie-4"),
             (r"P100", "dgx-1-p100"), (r"H100.SXM", "dgx-h100"), (r"H100.PCIe", "h100-pcie-8"), (r"3090", "rtx-3090-pcie-4"),
             (r"DGX-1", "dgx-1-v100")]
+BATCH_OF_STEPS = 12  # a device's, in a table of steps that does not say
 THROUGH_HOST = re.compile("pcie")  # hardware on which GPUs exchange through the host
 
 
@@ -52,6 +53,7 @@ class Cell:
 
 
 def hardware_of(text):
+    """None: no description; PCIe boxes of V100 and P100 are no DGX-1."""
     return next((name for pattern, name in HARDWARE if re.search(pattern, text, re.IGNORECASE)), None)
 
 
@@ -61,6 +63,7 @@ def family_of(model):
 
 
 def dataparallel_cells(document):
+    batch = document.get("batch_per_device", BATCH_OF_STEPS)
     for system in document["measured"]:
         name = f"{system['system']} {system['precision']}"
         hardware = hardware_of(f"{system['system']} {system['hardware']}")
@@ -77,7 +80,7 @@ def dataparallel_cells(document):
                     continue
                 if system["system"] == "titan-xp" and int(devices) == 4:
                     continue  # the table itself says that these are a fault of the machine
-                yield Cell(column=name, hardware=hardware, model=model, family=family_of(model), strategy="dp", batch=12, devices=int(devices),
+                yield Cell(column=name, hardware=hardware, model=model, family=family_of(model), strategy="dp", batch=batch, devices=int(devices),
                            seconds=step * 1e-3, single=steps["1"] * 1e-3, counts=tuple(document["models"][model].items()), elements=elements)
 
 
@@ -106,13 +109,15 @@ class Change:
 
 
 def bucket_changes(document):
-    """Of rows that tell changes, on the machine and at the batch of the row of the same source and model."""
+    """Changes that rows tell, on the machine and at the batch of the row of the same source and model."""
     for row in document.get("rows", []):
         told = re.search(r"^([^,]+),.* bucket_cap_mb (\d+) to (\d+)", row.get("what", ""))
         if not told:
             continue
-        base = next(one for one in document["rows"] if one.get("model") == told.group(1) and one["source"] == row["source"])
-        known = next(cell for cell in throughput_cells({"rows": [base]}) if isinstance(cell, Cell))
+        bases = [one for one in document["rows"] if one.get("model") == told.group(1) and one["source"] == row["source"]]
+        known = next((cell for cell in throughput_cells({"rows": bases[:1]}) if isinstance(cell, Cell)), None)
+        if known is None:
+            continue
         for devices, percent in row["by_devices"].items():
             yield Change(dataclasses.replace(known, devices=int(devices)), told.group(2), told.group(3), percent)
 
@@ -128,7 +133,8 @@ def throughput_cells(document):
         if counts is None or counts["unit"] is None or hardware is None or "1" not in row["by_devices"]:
             yield f"{words}: no counts of the model, no description of the machine, or no step of one device"
             continue
-        is_bound = batch is None or "real data" in row["software"]
+        software = row.get("software", "")
+        is_bound = batch is None or "real data" in software
         batch = batch or 128
         single = without_wrapper(row) or seconds_of(row, counts, batch, 1, row["by_devices"]["1"])
         for devices, figure in row["by_devices"].items():
@@ -137,13 +143,21 @@ def throughput_cells(document):
             yield Cell(column=f"{row['model']} on {row['hardware']}, {row['precision']}, {batch}", hardware=hardware, model=row["model"],
                        family=hardware, strategy=row["strategy"], batch=batch, devices=int(devices),
                        seconds=seconds_of(row, counts, batch, int(devices), figure), single=single,
-                       counts=tuple(counts.items()), is_bound=is_bound, software=row["software"])
+                       elements=0.5 if row["precision"] == "half" else 1.0,
+                       counts=tuple(counts.items()), is_bound=is_bound, software=software)
 
 
 def read(path):
     """(cells, lines on what is left out, the document) of a table in one of the forms; throws ValueError for another one."""
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
+    try:
+        return read_form(path, document)
+    except KeyError as missing:
+        raise ValueError(f"{path}: a row or system has no {missing} (docs/method/published.md)") from missing
+
+
+def read_form(path, document):
     if "measured" in document and "models" in document:
         found = list(dataparallel_cells(document))
     elif "rows" in document and any("by_devices" in row for row in document["rows"]):

@@ -87,6 +87,9 @@ case_explains() {
   expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
   cmp -s out first || die "a second explanation differs"
   cmp -s rungs.json result/projected/results.json || die "rungs were simulated again"
+  expect 0 project --hardware dgx-a100 --devices=4 --out=described
+  expect 0 "$tandem" explain described --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder on a machine of the catalogue"
   expect 2 "$tandem" explain result/projected --model=mlp-base --batch=32 --devices=4
   one_line 'none is of mlp-base in fp32'
   expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --min-time=1s

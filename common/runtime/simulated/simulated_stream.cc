@@ -48,7 +48,9 @@ Nanoseconds SimulatedEvent::since(const TimedEvent& start) const {
 
 TaskId SimulatedStream::launch() {
   const TaskId call = simulation_.launch();
-  if (simulation_.device_of_thread() == device_.index) return call;
+  // A GPU takes work from any thread alike.
+  const bool is_own = simulation_.device_of_thread() == device_.index;
+  if (is_own || !simulation_.is_of_cores()) return call;
   return simulation_.schedule().add(lane_, WakeUp{simulation_.wake_up()}, call);
 }
 

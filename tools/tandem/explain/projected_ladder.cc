@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/hardware/catalogue.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/explanation.h"
@@ -52,16 +54,36 @@ const LaunchRecord& alike(const ProjectedLadder& ladder) {
        ladder.source.folder.string(), question.model, question.precision);
 }
 
-// The file that a name with a checksum stands for: in the folder, or where the folder's own command
-// named it.
-fs::path file_of(const std::string& option, const std::string& named, const ExplainSource& source) {
-  std::vector<fs::path> places{source.folder / named.substr(0, named.find('#'))};
-  const std::string flag = "--" + option + "=";
+// What the folder's own commands gave an option, as "--option=VALUE" or "--option VALUE".
+std::vector<fs::path> given_to(const std::string& option, const ExplainSource& source) {
+  std::vector<fs::path> given;
+  const std::string flag = "--" + option;
   for (const std::vector<std::string>& command : source.document->sweep.commands) {
-    for (const std::string& word : command) {
-      if (word.starts_with(flag)) places.emplace_back(word.substr(flag.size()));
+    for (std::size_t i = 0; i < command.size(); ++i) {
+      const std::string& word = command[i];
+      if (word.starts_with(flag + "=")) given.emplace_back(word.substr(flag.size() + 1));
+      if (word == flag && i + 1 < command.size()) given.emplace_back(command[i + 1]);
     }
   }
+  return given;
+}
+
+// Whether a name with a checksum is of the catalogue and its figures are still the same.
+bool is_in_catalogue(const std::string& named) {
+  const std::string name = named.substr(0, named.find('#'));
+  std::string now;
+  const auto unknown = capture_error([&] { now = with_figures(name, "--hardware"); });
+  return !unknown && now == named;
+}
+
+// What a name with a checksum stands for, as step_bench takes it: a machine of the catalogue, or a
+// file in the folder or where the folder's own command named it.
+fs::path place_of(const std::string& option, const std::string& named,
+                  const ExplainSource& source) {
+  if (option == "hardware" && is_in_catalogue(named)) return named.substr(0, named.find('#'));
+  std::vector<fs::path> places{source.folder / named.substr(0, named.find('#'))};
+  std::ranges::copy(given_to(option, source), std::back_inserter(places));
+  const std::string flag = "--" + option + "=";
   for (const fs::path& place : places) {
     std::error_code unreadable;
     if (!fs::exists(place, unreadable)) continue;
@@ -86,7 +108,7 @@ std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
     missing.push_back(rung.cell);
     for (const auto& [option, named] : ladder.question.simulated) {
       std::string& file = files[option];
-      if (file.empty()) file = file_of(option, named, ladder.source).string();
+      if (file.empty()) file = place_of(option, named, ladder.source).string();
       missing.back().options[option] = file;
     }
   }

@@ -261,9 +261,8 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
   std::vector<std::string> basis(lines.begin(), lines.end());
   if (!launches.empty() && std::ranges::none_of(launches, has_measured_operations)) {
     basis.emplace_back(
-        "operations: described alone, by a roofline, which errs by a quarter of a published step "
-        "and "
-        "more: compare steps with one another");
+        "operations: described alone, by a roofline, which errs by up to a third of a published "
+        "step: compare steps with one another");
   }
   return basis;
 }
