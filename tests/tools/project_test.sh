@@ -45,7 +45,7 @@ case_again() {
   expect 0 project --devices=2
   [ ! -s err ] || die "it timed again"
   cmp before result/projected/projection.md || die "another projection"
-  expect 0 project --devices=2 --launches=2
+  expect 0 "$tandem" project result --step-bench "$fake" --devices=2 --launches=2
   grep -q '^timing the operations of mlp-tiny at batches 8, launch 2 of 2$' err || die "the second launch is not said"
   ! grep -q 'launch 1 of 2' err || die "the first launch was not kept"
 }

@@ -449,9 +449,10 @@ void check_nothing_measures(const ExplainOptions& options) {
   }
 }
 
-// The ladder of a FOLDER whose launches are simulated; nothing of any other source.
+// The ladder of a FOLDER whose launches are simulated; nothing of any other source, nor of a module,
+// which has no FOLDER.
 std::optional<ProjectedLadder> projected_ladder(const ExplainOptions& options) {
-  if (options.source.empty()) return std::nullopt;
+  if (options.source.empty() || !options.module.empty()) return std::nullopt;
   ProjectedLadder ladder{.question = options.question,
                          .source = find_source(options.source, options.out),
                          .step_bench = options.step_bench,
