@@ -43,7 +43,7 @@ struct MachineName {
 };
 
 // The dash of a name such as "dgx-1" is no sign.
-std::optional<int> count_in(std::string_view digits) {
+std::optional<int> unsigned_number(std::string_view digits) {
   return digits.starts_with('-') ? std::nullopt : parse_number<int>(digits);
 }
 
@@ -51,7 +51,7 @@ std::optional<int> count_in(std::string_view digits) {
 std::optional<int> take_count_behind(std::string_view& name) {
   const std::size_t mark = name.rfind('x');
   if (mark == std::string_view::npos) return std::nullopt;
-  const auto count = count_in(name.substr(mark + 1));
+  const auto count = unsigned_number(name.substr(mark + 1));
   if (count) name = name.substr(0, mark);
   return count;
 }
@@ -60,7 +60,7 @@ std::optional<int> take_count_behind(std::string_view& name) {
 std::optional<int> take_count_before(std::string_view& name) {
   const std::size_t mark = name.find('x');
   if (mark == std::string_view::npos) return std::nullopt;
-  const auto count = count_in(name.substr(0, mark));
+  const auto count = unsigned_number(name.substr(0, mark));
   if (count) name = name.substr(mark + 1);
   return count;
 }
