@@ -449,8 +449,8 @@ void check_nothing_measures(const ExplainOptions& options) {
   }
 }
 
-// The ladder of a FOLDER whose launches are simulated; nothing of any other source, nor of a module,
-// which has no FOLDER.
+// The ladder of a FOLDER whose launches are simulated; nothing of any other source, nor of a
+// module, which has no FOLDER.
 std::optional<ProjectedLadder> projected_ladder(const ExplainOptions& options) {
   if (options.source.empty() || !options.module.empty()) return std::nullopt;
   ProjectedLadder ladder{.question = options.question,
