@@ -239,7 +239,7 @@ void write_calibration(Job& job, const StepOptions& options, const std::vector<i
     const CalibratedStep times =
         ModelCalibration(job, options, *team, calibration).run(figures.host_copies);
     set_launch(job, times, figures);
-    calibration.hardware_text = description_text(figures);
+    calibration.hardware_text = hardware_text(description_of(figures));
   }
   calibration.origin = origin_of(here);
   const std::string text = calibration_text(calibration);

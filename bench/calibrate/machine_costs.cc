@@ -11,7 +11,6 @@
 #include "bench/calibrate/size_times.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/comm/transports/transport_registry.h"
-#include "common/json/writer.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
@@ -104,50 +103,34 @@ std::vector<MeasuredCollective> collectives_of(Bootstrap& bootstrap, Device& dev
   return all;
 }
 
-// Writes figures with their unit and source.
-class FigureWriter {
- public:
-  explicit FigureWriter(JsonWriter& writer) : writer_(writer) {}
+constexpr const char* kMeasured = "measured";
 
-  template <class T>
-  void figure(std::string_view key, const T& value, std::string_view source = "measured") {
-    writer_.open(key, '{');
-    writer_.value("value", value);
-    writer_.value("source", source);
-    writer_.close();
-  }
-  void time(std::string_view key, double seconds, std::string_view source = "measured") {
-    figure(key, fmt::format("{}ns", std::llround(seconds * 1e9)), source);
-  }
-  void bandwidth(std::string_view key, double bytes_per_second) {
-    figure(key, fmt::format("{:.6g}GBps", std::min(bytes_per_second, kMostBandwidth) * 1e-9));
-  }
-  void link(std::string_view key, const CopyCosts& copies, double most) {
-    writer_.open(key, '{');
-    bandwidth("bandwidth", std::min(copies.bandwidth, most));
-    time("latency", copies.latency);
-    writer_.close();
-  }
+SourcedFigure<Nanoseconds> time_of(double seconds, const std::string& source = kMeasured) {
+  return {Nanoseconds{std::llround(seconds * 1e9)}, source};
+}
 
- private:
-  JsonWriter& writer_;
-};
+// No link is faster than the memory at its end.
+LinkDescription link_of(const CopyCosts& copies, double most) {
+  const double bandwidth = std::min({copies.bandwidth, most, kMostBandwidth});
+  return {.bandwidth = {bandwidth, kMeasured}, .latency = time_of(copies.latency)};
+}
 
-void write_gpu(JsonWriter& writer, const MachineFigures& figures) {
-  FigureWriter out(writer);
-  writer.open("gpu", '{');
-  writer.value("name", figures.device);
-  out.figure("multiprocessors", figures.multiprocessors);
-  out.figure("memory", fmt::format("{}B", figures.memory.value));
-  out.bandwidth("memory_bandwidth", figures.memory_bandwidth);
-  const std::string flops = fmt::format("{:.6g}GFLOPS", figures.flops * 1e-9);
-  out.figure("fp32", flops, figures.precision == "fp32" ? "measured" : "assumed: not measured");
-  if (figures.precision != "fp32") out.figure(figures.precision, flops);
-  out.figure("product_share", "100%");
-  out.figure("memory_share", "100%");
-  out.time("least_time", figures.least_time);
-  out.figure("contention", "0%", "assumed: what it costs is not calibrated");
-  writer.close();
+GpuDescription gpu_of(const MachineFigures& figures) {
+  GpuDescription gpu;
+  gpu.name = figures.device;
+  gpu.multiprocessors = {figures.multiprocessors, kMeasured};
+  gpu.memory = {figures.memory, kMeasured};
+  gpu.memory_bandwidth = {std::min(figures.memory_bandwidth, kMostBandwidth), kMeasured};
+  const SourcedFigure<double> flops{figures.flops, kMeasured};
+  gpu.fp32 = flops;
+  if (figures.precision != "fp32") gpu.fp32.source = "assumed: not measured";
+  if (figures.precision == "tf32") gpu.tf32 = flops;
+  if (figures.precision == "bf16") gpu.bf16 = flops;
+  gpu.product_share = {1, kMeasured};
+  gpu.memory_share = {1, kMeasured};
+  gpu.least_time = time_of(figures.least_time);
+  gpu.contention = {0, "assumed: what it costs is not calibrated"};
+  return gpu;
 }
 
 }  // namespace
@@ -209,30 +192,22 @@ std::vector<MeasuredCollective> time_collectives(Platform& platform) {
   return all;
 }
 
-std::string description_text(const MachineFigures& figures) {
-  std::string text;
-  JsonWriter writer(text);
-  FigureWriter out(writer);
-  writer.open("", '{');
-  writer.value("name", figures.name);
-  write_gpu(writer, figures);
-  writer.open("node", '{');
+HardwareDescription description_of(const MachineFigures& figures) {
   constexpr int kMostDevices = 1024;
-  out.figure(
-      "gpus", kMostDevices,
-      fmt::format("assumed: as many as are asked for; this machine has {}", figures.devices));
+  HardwareDescription machine;
+  machine.name = figures.name;
+  machine.gpu = gpu_of(figures);
+  machine.node.gpus = {
+      kMostDevices,
+      fmt::format("assumed: as many as are asked for; this machine has {}", figures.devices)};
   const double most = figures.memory_bandwidth;
-  out.link("host_link", figures.host_copies, most);
-  if (figures.peer_copies) out.link("peer_link", *figures.peer_copies, most);
-  writer.close();
-  writer.open("host", '{');
-  out.time("launch", figures.launch, figures.launch_source);
-  if (figures.stream_wake) out.time("stream_wake", *figures.stream_wake);
-  out.time("wake", figures.threads.wake);
-  out.time("thread_start", figures.threads.start);
-  writer.close();
-  writer.close();
-  return text;
+  machine.node.host_link = link_of(figures.host_copies, most);
+  if (figures.peer_copies) machine.node.peer_link = link_of(*figures.peer_copies, most);
+  machine.host.launch = time_of(figures.launch, figures.launch_source);
+  if (figures.stream_wake) machine.host.stream_wake = time_of(*figures.stream_wake);
+  machine.host.wake = time_of(figures.threads.wake);
+  machine.host.thread_start = time_of(figures.threads.start);
+  return machine;
 }
 
 }  // namespace tandem::bench

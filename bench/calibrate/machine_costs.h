@@ -57,7 +57,7 @@ struct MachineFigures {
   ThreadCosts threads{};
 };
 
-// The description of these figures, in the form that parse_hardware() reads.
-[[nodiscard]] std::string description_text(const MachineFigures& figures);
+// The description of these figures.
+[[nodiscard]] HardwareDescription description_of(const MachineFigures& figures);
 
 }  // namespace tandem::bench

@@ -13,7 +13,6 @@
 #include "common/base/units.h"
 #include "common/hardware/catalogue_texts.h"
 #include "common/hardware/description_reading.h"
-#include "common/hardware/hardware_text.h"
 #include "common/json/parse.h"
 
 namespace tandem {

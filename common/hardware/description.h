@@ -117,6 +117,9 @@ inline constexpr std::array<std::string_view, 2> kNcclPaths{"nvlink", "pci"};
 // key that is missing or unknown.
 [[nodiscard]] HardwareDescription parse_hardware(std::string_view text, const std::string& source);
 
+// The text that parse_hardware() reads, of a file that describes the machine.
+[[nodiscard]] std::string hardware_text(const HardwareDescription& hardware);
+
 // The description in a file.
 [[nodiscard]] HardwareDescription read_hardware(const std::filesystem::path& file);
 

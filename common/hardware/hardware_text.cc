@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/hardware/hardware_text.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
+#include "common/hardware/description.h"
 #include "common/json/writer.h"
 
 namespace tandem {

@@ -33,7 +33,7 @@ struct OperationWork {
 
 // The share of the speed of the largest products that products of this shape reach at this peak:
 // multiprocessors without a tile of the output, or of its last wave, idle, and short sums are
-// mostly loads. A sum of more than 16 times `half_depth` terms is split among multiprocessors. 1
+// mostly loads. A sum of 32 times `half_depth` terms or more is split among multiprocessors. 1
 // without shares.
 [[nodiscard]] double shape_share(const GpuDescription& gpu, double peak, const ProductShape& shape);
 

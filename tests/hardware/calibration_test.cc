@@ -8,7 +8,6 @@
 
 #include "common/base/error.h"
 #include "common/hardware/catalogue.h"
-#include "common/hardware/hardware_text.h"
 #include "tests/support/errors.h"
 
 namespace tandem {

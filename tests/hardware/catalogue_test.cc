@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/error.h"
-#include "common/hardware/hardware_text.h"
+#include "common/hardware/description.h"
 #include "tests/support/errors.h"
 
 namespace tandem::test {

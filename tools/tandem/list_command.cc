@@ -13,7 +13,7 @@
 #include "common/base/known_names.h"
 #include "common/command_line/help.h"
 #include "common/hardware/catalogue.h"
-#include "common/hardware/hardware_text.h"
+#include "common/hardware/description.h"
 #include "common/options/reference.h"
 #include "common/options/strategies.h"
 #include "tools/tandem/launch/launch_command.h"

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "common/comm/immediate_calls.h"
 #include "common/comm/shared_memory/allocations.h"
 #include "common/comm/simulated/collective_time.h"
 #include "common/runtime/simulated/simulated_platform.h"
@@ -29,7 +30,7 @@ std::unique_ptr<Buffer> stage_on(Device& device) {
   return has_stage ? device.allocate(Bytes{kStageBytes}) : nullptr;
 }
 
-class SimulatedCommunicator final : public Communicator, private CaptureObserver {
+class SimulatedCommunicator final : public Communicator {
  public:
   SimulatedCommunicator(Device& device, PlaceAmongRanks place, std::shared_ptr<Meeting> meeting,
                         CollectiveObserver* observer)
@@ -38,7 +39,7 @@ class SimulatedCommunicator final : public Communicator, private CaptureObserver
         links_(links_of(simulation_of(device))),
         meeting_(std::move(meeting)),
         stage_(stage_on(device)),
-        observer_(observer) {}
+        calls_(observer) {}
 
   [[nodiscard]] int rank() const override { return place_.rank; }
   [[nodiscard]] int size() const override { return place_.size; }
@@ -48,14 +49,10 @@ class SimulatedCommunicator final : public Communicator, private CaptureObserver
 
   void enqueue(Stream& stream, const CollectiveRequest& request) override {
     take_part(simulated_stream(stream), request);
-    if (is_captured_) {
-      captured_ += request.size();
-    } else {
-      tell_of(request.name(), request.size());
-    }
+    calls_.note(request);
   }
 
-  [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
+  [[nodiscard]] CaptureObserver* capture_observer() override { return &calls_; }
 
   void barrier() override {}
   // Every rank says the same.
@@ -78,34 +75,13 @@ class SimulatedCommunicator final : public Communicator, private CaptureObserver
                      SimulatedStream::CoreCollective{transfer, work});
   }
 
-  void capture_begins() override {
-    is_captured_ = true;
-    captured_ = {};
-  }
-  void capture_ends() override { is_captured_ = false; }
-  // As over NCCL, a replay is one collective of all captured bytes.
-  void replay_begins(Stream& /*stream*/) override { tell_of("replay", captured_); }
-  void replay_ends(Stream& /*stream*/) override {}
-
-  // The observer hears of start and end at the call, as there is no other moment of real time.
-  void tell_of(const char* name, Bytes size) {
-    if (observer_ == nullptr) return;
-    const CollectiveCall call{.sequence = ++told_, .name = name, .size = size};
-    observer_->enqueued(call);
-    observer_->started(call);
-    observer_->finished(call);
-  }
-
   Device& device_;
   const PlaceAmongRanks place_;
   const CollectiveLinks links_;
   const std::shared_ptr<Meeting> meeting_;  // shared by the ranks' communicators
   const std::unique_ptr<Buffer> stage_;     // absent of GPUs
-  CollectiveObserver* const observer_;      // may be absent
   std::uint64_t enqueued_ = 0;
-  std::uint64_t told_ = 0;    // of calls, replays included, but for those that were captured
-  bool is_captured_ = false;  // what is enqueued now
-  Bytes captured_{};          // by collectives
+  ImmediateCalls calls_;
 };
 
 }  // namespace
