@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/calibrate/collective_costs.h"
 #include "bench/calibrate/machine_costs.h"
 #include "bench/calibrate/size_times.h"
 #include "bench/calibrate/step_times.h"
@@ -136,18 +137,22 @@ void add_beside(MeasuredOperations& to, const MeasuredOperations& together) {
   }
 }
 
-// What takes several devices: threads, copies between two, and what cores do beside each other and
-// together.
+// What takes several devices: threads, copies between two, collectives, and what devices do beside
+// each other and beside collectives.
 void measure_team(const Here& here, Platform& team, MachineFigures& figures,
                   MachineCalibration& calibration) {
   figures.threads = time_threads(team);
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
   figures.stream_wake = time_stream_wake(team.device(0), team.device(1));
-  if (!is_on_host(here.job)) return;
-  figures.memory = team.device(0).memory().capacity;
-  add_beside(calibration.sizes, time_sizes_together(team, here.options.variant.training.precision));
   calibration.collectives = time_collectives(team);
+  const Precision precision = here.options.variant.training.precision;
+  if (!is_on_host(here.job)) {
+    figures.contention = measure_contention_share(team, precision);
+    return;
+  }
+  figures.memory = team.device(0).memory().capacity;
+  add_beside(calibration.sizes, time_sizes_together(team, precision));
 }
 
 // The cost of a call. On the host it is in the operations' times already: the calling thread and

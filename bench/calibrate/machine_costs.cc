@@ -9,8 +9,6 @@
 #include <memory>
 
 #include "bench/calibrate/size_times.h"
-#include "common/comm/thread_bootstrap.h"
-#include "common/comm/transports/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
@@ -24,12 +22,8 @@ constexpr Bytes kCopiedMemory = mib(16);  // that successive copies go through
 constexpr int kThreadRuns = 300;
 constexpr int kWakes = 100;  // of each of two streams in a row
 constexpr int kWakeRows = 9;
-constexpr int kCollectiveRows = 9;
-constexpr Bytes kSmallestCollective = kib(1);
-constexpr Bytes kLargestCollective = mib(16);
-constexpr std::int64_t kCollectiveStep = 4;
-constexpr Bytes kRowOfCollectives = mib(16);
 constexpr double kMostBandwidth = 0.99e14;  // that a description may have
+constexpr double kMostContention = 1;      // likewise
 
 // A copy's time at two sizes. `copy(i, size)` enqueues the copy of tensor `i` of its memory.
 CopyCosts speed_of(Device& device, Stream& stream, const std::function<void(int, Bytes)>& copy) {
@@ -64,45 +58,6 @@ double median_of_runs(DeviceThreads& threads) {
   return stats::median(seconds);
 }
 
-// One rank's calls of a collective of one size; the median seconds of one call.
-template <class Enqueue>
-double time_calls(Device& device, Stream& stream, Bytes size, const Enqueue& enqueue) {
-  const auto calls =
-      static_cast<int>(std::clamp<std::int64_t>(kRowOfCollectives.value / size.value, 4, 64));
-  EventPair row(device);
-  std::vector<double> seconds;
-  for (int i = 0; i <= kCollectiveRows; ++i) {
-    row.around(stream, [&] {
-      for (int call = 0; call < calls; ++call) enqueue();
-    });
-    stream.synchronize();
-    if (i > 0) seconds.push_back(Seconds(row.time()).count() / calls);
-  }
-  return stats::median(seconds);
-}
-
-// The collectives of one rank, which calls what all ranks call.
-std::vector<MeasuredCollective> collectives_of(Bootstrap& bootstrap, Device& device) {
-  device.bind_this_thread();
-  const auto ranks = make_communicator(Transport::kAuto, bootstrap, device);
-  const auto stream = device.make_stream(StreamPriority::kNormal);
-  std::vector<MeasuredCollective> all;
-  for (Bytes size = kSmallestCollective; size <= kLargestCollective;
-       size = size * kCollectiveStep) {
-    const auto buffer = ranks->allocate(size);
-    const Span<float> values = buffer->as<float>();
-    enqueue_zero(*stream, values);
-    const auto add = [&](const char* name, const auto& enqueue) {
-      all.push_back({name, ranks->size(), size.value, time_calls(device, *stream, size, enqueue)});
-    };
-    add("all_reduce", [&] { ranks->all_reduce(*stream, values, ReduceOp::kSum); });
-    add("broadcast", [&] { ranks->broadcast(*stream, values, 0); });
-    stream->synchronize();
-    ranks->barrier();  // nobody frees what others still read
-  }
-  return all;
-}
-
 constexpr const char* kMeasured = "measured";
 
 SourcedFigure<Nanoseconds> time_of(double seconds, const std::string& source = kMeasured) {
@@ -129,7 +84,10 @@ GpuDescription gpu_of(const MachineFigures& figures) {
   gpu.product_share = {1, kMeasured};
   gpu.memory_share = {1, kMeasured};
   gpu.least_time = time_of(figures.least_time);
-  gpu.contention = {0, "assumed: what it costs is not calibrated"};
+  gpu.contention =
+      figures.contention
+          ? SourcedFigure<double>{std::min(*figures.contention, kMostContention), kMeasured}
+          : SourcedFigure<double>{0, "assumed: no collective ran beside operations"};
   return gpu;
 }
 
@@ -181,15 +139,6 @@ ThreadCosts time_threads(Platform& platform) {
   const auto fresh = platform.make_threads(devices, ThreadLife::kOneRun);
   const double run = median_of_runs(*fresh);
   return {.wake = wake, .start = std::max(0.0, run - wake) / static_cast<double>(devices.size())};
-}
-
-std::vector<MeasuredCollective> time_collectives(Platform& platform) {
-  std::vector<MeasuredCollective> all;
-  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
-    auto mine = collectives_of(bootstrap, platform.device(bootstrap.rank()));
-    if (bootstrap.rank() == 0) all = std::move(mine);
-  });
-  return all;
 }
 
 HardwareDescription description_of(const MachineFigures& figures) {

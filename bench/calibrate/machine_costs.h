@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine costs beside operations: copies, threads and collectives.
+// What a machine costs beside operations and collectives: copies and threads.
 #pragma once
 
 #include <optional>
@@ -34,10 +34,6 @@ struct ThreadCosts {
 };
 [[nodiscard]] ThreadCosts time_threads(Platform& platform);
 
-// All-reduces and broadcasts among the platform's devices, which are cores, by bytes: what a rank's
-// core does in one, handshakes included. Each rank is a thread.
-[[nodiscard]] std::vector<MeasuredCollective> time_collectives(Platform& platform);
-
 // What is measured of a machine, for its description.
 struct MachineFigures {
   std::string name;    // of the machine
@@ -53,6 +49,7 @@ struct MachineFigures {
   int devices = 1;                         // that this machine has
   double launch = 0;                       // seconds
   std::optional<double> stream_wake{};     // seconds; absent as above
+  std::optional<double> contention{};      // share of the time alone; absent of cores, and as above
   std::string launch_source;
   ThreadCosts threads{};
 };

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iostream>
 #include <memory>
 
+#include "bench/step/square_product.h"
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/event_pair.h"
@@ -67,46 +67,6 @@ constexpr int kSamples = 7;
 constexpr Seconds kLongestProduct{0.3};
 constexpr Seconds kShortestSample{0.005};  // long beside marks and the first launch
 
-LinearShape square(std::int64_t size) { return {.batch = size, .in = size, .out = size}; }
-
-// The operands of one product on one device. FillRandom writes fp32: other types are cast from
-// fp32.
-class SquareProduct {
- public:
-  SquareProduct(Device& device, Operations& operations, Stream& stream, DType type,
-                std::int64_t size)
-      : operations_(operations), stream_(stream), count_(size * size) {
-    for (auto& matrix : matrices_) matrix = device.allocate(Bytes{count_ * size_of(type)});
-    op_ = {.shape = square(size),
-           .x = matrices_[0]->as(type, count_),
-           .weight = matrices_[1]->as(type, count_),
-           .bias = {},
-           .y = matrices_[2]->as(type, count_)};
-    fill(device, matrices_[0]->as(type, count_), 1);
-    fill(device, matrices_[1]->as(type, count_), 2);
-  }
-
-  void enqueue() { operations_.enqueue(stream_, op_); }
-
- private:
-  void fill(Device& device, AnySpan values, std::uint64_t seed) {
-    if (values.dtype() == DType::kFloat32) {
-      operations_.enqueue(stream_, FillRandom{.values = values.as<float>(), .seed = seed});
-      return stream_.synchronize();
-    }
-    const auto wide = device.allocate(bytes_of<float>(count_));
-    operations_.enqueue(stream_, FillRandom{.values = wide->as<float>(count_), .seed = seed});
-    operations_.enqueue(stream_, Convert{.in = wide->as<float>(count_), .out = values});
-    stream_.synchronize();
-  }
-
-  Operations& operations_;
-  Stream& stream_;
-  const std::int64_t count_;  // elements of a matrix
-  std::array<std::unique_ptr<Buffer>, 3> matrices_;
-  LinearForward op_;
-};
-
 // Seconds per product, over `products` in a row.
 double time_of(Device& device, Stream& stream, SquareProduct& product, int products) {
   EventPair row(device);
@@ -139,7 +99,7 @@ bool fits(const Device& device, std::int64_t size) {
 }  // namespace
 
 double ProductSpeed::flops() const {
-  return static_cast<double>(product_flops(square(size))) / stats::median(seconds);
+  return static_cast<double>(product_flops(square_product(size))) / stats::median(seconds);
 }
 
 std::vector<ProductSpeed> measure_products(Device& device, Precision precision) {

@@ -55,8 +55,8 @@ struct MeasuredModel {
   MeasuredOperations operations{};
 };
 
-// The work that the cores of a collective's ranks do while it lasts, by its bytes; a GPU's
-// collectives have no entries.
+// A collective by its bytes: of cores the work that each rank's core does while it lasts, of GPUs
+// its time.
 struct MeasuredCollective {
   std::string name;  // "all_reduce"
   int ranks = 0;

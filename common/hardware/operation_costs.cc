@@ -90,6 +90,14 @@ double scatter_at(const std::vector<MeasuredBatch>& batches, std::int64_t batch)
 
 Nanoseconds rounded_time(double seconds) { return Nanoseconds{std::llround(seconds * 1e9)}; }
 
+// Between the sizes of a curve; below them as long as at the smallest, beyond in proportion.
+Nanoseconds time_on(const std::vector<SizedTimes>& curve, double size) {
+  if (size <= curve.front().size) return rounded_time(curve.front().seconds.front());
+  const SizedTimes& last = curve.back();
+  if (size > last.size) return rounded_time(last.seconds.front() * size / last.size);
+  return rounded_time(seconds_at(curve, size)->seconds.front());
+}
+
 }  // namespace
 
 double expected_largest(int n) {
@@ -200,13 +208,14 @@ OperationCost OperationCosts::cost_of(const AskedOperation& asked) const {
   return {.times = {operation_time(*described_, asked.peak, asked.work)}};
 }
 
-Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size, int ranks) const {
-  if (!calibration_ || described_) return Nanoseconds{0};
+std::optional<CollectiveCost> OperationCosts::cost_of_collective(std::string_view name, Bytes size,
+                                                                 int ranks) const {
+  if (!calibration_ || described_) return std::nullopt;
   std::vector<const MeasuredCollective*> all;
   for (const MeasuredCollective& one : calibration_->collectives) {
     if (one.name == name) all.push_back(&one);
   }
-  if (all.empty()) return Nanoseconds{0};
+  if (all.empty()) return std::nullopt;
   const auto distance = [ranks](const MeasuredCollective* one) {
     return std::abs(one->ranks - ranks);
   };
@@ -216,15 +225,7 @@ Nanoseconds OperationCosts::work_of_collective(std::string_view name, Bytes size
     if (one->ranks != nearest) continue;
     points.push_back({.bytes = one->bytes, .seconds = {one->seconds}});
   }
-  const std::vector<SizedTimes> curve = curve_of(points, {});
-  const auto bytes = static_cast<double>(size.value);
-  if (curve.empty() || bytes <= curve.front().size) {
-    return rounded_time(curve.empty() ? 0 : curve.front().seconds.front());
-  }
-  if (bytes > curve.back().size) {
-    return rounded_time(curve.back().seconds.front() * bytes / curve.back().size);
-  }
-  return rounded_time(seconds_at(curve, bytes)->seconds.front());
+  return CollectiveCost{time_on(curve_of(points, {}), static_cast<double>(size.value)), nearest};
 }
 
 }  // namespace tandem

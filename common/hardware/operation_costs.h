@@ -73,6 +73,12 @@ struct CalibratedSteps {
   int waiting = 1;  // devices that wait for one another in every step
 };
 
+// A collective's time, and the number of ranks with which it was measured.
+struct CollectiveCost {
+  Nanoseconds time{0};
+  int ranks = 0;
+};
+
 // The measured times as a curve: those beside others where these are at work and it makes a
 // difference on the machine. Of equal sizes in steps of several batches, such as an update's, the
 // times are those at the nearest batch.
@@ -100,10 +106,11 @@ class OperationCosts {
   void scale_by(double factor) { scale_ = factor; }
   [[nodiscard]] double scale() const { return scale_; }
 
-  // The work of a collective of cores beside its transfer: between measured sizes, and beyond them
-  // in proportion; of the number of ranks that is nearest. 0 where none was
+  // What was measured of a collective (MeasuredCollective has the meaning): between measured sizes,
+  // and beyond them in proportion; of the number of ranks that is nearest. Absent where none was
   // measured, and on a machine that is described.
-  [[nodiscard]] Nanoseconds work_of_collective(std::string_view name, Bytes size, int ranks) const;
+  [[nodiscard]] std::optional<CollectiveCost> cost_of_collective(std::string_view name, Bytes size,
+                                                                 int ranks) const;
 
  private:
   struct Curves {

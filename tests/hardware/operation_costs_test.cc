@@ -182,14 +182,17 @@ TEST_F(CalibratedCosts, OfAnotherModel_AreRefused_NamingTheModelsThereAre) {
       << error.what();
 }
 
-TEST_F(CalibratedCosts, WorkOfCollectives_IsByBytes_InProportionBeyond) {
-  OperationCosts all = costs();
-  EXPECT_EQ(all.work_of_collective("all_reduce", Bytes{1000}, 2), Nanoseconds{10'000});
-  EXPECT_EQ(all.work_of_collective("all_reduce", Bytes{8}, 4), Nanoseconds{10'000});
-  EXPECT_EQ(all.work_of_collective("all_reduce", Bytes{18'000}, 2), Nanoseconds{60'000});
-  EXPECT_EQ(all.work_of_collective("broadcast", Bytes{1000}, 2), Nanoseconds{0});
-  EXPECT_EQ(costs(test::round_machine().gpu).work_of_collective("all_reduce", Bytes{1000}, 2),
-            Nanoseconds{0});
+TEST_F(CalibratedCosts, OfCollectives_AreByBytes_InProportionBeyond_WithTheRanksMeasured) {
+  const OperationCosts all = costs();
+  const auto time = [&](Bytes size, int ranks) {
+    return all.cost_of_collective("all_reduce", size, ranks).value().time;
+  };
+  EXPECT_EQ(time(Bytes{1000}, 2), Nanoseconds{10'000});
+  EXPECT_EQ(time(Bytes{8}, 4), Nanoseconds{10'000});
+  EXPECT_EQ(time(Bytes{18'000}, 2), Nanoseconds{60'000});
+  EXPECT_EQ(all.cost_of_collective("all_reduce", Bytes{8}, 4)->ranks, 2);
+  EXPECT_FALSE(all.cost_of_collective("broadcast", Bytes{1000}, 2));
+  EXPECT_FALSE(costs(test::round_machine().gpu).cost_of_collective("all_reduce", Bytes{1000}, 2));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/simulated/simulated_communicator.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -62,17 +63,37 @@ class SimulatedCommunicator final : public Communicator {
   void abort() noexcept override {}
 
  private:
-  // Cores move the data themselves, beside a modelled link or without one.
+  // Cores move the data themselves, beside a modelled link or without one. GPUs take the measured
+  // time, unless a modelled link carries the data.
   void take_part(SimulatedStream& stream, const CollectiveRequest& request) {
     Simulation& simulation = stream.simulation();
     const std::uint64_t sequence = ++enqueued_;
-    const Nanoseconds duration = collective_time(links_, request, place_.size);
-    const Nanoseconds work =
-        simulation.costs().work_of_collective(request.name(), request.size(), place_.size);
-    if (work == Nanoseconds{0}) return stream.take_part(meeting_->at(sequence, duration));
-    const Nanoseconds transfer = simulation.one_link() ? duration : Nanoseconds{0};
-    stream.take_part(meeting_->at(sequence, Nanoseconds{0}),
-                     SimulatedStream::CoreCollective{transfer, work});
+    const Nanoseconds described = collective_time(links_, request, place_.size);
+    const auto measured =
+        simulation.costs().cost_of_collective(request.name(), request.size(), place_.size);
+    const bool has_link = simulation.one_link().has_value();
+    if (measured && simulation.is_of_cores()) {
+      const Nanoseconds transfer = has_link ? described : Nanoseconds{0};
+      stream.take_part(meeting_->at(sequence, Nanoseconds{0}),
+                       SimulatedStream::CoreCollective{transfer, measured->time});
+    } else if (measured && !has_link) {
+      stream.take_part(meeting_->at(sequence, scaled(*measured, described, request)),
+                       place_.size == measured->ranks ? TimeOf::kMeasuredCollective
+                                                      : TimeOf::kDescribedCollective);
+    } else {
+      stream.take_part(meeting_->at(sequence, described), TimeOf::kDescribedCollective);
+    }
+  }
+
+  // The time among other numbers of ranks: as the links' model has it, by how far the model is from
+  // the time that was measured.
+  [[nodiscard]] Nanoseconds scaled(const CollectiveCost& measured, Nanoseconds described,
+                                   const CollectiveRequest& request) const {
+    if (place_.size == measured.ranks) return measured.time;
+    const Seconds model = collective_time(links_, request, measured.ranks);
+    if (model == Seconds{0}) return measured.time;
+    const double share = Seconds(measured.time) / model;
+    return Nanoseconds{std::llround(static_cast<double>(described.count()) * share)};
   }
 
   Device& device_;

@@ -142,18 +142,22 @@ void SimulatedStream::compute(Nanoseconds alone, CostBasis basis) {
                              operation_time_of(basis));
 }
 
-void SimulatedStream::take_part(CollectiveId collective,
-                                const std::optional<CoreCollective>& of_cores) {
-  Schedule& schedule = simulation_.schedule();
-  const ProcessorId processor = simulation_.processor(device_);
+TaskId SimulatedStream::begin_part(CollectiveId collective, TimeOf of) {
   const TaskId call = launch();
-  const TaskId begun = schedule.add(lane_, CollectivePart{collective, processor}, call,
-                                    TimeOf::kDescribedCollective);
-  if (!of_cores) return;
+  return simulation_.schedule().add(
+      lane_, CollectivePart{collective, simulation_.processor(device_)}, call, of);
+}
+
+void SimulatedStream::take_part(CollectiveId collective, TimeOf of) { begin_part(collective, of); }
+
+void SimulatedStream::take_part(CollectiveId collective, const CoreCollective& of_cores) {
+  Schedule& schedule = simulation_.schedule();
+  const TaskId begun = begin_part(collective, TimeOf::kDescribedCollective);
   if (!transfers_) transfers_ = schedule.add_lane("transfers of " + to_string(device_));
   const TaskId transferred =
-      schedule.add(*transfers_, Pause{of_cores->transfer}, begun, TimeOf::kDescribedCollective);
-  schedule.add(lane_, Computation{processor, of_cores->work}, kNoTask, TimeOf::kMeasuredCollective);
+      schedule.add(*transfers_, Pause{of_cores.transfer}, begun, TimeOf::kDescribedCollective);
+  schedule.add(lane_, Computation{simulation_.processor(device_), of_cores.work}, kNoTask,
+               TimeOf::kMeasuredCollective);
   schedule.add(lane_, Pause{}, transferred);
   is_behind_transfer_ = simulation_.one_link().has_value();
 }

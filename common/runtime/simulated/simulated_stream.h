@@ -67,13 +67,16 @@ class SimulatedStream final : public Stream {
     Nanoseconds transfer{0};
     Nanoseconds work{0};
   };
-  void take_part(CollectiveId collective, const std::optional<CoreCollective>& of_cores = {});
+  void take_part(CollectiveId collective, const CoreCollective& of_cores);
+  // The same of GPUs; `of` says what the collective's time rests on.
+  void take_part(CollectiveId collective, TimeOf of);
 
   [[nodiscard]] Simulation& simulation() { return simulation_; }
 
  private:
   // The call that enqueues work; a stream of another device than the thread's may have to wake up.
   TaskId launch();
+  TaskId begin_part(CollectiveId collective, TimeOf of);
   void compute_by_size(std::string_view name, Bytes size, Bytes moved);
   void record_after(Event& event, TaskId call);
 
