@@ -20,6 +20,7 @@
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/comm/nccl_module.h"
 #include "common/hardware/calibration.h"
 #include "common/results/context.h"
 #include "common/results/files.h"
@@ -85,10 +86,11 @@ std::optional<MachineCalibration> calibration_so_far(const Here& at) {
 
 // The devices of this machine, some of them where there are many.
 int devices_here(const Here& here) {
-  const std::size_t all = is_on_host(here.job)
-                              ? here.cores.size()
-                              : choose_backend(BackendChoice::kCuda, {}).gpus.size();
-  return std::clamp(static_cast<int>(all), 1, kMostTeam);
+  if (is_on_host(here.job)) return std::min(static_cast<int>(here.cores.size()), kMostTeam);
+  PlatformOptions options;
+  options.devices = kMostTeam;
+  options.gpus = here.options.job.platform.gpus;
+  return std::max(1, static_cast<int>(choose_backend(BackendChoice::kCuda, options).gpus.size()));
 }
 
 // Figures of which the description is made; the launch cost follows from the steps.
@@ -120,6 +122,7 @@ std::unique_ptr<Platform> open_team(const Here& here) {
   const int devices = devices_here(here);
   PlatformOptions options;
   options.devices = devices;
+  options.gpus = here.options.job.platform.gpus;
   if (is_on_host(here.job)) {
     options.cores = here.cores;
     options.device_memory = {Bytes{here.job.device->memory().capacity.value / devices}};
@@ -137,6 +140,17 @@ void add_beside(MeasuredOperations& to, const MeasuredOperations& together) {
   }
 }
 
+// Without NCCL simulations take the times that the measured links give.
+void measure_gpus_together(Platform& team, Precision precision, MachineFigures& figures,
+                           MachineCalibration& calibration) {
+  if (const NcclProbe nccl = probe_nccl(); !nccl.usable) {
+    std::cout << fmt::format("collectives and contention are not measured: {}\n", nccl.trouble);
+    return;
+  }
+  calibration.collectives = time_collectives(team);
+  figures.contention = measure_contention_share(team, precision);
+}
+
 // What takes several devices: threads, copies between two, collectives, and what devices do beside
 // each other and beside collectives.
 void measure_team(const Here& here, Platform& team, MachineFigures& figures,
@@ -145,12 +159,9 @@ void measure_team(const Here& here, Platform& team, MachineFigures& figures,
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
   figures.stream_wake = time_stream_wake(team.device(0), team.device(1));
-  calibration.collectives = time_collectives(team);
   const Precision precision = here.options.variant.training.precision;
-  if (!is_on_host(here.job)) {
-    figures.contention = measure_contention_share(team, precision);
-    return;
-  }
+  if (!is_on_host(here.job)) return measure_gpus_together(team, precision, figures, calibration);
+  calibration.collectives = time_collectives(team);
   figures.memory = team.device(0).memory().capacity;
   add_beside(calibration.sizes, time_sizes_together(team, precision));
 }

@@ -29,7 +29,7 @@ constexpr Bounds<int> kDepths{1, 1 << 16};
 constexpr Bounds<int> kNodes{1, 1 << 20};
 constexpr Bounds<Bytes> kMemory{mib(1), gib(4096)};
 constexpr Bounds<double> kBandwidth{1e6, 1e14};
-constexpr Bounds<double> kFlops{1e9, 1e17};
+constexpr Bounds<double> kFlops{1e8, 1e17};
 constexpr Bounds<double> kShare{0.01, 1};
 constexpr Bounds<double> kContention{0, 1};
 constexpr Bounds<Nanoseconds> kCost{Nanoseconds{0}, std::chrono::milliseconds(100)};
