@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collectives cost a machine: their own time, and the time of what a device computes meanwhile.
+// What collectives cost a machine: their own time, and the time of what a device computes
+// meanwhile.
 #pragma once
 
 #include <vector>

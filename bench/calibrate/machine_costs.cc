@@ -23,7 +23,7 @@ constexpr int kThreadRuns = 300;
 constexpr int kWakes = 100;  // of each of two streams in a row
 constexpr int kWakeRows = 9;
 constexpr double kMostBandwidth = 0.99e14;  // that a description may have
-constexpr double kMostContention = 1;      // likewise
+constexpr double kMostContention = 1;       // likewise
 
 // A copy's time at two sizes. `copy(i, size)` enqueues the copy of tensor `i` of its memory.
 CopyCosts speed_of(Device& device, Stream& stream, const std::function<void(int, Bytes)>& copy) {

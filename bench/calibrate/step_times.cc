@@ -2,21 +2,18 @@
 #include "bench/calibrate/step_times.h"
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "bench/calibrate/neighbours.h"
 #include "bench/workloads/step_work.h"
 #include "common/base/error.h"
 #include "common/hardware/operation_costs.h"
 #include "common/parallel/single.h"
-#include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
 
@@ -30,29 +27,6 @@ constexpr Nanoseconds kWarmupTime = std::chrono::milliseconds(200);
 constexpr Nanoseconds kTime = std::chrono::milliseconds(1000);
 constexpr int kPhaseMarks = 6;  // events of a step of `single` beside the operations
 constexpr int kInputCopies = 2;
-
-// Copies of as much memory as gradients take: what an exchange of gradients moves through the
-// caches of a core.
-class Exchange {
- public:
-  Exchange(Device& device, const Model& model)
-      : time_(device),
-        size_(bytes_of<float>(model.layout().parameter_count())),
-        mine_(device.allocate(size_)),
-        received_(device.allocate(size_)) {}
-
-  void enqueue(Stream& stream) {
-    time_.around(stream, [&] { enqueue_copy(stream, received_->as<float>(), mine_->as<float>()); });
-  }
-  // The seconds of the last one, whose stream was synchronised.
-  [[nodiscard]] double seconds() const { return Seconds(time_.time()).count(); }
-
- private:
-  EventPair time_;
-  const Bytes size_;
-  const std::unique_ptr<Buffer> mine_;
-  const std::unique_ptr<Buffer> received_;
-};
 
 enum class Marked { kNo, kYes };
 
@@ -134,98 +108,6 @@ struct StepSamples {
 };
 
 double seconds_since(TimePoint start) { return Seconds(Clock::now() - start).count(); }
-
-// Steps of `single` on all devices of a platform but the first, until destroyed: again and again,
-// or in step with the caller's device, which is the platform's first one's twin.
-class Neighbours {
- public:
-  Neighbours(Platform& platform, const Model& model, const TrainingOptions& options)
-      : meeting_(platform.device_count()),
-        seconds_(static_cast<std::size_t>(platform.device_count()) - 1) {
-    for (int i = 1; i < platform.device_count(); ++i) {
-      Device& device = platform.device(i);
-      steps_.push_back(std::make_unique<Single>(platform, device, model,
-                                                Shard{0, options.global_batch}, options));
-      exchanges_.push_back(std::make_unique<Exchange>(device, model));
-      streams_.push_back(device.make_stream(StreamPriority::kNormal));
-    }
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      Device& device = platform.device(static_cast<int>(i) + 1);
-      threads_.emplace_back([this, &device, i] {
-        device.bind_this_thread();
-        run(i);
-      });
-    }
-  }
-  ~Neighbours() {
-    is_over_ = true;
-    if (is_within_step_) meeting_.arrive_and_wait();  // the caller's step has failed
-    if (is_in_step_) meeting_.arrive_and_wait();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Neighbours(const Neighbours&) = delete;
-  Neighbours& operator=(const Neighbours&) = delete;
-
-  [[nodiscard]] int devices() const { return static_cast<int>(steps_.size()) + 1; }
-
-  // From now on each step waits for the caller's, and the neighbours exchange between steps.
-  void go_in_step() { is_in_step_ = true; }
-  // The caller's step begins, with everybody's.
-  void begin_step() {
-    is_within_step_ = true;
-    meeting_.arrive_and_wait();
-  }
-  // The caller's step is over. Returns the seconds of the slowest neighbour's, once all are over.
-  [[nodiscard]] double end_step() {
-    meeting_.arrive_and_wait();
-    is_within_step_ = false;
-    return *std::ranges::max_element(seconds_);
-  }
-
- private:
-  void run(std::size_t neighbour) {
-    while (!is_in_step_) {
-      if (is_over_) return;
-      step(*steps_[neighbour]);
-    }
-    for (;;) {
-      meeting_.arrive_and_wait();  // also at the end, where the caller comes once more
-      if (is_over_) return;
-      const TimePoint start = Clock::now();
-      step(*steps_[neighbour]);
-      seconds_[neighbour] = seconds_since(start);
-      meeting_.arrive_and_wait();
-      exchanges_[neighbour]->enqueue(*streams_[neighbour]);
-      streams_[neighbour]->synchronize();
-    }
-  }
-  static void step(Single& single) {
-    single.step();
-    single.synchronize();
-    static_cast<void>(single.collect_phases());
-  }
-
-  std::barrier<> meeting_;       // of the caller and all neighbours
-  bool is_within_step_ = false;  // the caller
-  std::atomic<bool> is_over_{false};
-  std::atomic<bool> is_in_step_{false};
-  std::vector<double> seconds_;  // each neighbour's last step
-  std::vector<std::unique_ptr<Single>> steps_;
-  std::vector<std::unique_ptr<Exchange>> exchanges_;
-  std::vector<std::unique_ptr<Stream>> streams_;  // of the exchanges
-  std::vector<std::thread> threads_;
-};
-
-// Nothing where the model does not fit on the neighbours.
-std::unique_ptr<Neighbours> start_neighbours(Platform* platform, const Model& model,
-                                             const TrainingOptions& options) {
-  if (platform == nullptr || platform->device_count() == 1) return nullptr;
-  std::unique_ptr<Neighbours> neighbours;
-  const auto error =
-      capture_error([&] { neighbours = std::make_unique<Neighbours>(*platform, model, options); });
-  if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
-  return neighbours;
-}
 
 // Runs steps of `single` and takes samples of them.
 class Sampling {

@@ -24,7 +24,7 @@ constexpr std::array kFaults{Choice<FaultKind>{"killed", FaultKind::kKilled},
                              Choice<FaultKind>{"late", FaultKind::kLate},
                              Choice<FaultKind>{"nan", FaultKind::kNan}};
 
-std::int64_t number_of(const std::string& fault, std::string_view text) {
+std::int64_t fault_number(const std::string& fault, std::string_view text) {
   const auto number = parse_number<std::int64_t>(text);
   if (number && *number >= 0) return *number;
   fail(ErrorKind::kUsage, "--fault={}: '{}' is no number; give a fault such as killed:1@7", fault,
@@ -37,11 +37,11 @@ Fault parse_fault(const std::string& text, int ranks) {
   std::string_view rest = text;
   Fault fault{.rank = ranks - 1};
   if (const std::size_t at = rest.find('@'); at != std::string_view::npos) {
-    fault.step = number_of(text, rest.substr(at + 1));
+    fault.step = fault_number(text, rest.substr(at + 1));
     rest = rest.substr(0, at);
   }
   if (const std::size_t colon = rest.find(':'); colon != std::string_view::npos) {
-    const std::int64_t rank = number_of(text, rest.substr(colon + 1));
+    const std::int64_t rank = fault_number(text, rest.substr(colon + 1));
     if (rank >= ranks) {
       fail(ErrorKind::kUsage, "--fault={}: there is no rank {}: use 0 to {}", text, rank,
            ranks - 1);
