@@ -10,8 +10,9 @@
 namespace tandem::bench {
 namespace {
 
-void run_step(Single& single) {
+void run_step(Single& single, HeldStart& start) {
   single.step();
+  start.open();
   single.synchronize();
   static_cast<void>(single.collect_phases());
 }
@@ -28,14 +29,9 @@ void Exchange::enqueue(Stream& stream) {
   time_.around(stream, [&] { enqueue_copy(stream, received_->as<float>(), mine_->as<float>()); });
 }
 
-void YieldingBarrier::arrive_and_wait() {
-  const std::uint64_t mine = meetings_.load();
-  if (arrived_.fetch_add(1) + 1 == threads_) {
-    arrived_ = 0;
-    meetings_ = mine + 1;
-    return;
-  }
-  while (meetings_.load() == mine) std::this_thread::yield();
+// The first phase of the step.
+void HeldStart::phase_begins(Device& /*device*/, Stream& stream, Phase /*phase*/) {
+  if (std::exchange(is_held_, false)) gate_.emplace(stream);
 }
 
 Neighbours::Neighbours(Platform& platform, const Model& model, const TrainingOptions& options)
@@ -43,8 +39,11 @@ Neighbours::Neighbours(Platform& platform, const Model& model, const TrainingOpt
       seconds_(static_cast<std::size_t>(platform.device_count()) - 1) {
   for (int i = 1; i < platform.device_count(); ++i) {
     Device& device = platform.device(i);
+    starts_.push_back(std::make_unique<HeldStart>());
+    TrainingOptions held = options;
+    held.phases.observers.push_back(starts_.back().get());
     steps_.push_back(
-        std::make_unique<Single>(platform, device, model, Shard{0, options.global_batch}, options));
+        std::make_unique<Single>(platform, device, model, Shard{0, options.global_batch}, held));
     exchanges_.push_back(std::make_unique<Exchange>(device, model));
     streams_.push_back(device.make_stream(StreamPriority::kNormal));
   }
@@ -78,13 +77,14 @@ double Neighbours::end_step() {
 void Neighbours::run(std::size_t neighbour) {
   while (!is_in_step_) {
     if (is_over_) return;
-    run_step(*steps_[neighbour]);
+    run_step(*steps_[neighbour], *starts_[neighbour]);
   }
   for (;;) {
     meeting_.arrive_and_wait();  // also at the end, where the caller comes once more
     if (is_over_) return;
+    starts_[neighbour]->hold();
     const TimePoint start = Clock::now();
-    run_step(*steps_[neighbour]);
+    run_step(*steps_[neighbour], *starts_[neighbour]);
     seconds_[neighbour] = Seconds(Clock::now() - start).count();
     meeting_.arrive_and_wait();
     exchanges_[neighbour]->enqueue(*streams_[neighbour]);

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
+#include <barrier>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -14,7 +15,9 @@
 #include "common/parallel/single.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/event_pair.h"
+#include "common/runtime/host/stream_gate.h"
 #include "common/runtime/platform.h"
+#include "common/trace/step_observer.h"
 
 namespace tandem::bench {
 
@@ -35,19 +38,22 @@ class Exchange {
   const std::unique_ptr<Buffer> received_;
 };
 
-// Threads meet without going to sleep: a core that has slept begins its next step late, by tens to
-// hundreds of microseconds on a virtual machine, which is no time of the operations. Each yields to
-// its device's worker, with which it shares the core.
-class YieldingBarrier {
+// Holds up the next step until all of its work is enqueued. A core whose worker has slept for long
+// lets the worker take the core at each call, and a step that is enqueued so has hundreds of
+// switches between two threads in its time.
+class HeldStart final : public StepObserver {
  public:
-  explicit YieldingBarrier(int threads) : threads_(threads) {}
-
-  void arrive_and_wait();
+  // Of the step that is enqueued next.
+  void hold() { is_held_ = true; }
+  void open() { gate_.reset(); }
 
  private:
-  const int threads_;
-  std::atomic<int> arrived_{0};
-  std::atomic<std::uint64_t> meetings_{0};
+  void phase_begins(Device& device, Stream& stream, Phase phase) override;
+  void step_ends(Device& /*device*/, Stream& /*stream*/) override {}
+  void step_abandoned(Device& /*device*/, Stream& /*stream*/) override { open(); }
+
+  bool is_held_ = false;
+  std::optional<host::StreamGate> gate_{};
 };
 
 // Steps of `single` on all devices of a platform but the first, until destroyed: again and again,
@@ -73,11 +79,12 @@ class Neighbours {
  private:
   void run(std::size_t neighbour);
 
-  YieldingBarrier meeting_;      // of the caller and all neighbours
+  std::barrier<> meeting_;       // of the caller and all neighbours
   bool is_within_step_ = false;  // the caller
   std::atomic<bool> is_over_{false};
   std::atomic<bool> is_in_step_{false};
-  std::vector<double> seconds_;  // each neighbour's last step
+  std::vector<double> seconds_;                     // each neighbour's last step
+  std::vector<std::unique_ptr<HeldStart>> starts_;  // outlive the steps, which observe them
   std::vector<std::unique_ptr<Single>> steps_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;
   std::vector<std::unique_ptr<Stream>> streams_;  // of the exchanges

@@ -112,9 +112,10 @@ double seconds_since(TimePoint start) { return Seconds(Clock::now() - start).cou
 // Runs steps of `single` and takes samples of them.
 class Sampling {
  public:
-  // `in_step`: the neighbours that go in step with this device; null: none.
-  Sampling(Single& single, OperationMarks& marks, Neighbours* in_step)
-      : single_(single), marks_(marks), in_step_(in_step) {
+  // `in_step`: the neighbours that go in step with this device; null: none. Both observers are the
+  // step's.
+  Sampling(Single& single, OperationMarks& marks, HeldStart& start, Neighbours* in_step)
+      : single_(single), marks_(marks), start_(start), in_step_(in_step) {
     samples_.of_operation.resize(marks.operations());
   }
 
@@ -146,12 +147,16 @@ class Sampling {
   };
 
   StepTime run(Marked marked) {
-    if (in_step_ != nullptr) in_step_->begin_step();
+    if (in_step_ != nullptr) {
+      in_step_->begin_step();
+      start_.hold();
+    }
     const TimePoint start = Clock::now();
     marks_.begin(marked);
     single_.step();
     marks_.end();
     StepTime time{.enqueuing = seconds_since(start)};
+    start_.open();
     single_.synchronize();
     time.own = seconds_since(start) - marks_.exchange_seconds();
     time.slowest = in_step_ == nullptr ? time.own : std::max(time.own, in_step_->end_step());
@@ -160,6 +165,7 @@ class Sampling {
 
   Single& single_;
   OperationMarks& marks_;
+  HeldStart& start_;
   Neighbours* const in_step_;
   StepSamples samples_{};
 };
@@ -237,11 +243,13 @@ CalibratedStep time_step(const TimedDevice& on, const Model& model,
   const std::vector<StepOperation> operations =
       list_step(model, batch, options.precision, options.optimizer);
   OperationMarks marks(on.device, operations);
+  HeldStart start;
   TrainingOptions watched = options;
   watched.phases.observers.push_back(&marks);
+  watched.phases.observers.push_back(&start);
   Single single(on.platform, on.device, model, {0, batch}, watched);
 
-  const StepSamples samples = Sampling(single, marks, nullptr).take();
+  const StepSamples samples = Sampling(single, marks, start, nullptr).take();
   CalibratedStep times;
   times.enqueue_seconds = stats::median(samples.enqueuing);
   times.calls = static_cast<int>(operations.size()) + kPhaseMarks + kInputCopies;
@@ -253,13 +261,13 @@ CalibratedStep time_step(const TimedDevice& on, const Model& model,
   MeasuredBatch measured = figures_of(samples, batch);
   OperationTimes of_step{.alone = of_operations(samples)};
   if (const auto neighbours = start_neighbours(on.neighbours, model, options)) {
-    const StepSamples beside = Sampling(single, marks, nullptr).take();
+    const StepSamples beside = Sampling(single, marks, start, nullptr).take();
     measured.beside_others = stats::median(beside.whole);
     of_step.beside = of_operations(beside);
     Exchange exchange(on.device, model);
     marks.set_exchange(&exchange);
     neighbours->go_in_step();
-    const StepSamples exchanging = Sampling(single, marks, neighbours.get()).take();
+    const StepSamples exchanging = Sampling(single, marks, start, neighbours.get()).take();
     measured.exchanging = stats::median(exchanging.whole);
     measured.scatter = scatter_of(exchanging, neighbours->devices());
     of_step.exchanging = of_operations(exchanging);

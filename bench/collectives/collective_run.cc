@@ -2,7 +2,6 @@
 #include "bench/collectives/collective_run.h"
 
 #include "common/base/error.h"
-#include "common/runtime/host/host_stream.h"
 
 namespace tandem::bench {
 
@@ -26,16 +25,6 @@ std::int64_t copy_count(const CollectiveCase& measured, int ranks) {
 }
 
 }  // namespace
-
-StreamGate::StreamGate(Stream& stream) : is_open_(std::make_shared<host::Word>(0)) {
-  host::host_stream(stream).enqueue(
-      {"gate", {}, [word = is_open_] { host::park_while(*word, 0, host::Sharing::kThreads); }});
-}
-
-void StreamGate::open() {
-  is_open_->store(1, std::memory_order_release);
-  host::wake_all(*is_open_, host::Sharing::kThreads);
-}
 
 Bytes memory_of(const CollectiveCase& measured, int ranks) {
   const std::int64_t elements =

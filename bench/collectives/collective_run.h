@@ -8,27 +8,10 @@
 #include "bench/collectives/collective.h"
 #include "bench/driver/device_values.h"
 #include "common/runtime/event_pair.h"
-#include "common/runtime/host/parking.h"
+#include "common/runtime/host/stream_gate.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::bench {
-
-// Holds up a host stream until the gate is opened, so that queued work starts when all of the work
-// is queued: host thread and stream share a core, and time spent on queueing is not the work's.
-class StreamGate {
- public:
-  // Work that is enqueued on `stream` from now on waits.
-  explicit StreamGate(Stream& stream);
-  ~StreamGate() { open(); }
-  StreamGate(const StreamGate&) = delete;
-  StreamGate& operator=(const StreamGate&) = delete;
-
-  // Lets the waiting work start. To be called once.
-  void open();
-
- private:
-  const std::shared_ptr<host::Word> is_open_;  // the stream may read the word later than the gate
-};
 
 // Memory that a case takes on each rank's device, the memcpy's included.
 [[nodiscard]] Bytes memory_of(const CollectiveCase& measured, int ranks);
@@ -99,7 +82,8 @@ class CollectiveRun {
   Region result_;
   std::unique_ptr<Stream> stream_;
   EventPair timed_;
-  std::optional<StreamGate> gate_;  // destroyed before the stream, which waits for queued work
+  std::optional<host::StreamGate>
+      gate_;  // destroyed before the stream, which waits for queued work
   DeviceValues values_;
 };
 

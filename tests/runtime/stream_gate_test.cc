@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/runtime/host/stream_gate.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <optional>
 
-#include "bench/collectives/collective_run.h"
 #include "common/runtime/host/host_platform.h"
 #include "common/runtime/host/host_stream.h"
 
-namespace tandem::bench {
+namespace tandem::host {
 namespace {
 
 class StreamGateTest : public testing::Test {
  protected:
   void enqueue() {
-    host::host_stream(*stream_).enqueue({"work", {}, [this] { ++ran_; }});
+    host_stream(*stream_).enqueue({"work", {}, [this] { ++ran_; }});
   }
 
-  const std::unique_ptr<Platform> platform_ = host::make_host_platform({.devices = 1});
+  const std::unique_ptr<Platform> platform_ = make_host_platform({.devices = 1});
   std::unique_ptr<Stream> stream_ = platform_->device(0).make_stream(StreamPriority::kNormal);
   std::atomic<int> ran_ = 0;
 };
@@ -27,11 +28,11 @@ TEST_F(StreamGateTest, HoldsWhatComesAfterIt) {
   StreamGate gate(*stream_);
   std::atomic<bool> opened = false;
   bool seen_open = false;
-  host::host_stream(*stream_).enqueue({"look", {}, [&] { seen_open = opened; }});
+  host_stream(*stream_).enqueue({"look", {}, [&] { seen_open = opened; }});
   // The stream sleeps at the gate, or would have looked long before another one has done so much.
   const auto other = platform_->device(0).make_stream(StreamPriority::kNormal);
   for (int i = 0; i < 100; ++i) {
-    host::host_stream(*other).enqueue({"work", {}, [] {}});
+    host_stream(*other).enqueue({"work", {}, [] {}});
     other->synchronize();
   }
   EXPECT_FALSE(stream_->is_done());
@@ -51,4 +52,4 @@ TEST_F(StreamGateTest, OpensWhereItGoes) {
 }
 
 }  // namespace
-}  // namespace tandem::bench
+}  // namespace tandem::host

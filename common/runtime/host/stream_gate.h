@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "common/runtime/host/parking.h"
+#include "common/runtime/stream.h"
+
+namespace tandem::host {
+
+// Holds up a host stream until the gate is opened, so that queued work starts when all of the work
+// is queued: host thread and stream share a core, and time spent on queueing is not the work's.
+class StreamGate {
+ public:
+  // Work that is enqueued on `stream` from now on waits.
+  explicit StreamGate(Stream& stream);
+  ~StreamGate() { open(); }
+  StreamGate(const StreamGate&) = delete;
+  StreamGate& operator=(const StreamGate&) = delete;
+
+  // Lets the waiting work start. To be called once.
+  void open();
+
+ private:
+  const std::shared_ptr<Word> is_open_;  // the stream may read the word later than the gate
+};
+
+}  // namespace tandem::host
