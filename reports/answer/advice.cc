@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "common/options/strategies.h"
+#include "reports/answer/choices.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
 #include "reports/tables/cell_table.h"
 #include "reports/text/format.h"
+#include "reports/text/phase_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -49,24 +51,6 @@ double share_of(const PhaseMean& phase, const CellSummary& cell) {
   return cell.mean_step.center > 0 ? phase.seconds / cell.mean_step.center : 0;
 }
 
-// The meaning of a phase for readers who do not know the phases; empty where the name tells the
-// meaning.
-std::string_view meaning_of(std::string_view phase) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings{
-      {{"idle", "waiting for other devices"},
-       {"exposed_comm", "waiting for gradients to be exchanged"},
-       {"bucket_copy", "copying gradients between their own memory and buckets"}}};
-  for (const auto& [name, meaning] : kMeanings) {
-    if (name == phase) return meaning;
-  }
-  return "";
-}
-
-std::string phase_text(const PhaseMean& phase) {
-  const std::string_view meaning = meaning_of(phase.name);
-  return meaning.empty() ? phase.name : fmt::format("{}: {}", phase.name, meaning);
-}
-
 std::string limit_text(const CellSummary& cell) {
   const PhaseMean* phase = limiting_phase(cell);
   if (phase == nullptr) return "";
@@ -78,8 +62,8 @@ std::string limit_text(const CellSummary& cell) {
         "step)",
         name, 100 * kWorthSaying);
   }
-  return fmt::format("{} is limited by {}, {:.0f} % of its step", name, phase_text(*phase),
-                     100 * share);
+  return fmt::format("{} is limited by {}: {}, {:.0f} % of its step", name, phase->name,
+                     doing_in(phase->name), 100 * share);
 }
 
 // Comparisons at each workload's largest device count.
@@ -121,39 +105,43 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
   }
 }
 
-bool is_slower_than_single(const CellSummary& cell) {
-  return cell.speedup && stats::judge(*cell.speedup) == stats::Verdict::kSlower;
+// Workloads with the same advice: "use ddp" is said once.
+void add_choice(std::vector<Advice>& list, std::string_view what,
+                const std::vector<std::string>& points) {
+  if (points.empty()) return;
+  const std::size_t told = std::min(points.size(), kMostLimits);
+  std::string text =
+      join({points.begin(), points.begin() + static_cast<std::ptrdiff_t>(told)}, "; ");
+  if (told < points.size()) text += fmt::format("; and {} further workloads", points.size() - told);
+  list.push_back({fmt::format("{}: {}.", what, text), kMap});
 }
 
 // Advises the faster strategy of each resolved comparison, or one device where that strategy, or
 // both of an unresolved comparison, are slower than one device.
 void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
-  std::size_t told = 0;
+  std::vector<std::string> one_device;
+  std::map<std::string, std::vector<std::string>> strategies;
   for (const StrategyPair* pair : pairs) {
-    const bool is_open = pair->ddp_verdict == stats::Verdict::kNotResolved;
-    const bool are_slower = is_slower_than_single(*pair->dp) && is_slower_than_single(*pair->ddp);
-    if ((is_open && !are_slower) || ++told > kMostLimits) continue;
-    if (is_open) {
-      list.push_back({fmt::format("{}: stay on one device for this model and batch: dp is {} of "
-                                  "single, ddp {}.",
-                                  point_of(*pair->dp), ratio_text(*pair->dp->speedup),
-                                  ratio_text(*pair->ddp->speedup)),
-                      kMap});
+    const std::string at = point_of(*pair->dp);
+    if (pair->ddp_verdict == stats::Verdict::kNotResolved) {
+      if (!is_slower_than_single(*pair->dp) || !is_slower_than_single(*pair->ddp)) continue;
+      one_device.push_back(fmt::format("{} (dp is {} of single, ddp {})", at,
+                                       ratio_text(*pair->dp->speedup),
+                                       ratio_text(*pair->ddp->speedup)));
       continue;
     }
     const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
     const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
     const std::string name = strategy_label(best.cell);
-    const std::string at = point_of(best);
     if (is_slower_than_single(best)) {
-      list.push_back({fmt::format("{}: stay on one device for this model and batch: {}, the faster "
-                                  "of both, is {} of single.",
-                                  at, name, ratio_text(*best.speedup)),
-                      kMap});
+      one_device.push_back(fmt::format("{} ({}, the faster of both, is {} of single)", at, name,
+                                       ratio_text(*best.speedup)));
     } else {
-      list.push_back({fmt::format("{}: use {}.", at, name), kMap});
+      strategies[name].push_back(at);
     }
   }
+  add_choice(list, "Stay on one device", one_device);
+  for (const auto& [name, points] : strategies) add_choice(list, "Use " + name, points);
 }
 
 // What ddp may try against the time of one of its phases.

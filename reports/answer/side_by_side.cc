@@ -213,7 +213,7 @@ TextTable documents_table(const SideBySide& side) {
         report.summary.cells, [](const CellSummary& cell) { return cell.launches > 0; });
     table.rows.push_back({letter(i), side.names[i], report.document.sweep.context.date,
                           report.document.sweep.name, std::to_string(measured),
-                          report.verdict.subject, report.verdict.overall});
+                          report.verdict.subject, headline(report.verdict)});
   }
   return table;
 }

@@ -9,9 +9,11 @@
 #include <tuple>
 #include <utility>
 
+#include "reports/answer/choices.h"
 #include "reports/answer/torch_verdict.h"
 #include "reports/model/marks.h"
 #include "reports/model/notes.h"
+#include "reports/model/reason.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/text/format.h"
@@ -29,6 +31,7 @@ auto workload_of(const CellSummary& summary) {
 struct Tally {
   std::set<int> devices;  // device counts with a comparison
   std::map<stats::Verdict, int> verdicts;
+  std::map<stats::Verdict, std::vector<Reason>> reasons;
   int equal = 0;  // how many of those that are not resolved are equal within a ratio
 };
 
@@ -82,17 +85,6 @@ std::string against_single(const StrategyPair& pair) {
                      strategy_label(pair.ddp->cell), ratio_text(*pair.ddp->speedup));
 }
 
-std::string marks_text(const StrategyPair& pair) {
-  std::vector<std::string> marks;
-  if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
-  if (!pair.dp->modelled.empty()) marks.push_back("modelled: " + pair.dp->modelled);
-  for (const CellSummary* cell : {pair.dp, pair.ddp}) {
-    if (!cell->planted.empty()) marks.push_back(cell->cell.strategy + " planted: " + cell->planted);
-  }
-  if (pair.dp->mode != "synchronous") marks.push_back(pair.dp->mode);
-  return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
-}
-
 std::string sentence(const StrategyPair& pair) {
   return pair_point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
          disturbed_words(pair, strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell)) +
@@ -116,14 +108,19 @@ bool has_measured_pair(const Summary& summary) {
                              [](const StrategyPair& pair) { return pair.dp->modelled.empty(); });
 }
 
-// The first cell of each workload.
-std::vector<const CellSummary*> workloads_of(const Summary& summary) {
-  std::vector<const CellSummary*> first;
+struct Workload {
+  const CellSummary* first = nullptr;      // its first cell
+  std::vector<const StrategyPair*> pairs;  // at its largest device count
+};
+
+std::vector<Workload> workloads_of(const Summary& summary) {
+  std::vector<Workload> workloads;
   std::set<decltype(workload_of(summary.cells.front()))> seen;
   for (const CellSummary& cell : summary.cells) {
-    if (seen.insert(workload_of(cell)).second) first.push_back(&cell);
+    if (!seen.insert(workload_of(cell)).second) continue;
+    workloads.push_back({.first = &cell, .pairs = at_most_devices(summary, cell)});
   }
-  return first;
+  return workloads;
 }
 
 std::string overall_text(Tally& total, bool any_comparison) {
@@ -139,16 +136,20 @@ std::string overall_text(Tally& total, bool any_comparison) {
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
-  if (ddp == all) return fmt::format("ddp is faster than dp {} {}.", where, devices);
-  if (dp == all) return fmt::format("dp is faster than ddp {} {}.", where, devices);
+  const std::string why_ddp = because(total.reasons[stats::Verdict::kFaster]);
+  const std::string why_dp = because(total.reasons[stats::Verdict::kSlower]);
+  if (ddp == all) return fmt::format("ddp is faster than dp {} {}{}.", where, devices, why_ddp);
+  if (dp == all) return fmt::format("dp is faster than ddp {} {}{}.", where, devices, why_dp);
   if (total.equal == all) return fmt::format("dp and ddp are equal {} {}.", where, devices);
   if (unresolved == all && total.equal == 0) {
     return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
   }
-  return fmt::format(
-      "Of {} comparisons of dp and ddp {}, ddp is faster in {}, dp in {}{}; not resolved: {}.", all,
-      devices, ddp, dp, total.equal > 0 ? fmt::format(", both are equal in {}", total.equal) : "",
-      unresolved - total.equal);
+  std::string rest = total.equal > 0 ? fmt::format("; both are equal in {}", total.equal) : "";
+  if (unresolved > total.equal) {
+    rest += fmt::format("; {} not resolved", unresolved - total.equal);
+  }
+  return fmt::format("Of {} comparisons of dp and ddp {}, ddp is faster in {}{}; dp in {}{}{}.",
+                     all, devices, ddp, why_ddp, dp, why_dp, rest);
 }
 
 std::string tested_text(const Summary& summary) {
@@ -164,14 +165,14 @@ std::vector<std::string> breaks_of(const Summary& summary) {
 }
 
 // Tandem's own answer, without the pairs of the implementation that speaks for itself; empty: none.
-void add_own(VerdictText& text, const Summary& summary, const std::string& speaks_first) {
+void add_own(VerdictText& text, const Summary& summary, const std::vector<Workload>& workloads,
+             const std::string& speaks_first) {
   const auto is_own = [&](const StrategyPair& pair) {
     return speaks_first.empty() || implementation_of(pair.dp->cell) != speaks_first;
   };
   Tally total;
   const bool any_measured = has_measured_pair(summary);
-  for (const CellSummary* cell : workloads_of(summary)) {
-    const std::vector<const StrategyPair*> pairs = at_most_devices(summary, *cell);
+  for (const auto& [cell, pairs] : workloads) {
     for (const StrategyPair* pair : pairs) {
       if (!is_own(*pair)) continue;
       text.workloads.push_back(sentence(*pair));
@@ -182,6 +183,9 @@ void add_own(VerdictText& text, const Summary& summary, const std::string& speak
       if (pair->dp->cell.devices == 1 || !counts) continue;
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];
+      if (auto reason = reason_of(*pair, summary.statistic)) {
+        total.reasons[pair->ddp_verdict].push_back(std::move(*reason));
+      }
       if (is_shown_equal(*pair)) ++total.equal;
     }
     if (pairs.empty()) {
@@ -210,13 +214,14 @@ std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
 
 VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
+  const std::vector<Workload> workloads = workloads_of(summary);
   text.subject = subject(document, summary);
   if (const std::string sole = sole_implementation(summary); !sole.empty()) {
     text.overall = torch_overall(summary, sole);
     text.workloads = torch_sentences(summary, sole);
   } else {
     const std::string torch = answering_implementation(summary);
-    add_own(text, summary, torch);
+    add_own(text, summary, workloads, torch);
     // What users run comes first; what explains it, behind.
     if (!torch.empty()) {
       text.overall =
@@ -225,14 +230,25 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
       text.workloads.insert(text.workloads.begin(), sentences.begin(), sentences.end());
     }
   }
+  std::vector<const StrategyPair*> pairs;
+  for (const Workload& workload : workloads) {
+    pairs.insert(pairs.end(), workload.pairs.begin(), workload.pairs.end());
+  }
+  text.slower = slower_text(pairs);
+  text.choices = choice_table(summary, pairs);
   text.tested = tested_text(summary);
   text.breaks = breaks_of(summary);
   text.notes = notes(document, summary);
   return text;
 }
 
+std::string headline(const VerdictText& verdict) {
+  return verdict.slower.empty() ? verdict.overall : verdict.slower + " " + verdict.overall;
+}
+
 std::string to_text(const VerdictText& verdict) {
-  std::string text = verdict.subject + ".\n" + verdict.overall + "\n";
+  std::string text = verdict.subject + ".\n" + headline(verdict) + "\n";
+  if (!verdict.choices.rows.empty()) text += "\n" + reports::to_text(verdict.choices) + "\n";
   if (!verdict.tested.empty()) text += verdict.tested + "\n";
   for (const std::string& line : verdict.breaks) text += "  - " + line + "\n";
   for (const std::string& line : first_sentences(verdict.workloads)) text += "  - " + line + "\n";

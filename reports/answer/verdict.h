@@ -6,6 +6,7 @@
 
 #include "common/results/document.h"
 #include "reports/model/summary.h"
+#include "reports/text/table.h"
 
 namespace tandem::reports {
 
@@ -13,8 +14,12 @@ namespace tandem::reports {
 struct VerdictText {
   // The measured hardware: "CPU only: 2 cores of <model>, says nothing about GPUs".
   std::string subject;
-  // One sentence over all workloads.
+  // What users must know first: where several devices are slower than one; empty where none are.
+  std::string slower;
+  // One sentence over all workloads, with the reason of each side's lead where phases tell it.
   std::string overall;
+  // What to use, a row per workload; the rows of choice_table().
+  TextTable choices;
   // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
   // without comparisons on several devices.
   std::string tested;
@@ -32,6 +37,9 @@ struct VerdictText {
 
 // At most a dozen sentences, then the number of further ones.
 [[nodiscard]] std::vector<std::string> first_sentences(std::vector<std::string> sentences);
+
+// The two sentences that come first, `slower` and `overall`.
+[[nodiscard]] std::string headline(const VerdictText& verdict);
 
 // The verdict as lines of plain text.
 [[nodiscard]] std::string to_text(const VerdictText& verdict);

@@ -76,12 +76,6 @@ const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary
   return best;
 }
 
-stats::Estimate difference(const CellLaunches& of, const CellLaunches& from, const OfLaunch& value,
-                           results::Statistic statistic) {
-  return sum_over({{.weight = 1, .launches = of}, {.weight = -1, .launches = from}}, value,
-                  statistic);
-}
-
 }  // namespace
 
 double least_exposed(const LaunchRecord& record) {

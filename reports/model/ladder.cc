@@ -206,6 +206,13 @@ stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLau
   return stats::weighted_sum(terms);
 }
 
+stats::Estimate difference(const std::vector<const LaunchRecord*>& of,
+                           const std::vector<const LaunchRecord*>& from, const OfLaunch& value,
+                           results::Statistic statistic) {
+  return sum_over({{.weight = 1, .launches = of}, {.weight = -1, .launches = from}}, value,
+                  statistic);
+}
+
 MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question)
     : statistic_(document.sweep.statistic), is_projected_(!question.simulated.empty()) {
   for (const RungCell& rung : ladder_cells(question)) {
@@ -241,9 +248,8 @@ Figure MeasuredLadder::sum(const Weights& weights) const {
 }
 
 Figure MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
-  return {.seconds = sum_over({{.weight = 1, .launches = find(above)->measured},
-                               {.weight = -1, .launches = find(below)->measured}},
-                              value, statistic_),
+  return {.seconds =
+              reports::difference(find(above)->measured, find(below)->measured, value, statistic_),
           .missing = {},
           .is_projected = is_projected_};
 }

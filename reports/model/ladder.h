@@ -130,6 +130,11 @@ struct WeightedLaunches {
 [[nodiscard]] stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells,
                                        const OfLaunch& value, results::Statistic statistic);
 
+// The mean of `value` over the launches of one cell minus that over the launches of another.
+[[nodiscard]] stats::Estimate difference(const std::vector<const results::LaunchRecord*>& of,
+                                         const std::vector<const results::LaunchRecord*>& from,
+                                         const OfLaunch& value, results::Statistic statistic);
+
 // The launches of a document that fit the question's rungs. Points into the document.
 class MeasuredLadder {
  public:

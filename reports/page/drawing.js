@@ -11,7 +11,7 @@ const tandem = (function () {
     return { source: source, plain: plain, model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
              label: source ? source + ": " + plain : plain, conditions: data.texts[cell.c], modelled: cell.o === 1, launches: cell.n,
              samples: cell.k, throughput: cell.t, speedup: cell.u, efficiency: cell.e, weakEfficiency: cell.w,
-             weakSpeedup: cell.x, ideal: cell.i, weakIdeal: cell.j, phases: cell.f, memory: cell.y, steps: cell.v, flag: cell.g };
+             weakSpeedup: cell.x, ideal: cell.i, weakIdeal: cell.j, phases: cell.f, mean: cell.z, memory: cell.y, steps: cell.v, flag: cell.g };
   });
   const sources = distinct(cells.map((cell) => cell.source));  // letters of documents; one, empty, where there is one
   const charts = {};    // by canvas
@@ -29,7 +29,12 @@ const tandem = (function () {
     return value.toLocaleString("en-US", { maximumFractionDigits: digits });
   }
 
+  // An interval over more than a factor of three decides nothing: its figure stands in the table alone.
+  const wide = "too wide to say";
+  function tooWide(low, high) { return typeof low === "number" && high > 3 * low; }
+
   function withInterval(point) {
+    if (tooWide(point.yLow, point.yHigh)) return wide;
     if (point.yLow === undefined) return number(point.y);
     if (point.yLow !== null) return number(point.y) + " [" + number(point.yLow) + " .. " + number(point.yHigh) + "]";
     return number(point.y) + (point.unbounded ? " (interval unbounded)" : " (no interval)");
@@ -58,7 +63,7 @@ const tandem = (function () {
   // A point without an interval, and one that is modelled, must not look like one that is exact.
   function hollow(ink, points, modelled) {
     return { pointBorderColor: ink, pointBorderWidth: 2,
-             pointBackgroundColor: points.map((point) => modelled || point.yLow === null ? colour("panel") : ink) };
+             pointBackgroundColor: points.map((point) => modelled || point.yLow === null || tooWide(point.yLow, point.yHigh) ? colour("panel") : ink) };
   }
 
   function title(text) { return { display: text !== "", text: text, color: colour("soft") }; }
@@ -160,6 +165,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { wide, tooWide, data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

@@ -44,8 +44,8 @@
   };
 
   function bars(id, labels, datasets, title, unit) {
-    height(id, 110 + 32 * labels.length + 8 * datasets.length);
     const width = element(id).parentNode.clientWidth;
+    height(id, 100 + 30 * labels.length + (width < 560 ? 8 : 3) * datasets.length);
     return { type: "bar", data: { labels: labels, datasets: datasets },
              options: options({ x: axis(title, { stacked: unit !== "MiB", beginAtZero: true }),
                                 y: axis("", { stacked: unit !== "MiB", grid: { display: false, borderColor: colour("line") },
@@ -62,17 +62,73 @@
     return left.slice().sort((a, b) => order.indexOf(a.plain + " " + a.devices) - order.indexOf(b.plain + " " + b.devices));
   }
 
-  chosen("phase-chart", cells.filter((cell) => cell.phases), ["model", "batch", "conditions"], {}, function (found, into, state, redraw) {
-    const left = beside(found);
-    into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
-    const sums = left.map((cell) => cell.phases.reduce((a, b) => a + b, 0));
-    const value = (cell, at, row) => (state.shares ? 100 * cell.phases[at] / sums[row] : cell.phases[at]);
+  // One device first, the bound last: what is between them is what users choose from.
+  function inOrder(left) {
+    const place = (cell) => (cell.strategy === "single" ? 0 : cell.strategy.startsWith("independent") ? 2 : 1);
+    return left.slice().sort((a, b) => place(a) - place(b));
+  }
+
+  // One device, and the most devices.
+  function ends_of(found) {
+    const devices = most(found.map((cell) => cell.devices));
+    return found.filter((cell) => cell.strategy === "single" || cell.devices === devices);
+  }
+
+  // The mean step behind each stack of phases, with its interval.
+  const steps = { id: "steps", afterDatasetsDraw(chart) {
+    const { ctx: context, chartArea: frame, scales } = chart;
+    context.save();
+    context.font = "600 11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    context.lineWidth = 1.5;
+    context.strokeStyle = context.fillStyle = colour("ink");
+    chart.options.steps.forEach(function ([center, low, high], row) {
+      const y = scales.y.getPixelForValue(row);
+      const at = (value) => Math.min(frame.right, scales.x.getPixelForValue(value));
+      const isWide = tandem.tooWide(low, high);
+      if (typeof low === "number" && !isWide) {
+        context.beginPath();
+        context.moveTo(at(low), y); context.lineTo(at(high), y);
+        for (const end of [low, high]) { context.moveTo(at(end), y - 5); context.lineTo(at(end), y + 5); }
+        context.stroke();
+      }
+      context.fillText(isWide ? tandem.wide : number(center) + " ms" + (low === null ? " (no interval)" : ""), at(isWide || low === null ? center : high) + 6, y);
+    });
+    context.restore();
+  } };
+
+  // Phases of less than a hundredth of every step are one colour together; the table has each.
+  function parts(left) {
+    const small = (at) => left.every((cell) => cell.phases[at] < 0.01 * cell.mean[0]);
     const used = data.phases.map((_, at) => at).filter((at) => left.some((cell) => cell.phases[at] > 0));
-    const sets = used.map((at) => ({ label: data.phases[at], data: left.map((cell, row) => value(cell, at, row)), borderWidth: 0,
-                                     backgroundColor: phaseColours[data.phases[at]] || colour("soft") }));
+    const rest = used.filter(small);
+    const large = used.filter((at) => !small(at)).map((at) => ({ name: data.phases[at], of: (cell) => cell.phases[at] }));
+    return rest.length < 2 ? used.map((at) => ({ name: data.phases[at], of: (cell) => cell.phases[at] }))
+                           : large.concat({ name: "other phases", of: (cell) => rest.reduce((sum, at) => sum + cell.phases[at], 0) });
+  }
+
+  const phased = cells.filter((cell) => cell.phases);
+  chosen("phase-chart", phased, ["model", "batch", "conditions"], {}, function (found, into, state, redraw) {
+    const left = beside(inOrder(state.every ? found : ends_of(found)));
+    into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
+    if (ends_of(found).length < found.length) {
+      into.append(tandem.check("every number of devices", "every", state.every === true, function (is_on) { state.every = is_on; redraw(); }));
+    }
+    const sums = left.map((cell) => cell.phases.reduce((a, b) => a + b, 0));
+    const used = parts(left);
+    const sets = used.map((part) => ({ label: part.name, data: left.map((cell, row) => (state.shares ? 100 * part.of(cell) / sums[row] : part.of(cell))), borderWidth: 0,
+                                       backgroundColor: phaseColours[part.name] || colour("soft") }));
     const unit = state.shares ? "%" : "ms";
-    return { config: bars("phase-chart", left.map(name), sets, state.shares ? "share of the mean step, %" : "mean ms per step, critical device", unit),
-             words: left.map((cell) => name(cell) + ": " + used.map((at) => data.phases[at] + " " + number(cell.phases[at]) + " ms").join(", ")).join("; ") };
+    const config = bars("phase-chart", left.map(name), sets, state.shares ? "share of the mean step, %" : "mean ms per step, critical device", unit);
+    if (!state.shares) {
+      config.options.steps = left.map((cell) => cell.mean);
+      config.options.scales.x.suggestedMax = 1.15 * most(left.map((cell) => (tandem.tooWide(cell.mean[1], cell.mean[2]) ? cell.mean[0] : cell.mean[2] ?? cell.mean[0])));
+      config.plugins = [steps];
+    }
+    const step = (cell) => tandem.withInterval({ y: cell.mean[0], yLow: cell.mean[1], yHigh: cell.mean[2] });
+    return { config: config,
+             words: left.map((cell) => name(cell) + ": " + step(cell) + " ms, of which " + used.map((part) => part.name + " " + number(part.of(cell)) + " ms").join(", ")).join("; ") };
   });
 
   chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (found) {
@@ -128,6 +184,13 @@
         const set = chart.data.datasets[0];
         const point = set.data[index];
         if (typeof point.low !== "number") return;
+        if (tandem.tooWide(point.low, point.high)) {
+          context.font = "11px system-ui, sans-serif";
+          context.fillStyle = colour("soft");
+          context.textAlign = "center";
+          context.fillText(tandem.wide, Math.min(frame.right - 40, Math.max(frame.left + 40, place.x)), place.y - 8);
+          return;
+        }
         context.strokeStyle = Array.isArray(set.borderColor) ? set.borderColor[index] : set.borderColor;
         context.beginPath();
         for (const end of [point.low, point.high]) {
@@ -142,7 +205,7 @@
     } };
   }
 
-  const ends = (point) => (point.low === null ? " (no interval)" : " [" + number(point.low) + " .. " + number(point.high) + "]");
+  const ends = (point) => tandem.tooWide(point.low, point.high) ? " (" + tandem.wide + ")" : (point.low === null ? " (no interval)" : " [" + number(point.low) + " .. " + number(point.high) + "]");
 
   listed("bucket-chart", data.buckets, "title", function (curve) {
     const points = curve.points.map((point, at) => ({ x: at, y: point.step[0], low: point.step[1], high: point.step[2] }));
@@ -196,7 +259,7 @@
 
   // Very wide intervals must not flatten the rest: the axis ends at half and twice the centres.
   function span(rows) {
-    const all = rows.flatMap((row) => [row.low ?? row.center, row.high ?? row.center, 1]);
+    const all = rows.flatMap((row) => (tandem.tooWide(row.low, row.high) ? [row.center, 1] : [row.low ?? row.center, row.high ?? row.center, 1]));
     const centers = rows.map((row) => row.center).concat(1);
     const from = Math.max(Math.min(...all), 0.5 * Math.min(...centers));
     const to = Math.min(Math.max(...all), 2 * Math.max(...centers));
@@ -223,7 +286,7 @@
                 ticks: { color: colour("ink"), autoSkip: false, callback: (value) => short(rows[value] ? rows[value].label : "", width) } };
     const config = { type: "scatter",
                      data: { datasets: [{ label: ratio, data: rows.map((row, at) => ({ x: row.center, y: at, low: row.low, high: row.high })), borderColor: inks, backgroundColor: inks,
-                                          pointBackgroundColor: rows.map((row, at) => (row.low === null ? colour("panel") : inks[at])), pointRadius: 5, pointHoverRadius: 6, borderWidth: 2 }] },
+                                          pointBackgroundColor: rows.map((row, at) => (row.low === null || tandem.tooWide(row.low, row.high) ? colour("panel") : inks[at])), pointRadius: 5, pointHoverRadius: 6, borderWidth: 2 }] },
                      options: options({ x: x, y: y }, (item) => rows[item.dataIndex].label + ": " + number(item.raw.x) + "x" + ends(item.raw) + ", " + said(rows[item.dataIndex])),
                      plugins: [parity, whiskers("x")] };
     config.options.plugins.legend = { display: false };

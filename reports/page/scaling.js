@@ -139,7 +139,7 @@
       context.clip();
       chart.data.datasets.forEach(function (set, index) {
         if (!chart.isDatasetVisible(index)) return;
-        const ends = set.data.filter((point) => typeof point.yLow === "number");
+        const ends = set.data.filter((point) => typeof point.yLow === "number" && !tandem.tooWide(point.yLow, point.yHigh));
         context.fillStyle = set.borderColor;
         context.strokeStyle = set.borderColor;
         context.globalAlpha = 0.14;
@@ -165,7 +165,7 @@
   function top(series) {
     const points = series.flatMap((one) => one.points);
     const highest = Math.max(0, ...points.map((point) => point.y));
-    return 1.05 * Math.min(1.6 * highest, Math.max(highest, ...points.map((point) => point.yHigh || 0)));
+    return 1.05 * Math.min(1.6 * highest, Math.max(highest, ...points.map((point) => (tandem.tooWide(point.yLow, point.yHigh) ? 0 : point.yHigh || 0))));
   }
 
   function scales(series) {

@@ -33,6 +33,11 @@ std::string paragraph(const std::string& text) {
   return text.empty() ? "" : "<p class=\"hint\">" + escape_html(text) + "</p>\n";
 }
 
+bool has_phases(const Summary& summary) {
+  return std::ranges::any_of(summary.cells,
+                             [](const CellSummary& cell) { return !cell.phases.empty(); });
+}
+
 bool any_cell(const Summary& summary) {
   return std::ranges::any_of(summary.cells,
                              [](const CellSummary& cell) { return cell.launches > 0; });
@@ -140,9 +145,10 @@ std::string scaling_section(const Report& report) {
 std::string gap_section(const Report& report) {
   const Summary& summary = report.summary;
   return section_html(
-      kGap,
-      explained(report) + with_table(phase_chart, phase_table(summary), "Mean time per phase") +
-          costs_block(summary) + corners(summary) + host_work_block(summary) + twin_block(summary));
+      kGap, explained(report) +
+                block_html(kPhaseTimes, table_html(phase_table(summary), "Mean time per phase")) +
+                costs_block(summary) + corners(summary) + host_work_block(summary) +
+                twin_block(summary));
 }
 
 std::string map_section(const Report& report, const PageData& data) {
@@ -171,20 +177,28 @@ std::string published_section(const Report& report) {
   return section_html(kNormal, table_html(published_table(report.summary), "Published figures"));
 }
 
+// The first screen: the sentence with its reason, the picture of it, and what to use.
 std::string verdict_section(const Report& report) {
   const VerdictText& verdict = report.verdict;
   const results::SweepInfo& sweep = report.document.sweep;
   std::string html = fmt::format(
       "<header>\n<p class=\"eyebrow\">Tandem &middot; sweep {} &middot; {}</p>\n<h1>{}</h1>\n"
-      "<p class=\"overall\">{}</p>\n",
+      "{}<p class=\"overall\">{}</p>\n",
       escape_html(sweep.name), escape_html(sweep.context.date), escape_html(verdict.subject),
+      verdict.slower.empty() ? ""
+                             : "<p class=\"overall\">" + escape_html(verdict.slower) + "</p>\n",
       escape_html(verdict.overall));
+  if (has_phases(report.summary)) html += phase_picture();
+  const std::string choices =
+      table_html(verdict.choices, kChoices.title) + paragraph(std::string(kChoices.hint)) +
+      folded_html(kInWords, list_html("verdict", first_sentences(verdict.workloads)));
+  html += verdict.choices.rows.empty()
+              ? list_html("verdict", first_sentences(verdict.workloads))
+              : fmt::format("<h2 id=\"{}\">{}</h2>\n{}", kChoices.id, kChoices.title, choices);
   if (!verdict.tested.empty()) {
     html += "<p class=\"range\">" + escape_html(verdict.tested) + "</p>\n";
   }
-  html += list_html("breaks", verdict.breaks);
-  html += list_html("verdict", first_sentences(verdict.workloads));
-  return html + list_html("notes", verdict.notes) + "</header>\n";
+  return html + list_html("breaks", verdict.breaks) + "</header>\n";
 }
 
 std::string trust_section(const Report& report) {
@@ -207,10 +221,10 @@ std::string trust_section(const Report& report) {
 
 std::string to_html(const Report& report) {
   const PageData data = page_data(report);
-  const std::string sections = advice_section(report) + scaling_section(report) +
-                               gap_section(report) + map_section(report, data) +
-                               detail_section(report, data) + published_section(report) +
-                               trust_section(report);
+  const std::string sections =
+      section_html(kWarnings, list_html("notes", report.verdict.notes)) + advice_section(report) +
+      scaling_section(report) + gap_section(report) + map_section(report, data) +
+      detail_section(report, data) + published_section(report) + trust_section(report);
   return page_html("dp against ddp: " + report.verdict.subject, verdict_section(report), sections,
                    data);
 }

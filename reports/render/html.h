@@ -22,7 +22,9 @@ namespace tandem::reports {
 // no data files. Chart.js is the system package's, with the licence in its first lines.
 [[nodiscard]] std::string_view chart_js();
 [[nodiscard]] std::string_view drawing_js();
+[[nodiscard]] std::string_view saving_js();
 [[nodiscard]] std::string_view scaling_js();
+[[nodiscard]] std::string_view tables_js();
 [[nodiscard]] std::string_view page_js();
 [[nodiscard]] std::string_view page_css();
 

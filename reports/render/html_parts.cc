@@ -100,8 +100,9 @@ constexpr std::string_view kHead =
 std::string scripts(const PageData& data) {
   return fmt::format(
       "<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{}\n</script>\n"
-      "<script>\n{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n",
-      data.json, chart_js(), drawing_js(), scaling_js(), page_js());
+      "<script>\n{}</script>\n<script>\n{}</script>\n<script>\n{}</script>\n"
+      "<script>\n{}</script>\n<script>\n{}</script>\n",
+      data.json, chart_js(), drawing_js(), saving_js(), scaling_js(), page_js(), tables_js());
 }
 
 }  // namespace
@@ -187,12 +188,11 @@ std::string scaling_chart(const std::string& above, const std::string& below) {
       "holds times that were not measured. A plus sign: an efficiency above 100 %.");
 }
 
-std::string phase_chart(const std::string& below) {
-  return block_html(
-      kPhaseTimes, chart_html("phase-chart", "Mean time per phase, stacked, by strategy") + below,
-      "Blue and grey are work that one device has too: blue forward, loss and backward, grey input "
-      "and the update of the parameters. Warm colours and violet are what parallelism adds; the "
-      "darkest grey is the remainder.");
+std::string phase_picture() {
+  return chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
+         "<p class=\"hint\">Mean step by phase, with its 95 % interval. Blue and grey are work "
+         "that "
+         "one device has too; warm colours and violet are what parallelism adds.</p>\n";
 }
 
 std::string memory_chart(const std::string& below) {

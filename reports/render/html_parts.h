@@ -52,7 +52,8 @@ inline constexpr std::size_t kMostRows = 300;
 // `below`, such as the chart's figures as a table, around it. The figures shown come from the
 // page's data.
 [[nodiscard]] std::string scaling_chart(const std::string& above, const std::string& below);
-[[nodiscard]] std::string phase_chart(const std::string& below);
+// The picture of the first screen: no heading, and how to read it below.
+[[nodiscard]] std::string phase_picture();
 [[nodiscard]] std::string memory_chart(const std::string& below);
 [[nodiscard]] std::string wire_chart(const std::string& below);
 [[nodiscard]] std::string bucket_chart(const std::string& below);

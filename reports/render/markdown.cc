@@ -92,12 +92,16 @@ std::string block(const Heading& heading, const std::string& body) {
 }
 
 std::string verdict_part(const VerdictText& verdict) {
-  std::vector<std::string> sentences = verdict.breaks;
-  for (std::string& line : first_sentences(verdict.workloads)) sentences.push_back(std::move(line));
+  const bool has_choices = !verdict.choices.rows.empty();
+  const std::string words = list_markdown(first_sentences(verdict.workloads));
   return fmt::format("# {}\n\n**{}**\n", escape_markdown(verdict.subject),
-                     escape_markdown(verdict.overall)) +
-         paragraph_markdown(verdict.tested) + list_markdown(sentences) +
-         headed_markdown(kSection, "Beside it", list_markdown(verdict.notes));
+                     escape_markdown(headline(verdict))) +
+         (has_choices ? fmt::format("\n{}", to_markdown(verdict.choices)) +
+                            paragraph_markdown(kChoices.hint)
+                      : "") +
+         paragraph_markdown(verdict.tested) + list_markdown(verdict.breaks) +
+         (has_choices ? folded_markdown(kInWords, words) : words) +
+         headed_markdown(kSection, kWarnings, list_markdown(verdict.notes));
 }
 
 std::string advice_part(const std::vector<Advice>& advice) {
@@ -185,8 +189,7 @@ std::string details_part(const Summary& summary) {
 }
 
 std::string normal_part(const Report& report) {
-  const std::string table = fmt::format("\n{}", to_markdown(published_table(report.summary)));
-  return headed_markdown(kSection, kNormal, folded_markdown("Published figures", table));
+  return headed_markdown(kSection, kNormal, table_markdown(published_table(report.summary)));
 }
 
 std::string links_block(const results::SweepInfo& sweep) {

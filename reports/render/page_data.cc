@@ -5,12 +5,12 @@
 //   cells: [{q: letter of its document, where there are several, m: model, p: parameters, b: batch,
 //   d: devices, s: strategy, l: label, c: conditions,
 //            o: modelled, g: flag, n: launches, k: samples,
-//            t, u, e, w, x: [centre, low, high, "unbounded"?], i, j: samples per second,
+//            t, u, e, w, x, z: [centre, low, high, "unbounded"?], i, j: samples per second,
 //            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
-//     t throughput, u speed-up, e efficiency, w and x efficiency and speed-up of weak
-//     scaling; i and j throughput of an ideal device count, of single's on the same batch and on
-//     one device's share of it; what is absent is left out; an interval that does not exist is
-//     null, null
+//     t throughput, z mean step of a cell with phases, milliseconds, u speed-up, e efficiency, w
+//     and x efficiency and speed-up of weak scaling; i and j throughput of an ideal device count,
+//     of single's on the same batch and on one device's share of it; what is absent is left out; an
+//     interval that does not exist is null, null
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
@@ -247,7 +247,10 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
   if (cell.speedup) json["u"] = triple(*cell.speedup);
   if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
   if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);
-  if (!cell.phases.empty()) json["f"] = phases_of(cell, phases);
+  if (!cell.phases.empty()) {
+    json["f"] = phases_of(cell, phases);
+    json["z"] = triple(cell.mean_step, 1e3);
+  }
   Json peaks = Json::array();
   for (const std::int64_t bytes : peak_memory(cell)) {
     peaks.push_back(brief(static_cast<double>(bytes) / (1 << 20)));

@@ -65,7 +65,7 @@ std::string maps(const SideBySide& side, const PageData& data) {
 std::string details(const SideBySide& side, const PageData& data) {
   std::string html;
   if (any_cell(side, [](const CellSummary& cell) { return !cell.phases.empty(); })) {
-    html += phase_chart("");
+    html += block_html(kPhaseTimes, phase_picture());
   }
   const bool has_memory = any_cell(side, [](const CellSummary& cell) {
     return std::ranges::any_of(cell.measured,
@@ -112,7 +112,7 @@ std::string side_header(const SideBySide& side) {
   for (std::size_t i = 0; i < side.size(); ++i) {
     documents.push_back(fmt::format("{}, {}: {}. {}", letter(i), side.names[i],
                                     side.reports[i].verdict.subject,
-                                    side.reports[i].verdict.overall));
+                                    headline(side.reports[i].verdict)));
   }
   return html + list_html("verdict", documents) + "</header>\n";
 }

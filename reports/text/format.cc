@@ -102,6 +102,11 @@ bool is_unbounded(const stats::Estimate& estimate) {
   return estimate.launches >= 2 && (!estimate.interval || !std::isfinite(estimate.interval->high));
 }
 
+bool is_too_wide(const stats::Estimate& estimate) {
+  if (is_unbounded(estimate)) return true;
+  return estimate.interval && estimate.interval->high > 3 * estimate.interval->low;
+}
+
 std::string interval_words(const stats::Estimate& ratio, double confidence) {
   if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
   const int digits = ratio_digits(ratio);

@@ -16,12 +16,19 @@ struct Heading {
 
 inline constexpr Heading kAdvice{"advice", "What to do"};
 
+inline constexpr Heading kChoices{
+    "choices", "What to use",
+    "Median steps; the bound is the same work without communication. Factor: speed of what to use "
+    "over the other, or of one device over the faster of both."};
+inline constexpr Heading kWarnings{"warnings", "Warnings"};
+inline constexpr std::string_view kInWords = "Each comparison in words";
+
 inline constexpr Heading kScaling{"scaling", "Scaling"};
 inline constexpr Heading kCells{"cells", "All cells",
                                 "A dash is a figure that does not exist; the remarks say why."};
 inline constexpr Heading kWeak{"weak", "With the same batch per device"};
 
-inline constexpr Heading kGap{"gap", "The gap"};
+inline constexpr Heading kGap{"gap", "Why they differ"};
 inline constexpr Heading kLadderOfCauses{
     "ladder", "From dp to ddp, cause by cause",
     "Each rung differs from the one above by one cause; launches of all rungs are interleaved."};
@@ -80,8 +87,7 @@ inline constexpr Heading kOthers{"others", "Measured beside the steps",
                                  "Entries of other programs, each from a run of its own."};
 inline constexpr Heading kMachine{"machine", "Machine", "As the launches saw it."};
 inline constexpr Heading kLinks{"links", "Copies between devices: GB/s (latency)"};
-inline constexpr Heading kReproduce{"reproduce", "Again",
-                                    "To reproduce, on a machine like this one:"};
+inline constexpr Heading kReproduce{"reproduce", "Reproduce", "On a machine like this one:"};
 inline constexpr Heading kMethod{"method", "Method"};
 
 // Of several documents.

@@ -5,6 +5,7 @@ What is drawn is read back from the charts and held against the document.
 """
 import statistics
 import sys
+import xml.etree.ElementTree
 
 import documents
 import probes
@@ -126,6 +127,70 @@ class Sample(probes.PageTest):
 
     def test_forest_has_every_comparison(self):
         self.assertEqual(len(points(self.browser, "forest")[0]["data"]), 6)
+
+    def test_the_first_screen_has_sentence_picture_and_what_to_use(self):
+        self.browser.resize(1000)
+        self.browser.open(self.path)
+        places = self.browser.evaluate("""["p.overall", "#phase-chart", "#choices + .panel tbody tr:last-child", "#warnings, #advice"].map(
+            (one) => document.querySelector(one).getBoundingClientRect().bottom)""")
+        self.assertEqual(places, sorted(places))
+        self.assertLess(places[2], 1000)
+        texts = self.browser.evaluate("Array.from(document.querySelectorAll('p.overall'), (one) => one.textContent)")
+        self.assertIn("mlp-base, batch 64, 2 devices (dp 0.87x", texts[0])
+        self.assertIn("because dp spends 9 to 27 % of its step adding gradients on device 0", texts[1])
+
+    def test_the_picture_has_one_device_the_most_devices_and_their_intervals(self):
+        change(self.browser, "phase-chart", "model", "mlp-base")
+        labels = "tandem.charts['phase-chart'].data.labels"
+        shown = self.browser.evaluate(labels)
+        self.assertEqual(shown[:3], ["single on 1", "dp on 2", "ddp on 2"])
+        self.assertEqual(shown[-2:], ["no communication (bound), threads on 2", "no communication (bound), processes on 2"])
+        center, low, high = self.browser.evaluate("tandem.charts['phase-chart'].options.steps[1]")
+        step = 1e3 * statistics.mean(statistics.mean(one["step_seconds"])
+                                     for one in self.launches(strategy="dp", model="mlp-base", devices=2))
+        self.assertAlmostEqual(center / step, 1, places=4)
+        self.assertTrue(low < center < high)
+        change(self.browser, "phase-chart", "every", None)
+        self.assertEqual(set(self.browser.evaluate(labels)) - set(shown), {"dp on 1", "ddp on 1"})
+
+    def test_each_chart_is_saved_as_svg_and_png(self):
+        for chart in self.browser.evaluate("Object.keys(tandem.charts)"):
+            with self.subTest(chart=chart):
+                drawn = xml.etree.ElementTree.fromstring(self.browser.evaluate(f"tandem.svg('{chart}')"))
+                name = "{http://www.w3.org/2000/svg}"
+                self.assertGreater(len(drawn.findall(name + "path")), 10)
+                self.assertRegex(drawn.find(name + "title").text, r"\d")
+                self.assertEqual(self.browser.evaluate(f"tandem.png('{chart}').then((one) => one.type + (one.size > 5000))"), "image/pngtrue")
+                self.assertEqual(self.browser.evaluate(
+                    f"Array.from(document.getElementById('{chart}').closest('.panel').querySelectorAll('.save button'), (one) => one.textContent)"),
+                    ["SVG", "PNG"])
+        words = {one.text for one in xml.etree.ElementTree.fromstring(self.browser.evaluate("tandem.svg('phase-chart')")).iter(name + "text")}
+        self.assertLessEqual({"dp on 2", "58.52 ms", "reduce"}, words)
+        self.assertEqual(self.browser.complaints(), [])
+
+    def test_wide_tables_keep_their_first_columns_and_tell_of_more(self):
+        self.browser.resize(1000)
+        self.browser.open(self.path)
+        self.browser.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
+        self.browser.evaluate("new Promise((done) => setTimeout(done, 200))")
+        told = """(function () {
+          const panel = document.querySelector("#phases .scroll");
+          const cells = Array.from(panel.querySelectorAll("tbody tr")[5].cells);
+          return [panel.nextElementSibling.textContent, cells.filter((one) => one.classList.contains("stays")).length,
+                  cells[0].getBoundingClientRect().left, cells[3].getBoundingClientRect().left]; })()"""
+        note, count, first, fourth = self.browser.evaluate(told)
+        self.assertRegex(note, r"^\d+ more columns to the right")
+        self.assertGreaterEqual(count, 4)  # model, batch, devices, strategy
+        self.browser.evaluate("document.querySelector('#phases .scroll').scrollLeft = 1e6")
+        self.browser.evaluate("new Promise((done) => setTimeout(done, 200))")
+        note, _, first_after, fourth_after = self.browser.evaluate(told)
+        self.assertEqual(note, "")
+        self.assertAlmostEqual(first, first_after, delta=20)  # the panel's own edge
+        self.assertAlmostEqual(fourth, fourth_after, delta=20)
+
+    def test_an_interval_over_a_factor_of_three_is_too_wide_to_say(self):
+        said = self.browser.evaluate("[[1, 0.5, 1.6], [1, 0.6, 1.6], [1, null, null]].map(([y, yLow, yHigh]) => tandem.withInterval({y, yLow, yHigh}))")
+        self.assertEqual(said, ["too wide to say", "1 [0.6 .. 1.6]", "1 (no interval)"])
 
     def test_nothing_overflows_in_light_and_dark(self):
         for width in probes.WIDTHS:

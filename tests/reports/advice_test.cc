@@ -42,11 +42,10 @@ auto says(const std::string& text, const std::string& evidence) {
 TEST(Advice, NamesThePhaseThatLimits_OfThoseThatParallelismAdds) {
   Synthetic synthetic = with_phases();
   const std::vector<Advice> list = advice(summarize(synthetic.document()));
-  EXPECT_THAT(
-      list,
-      says("dp is limited by reduce, 30 % of its step; ddp is limited by bucket_copy: copying "
-           "gradients between their own memory and buckets, 20 % of its step",
-           "phases"));
+  EXPECT_THAT(list, says("dp is limited by reduce: adding gradients on device 0, 30 % of its step; "
+                         "ddp is limited by bucket_copy: copying "
+                         "gradients between their own memory and buckets, 20 % of its step",
+                         "phases"));
   EXPECT_THAT(list, says("--grads=views", "phases"));
 }
 
@@ -64,14 +63,27 @@ TEST(Advice, NamesTheFaster_UnlessOneDeviceBeatsBoth) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.04, 0.0401});
   synthetic.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
-  EXPECT_THAT(advice(summarize(synthetic.document())), says("2 devices: use ddp.", "map"));
+  EXPECT_THAT(advice(summarize(synthetic.document())),
+              says("Use ddp: mlp-small, batch 64, 2 devices.", "map"));
   Synthetic slow;
   slow.add("single", 1, {0.01, 0.0101});
   slow.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
   const std::vector<Advice> list = advice(summarize(slow.document()));
-  EXPECT_THAT(list,
-              says("stay on one device for this model and batch: ddp, the faster of both", "map"));
-  EXPECT_THAT(list, Not(says("use ddp", "map")));
+  EXPECT_THAT(
+      list,
+      says("Stay on one device: mlp-small, batch 64, 2 devices (ddp, the faster of both", "map"));
+  EXPECT_THAT(list, Not(says("Use ddp", "map")));
+}
+
+TEST(Advice, SaysOnceWhatSeveralWorkloadsAgreeOn) {
+  Synthetic synthetic;
+  for (const std::int64_t batch : {64, 128, 256}) {
+    synthetic.add("dp", 2, {0.03, 0.0301}, batch).add("ddp", 2, {0.02, 0.0201}, batch);
+  }
+  EXPECT_THAT(advice(summarize(synthetic.document())),
+              says("Use ddp: mlp-small, batch 64, 2 devices; mlp-small, batch 128, 2 devices; "
+                   "mlp-small, batch 256, 2 devices.",
+                   "map"));
 }
 
 TEST(Advice, OneDeviceThatBeatsBoth_IsNamed_WhicheverOfTheTwoLeads) {
@@ -79,7 +91,7 @@ TEST(Advice, OneDeviceThatBeatsBoth_IsNamed_WhicheverOfTheTwoLeads) {
   slow.add("single", 1, {0.01, 0.0101, 0.01});
   slow.add("dp", 2, {0.03, 0.0301, 0.0299}).add("ddp", 2, {0.0301, 0.03, 0.0299});
   EXPECT_THAT(advice(summarize(slow.document())),
-              says("stay on one device for this model and batch: dp is 0.33", "map"));
+              says("Stay on one device: mlp-small, batch 64, 2 devices (dp is 0.33", "map"));
 }
 
 TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {

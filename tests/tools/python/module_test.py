@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,10 @@ import unittest
 SOURCE, TANDEM = (pathlib.Path(argument) for argument in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = SOURCE / "reports/samples/quick-2-cores"
-OVERALL = "Of 3 comparisons of dp and ddp on 2 devices, ddp is faster in 2, dp in 1; not resolved: 0."  # of that run
+OVERALL = ("Several devices are slower than one: mlp-base, batch 64, 2 devices (dp 0.87x, ddp 0.77x); mlp-small, batch 64, 2 devices "
+           "(dp 0.67x, ddp 0.90x) of its speed. Of 3 comparisons of dp and ddp on 2 devices, ddp is faster in 2, because dp spends 9 to "
+           "27 % of its step adding gradients on device 0; dp in 1, because ddp spends 29 % of its step copying gradients between their "
+           "own memory and buckets.")  # of that run
 EXPLAINED = SOURCE / "tests/reports/explained"
 sys.path.insert(0, str(SOURCE / "tools/python"))
 import tandem  # by the path above
@@ -244,7 +248,8 @@ class Loading(Standing):
 
     def test_the_verdict_as_text_is_the_programs(self):
         said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new"], capture_output=True, text=True, check=True)
-        self.assertTrue(said.stdout.startswith(f"{tandem.load(SAMPLE).verdict}\n"), said.stdout)
+        without_table = re.sub(r"\n\n.*?\n\n", "\n", said.stdout, count=1, flags=re.DOTALL)
+        self.assertTrue(without_table.startswith(f"{tandem.load(SAMPLE).verdict}\n"), said.stdout)
 
     def test_records_are_the_files_rows(self):
         for folder in (SAMPLE, EXPLAINED):

@@ -21,7 +21,7 @@ def items(lines: tuple[str, ...]) -> str:
 
 def html_of(results: Results) -> str:
     verdict = results.verdict
-    notes = f"<p>Beside it:</p>{items(verdict.notes)}" if verdict.notes else ""
+    notes = f"<p>Warnings:</p>{items(verdict.notes)}" if verdict.notes else ""
     picture = svg_of(results.records("cells"), results.records("comparisons"))
     page = results.folder / "report.html"
     place = f"<p>The whole page: <code>{escape(str(page))}</code></p>" if page.is_file() else ""

@@ -7,7 +7,7 @@ import re
 
 ESCAPED = re.compile(r"\\([^\w\s])|&(lt|gt|amp);")
 ENTITIES = {"lt": "<", "gt": ">", "amp": "&"}
-NOTES = "## Beside it"
+NOTES = "## Warnings"
 
 
 def plain(markdown: str) -> str:
@@ -16,12 +16,12 @@ def plain(markdown: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """Which strategy is faster, by how much, and how sure that is. str() gives all of it as lines."""
+    """Which strategy is faster, by how much, and how sure that is. str() gives it as lines, without the table."""
 
     subject: str
     """What was measured, such as "CPU only: 2 cores of ..., says nothing about GPUs"."""
     overall: str
-    """One sentence over all comparisons of dp and ddp."""
+    """Where several devices are slower than one; then one sentence over all comparisons of dp and ddp, with the reasons."""
     tested: str
     """The range within which that holds; empty without comparisons on several devices."""
     sentences: tuple[str, ...]

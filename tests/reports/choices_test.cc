@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/answer/choices.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reports/answer/report.h"
+#include "reports/model/reason.h"
+#include "reports/render/html.h"
+#include "reports/render/html_parts.h"
+#include "reports/text/table.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+VerdictText choices_of(Synthetic& synthetic) { return make_report(synthetic.document()).verdict; }
+
+// dp at 100 ms of which 30 go to `phase`, ddp at 50 ms; launches differ by `scatter`.
+void add_with_phase(Synthetic& synthetic, std::int64_t batch, const std::string& phase,
+                    double scatter) {
+  synthetic.add("dp", 2, {0.100, 0.101, 0.099}, batch);
+  synthetic.add("ddp", 2, {0.050, 0.0505, 0.0495}, batch);
+  int launch = 0;
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    if (!record.phases.empty()) continue;
+    const bool is_dp = record.cell.strategy == "dp";
+    const double more = (launch++ % 3 - 1) * scatter;
+    record.phases = {{.device = 0,
+                      .mean_seconds = {{"forward", 0.02}, {phase, is_dp ? 0.030 + more : 0}},
+                      .span_seconds = 0.05}};
+  }
+}
+
+TEST(Reason, IsThePhaseOfTheSlowerOneThatTakesMore_AsAShareOfItsStep) {
+  Synthetic synthetic;
+  add_with_phase(synthetic, 64, "reduce", 0.001);
+  EXPECT_EQ(choices_of(synthetic).overall,
+            "ddp is faster than dp in the one comparison on 2 devices, because dp spends 30 % of "
+            "its step adding gradients on device 0.");
+}
+
+TEST(Reason, ThatIsNotResolved_IsNotInvented) {
+  Synthetic synthetic;
+  add_with_phase(synthetic, 64, "reduce", 0.029);
+  EXPECT_EQ(choices_of(synthetic).overall,
+            "ddp is faster than dp in the one comparison on 2 devices (why is open: no phase's "
+            "difference is resolved).");
+}
+
+TEST(Reason, OfMostComparisons_SaysOfHowMany) {
+  Synthetic synthetic;
+  add_with_phase(synthetic, 64, "reduce", 0.001);
+  add_with_phase(synthetic, 128, "replicate", 0.001);
+  add_with_phase(synthetic, 256, "reduce", 0.001);
+  EXPECT_THAT(
+      choices_of(synthetic).overall,
+      HasSubstr("in all 3 comparisons on 2 devices, in 2 of 3 because dp spends 30 % of its "
+                "step adding gradients on device 0."));
+}
+
+TEST(Reason, WithoutPhasesOrWithoutALeader_IsAbsent) {
+  Synthetic untimed;
+  untimed.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
+  const Summary without = summarize(untimed.document());
+  EXPECT_FALSE(reason_of(without.comparisons[0], without.statistic));
+  Synthetic open;
+  add_with_phase(open, 64, "reduce", 0.001);
+  for (results::LaunchRecord& record : open.document().launches) record.step_seconds = {0.05, 0.05};
+  const Summary equal = summarize(open.document());
+  EXPECT_FALSE(reason_of(equal.comparisons[0], equal.statistic));
+}
+
+TEST(Choices, HaveARowPerWorkload_WithWhatToUse) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.08, 0.0801}).add("independent", 2, {0.041, 0.041});
+  synthetic.add("dp", 2, {0.06, 0.06}).add("ddp", 2, {0.05, 0.05});
+  const TextTable table = choices_of(synthetic).choices;
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_THAT(table.rows[0],
+              ElementsAre("mlp-small, batch 64, 2 devices", "80.05 ms", "60.00 ms", "50.00 ms",
+                          "41.00 ms", "ddp", "1.20x [1.20 .. 1.20] over dp"));
+}
+
+TEST(Choices, OneDeviceThatIsFaster_IsSaidFirst) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.030, 0.0301, 0.0299});
+  synthetic.add("dp", 2, {0.060, 0.0601, 0.0599}).add("ddp", 2, {0.050, 0.0501, 0.0499});
+  const VerdictText verdict = choices_of(synthetic);
+  EXPECT_THAT(headline(verdict),
+              StartsWith("Several devices are slower than one: mlp-small, batch 64, 2 devices (dp "
+                         "0.50x, ddp 0.60x) of its speed. ddp is faster than dp"));
+  EXPECT_EQ(verdict.choices.rows[0][5], "one device");
+  EXPECT_THAT(verdict.choices.rows[0][6], HasSubstr("over ddp"));
+}
+
+TEST(Choices, OneStrategyThatIsSlowerThanOneDevice_IsNamedAlone) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.055, 0.0551, 0.0549});
+  synthetic.add("dp", 2, {0.060, 0.0601, 0.0599}).add("ddp", 2, {0.050, 0.0501, 0.0499});
+  EXPECT_EQ(choices_of(synthetic).slower,
+            "Several devices are slower than one: mlp-small, batch 64, 2 devices (dp 0.92x) of its "
+            "speed.");
+  EXPECT_EQ(choices_of(synthetic).choices.rows[0][5], "ddp");
+}
+
+TEST(Choices, WiderThanAFactorOfThree_SayNothing) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.02, 0.2, 0.06}).add("ddp", 2, {0.03, 0.3, 0.05});
+  const TextTable table = choices_of(synthetic).choices;
+  EXPECT_EQ(table.rows[0][2], "too wide to say");
+  EXPECT_EQ(table.rows[0][6], "too wide to say");
+}
+
+TEST(Choices, StandInAllThreeOutputs_BelowTheSentence) {
+  Synthetic synthetic;
+  synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
+  const Report report = make_report(synthetic.document());
+  const std::string html = to_html(report);
+  EXPECT_LT(html.find("class=\"overall\""), html.find("id=\"choices\""));
+  EXPECT_LT(html.find("id=\"choices\""), html.find("id=\"advice\""));
+  EXPECT_THAT(to_text(report.verdict), HasSubstr("\n" + to_text(report.verdict.choices)));
+}
+
+}  // namespace
+}  // namespace tandem::reports
