@@ -62,10 +62,10 @@ std::string cause_in(const StepView& step, const DeviceStep& device, const Slice
   const bool was_late = arrived - from > collective->end - arrived;
   std::string late = was_late ? who_was_late(step, device, *collective) : std::string();
   if (!late.empty()) return late;
-  return fmt::format(
-      "{} ({}) was in transfer",
-      collective->index < 0 ? collective->name : fmt::format("bucket {}", collective->index),
-      to_string(collective->size));
+  const std::string name =
+      collective->index < 0 ? collective->name : fmt::format("bucket {}", collective->index);
+  if (collective->size == Bytes{0}) return name + " was in transfer";  // its size is not told
+  return fmt::format("{} ({}) was in transfer", name, to_string(collective->size));
 }
 
 std::string cause_of_idle(const StepView& step, const DeviceStep& device, const Slice& wait) {

@@ -108,13 +108,13 @@ bool has_measured_pair(const Summary& summary) {
                              [](const StrategyPair& pair) { return pair.dp->modelled.empty(); });
 }
 
-struct Workload {
+struct WorkloadPairs {
   const CellSummary* first = nullptr;      // its first cell
   std::vector<const StrategyPair*> pairs;  // at its largest device count
 };
 
-std::vector<Workload> workloads_of(const Summary& summary) {
-  std::vector<Workload> workloads;
+std::vector<WorkloadPairs> workloads_of(const Summary& summary) {
+  std::vector<WorkloadPairs> workloads;
   std::set<decltype(workload_of(summary.cells.front()))> seen;
   for (const CellSummary& cell : summary.cells) {
     if (!seen.insert(workload_of(cell)).second) continue;
@@ -165,7 +165,7 @@ std::vector<std::string> breaks_of(const Summary& summary) {
 }
 
 // Tandem's own answer, without the pairs of the implementation that speaks for itself; empty: none.
-void add_own(VerdictText& text, const Summary& summary, const std::vector<Workload>& workloads,
+void add_own(VerdictText& text, const Summary& summary, const std::vector<WorkloadPairs>& workloads,
              const std::string& speaks_first) {
   const auto is_own = [&](const StrategyPair& pair) {
     return speaks_first.empty() || implementation_of(pair.dp->cell) != speaks_first;
@@ -214,7 +214,7 @@ std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
 
 VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
-  const std::vector<Workload> workloads = workloads_of(summary);
+  const std::vector<WorkloadPairs> workloads = workloads_of(summary);
   text.subject = subject(document, summary);
   if (const std::string sole = sole_implementation(summary); !sole.empty()) {
     text.overall = torch_overall(summary, sole);
@@ -231,7 +231,7 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     }
   }
   std::vector<const StrategyPair*> pairs;
-  for (const Workload& workload : workloads) {
+  for (const WorkloadPairs& workload : workloads) {
     pairs.insert(pairs.end(), workload.pairs.begin(), workload.pairs.end());
   }
   text.slower = slower_text(pairs);

@@ -7,6 +7,9 @@
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/base/text.h"
+#include "common/results/files.h"
+#include "common/timeline/kineto.h"
 #include "common/timeline/picture.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
@@ -22,10 +25,14 @@ fs::path absolute_or_new(const std::string& out, const char* name) {
   return fs::absolute(out.empty() ? new_folder(name) : fs::path(out));
 }
 
+std::string text_of(const fs::path& file) {
+  return read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+}
+
 // Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
 // has ended.
 timeline::Trace read_trace(const fs::path& file) {
-  const std::string text = read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+  const std::string text = text_of(file);
   timeline::Trace trace = timeline::parse_trace(text, file.string());
   if (timeline::steps_of(trace).empty()) {
     fail(ErrorKind::kUsage,
@@ -73,6 +80,35 @@ int print_trace_summary(const std::string& file, bool as_json) {
 int print_trace_picture(const std::string& file, int step) {
   const timeline::Trace trace = read_trace(file);
   fmt::print("{}", timeline::to_svg(trace, step > 0 ? step : timeline::median_step(trace)));
+  return 0;
+}
+
+int export_trace(const TraceExportOptions& options) {
+  const fs::path folder = options.out;
+  const std::vector<timeline::KinetoFile> files =
+      timeline::to_kineto(read_trace(options.file), options.file);
+  const auto path_of = [&](int rank) { return folder / fmt::format("rank{}.json", rank); };
+  for (const timeline::KinetoFile& file : files) {
+    if (!fs::exists(path_of(file.rank))) continue;
+    fail(ErrorKind::kUsage, "{}: it is there already: name another folder with --out",
+         path_of(file.rank).string());
+  }
+  results::make_folder(folder);
+  for (const timeline::KinetoFile& file : files) {
+    results::replace_file(path_of(file.rank), file.text);
+  }
+  fmt::print("{} in {}\n", count_text(std::ssize(files), "file"), folder.string());
+  return 0;
+}
+
+int import_trace(const TraceImportOptions& options) {
+  std::vector<timeline::KinetoSource> sources;
+  for (const std::string& file : options.files) sources.push_back({file, text_of(file)});
+  const timeline::Trace trace = timeline::parse_kineto(sources);
+  fmt::print("{}", timeline::to_text(trace, timeline::summary_of(trace)));
+  if (options.out.empty()) return 0;
+  results::replace_file(options.out, timeline::to_json(trace));
+  fmt::print("\n{}\n", options.out);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/tandem/observe/observed_job.h"
 
@@ -37,5 +38,24 @@ struct TraceRecordOptions {
 // `tandem trace svg`: one step as a picture, 0 for the median step. Throws a usage error for what
 // is no trace and for a step that the trace lacks.
 [[nodiscard]] int print_trace_picture(const std::string& file, int step);
+
+struct TraceExportOptions {
+  std::string file{};
+  std::string format = "kineto";
+  std::string out{};  // a folder
+};
+
+// `tandem trace export`: a file per rank, as PyTorch's profiler writes them. Throws a usage error
+// for what is no trace, for a trace without GPU kernels, and where a file is there already.
+[[nodiscard]] int export_trace(const TraceExportOptions& options);
+
+struct TraceImportOptions {
+  std::vector<std::string> files{};  // of the ranks of one run
+  std::string out{};                 // a file; empty: the summary alone
+};
+
+// `tandem trace import`: prints the summary of what PyTorch's profiler recorded, and writes it as a
+// trace. Throws a usage error for other files.
+[[nodiscard]] int import_trace(const TraceImportOptions& options);
 
 }  // namespace tandem::cli

@@ -172,6 +172,40 @@ void add_trace_readers(CLI::App& trace, Verbs& verbs) {
       {&svg, [options](const Call&) { return print_trace_picture(options->file, options->step); }});
 }
 
+// What exchanges traces with PyTorch's profiler and its readers.
+void add_trace_exchange(CLI::App& trace, Verbs& verbs) {
+  const auto written = std::make_shared<TraceExportOptions>();
+  CLI::App& to = add_command(
+      trace, {.name = "export",
+              .what = "write a trace of GPUs, or of simulated ones, as PyTorch's profiler writes: "
+                      "a file per rank, for readers such as HolisticTraceAnalysis",
+              .examples = "  tandem trace export out/trace-1/trace.json --out=out/kineto"});
+  to.add_option("FILE", written->file, "a trace.json that 'tandem trace record' wrote")->required();
+  to.add_option("--format", written->format, "kineto, the form of PyTorch's profiler")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"kineto"}))
+      ->capture_default_str();
+  to.add_option("--out", written->out, "folder for rank0.json, rank1.json, ...")
+      ->type_name("FOLDER")
+      ->required();
+  verbs.push_back({&to, [written](const Call&) { return export_trace(*written); }});
+  const auto read = std::make_shared<TraceImportOptions>();
+  CLI::App& from = add_command(
+      trace,
+      {.name = "import",
+       .what =
+           "say what PyTorch's profiler recorded of DistributedDataParallel or DataParallel, as "
+           "summary does",
+       .examples = "  tandem trace import rank0.json rank1.json\n"
+                   "  tandem trace import rank0.json rank1.json --out=out/torch-trace.json"});
+  from.add_option("FILES", read->files,
+                  "what export_chrome_trace wrote, one file of each rank of one run")
+      ->required();
+  from.add_option("--out", read->out, "write it as a trace.json, for summary, svg and Perfetto")
+      ->type_name("FILE");
+  verbs.push_back({&from, [read](const Call&) { return import_trace(*read); }});
+}
+
 void add_trace(CLI::App& app, Verbs& verbs) {
   CLI::App& trace = add_command(
       app, {.name = "trace",
@@ -182,6 +216,7 @@ void add_trace(CLI::App& app, Verbs& verbs) {
   trace.require_subcommand(0, 1);
   add_trace_record(trace, verbs);
   add_trace_readers(trace, verbs);
+  add_trace_exchange(trace, verbs);
 }
 
 void add_contention(CLI::App& app, Verbs& verbs) {
