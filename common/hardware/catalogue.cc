@@ -109,7 +109,7 @@ void read_network(const Catalogue& catalogue, const MachineName& parts, std::str
                   HardwareDescription& hardware) {
   if (!parts.nodes) return;
   NetworkDescription network;
-  read_link(entry(catalogue.machines("networks"), parts.network, flag), network.link);
+  read_network_link(entry(catalogue.machines("networks"), parts.network, flag), network);
   SourcedFigure<double>& bandwidth = network.link.bandwidth;
   bandwidth.value *= parts.links;
   if (parts.links > 1) bandwidth.source += fmt::format("; {} links a node", parts.links);

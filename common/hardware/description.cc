@@ -117,12 +117,6 @@ void read_link_figures(const JsonValue& json, LinkDescription& link) {
   read_figure(json.at("latency"), link.latency, kCost, duration_in);
 }
 
-void read_network(const JsonValue& json, NetworkDescription& network) {
-  json.allow({"nodes", "bandwidth", "latency"});
-  read_figure(json.at("nodes"), network.nodes, kNodes, nodes_in);
-  read_link_figures(json, network.link);
-}
-
 void read_node(const JsonValue& json, NodeDescription& node) {
   json.allow({"gpus", "host_link", "peer_link", "nccl"});
   read_gpu_count(json.at("gpus"), node.gpus);
@@ -132,6 +126,13 @@ void read_node(const JsonValue& json, NodeDescription& node) {
 }
 
 }  // namespace
+
+void read_network_link(const JsonValue& json, NetworkDescription& network) {
+  read_link_figures(json, network.link);
+  if (const auto found = json.find("plugin_latency")) {
+    read_figure(*found, network.plugin_latency.emplace(), kCost, duration_in);
+  }
+}
 
 void read_gpu(const JsonPart& json, GpuDescription& gpu) {
   json.own().allow({"name", "multiprocessors", "memory", "memory_bandwidth", "fp32", "tf32", "bf16",
@@ -212,7 +213,12 @@ HardwareDescription parse_hardware(std::string_view text, const std::string& sou
   hardware.name = json.at("name").line();
   read_gpu(JsonPart(json.at("gpu")), hardware.gpu);
   read_node(json.at("node"), hardware.node);
-  if (const auto found = json.find("network")) read_network(*found, hardware.network.emplace());
+  if (const auto found = json.find("network")) {
+    NetworkDescription& network = hardware.network.emplace();
+    found->allow({"nodes", "bandwidth", "latency", "plugin_latency"});
+    read_figure(found->at("nodes"), network.nodes, kNodes, nodes_in);
+    read_network_link(*found, network);
+  }
   read_host(json.at("host"), hardware.host);
   check_links(json.at("node"), hardware);
   return hardware;

@@ -23,7 +23,7 @@ struct SourcedFigure {
 // How near the operations of a step come to a GPU's peaks, by kind and shape; absent: product_share
 // and memory_share for all. "Plain" products do not run on tensor cores.
 struct OperationShares {
-  SourcedFigure<double> product;
+  SourcedFigure<double> product;  // of what the largest products reach: the GPU's product_share
   SourcedFigure<double> plain_product;
   SourcedFigure<double> plain_convolution;
   SourcedFigure<double> convolution;
@@ -86,6 +86,9 @@ struct NodeDescription {
 struct NetworkDescription {
   SourcedFigure<int> nodes;
   LinkDescription link;  // of each node, all its network interfaces together
+  // The latency that the network's plugin reports to NCCL, which adds it to each hop between nodes,
+  // with the protocol Simple twice (src/graph/tuning.cc, latencyInter); absent: none.
+  std::optional<SourcedFigure<Nanoseconds>> plugin_latency{};
 };
 
 // What calls cost the thread that makes them.

@@ -37,6 +37,7 @@ class JsonPart {
 void read_gpu(const JsonPart& json, GpuDescription& gpu);
 void read_gpu_count(const JsonValue& json, SourcedFigure<int>& gpus);
 void read_link(const JsonValue& json, LinkDescription& link);
+void read_network_link(const JsonValue& json, NetworkDescription& network);
 void read_nccl(const JsonValue& json, NcclTopology& nccl);
 void read_host(const JsonValue& json, HostDescription& host);
 

@@ -148,6 +148,9 @@ std::string hardware_text(const HardwareDescription& hardware) {
     FigureTexts out(writer);
     out.count("nodes", hardware.network->nodes);
     out.link_figures(hardware.network->link);
+    if (hardware.network->plugin_latency) {
+      out.time("plugin_latency", *hardware.network->plugin_latency);
+    }
     writer.close();
   }
   write_host(writer, hardware.host);

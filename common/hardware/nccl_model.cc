@@ -179,13 +179,19 @@ class Way {
         return constants_.base_ring[by] + ring_steps(within, protocol, size);
       case Algorithm::kTree:
         return constants_.base_tree[by] +
-               2 * ((on_node - 1) * within.tree[by] + floor_log2(nodes) * among.tree[by]);
+               2 * ((on_node - 1) * within.tree[by] +
+                    floor_log2(nodes) * (among.tree[by] + plugin(protocol)));
       case Algorithm::kNvls:
         return within.nvls;
       case Algorithm::kNvlsTree:
         break;
     }
-    return within.nvls_tree + 2 * floor_log2(nodes) * among.nvls_tree;
+    return within.nvls_tree + 2 * floor_log2(nodes) * (among.nvls_tree + plugin(protocol));
+  }
+
+  // What the network's plugin adds to a hop between nodes: with Simple the data is flushed as well.
+  [[nodiscard]] double plugin(Protocol protocol) const {
+    return system_.plugin_latency / kMicro * (protocol == Protocol::kSimple ? 2 : 1);
   }
 
   [[nodiscard]] double ring_steps(const StepLatencies& within, Protocol protocol,
@@ -194,7 +200,8 @@ class Way {
     const int nodes = system_.nodes;
     // With one rank a node nothing hides the network's latency.
     const StepLatencies& network = constants_.network;
-    const double among = nodes == system_.ranks ? network.tree[by] : network.ring[by];
+    const double among =
+        (nodes == system_.ranks ? network.tree[by] : network.ring[by]) + plugin(protocol);
     if (call_ == Call::kBroadcast || call_ == Call::kReduce) {
       return nodes > 1 ? network.ring[by] : within.ring[by];
     }
@@ -243,13 +250,14 @@ std::string_view name_of(Algorithm algorithm) {
 }
 
 std::optional<System> system_of(const NcclTopology& topology, int ranks, int on_node,
-                                double network) {
+                                double network, double plugin_latency) {
   System system{.topology = topology, .ranks = ranks};
   if (ranks < 2) return std::nullopt;
   if (ranks <= on_node) return system;
   if (ranks % on_node != 0 || network <= 0) return std::nullopt;
   system.nodes = ranks / on_node;
   system.network = network;
+  system.plugin_latency = plugin_latency;
   return system;
 }
 

@@ -25,13 +25,15 @@ struct System {
   NcclTopology topology;
   int ranks = 1;
   int nodes = 1;
-  double network = 0;  // bytes per second of a node's link to the others; 0: one node
+  double network = 0;         // bytes per second of a node's link to the others; 0: one node
+  double plugin_latency = 0;  // seconds, as the network's plugin reports
 };
 
 // The system of `ranks` ranks on nodes of `on_node` GPUs, whose links to the others carry `network`
-// bytes per second each. Nothing where nodes would not be filled alike.
+// bytes per second each, after `plugin_latency` seconds by the network's plugin. Nothing where
+// nodes would not be filled alike.
 [[nodiscard]] std::optional<System> system_of(const NcclTopology& topology, int ranks, int on_node,
-                                              double network);
+                                              double network, double plugin_latency = 0);
 
 struct Choice {
   Algorithm algorithm = Algorithm::kRing;

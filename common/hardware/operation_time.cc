@@ -48,7 +48,8 @@ double best_share(const GpuDescription& gpu, double peak, OperationKind kind) {
     case OperationKind::kOther:
       break;
   }
-  return is_plain(gpu, peak) ? shares.plain_product.value : shares.product.value;
+  if (is_plain(gpu, peak)) return shares.plain_product.value;
+  return shares.product.value * gpu.product_share.value;  // GPUs differ in what their best reaches
 }
 
 Nanoseconds moving_time(const GpuDescription& gpu, const OperationWork& work) {

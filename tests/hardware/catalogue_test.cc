@@ -36,7 +36,7 @@ TEST(HardwareCatalogue, EveryNodeIsAMachine_OnItsOwnAndInACluster) {
     }
   }
   EXPECT_GE(names.size(), 16U);
-  EXPECT_EQ(catalogue_networks().size(), 5U);
+  EXPECT_EQ(catalogue_networks().size(), 7U);
 }
 
 TEST(HardwareCatalogue, PutsGpuNodeAndNetworkTogether) {
@@ -67,7 +67,7 @@ TEST(HardwareCatalogue, GpusBeforeAmpereHaveFp16Alone) {
 TEST(HardwareCatalogue, MachinesAreFilesThatReadTheSame) {
   for (const CatalogueEntry& entry : catalogue_nodes()) {
     const std::string text =
-        hardware_text(catalogued_hardware(entry.name + "x2@ib-400g", "--hardware"));
+        hardware_text(catalogued_hardware(entry.name + "x2@efa-400g", "--hardware"));
     EXPECT_EQ(hardware_text(parse_hardware(text, "own.json")), text) << entry.name;
   }
 }

@@ -73,6 +73,13 @@ TEST_F(SharedOperationTime, AreThoseOfTheKind_OnTensorCoresAndOffThem) {
       Nanoseconds{1000});
 }
 
+TEST_F(SharedOperationTime, ProductsOnTensorCoresGoByWhatTheGpusBestReach) {
+  gpu_.product_share.value = 0.8;
+  EXPECT_EQ(time_of(OperationKind::kProduct, kTensor), Nanoseconds{250});
+  EXPECT_EQ(time_of(OperationKind::kProduct, 1e12), Nanoseconds{1250});
+  EXPECT_EQ(time_of(OperationKind::kAttention, kTensor), Nanoseconds{500});
+}
+
 TEST_F(SharedOperationTime, ImagesThatTensorCoresDoNotTake_AreCopiedAsWell) {
   EXPECT_EQ(time_of(OperationKind::kConvolution, kTensor, Bytes{10'000}), Nanoseconds{600});
   EXPECT_EQ(time_of(OperationKind::kConvolution, 1e12, Bytes{10'000}), Nanoseconds{1000});

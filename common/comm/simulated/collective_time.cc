@@ -132,7 +132,8 @@ std::optional<Nanoseconds> nccl_time(const CollectiveLinks& links, const Collect
   const auto call = call_of(request.kind);
   if (!links.nccl || !call) return std::nullopt;
   const double network = links.among_nodes ? links.among_nodes->bytes_per_second : 0;
-  const auto system = nccl::system_of(*links.nccl, ranks, links.ranks_of_node, network);
+  const auto system = nccl::system_of(*links.nccl, ranks, links.ranks_of_node, network,
+                                      Seconds(links.plugin_latency).count());
   if (!system) return std::nullopt;
   return nccl::time_of(*system, *call, request.size());
 }
@@ -146,7 +147,9 @@ CollectiveLinks collective_links(const HardwareDescription& hardware) {
                         .among_nodes = std::nullopt,
                         .ranks_of_node = node.gpus.value,
                         .nccl = node.nccl};
-  if (hardware.network) links.among_nodes = model_of(hardware.network->link);
+  if (!hardware.network) return links;
+  links.among_nodes = model_of(hardware.network->link);
+  if (const auto& told = hardware.network->plugin_latency) links.plugin_latency = told->value;
   return links;
 }
 

@@ -17,6 +17,7 @@ struct CollectiveLinks {
   std::optional<LinkModel> among_nodes{};  // of each node, shared by its ranks; absent: one node
   int ranks_of_node = 1;
   std::optional<NcclTopology> nccl{};  // whose model then tells the time of what NCCL does itself
+  Nanoseconds plugin_latency{0};       // of a hop between nodes, as the network's plugin tells NCCL
 };
 
 // The links of described hardware: within a node that between peers, or to the host where there is
