@@ -165,6 +165,13 @@ HardwareDescription catalogued_hardware(std::string_view name, std::string_view 
   return hardware;
 }
 
+std::string usual_network(std::string_view node) {
+  const Catalogue catalogue;
+  const auto found = catalogue.machines("nodes").find(node);
+  const auto network = found ? found->find("usual_network") : std::nullopt;
+  return network ? network->line() : "";
+}
+
 HardwareDescription find_hardware(const std::string& asked, std::string_view flag) {
   return is_hardware_file(asked) ? read_hardware(asked) : catalogued_hardware(asked, flag);
 }

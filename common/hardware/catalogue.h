@@ -26,6 +26,10 @@ struct CatalogueEntry {
 // usage error that begins with `flag` and names the nearest for a name that the catalogue lacks.
 [[nodiscard]] HardwareDescription catalogued_hardware(std::string_view name, std::string_view flag);
 
+// What usually joins nodes of this name, as it stands behind the "@" of a machine's name:
+// "8xib-200g"; empty where nothing does, and for names of no node.
+[[nodiscard]] std::string usual_network(std::string_view node);
+
 // Whether a machine that is asked for is a file's ("own.json"), not a name.
 [[nodiscard]] inline bool is_hardware_file(std::string_view asked) {
   return asked.ends_with(".json");

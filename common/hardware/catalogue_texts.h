@@ -13,4 +13,7 @@ namespace tandem {
 // The nodes, their links, networks and the host.
 [[nodiscard]] std::string_view catalogue_machines();
 
+// The errors on published steps and the interpreter's costs.
+[[nodiscard]] std::string_view catalogue_published();
+
 }  // namespace tandem

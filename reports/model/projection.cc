@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/model/subject.h"
+
 namespace tandem::reports {
 namespace {
 
@@ -65,6 +67,39 @@ void add_intervals(Projection& projection) {
     cell.interval = projected_interval(cell.seconds, *projection.half_width, cell.cell.devices,
                                        projection.most_measured);
   }
+}
+
+void add_published_intervals(Projection& projection) {
+  for (ProjectedCell& cell : projection.cells) {
+    if (cell.cell.devices == 1) continue;
+    for (const PublishedStanding& standing : projection.decisions->standing) {
+      if (standing.strategy != cell.cell.strategy) continue;
+      const double factor = std::exp(standing.half_width);
+      cell.interval = stats::Interval{cell.seconds / factor, cell.seconds * factor};
+    }
+  }
+}
+
+stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other) {
+  stats::Estimate speed{.center = other.seconds / cell.seconds, .interval = {}};
+  const auto half_width = [](const ProjectedCell& of) {
+    return of.interval ? std::log(of.interval->high / of.seconds) : 0.0;
+  };
+  if (!cell.interval && !other.interval) return speed;
+  const double factor = std::exp(std::hypot(half_width(cell), half_width(other)));
+  speed.interval = stats::Interval{speed.center / factor, speed.center * factor};
+  return speed;
+}
+
+const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
+                                 const std::vector<ProjectedCell>& cells) {
+  const auto found = std::ranges::find_if(cells, [&](const ProjectedCell& other) {
+    return other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
+           other.cell.devices == cell.cell.devices &&
+           other.cell.global_batch == cell.cell.global_batch &&
+           same_question(other.cell, cell.cell);
+  });
+  return found == cells.end() ? nullptr : &*found;
 }
 
 }  // namespace tandem::reports

@@ -31,6 +31,7 @@ struct ProjectedCell {
   double seconds = 0;                        // of a step
   std::map<std::string, double> rests_on{};  // LaunchRecord::rests_on
   std::optional<stats::Interval> interval{};
+  std::optional<double> without_costs{};  // the step without the interpreter's costs
 };
 
 // The shares of a critical path by what they rest on alone, whatever they are of: "measured",
@@ -45,6 +46,44 @@ struct NotProjected {
   std::string reason;
 };
 
+// What the method errs by on published steps of a strategy, given their step of one device.
+struct PublishedStanding {
+  std::string strategy;
+  bool is_like = false;  // on systems with the GPU that is projected; else on all others
+  int systems = 0;
+  int steps = 0;
+  double mean = 0;  // of |projected / published - 1|
+  double most = 0;
+  double half_width = 0;  // on logs
+};
+
+// A projected step with one thing changed.
+struct ChangedStep {
+  std::string what;  // "PCIe in place of NVLink"
+  ProjectedCell base;
+  results::Cell cell;
+  double seconds = 0;       // 0: it could not be simulated
+  std::string reason{};     // why not
+};
+
+// From which batch on several devices are faster than one on the whole batch.
+struct LeastBatch {
+  std::string strategy;
+  int devices = 0;
+  std::int64_t most_tried = 0;          // samples of a device
+  std::optional<std::int64_t> share{};  // samples of a device; absent: not up to the most
+  double times_as_fast = 0;             // there; 0: one device does not hold the batch
+};
+
+// What a projection onto described hardware says beside its steps.
+struct Decisions {
+  std::string gpu;                           // its kind, "A100 SXM4"
+  std::vector<PublishedStanding> standing{};  // of dp and of ddp
+  bool knows_single_step = false;            // the step of one device is given, not described
+  std::vector<ChangedStep> changes{};
+  std::vector<LeastBatch> least_batches{};
+};
+
 struct Projection {
   std::string source;                // what was measured, a folder
   std::vector<std::string> basis{};  // what operations and transfers rest on, a line each
@@ -54,6 +93,7 @@ struct Projection {
   std::vector<NotProjected> left_out{};  // measured and other cells that could not be simulated
   int most_measured = 1;                 // devices of the largest cell held out
   std::optional<double> half_width{};    // on logs, of cells with as many devices
+  std::optional<Decisions> decisions{};  // where nothing was measured
 };
 
 // How often dp against ddp is told right: over pairs of held-out cells of one point whose measured
@@ -76,5 +116,18 @@ struct SignsTold {
 
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
 void add_intervals(Projection& projection);
+
+// Fills in the intervals of dp and ddp on several devices from errors on published steps. The
+// projection has decisions.
+void add_published_intervals(Projection& projection);
+
+// The speed of the first cell over the second, with the interval of errors that are taken as
+// independent.
+[[nodiscard]] stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other);
+
+// The cell of a strategy at the point of another cell: the same model, batch, devices and question;
+// nullptr where there is none.
+[[nodiscard]] const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
+                                               const std::vector<ProjectedCell>& cells);
 
 }  // namespace tandem::reports

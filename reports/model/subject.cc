@@ -20,6 +20,7 @@ namespace tandem::reports {
 namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
+constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
                                 // How the step itself is written, partly of torch's cells alone.
@@ -35,6 +36,12 @@ std::string value_of(const results::Cell& cell, const std::string& option) {
 // Whether a figure with this option is no measurement of a machine.
 bool is_model(const options::Option& option) {
   return option.of.group == options::Group::kSimulation;
+}
+
+// Whether threads that dispatch calls share a process, so that a lock between them does something.
+bool shares_interpreter(const results::Cell& cell) {
+  return cell.launch == name_of(options::Launch::kThreads) &&
+         cell.strategy != name_of(options::StrategyKind::kSingle);
 }
 
 // The text " on 2 nodes (a, b)"; empty for one node.
@@ -97,8 +104,10 @@ bool is_plain(const results::Cell& cell) {
 
 bool same_question(const results::Cell& a, const results::Cell& b) {
   if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
+  // The lock is no part of the question where one of the two has nothing to lock.
+  const bool has_lock = shares_interpreter(a) && shares_interpreter(b);
   const auto is_alike = [&](const std::string& option) {
-    return value_of(a, option) == value_of(b, option);
+    return value_of(a, option) == value_of(b, option) || (option == kLock && !has_lock);
   };
   return std::ranges::all_of(kQuestions, is_alike) &&
          std::ranges::all_of(options::kOptions, [&](const options::Option& option) {

@@ -12,7 +12,7 @@
 
 #include "common/base/text.h"
 #include "common/options/strategies.h"
-#include "reports/model/subject.h"
+#include "reports/render/decision_text.h"
 #include "reports/text/format.h"
 #include "reports/text/table.h"
 
@@ -115,20 +115,11 @@ std::string projected_label(const results::Cell& cell) {
   return strategy_label(named);
 }
 
-// Whether both are the same workload on the same devices and links.
-bool same_projected_point(const results::Cell& a, const results::Cell& b) {
-  return a.model == b.model && a.devices == b.devices && a.global_batch == b.global_batch &&
-         same_question(a, b);
-}
-
 // The speed of a ddp cell over dp's of the same point; "-" where there is none, or one device.
 std::string times_as_fast(const ProjectedCell& ddp, const std::vector<ProjectedCell>& cells) {
-  const auto dp = std::ranges::find_if(cells, [&](const ProjectedCell& other) {
-    return other.cell.strategy == options::name_of(kDp) &&
-           same_projected_point(other.cell, ddp.cell);
-  });
+  const ProjectedCell* const dp = cell_beside(ddp, options::name_of(kDp), cells);
   const bool is_ddp = ddp.cell.strategy == options::name_of(kDdp) && ddp.cell.devices > 1;
-  return is_ddp && dp != cells.end() ? fmt::format("{:.2f}", dp->seconds / ddp.seconds) : "-";
+  return is_ddp && dp != nullptr ? fmt::format("{:.2f}", dp->seconds / ddp.seconds) : "-";
 }
 
 // "62 % measured, 36 % described, 2 % host": what is less than half a percent is left out.
@@ -162,14 +153,8 @@ TextTable projected_table(const Projection& projection) {
   return table;
 }
 
-// How a format writes the parts of the text.
-struct Format {
-  std::string (*table)(const TextTable&);
-  std::string_view heading;
-};
-
 std::string held_out_section(const Projection& projection, const SignsTold& signs,
-                             const Format& format) {
+                             const ProjectionFormat& format) {
   std::string text = fmt::format(
       "{}Held out: each measured cell, predicted from what is not that cell\n\n{}\n{}\n",
       format.heading, format.table(hold_out_table(projection)),
@@ -200,7 +185,7 @@ constexpr std::string_view kCriticalPath =
     "Described: of a link or a roofline; host: its calls and threads; results.json has it by "
     "operations, copies and collectives (rests_on).\n\n";
 
-std::string left_out_section(const Projection& projection, const Format& format) {
+std::string left_out_section(const Projection& projection, const ProjectionFormat& format) {
   if (projection.left_out.empty()) return "";
   TextTable table({"cell", "reason"});
   for (const NotProjected& cell : projection.left_out)
@@ -208,12 +193,14 @@ std::string left_out_section(const Projection& projection, const Format& format)
   return fmt::format("{}Not projected\n\n{}", format.heading, format.table(table));
 }
 
-std::string whole(const Projection& projection, const SignsTold& signs, const Format& format) {
+std::string whole(const Projection& projection, const SignsTold& signs, const ProjectionFormat& format) {
   std::string text = standing_of(projection) + "\n\n";
   for (const std::string& line : projection.basis) text += line + "\n";
   if (!projection.basis.empty()) text += "\n";
   if (!projection.held_out.empty()) text += held_out_section(projection, signs, format);
-  if (!projection.cells.empty()) {
+  if (projection.decisions) {
+    text += decision_sections(projection, format);
+  } else if (!projection.cells.empty()) {
     text += fmt::format("{}Projected\n\n{}{}{}\n", format.heading, how_intervals_grow(projection),
                         kCriticalPath, format.table(projected_table(projection)));
   }
@@ -223,6 +210,7 @@ std::string whole(const Projection& projection, const SignsTold& signs, const Fo
 }  // namespace
 
 std::string standing_of(const Projection& projection) {
+  if (projection.decisions) return standing_of(*projection.decisions);
   const auto errors = error_figures(projection.held_out, Prediction::kSimulated);
   if (!errors) return "Projected: no measurement stands behind this.";
   return fmt::format(

@@ -31,7 +31,9 @@
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/calibrations.h"
+#include "tools/tandem/project/described_projection.h"
 #include "tools/tandem/project/projected_cells.h"
+#include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
 #include "tools/tandem/run/measuring.h"
@@ -43,10 +45,9 @@ using reports::CellSummary;
 using reports::HeldOut;
 using results::Cell;
 using results::LaunchRecord;
-using PathShares = std::map<std::string, double>;
 using results::Status;
 
-constexpr std::chrono::minutes kPatienceWithCell{10};
+constexpr std::string_view kUsualDevices = "8";
 
 // What was measured, and what is asked of it.
 struct ProjectTask {
@@ -54,9 +55,7 @@ struct ProjectTask {
   const results::Document& document;
   const reports::Summary& summary;
   std::vector<const CellSummary*> measured{};  // the cells to hold out
-  std::filesystem::path step_bench{};
-  std::filesystem::path out{};
-  ModelFiles model_files{};
+  ProjectionPlace place{};
 };
 
 // Files of models lie beside the measurements, where run has put them.
@@ -74,7 +73,7 @@ ModelFiles model_files_in(const std::filesystem::path& folder,
 }
 
 void check_on_this_machine(const ProjectTask& task) {
-  const auto other = other_fact(task.document.sweep, measuring_context("project", task.step_bench),
+  const auto other = other_fact(task.document.sweep, measuring_context("project", task.place.step_bench),
                                 {"tandem_cpu_model", "tandem_cores"});
   if (!other) return;
   fail(ErrorKind::kUsage,
@@ -96,15 +95,15 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
   ProjectionBasis basis{.hardware = task.options.hardware};
   if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
-    const std::filesystem::path file = task.out / ("calibration-" + precision + ".json");
+    const std::filesystem::path file = task.place.out / ("calibration-" + precision + ".json");
     const CalibratedModels missing = missing_in(file, models, task.options.launches);
     if (!missing.empty()) {
       check_on_this_machine(task);
-      const OutputFolder out(task.out);
+      const OutputFolder out(task.place.out);
       calibrate(file, precision, models,
-                {.step_bench = task.step_bench,
+                {.step_bench = task.place.step_bench,
                  .backend = task.measured.front()->cell.backend,
-                 .model_files = task.model_files,
+                 .model_files = task.place.model_files,
                  .launches = task.options.launches,
                  .logs = out.logs()},
                 interrupts);
@@ -119,10 +118,6 @@ std::vector<Cell> simulated_cells(const std::vector<Cell>& cells, const Projecti
   std::vector<Cell> simulated;
   for (const Cell& cell : cells) simulated.push_back(simulated_cell(cell, basis));
   return simulated;
-}
-
-double step_seconds(const LaunchRecord& record) {
-  return record.step_seconds.empty() ? 0 : record.step_seconds.back();
 }
 
 std::int64_t peak_bytes(const LaunchRecord& record) {
@@ -225,65 +220,6 @@ void hold_out(reports::Projection& projection, const ProjectTask& task,
   reports::add_closed_forms(projection.held_out, known);
 }
 
-// Simulates what nobody measured; the launches go into a document of their own.
-std::vector<LaunchRecord> project_on(reports::Projection& projection,
-                                     const std::vector<Cell>& asked, const ProjectionBasis& basis,
-                                     const Launcher& launcher) {
-  std::vector<LaunchRecord> launches;
-  std::vector<LaunchRecord> simulated = simulate(simulated_cells(asked, basis), launcher);
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    LaunchRecord& record = simulated[i];
-    if (record.status == Status::kOk) {
-      projection.cells.push_back({.cell = record.cell,
-                                  .seconds = step_seconds(record),
-                                  .rests_on = record.rests_on.value_or(PathShares{})});
-    } else {
-      projection.left_out.push_back({asked[i].name(), record.reason});
-    }
-    launches.push_back(std::move(record));
-  }
-  return launches;
-}
-
-bool has_measured_operations(const LaunchRecord& record) {
-  return record.rests_on && record.rests_on->contains("operations measured");
-}
-
-// What the projected cells rest on: each line of the records once, but for the shares of critical
-// paths, which each cell has of its own.
-std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) {
-  std::set<std::string> lines;
-  for (const LaunchRecord& record : launches) {
-    for (const std::string& words : record.modelled) {
-      if (!words.starts_with("critical path:")) lines.insert(words);
-    }
-  }
-  std::vector<std::string> basis(lines.begin(), lines.end());
-  if (!launches.empty() && std::ranges::none_of(launches, has_measured_operations)) {
-    basis.emplace_back(
-        "operations: described alone, by a roofline, which errs by up to a third of a published "
-        "step: compare steps with one another");
-  }
-  return basis;
-}
-
-void write(const reports::Projection& projection, const reports::SignsTold& signs,
-           std::vector<LaunchRecord> launches, const ProjectTask& task) {
-  const OutputFolder out(task.out);
-  results::replace_file(out.folder() / "projection.md", reports::to_markdown(projection, signs));
-  if (launches.empty()) return;
-  results::Document document;
-  document.sweep = {.name = "project",
-                    .definition = {},
-                    .planned_cells = static_cast<int>(launches.size()),
-                    .launches_per_cell = 1,
-                    .additions = {},
-                    .context = measuring_context("project", task.step_bench),
-                    .commands = {task.options.command}};
-  document.launches = std::move(launches);
-  out.write(reports::make_report(std::move(document)));
-}
-
 double checked_bar(const std::string& text) { return parse_percentage(text, "--check"); }
 
 int verdict_of_check(const reports::Projection& projection, const std::string& bar) {
@@ -296,6 +232,30 @@ int verdict_of_check(const reports::Projection& projection, const std::string& b
   fmt::print("--check: the mean error is {:.1f} %, {} the bar of {}\n", 100 * errors->mean,
              holds ? "within" : "above", bar);
   return holds ? 0 : 1;
+}
+
+// Throws a usage error unless one thing is to be projected, with options that are of it.
+void check_subject(const ProjectOptions& options) {
+  const int given = static_cast<int>(!options.source.empty()) +
+                    static_cast<int>(!options.model.empty()) +
+                    static_cast<int>(!options.module.empty());
+  if (given != 1) {
+    fail(ErrorKind::kUsage,
+         "tandem project: give one of FOLDER (of tandem run), --model and --module, such as tandem "
+         "project --model=resnet50 --hardware=dgx-a100");
+  }
+  const bool is_of_described = options.source.empty();
+  for (const auto& [flag, value] : {std::pair{"--precision", &options.precision},
+                                    {"--single-step", &options.single_step},
+                                    {"--dispatch-cost", &options.dispatch_cost},
+                                    {"--with-torch", &options.torch}}) {
+    if (is_of_described || value->empty()) continue;
+    fail(ErrorKind::kUsage, "{}={}: a FOLDER's cells have their own; leave it out", flag, *value);
+  }
+  if (is_of_described && !options.check.empty()) {
+    fail(ErrorKind::kUsage, "--check={}: nothing was measured that could be held out; give FOLDER",
+         options.check);
+  }
 }
 
 void check_options(const ProjectOptions& options) {
@@ -322,16 +282,6 @@ void check_one_backend_in(const ProjectTask& task) {
   }
 }
 
-Launcher launcher_of(const ProjectTask& task, const Interrupts& interrupts) {
-  return {{.step_bench = task.step_bench,
-           .min_time = "1ms",
-           .min_samples = 1,
-           .model_files = task.model_files},
-          OutputFolder(task.out).logs(),
-          kPatienceWithCell,
-          interrupts};
-}
-
 // Throws a usage error where step_bench refuses the link, before anything is timed or written.
 void check_link(const ProjectTask& task, const Interrupts& interrupts) {
   if (task.options.link.empty()) return;
@@ -343,8 +293,7 @@ void check_link(const ProjectTask& task, const Interrupts& interrupts) {
                    .global_batch = 2,
                    .options = {{"link", task.options.link}}};
   const TemporaryFolder scratch;
-  const Launcher asking({.step_bench = task.step_bench, .min_time = "1ms"}, scratch.path(),
-                        kPatienceWithCell, interrupts);
+  const Launcher asking = projecting_launcher(task.place, scratch.path(), interrupts);
   const std::string refusal = asking.refusal_of(asked, Check::kOptions);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
 }
@@ -355,7 +304,7 @@ int run(const ProjectTask& task) {
   const std::vector<Cell> beyond =
       is_check
           ? std::vector<Cell>{}
-          : cells_to_project(task.measured, ProjectionAsked{.most_devices = task.options.devices,
+          : cells_to_project(task.measured, ProjectionAsked{.devices = device_counts(task.options.devices.empty() ? kUsualDevices : task.options.devices),
                                                             .bucket_mb = task.options.bucket_mb,
                                                             .shares = task.options.shares,
                                                             .link = task.options.link});
@@ -363,11 +312,12 @@ int run(const ProjectTask& task) {
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);
-  const Launcher launcher = launcher_of(task, interrupts);
+  const OutputFolder out(task.place.out);
+  const Launcher launcher = projecting_launcher(task.place, out.logs(), interrupts);
   reports::Projection projection{.source = task.options.source};
   // Descriptions of other hardware have no hold-out here.
   if (task.options.hardware.empty()) hold_out(projection, task, basis, launcher);
-  std::vector<LaunchRecord> launches = project_on(projection, beyond, basis, launcher);
+  std::vector<LaunchRecord> launches = project_on(projection, simulated_cells(beyond, basis), launcher);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
   if (task.options.hardware.empty() && !is_check) {
     projection.basis.emplace_back(
@@ -379,8 +329,8 @@ int run(const ProjectTask& task) {
       reports::signs_told(projection.held_out, task.summary.comparisons);
   fmt::print("{}\n", reports::to_text(projection, signs));
   if (is_check) return verdict_of_check(projection, task.options.check);
-  write(projection, signs, std::move(launches), task);
-  fmt::print("{}\n", (task.out / "projection.md").string());
+  write_projection(projection, signs, std::move(launches), task.place);
+  fmt::print("{}\n", (task.place.out / "projection.md").string());
   return projection.cells.empty() && projection.held_out.empty() ? 1 : 0;
 }
 
@@ -388,7 +338,9 @@ int run(const ProjectTask& task) {
 
 int project(const ProjectOptions& options) {
   check_not_a_rank("project");
+  check_subject(options);
   check_options(options);
+  if (options.source.empty()) return project_described(options);
   const results::Document document = load_document(options.source);
   const reports::Summary summary = reports::summarize(document);
   ProjectTask task{.options = options, .document = document, .summary = summary};
@@ -403,9 +355,10 @@ int project(const ProjectOptions& options) {
                                            ? std::filesystem::path(options.source)
                                            : std::filesystem::path(options.source).parent_path();
   check_one_backend_in(task);
-  task.step_bench = find_step_bench(options.step_bench);
-  task.out = options.out.empty() ? folder / "projected" : std::filesystem::path(options.out);
-  task.model_files = model_files_in(folder, task.measured);
+  task.place.step_bench = find_step_bench(options.step_bench);
+  task.place.out = options.out.empty() ? folder / "projected" : std::filesystem::path(options.out);
+  task.place.model_files = model_files_in(folder, task.measured);
+  task.place.command = options.command;
   return run(task);
 }
 

@@ -8,10 +8,19 @@
 namespace tandem::cli {
 
 struct ProjectOptions {
-  std::string source;                    // a folder of tandem run
-  std::string out;                       // empty: `projected` in that folder
+  // What is projected, one of these: a folder of tandem run; a built-in model or a workload file; a
+  // function that returns a module.
+  std::string source;
+  std::string model;
+  std::string module;
+  std::string out;                       // empty: `projected` in the folder, or a new one
   std::string hardware;                  // a name or file; empty: the calibrated machine
-  int devices = 8;                       // the most that are projected
+  std::string devices;                   // as device_counts() reads them; empty: the usual ones
+  // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
+  std::string precision;
+  std::string single_step;
+  std::string dispatch_cost;
+  std::string torch;
   int launches = 5;                      // that time each model's operations
   std::string link;                      // in place of the measured cells'
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
@@ -21,9 +30,10 @@ struct ProjectOptions {
   std::vector<std::string> command{};
 };
 
-// `tandem project`: predicts every measured cell of several devices from what is not that cell,
-// prints how well, and then what dp and ddp would take on more devices or other hardware. Returns 1
-// where --check finds the mean error above its bar or where no cell could be simulated.
+// `tandem project`: of a folder, predicts every measured cell of several devices from what is not
+// that cell, prints how well, and then what dp and ddp would take on more devices or other hardware;
+// of a model or module, as project_described(). Returns 1 where --check finds the mean error above
+// its bar or where no cell could be simulated.
 [[nodiscard]] int project(const ProjectOptions& options);
 
 }  // namespace tandem::cli

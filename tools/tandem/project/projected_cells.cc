@@ -80,7 +80,7 @@ std::vector<Cell> cells_to_project(const std::vector<const reports::CellSummary*
     if (!asked.link.empty()) base.options["link"] = asked.link;
     for (const Cell& cell : with_buckets(base, asked)) {
       for (const std::int64_t share : shares_of(summary->cell, asked)) {
-        for (int devices = 1; devices <= asked.most_devices; devices *= 2) {
+        for (const int devices : asked.devices) {
           const Cell point = on_devices(cell, devices, share);
           if (seen.insert(point.name()).second) cells.push_back(point);
         }

@@ -36,14 +36,14 @@ struct ProjectionBasis {
 
 // What is projected beyond the measured cells.
 struct ProjectionAsked {
-  int most_devices = 8;
+  std::vector<int> devices{};
   // In place of the links, buckets and shares of measured cells; empty: theirs.
   std::vector<std::string> bucket_mb{};
   std::vector<std::int64_t> shares{};  // samples of a device
   std::string link{};
 };
 
-// dp and ddp on 1, 2, 4, ... devices up to the most, for each model, precision and share of a
+// dp and ddp on each count of devices, for each model, precision and share of a
 // device's batch that the cells measured with these strategies; each once.
 [[nodiscard]] std::vector<results::Cell> cells_to_project(
     const std::vector<const reports::CellSummary*>& measured, const ProjectionAsked& asked);

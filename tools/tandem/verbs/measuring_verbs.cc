@@ -13,7 +13,6 @@ namespace {
 using command_line::whole_number;
 
 constexpr int kMostLaunches = 1000;
-constexpr int kMostProjectedDevices = 1 << 20;
 constexpr int kMostCalibrationLaunches = 100;
 
 void add_measuring(CLI::App& command, MeasuringOptions& options, const std::string& of_torch,
@@ -224,27 +223,39 @@ void add_project(CLI::App& app, Verbs& verbs) {
   CLI::App& project = add_command(
       app,
       {.name = "project",
-       .what = "say what dp and ddp would take on more devices, with the error that it has here\n"
-               "Times the operations of the measured models on one device, predicts every measured "
-               "cell of several devices from them, prints how well, and then dp and ddp on 1, 2, "
-               "4, ... "
-               "devices.",
+       .what = "say what dp and ddp would take on more devices or on GPUs you do not have, and how "
+               "sure that is\n"
+               "Of FOLDER: times the operations of the measured models on one device, predicts "
+               "every measured cell of several devices from them, prints how well, and then dp and "
+               "ddp on more devices. Of a model or module: their steps on a described machine, "
+               "with the errors of the method on published measurements.",
        .examples = "  tandem project out/quick-1\n"
-                   "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100",
+                   "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100\n"
+                   "  tandem project --module=own.py:build --hardware=dgx-a100 --devices=1..64 "
+                   "--batch-per-device=8,32",
        .more =
            "Exit status: 0 projected, 1 nothing could be simulated or --check is above its bar, "
            "2 wrong usage, 130 interrupted."});
-  project.add_option("FOLDER", options->source, "of tandem run, or a results.json")->required();
+  project.add_option("FOLDER", options->source, "of tandem run, or a results.json");
+  project
+      .add_option("--model", options->model,
+                  "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
+                  "--batch-per-device")
+      ->type_name("MODEL");
+  project
+      .add_option("--module", options->module,
+                  "in place of FOLDER: your module, exported first; a function, FILE.py:FUNCTION "
+                  "or MODULE:FUNCTION, that returns the module and an example batch")
+      ->type_name("FUNCTION");
   project
       .add_option("--out", options->out,
                   "where calibrations, projection.md and the simulated launches go; default: "
-                  "projected in FOLDER")
+                  "projected in FOLDER, else a new one, out/project-1")
       ->type_name("FOLDER");
   project
-      .add_option("--devices", options->devices, "project 1, 2, 4, ... devices, up to this many")
-      ->type_name("COUNT")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostProjectedDevices));
+      .add_option("--devices", options->devices,
+                  "project 1, 2, 4, ... devices up to COUNT, or those of a list; default: 8")
+      ->type_name("COUNT|1..COUNT|COUNTS");
   project
       .add_option("--hardware", options->hardware,
                   "the devices, by a name that 'tandem list hardware' has or a file that describes "
@@ -270,6 +281,23 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "samples of a device to project, such as 8,32, in place of the measured cells'")
       ->type_name("COUNTS")
       ->delimiter(',');
+  project
+      .add_option("--precision", options->precision, "of a model or module: fp32, tf32 or bf16")
+      ->type_name("NAME");
+  project
+      .add_option("--single-step", options->single_step,
+                  "of a model or module: what a step of one such device takes, as measured or "
+                  "published, to which operations are scaled; of one --batch-per-device")
+      ->type_name("TIME");
+  project
+      .add_option("--dispatch-cost", options->dispatch_cost,
+                  "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
+                  "it, or off; default: as measured on pretended devices, scaled to published steps")
+      ->type_name("COSTS|off");
+  project
+      .add_option("--with-torch", options->torch,
+                  "of --module: the python that has torch; default: python3")
+      ->type_name("PYTHON");
   project
       .add_flag("--check{5%}", options->check,
                 "hold out alone, and end with 1 where the mean error is above this")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What projections onto described hardware were found to err by on steps that others published, and
+// what an interpreter costs there (catalogue/published.json, which tests/published/project_errors
+// writes). Errors are of the step, given the published step of one device.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/units.h"
+
+namespace tandem {
+
+struct PublishedErrors {
+  int systems = 0;
+  int steps = 0;
+  double mean = 0;        // of |projected / published - 1|
+  double most = 0;        // the largest
+  double half_width = 0;  // on logs: the next error stays below it with 90 % probability
+};
+
+// The errors of a strategy, "dp" or "ddp", on systems with this GPU, named as descriptions name it;
+// the memory's size does not count. Nothing where no such system was compared.
+[[nodiscard]] std::optional<PublishedErrors> errors_on_systems_with(std::string_view strategy,
+                                                                    std::string_view gpu);
+
+// The errors of a strategy where no figure of the predicted system went into the prediction.
+[[nodiscard]] PublishedErrors errors_elsewhere(std::string_view strategy);
+
+// The GPU's name without its memory's size: "A100 SXM4" of "A100 SXM4 80GB".
+[[nodiscard]] std::string_view kind_of_gpu(std::string_view gpu);
+
+// What PyTorch's work on the host costs on a system with the GPU.
+struct InterpreterCosts {
+  std::string text;     // as --dispatch-cost takes it, the factor included
+  double factor = 0;    // on what pretended devices told
+  bool is_of_like = false;  // whether the factor is of a system with this GPU
+  std::string source;   // of the costs without the factor
+};
+[[nodiscard]] InterpreterCosts interpreter_costs(std::string_view gpu);
+
+}  // namespace tandem

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reports/render/decision_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "common/options/strategies.h"
+#include "reports/model/subject.h"
+#include "reports/text/format.h"
+
+namespace tandem::reports {
+namespace {
+
+using enum options::StrategyKind;
+
+// What a point is limited by, in the order of its text: the first words of rests_on.
+constexpr std::array<std::string_view, 5> kLimits{"operations", "copies", "collectives", "host",
+                                                  "waiting"};
+
+std::int64_t share_of(const results::Cell& cell) { return cell.global_batch / cell.devices; }
+
+std::string samples_text(const results::Cell& cell) {
+  return fmt::format("{}, {} each", count_text(cell.devices, "device"),
+                     count_text(share_of(cell), "sample"));
+}
+
+// The strategy with the options that are compared; what all cells share stands in the basis.
+std::string decision_label(const results::Cell& cell) {
+  results::Cell named = cell;
+  for (const char* shared : {"calibration", "hardware", "dispatch-cost", "interpreter-lock",
+                             "single-step", "precision"}) {
+    named.options.erase(shared);
+  }
+  named.launch = options::usual_launch(named.strategy);
+  if (named.strategy == options::name_of(kIndependent)) return "no communication (bound)";
+  named.backend.clear();
+  return strategy_label(named);
+}
+
+std::string errors_text(const PublishedStanding& standing) {
+  return fmt::format("by {:.1f} % on average, by {:.0f} % at most for {} ({}, {})",
+                     100 * standing.mean, 100 * standing.most, standing.strategy,
+                     count_text(standing.systems, "system"), count_text(standing.steps, "step"));
+}
+
+std::string errors_of(const Decisions& decisions, bool of_like) {
+  std::vector<std::string> parts;
+  for (const PublishedStanding& standing : decisions.standing) {
+    if (standing.is_like == of_like) parts.push_back(errors_text(standing));
+  }
+  return join(parts, ", ");
+}
+
+// The shares of the critical path by what limits the step: "operations 84 %, host 16 %".
+std::string limits_text(const std::map<std::string, double>& rests_on) {
+  std::array<double, kLimits.size()> shares{};
+  for (const auto& [name, share] : rests_on) {
+    const auto found = std::ranges::find(kLimits, std::string_view(name).substr(0, name.find(' ')));
+    if (found != kLimits.end()) shares[static_cast<std::size_t>(found - kLimits.begin())] += share;
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] >= 0.005) parts.push_back(fmt::format("{} {:.0f} %", kLimits[i], 100 * shares[i]));
+  }
+  return parts.empty() ? "-" : join(parts, ", ");
+}
+
+std::string speed_text(const ProjectedCell& cell, const ProjectedCell* other) {
+  if (other == nullptr || other == &cell) return "-";
+  return fixed_text(speed_over(cell, *other), 2, "", 1);
+}
+
+std::vector<const ProjectedCell*> in_order(const std::vector<ProjectedCell>& cells) {
+  std::vector<const ProjectedCell*> rows;
+  for (const ProjectedCell& cell : cells) rows.push_back(&cell);
+  std::ranges::stable_sort(rows, {}, [](const ProjectedCell* row) {
+    return std::tuple(share_of(row->cell), row->cell.devices);
+  });
+  return rows;
+}
+
+TextTable steps_table(const Projection& projection) {
+  TextTable table({">samples per device", ">devices", "strategy", ">projected step",
+                   ">samples per second", ">speed over dp", ">of the bound",
+                   ">without the interpreter", "what limits it"});
+  for (const ProjectedCell* const row : in_order(projection.cells)) {
+    const results::Cell& cell = row->cell;
+    const bool is_ddp = cell.strategy == options::name_of(kDdp);
+    const ProjectedCell* const bound =
+        cell_beside(*row, options::name_of(kIndependent), projection.cells);
+    table.rows.push_back(
+        {std::to_string(share_of(cell)), std::to_string(cell.devices), decision_label(cell),
+         duration_text({.center = row->seconds, .interval = row->interval}),
+         rate_text(static_cast<double>(cell.global_batch) / row->seconds),
+         is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells)) : "-",
+         bound == nullptr ? "-" : fmt::format("{:.0f} %", 100 * bound->seconds / row->seconds),
+         row->without_costs ? duration_text(*row->without_costs) : "-",
+         limits_text(row->rests_on)});
+  }
+  return table;
+}
+
+// "ddp is 1.90 times as fast as dp [1.62 .. 2.23]", or that the errors do not let it be told.
+std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
+  const stats::Estimate speed = speed_over(ddp, dp);
+  const std::string figure = fixed_text(speed, 2, "", 1);
+  if (speed.interval && speed.interval->holds(1)) {
+    return fmt::format("dp or ddp is not decided: ddp's speed over dp is {}", figure);
+  }
+  return speed.center > 1 ? fmt::format("use ddp: its speed over dp is {}", figure)
+                          : fmt::format("use dp: ddp's speed over it is {}", figure);
+}
+
+// A line for each share: at the most devices that both have.
+std::vector<std::string> answers(const Projection& projection) {
+  std::map<std::int64_t, std::pair<const ProjectedCell*, const ProjectedCell*>> most;
+  for (const ProjectedCell& ddp : projection.cells) {
+    if (ddp.cell.strategy != options::name_of(kDdp) || ddp.cell.devices == 1) continue;
+    const ProjectedCell* const dp = cell_beside(ddp, options::name_of(kDp), projection.cells);
+    if (dp == nullptr) continue;
+    auto& found = most[share_of(ddp.cell)];
+    const bool is_first = found.second == nullptr;
+    if (is_first || ddp.cell.devices > found.second->cell.devices) found = {dp, &ddp};
+  }
+  std::vector<std::string> lines;
+  for (const auto& [share, pair] : most) {
+    const ProjectedCell& ddp = *pair.second;
+    const ProjectedCell* const bound =
+        cell_beside(ddp, options::name_of(kIndependent), projection.cells);
+    lines.push_back(fmt::format(
+        "{}: {}{}.", samples_text(ddp.cell), verdict_of(*pair.first, ddp),
+        bound == nullptr ? ""
+                         : fmt::format("; ddp reaches {:.0f} % of the bound, dp {:.0f} %",
+                                       100 * bound->seconds / ddp.seconds,
+                                       100 * bound->seconds / pair.first->seconds)));
+  }
+  return lines;
+}
+
+TextTable changes_table(const Decisions& decisions) {
+  TextTable table({"change", "at", "strategy", ">base step", ">changed step", ">samples per second"});
+  for (const ChangedStep& change : decisions.changes) {
+    const results::Cell& base = change.base.cell;
+    std::string changed = change.seconds > 0 ? duration_text(change.seconds) : change.reason;
+    const double rate = static_cast<double>(change.cell.global_batch) / change.seconds;
+    const double base_rate = static_cast<double>(base.global_batch) / change.base.seconds;
+    table.rows.push_back({change.what, samples_text(change.cell), decision_label(base),
+                          duration_text(change.base.seconds), std::move(changed),
+                          change.seconds > 0 ? fmt::format("{:+.1f} %", 100 * (rate / base_rate - 1))
+                                             : "-"});
+  }
+  return table;
+}
+
+TextTable least_batch_table(const Decisions& decisions) {
+  TextTable table({">devices", "strategy", ">least samples per device", ">batch",
+                   ">speed over one device"});
+  for (const LeastBatch& least : decisions.least_batches) {
+    const std::string devices = std::to_string(least.devices);
+    if (!least.share) {
+      table.rows.push_back({devices, least.strategy,
+                            fmt::format("none up to {}", least.most_tried), "-", "-"});
+      continue;
+    }
+    table.rows.push_back({devices, least.strategy, std::to_string(*least.share),
+                          std::to_string(*least.share * least.devices),
+                          least.times_as_fast > 0 ? fmt::format("{:.2f}", least.times_as_fast)
+                                                  : "one device does not hold it"});
+  }
+  return table;
+}
+
+constexpr std::string_view kSteps =
+    "Intervals: the errors on published steps, which nine in ten stay below, given the step of one "
+    "device. Clocks, skew among ranks and contention beyond the description are in them as far as "
+    "those systems had them. Of the bound: its step over this one. Without the interpreter: the "
+    "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
+    "path.\n\n";
+
+constexpr std::string_view kChanges =
+    "Each row simulates the base again with one thing changed. A difference smaller than the "
+    "intervals above is a direction, no more.\n\n";
+
+constexpr std::string_view kLeastBatches =
+    "The least power of two from which on so many devices take less time than one device takes for "
+    "the whole batch.\n\n";
+
+std::string section(const ProjectionFormat& format, std::string_view title, std::string_view words,
+                    const TextTable& table) {
+  return fmt::format("{}{}\n\n{}{}\n", format.heading, title, words, format.table(table));
+}
+
+}  // namespace
+
+std::string standing_of(const Decisions& decisions) {
+  const std::string given = "given their step of one device, the method errs";
+  const std::string like = errors_of(decisions, true);
+  const std::string others = errors_of(decisions, false);
+  if (like.empty()) {
+    return fmt::format(
+        "Projected, not measured. No system like yours ({}) was ever compared; on others, {} {}.",
+        decisions.gpu, given, others);
+  }
+  return fmt::format(
+      "Projected, not measured. On published measurements of systems like this ({}), {} {}{}.",
+      decisions.gpu, given, like,
+      others.empty() ? "" : fmt::format("; no such system was compared otherwise: on others {}",
+                                        others));
+}
+
+std::string decision_sections(const Projection& projection, const ProjectionFormat& format) {
+  const Decisions& decisions = *projection.decisions;
+  std::string text;
+  for (const std::string& line : answers(projection)) text += line + "\n";
+  if (!text.empty()) text = fmt::format("{}Answer\n\n{}\n", format.heading, text);
+  if (projection.cells.empty()) return text;
+  text += section(format, "Projected steps", kSteps, steps_table(projection));
+  if (!decisions.changes.empty()) {
+    text += section(format, "Change one thing", kChanges, changes_table(decisions));
+  }
+  if (!decisions.least_batches.empty()) {
+    text += section(format, "From which batch on devices pay", kLeastBatches,
+                    least_batch_table(decisions));
+  }
+  return text;
+}
+
+}  // namespace tandem::reports

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/project/described_projection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/base/checksummed_file.h"
+#include "common/base/dispatch_costs.h"
+#include "common/base/error.h"
+#include "common/base/units.h"
+#include "common/hardware/published_errors.h"
+#include "common/options/values.h"
+#include "common/results/files.h"
+#include "reports/model/projection.h"
+#include "reports/render/projection_text.h"
+#include "tools/tandem/launch/launch_scratch.h"
+#include "tools/tandem/launch/launcher.h"
+#include "tools/tandem/launch/torch_module.h"
+#include "tools/tandem/launch/torch_twin.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/project/decisions.h"
+#include "tools/tandem/project/described_machine.h"
+#include "tools/tandem/project/projecting.h"
+#include "tools/tandem/report/output_folder.h"
+
+namespace tandem::cli {
+namespace {
+
+using results::Cell;
+using results::LaunchRecord;
+
+constexpr std::chrono::minutes kPatienceWithModule{10};
+constexpr std::int64_t kExportedSamples = 2;  // with one, batch norms may refuse to train
+constexpr std::string_view kNoCosts = "off";
+
+struct DescribedTask {
+  const ProjectOptions& options;
+  DescribedSteps steps{};
+  std::vector<int> devices{};
+  std::vector<std::int64_t> shares{};
+  ProjectionPlace place{};
+  TemporaryFolder scratch{};
+};
+
+void check_asked(const ProjectOptions& options) {
+  const std::string flag = options.module.empty() ? "--model=" + options.model
+                                                  : "--module=" + options.module;
+  if (options.hardware.empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: on which machine? add --hardware, such as --hardware=dgx-a100; tandem list hardware "
+         "names them",
+         flag);
+  }
+  if (options.shares.empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: how many samples does a device get? add --batch-per-device, such as "
+         "--batch-per-device=8,32",
+         flag);
+  }
+  for (const std::int64_t share : options.shares) {
+    if (share >= 1) continue;
+    fail(ErrorKind::kUsage, "--batch-per-device: {} holds no sample; use 1 or more", share);
+  }
+  if (!options.link.empty()) {
+    fail(ErrorKind::kUsage,
+         "--link={}: the links are the hardware's; leave it out, or describe a machine of your own",
+         options.link);
+  }
+  if (options.single_step.empty()) return;
+  (void)parse_duration(options.single_step, "--single-step");
+  if (options.shares.size() == 1) return;
+  fail(ErrorKind::kUsage, "--single-step={}: it is of one batch; give one --batch-per-device",
+       options.single_step);
+}
+
+std::string costs_of(const ProjectOptions& options, const HardwareDescription& hardware) {
+  if (options.dispatch_cost == kNoCosts) return "";
+  if (options.dispatch_cost.empty()) return interpreter_costs(hardware.gpu.name).text;
+  (void)parse_dispatch_costs(options.dispatch_cost, "--dispatch-cost");
+  return options.dispatch_cost;
+}
+
+// The module's export, whose layers are known by their FLOPs.
+std::string export_of(const DescribedTask& task) {
+  const ProjectOptions& options = task.options;
+  const TorchTwin torch =
+      needed_torch_twin(options.torch.empty() ? "python3" : options.torch, {}, "host");
+  const std::filesystem::path file =
+      task.scratch.path() / (short_name(options.module) + ".workload.json");
+  const Interrupts interrupts;
+  (void)facts_of_module(torch, absolute_source(options.module, {}),
+                        {.batch = kExportedSamples,
+                         .backend = "host",
+                         .export_to = file,
+                         .is_timed = false,
+                         .patience = kPatienceWithModule},
+                        interrupts);
+  return file.string();
+}
+
+DescribedTask task_of(const ProjectOptions& options) {
+  DescribedTask task{.options = options};
+  task.devices = device_counts(options.devices.empty() ? "8" : options.devices);
+  task.steps = {.machine = machine_for(options.hardware, task.devices.back()),
+                .model = {},
+                .precision = options.precision,
+                .single_step = options.single_step,
+                .costs = {},
+                .bucket_mb = options.bucket_mb};
+  const HardwareDescription& hardware = task.steps.machine.hardware;
+  check_precision(options.precision, hardware);
+  task.steps.costs = costs_of(options, hardware);
+  const std::set<std::int64_t> shares(options.shares.begin(), options.shares.end());
+  task.shares.assign(shares.begin(), shares.end());
+  const std::string asked = options.module.empty() ? options.model : export_of(task);
+  const std::string model = with_checksum(asked, "--model");
+  task.steps.model = name_in_results(model);
+  task.place = {.step_bench = find_step_bench(options.step_bench),
+                .out = options.out.empty() ? new_folder("project")
+                                           : std::filesystem::path(options.out),
+                .command = options.command};
+  if (model != task.steps.model || checksummed_file(model)) {
+    task.place.model_files[task.steps.model] = model;
+  }
+  return task;
+}
+
+// Throws a usage error where step_bench refuses the model or an option of all cells.
+void check_cell(const DescribedTask& task, const Interrupts& interrupts) {
+  const Launcher asking = projecting_launcher(task.place, task.scratch.path(), interrupts);
+  const Cell cell = described_cell(task.steps, "ddp", 1, task.shares.front());
+  const std::string refusal = asking.refusal_of(cell, Check::kOptions);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
+}
+
+reports::PublishedStanding standing_of(const std::string& strategy, const std::string& gpu) {
+  const auto like = errors_on_systems_with(strategy, gpu);
+  const PublishedErrors errors = like ? *like : errors_elsewhere(strategy);
+  return {.strategy = strategy,
+          .is_like = like.has_value(),
+          .systems = errors.systems,
+          .steps = errors.steps,
+          .mean = errors.mean,
+          .most = errors.most,
+          .half_width = errors.half_width};
+}
+
+reports::Decisions decisions_of(const DescribedTask& task) {
+  const std::string& gpu = task.steps.machine.hardware.gpu.name;
+  return {.gpu = std::string(kind_of_gpu(gpu)),
+          .standing = {standing_of("dp", gpu), standing_of("ddp", gpu)},
+          .knows_single_step = !task.options.single_step.empty(),
+          .changes = {},
+          .least_batches = {}};
+}
+
+std::string costs_line(const DescribedTask& task) {
+  if (task.steps.costs.empty()) return "interpreter: none, by --dispatch-cost=off";
+  if (!task.options.dispatch_cost.empty()) return "interpreter: costs as --dispatch-cost says";
+  const InterpreterCosts costs = interpreter_costs(task.steps.machine.hardware.gpu.name);
+  return fmt::format(
+      "interpreter: {:.2f} times the costs measured on pretended devices, {}; --dispatch-cost=off "
+      "leaves them out",
+      costs.factor,
+      costs.is_of_like ? "as published steps of dp on such systems tell"
+                       : "as published steps of dp on other systems tell in the mean");
+}
+
+std::vector<std::string> basis_of(const DescribedTask& task,
+                                  const std::vector<LaunchRecord>& launches) {
+  std::vector<std::string> basis;
+  for (const std::string& line : basis_lines(launches)) {
+    if (!line.starts_with("dispatch cost") && line != "interpreter lock") basis.push_back(line);
+  }
+  basis.push_back(costs_line(task));
+  const int gpus = task.steps.machine.hardware.node.gpus.value;
+  if (task.devices.back() > gpus) {
+    basis.push_back(
+        fmt::format("dp is one process on one node, so that it ends at {} devices", gpus));
+  }
+  return basis;
+}
+
+// The answer's folder with the module's export.
+void write(const DescribedTask& task, const reports::Projection& projection,
+           std::vector<LaunchRecord> launches) {
+  write_projection(projection, {}, std::move(launches), task.place);
+  if (task.options.module.empty()) return;
+  for (const auto& [name, file] : task.place.model_files) {
+    const std::filesystem::path from = file.substr(0, file.rfind('#'));
+    results::replace_file(task.place.out / from.filename(), results::read_file(from));
+  }
+}
+
+}  // namespace
+
+int project_described(const ProjectOptions& options) {
+  check_asked(options);
+  const DescribedTask task = task_of(options);
+  const Interrupts interrupts;
+  check_cell(task, interrupts);
+  const Launcher launcher = projecting_launcher(task.place, task.scratch.path(), interrupts);
+  reports::Projection projection{.source = task.steps.model};
+  projection.decisions = decisions_of(task);
+  std::vector<LaunchRecord> launches =
+      project_on(projection, described_cells(task.steps, task.devices, task.shares), launcher);
+  if (projection.cells.empty()) {
+    fail(ErrorKind::kFailure, "tandem project: no step could be simulated: {}",
+         projection.left_out.front().reason);
+  }
+  reports::add_published_intervals(projection);
+  add_steps_without_costs(projection, task.steps, launcher);
+  add_changes(projection, task.steps, launcher);
+  add_least_batches(projection, task.steps, task.devices, launcher);
+  projection.basis = basis_of(task, launches);
+  write(task, projection, std::move(launches));
+  fmt::print("{}\n{}\n", reports::to_text(projection, {}),
+             (task.place.out / "projection.md").string());
+  return 0;
+}
+
+}  // namespace tandem::cli

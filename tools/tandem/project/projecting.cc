@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tandem/project/projecting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/base/text.h"
+#include "common/results/document.h"
+#include "common/results/files.h"
+#include "reports/answer/report.h"
+#include "reports/render/projection_text.h"
+#include "tools/tandem/project/projected_cells.h"
+#include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/run/measuring.h"
+
+namespace tandem::cli {
+namespace {
+
+using results::Cell;
+using results::LaunchRecord;
+using results::Status;
+
+constexpr std::chrono::minutes kPatienceWithCell{10};
+constexpr int kMostProjectedDevices = 1 << 20;
+
+bool has_measured_operations(const LaunchRecord& record) {
+  return record.rests_on && record.rests_on->contains("operations measured");
+}
+
+int device_count(std::string_view text, std::string_view whole) {
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (is_number && count >= 1 && count <= kMostProjectedDevices) return count;
+  fail(ErrorKind::kUsage,
+       "--devices={}: use a number from 1 to {}, a range from 1, such as 1..64, or a list, such as "
+       "2,4,6",
+       whole, kMostProjectedDevices);
+}
+
+}  // namespace
+
+std::vector<int> device_counts(std::string_view text) {
+  std::set<int> counts;
+  const bool is_range = text.starts_with("1..");
+  if (text.find(',') == std::string_view::npos) {
+    const int most = device_count(is_range ? text.substr(3) : text, text);
+    for (int count = 1; count < most; count *= 2) counts.insert(count);
+    counts.insert(most);
+  } else {
+    for (const std::string_view part : split(text, ',')) counts.insert(device_count(part, text));
+  }
+  return {counts.begin(), counts.end()};
+}
+
+Launcher projecting_launcher(const ProjectionPlace& place, const std::filesystem::path& logs,
+                             const Interrupts& interrupts) {
+  return {{.step_bench = place.step_bench,
+           .min_time = "1ms",
+           .min_samples = 1,
+           .model_files = place.model_files},
+          logs,
+          kPatienceWithCell,
+          interrupts};
+}
+
+double step_seconds(const LaunchRecord& record) {
+  return record.step_seconds.empty() ? 0 : record.step_seconds.back();
+}
+
+std::vector<LaunchRecord> project_on(reports::Projection& projection,
+                                     const std::vector<Cell>& cells, const Launcher& launcher) {
+  std::vector<LaunchRecord> launches = simulate(cells, launcher);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const LaunchRecord& record = launches[i];
+    if (record.status == Status::kOk) {
+      projection.cells.push_back(
+          {.cell = record.cell,
+           .seconds = step_seconds(record),
+           .rests_on = record.rests_on.value_or(std::map<std::string, double>{})});
+    } else {
+      projection.left_out.push_back({cells[i].name(), record.reason});
+    }
+  }
+  return launches;
+}
+
+std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) {
+  std::set<std::string> lines;
+  for (const LaunchRecord& record : launches) {
+    for (const std::string& words : record.modelled) {
+      if (!words.starts_with("critical path:")) lines.insert(words);
+    }
+  }
+  std::vector<std::string> basis(lines.begin(), lines.end());
+  if (!launches.empty() && std::ranges::none_of(launches, has_measured_operations)) {
+    basis.emplace_back(
+        "operations: described alone, by a roofline, which errs by up to a third of a published "
+        "step: compare steps with one another");
+  }
+  return basis;
+}
+
+void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
+                      std::vector<LaunchRecord> launches, const ProjectionPlace& place) {
+  const OutputFolder out(place.out);
+  results::replace_file(out.folder() / "projection.md", reports::to_markdown(projection, signs));
+  if (launches.empty()) return;
+  results::Document document;
+  document.sweep = {.name = "project",
+                    .definition = {},
+                    .planned_cells = static_cast<int>(launches.size()),
+                    .launches_per_cell = 1,
+                    .additions = {},
+                    .context = measuring_context("project", place.step_bench),
+                    .commands = {place.command}};
+  document.launches = std::move(launches);
+  out.write(reports::make_report(std::move(document)));
+}
+
+}  // namespace tandem::cli
