@@ -34,10 +34,10 @@ struct PublishedErrors {
 
 // What PyTorch's work on the host costs on a system with the GPU.
 struct InterpreterCosts {
-  std::string text;     // as --dispatch-cost takes it, the factor included
-  double factor = 0;    // on what pretended devices told
+  std::string text{};       // as --dispatch-cost takes it, the factor included
+  double factor = 0;        // on what pretended devices told
   bool is_of_like = false;  // whether the factor is of a system with this GPU
-  std::string source;   // of the costs without the factor
+  std::string source{};     // of the costs without the factor
 };
 [[nodiscard]] InterpreterCosts interpreter_costs(std::string_view gpu);
 

@@ -50,8 +50,9 @@ std::string ping_pong_text(const results::Document& document) {
 
 // Whether a key of results.json repeats a fact that the report shows, or concerns only the file.
 bool says_nothing_new(const std::string& key) {
-  constexpr std::array<std::string_view, 4> kKeys{"tandem_programs_checksum", "tandem_cores",
-                                                  "tandem_cpu_model", "tandem_cpu_time"};
+  constexpr std::array<std::string_view, 6> kKeys{
+      "tandem_programs_checksum", "tandem_cores", "tandem_cpu_model",
+      "tandem_cpu_time",          kStanding,      kHalfWidths};
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 

@@ -62,8 +62,8 @@ struct ChangedStep {
   std::string what;  // "PCIe in place of NVLink"
   ProjectedCell base;
   results::Cell cell;
-  double seconds = 0;       // 0: it could not be simulated
-  std::string reason{};     // why not
+  double seconds = 0;    // 0: it could not be simulated
+  std::string reason{};  // why not
 };
 
 // From which batch on several devices are faster than one on the whole batch.
@@ -77,9 +77,9 @@ struct LeastBatch {
 
 // What a projection onto described hardware says beside its steps.
 struct Decisions {
-  std::string gpu;                           // its kind, "A100 SXM4"
+  std::string gpu;                            // its kind, "A100 SXM4"
   std::vector<PublishedStanding> standing{};  // of dp and of ddp
-  bool knows_single_step = false;            // the step of one device is given, not described
+  bool knows_single_step = false;             // the step of one device is given, not described
   std::vector<ChangedStep> changes{};
   std::vector<LeastBatch> least_batches{};
 };

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "common/base/dispatch_costs.h"
 #include "common/options/table.h"
 #include "reports/text/format.h"
 #include "reports/text/strategy_name.h"
@@ -20,6 +21,7 @@ namespace tandem::reports {
 namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
+constexpr std::string_view kCosts = "dispatch-cost";
 constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
@@ -36,12 +38,6 @@ std::string value_of(const results::Cell& cell, const std::string& option) {
 // Whether a figure with this option is no measurement of a machine.
 bool is_model(const options::Option& option) {
   return option.of.group == options::Group::kSimulation;
-}
-
-// Whether threads that dispatch calls share a process, so that a lock between them does something.
-bool shares_interpreter(const results::Cell& cell) {
-  return cell.launch == name_of(options::Launch::kThreads) &&
-         cell.strategy != name_of(options::StrategyKind::kSingle);
 }
 
 // The text " on 2 nodes (a, b)"; empty for one node.
@@ -102,6 +98,11 @@ bool is_plain(const results::Cell& cell) {
   return cell.options.size() == cell.options.count("precision");
 }
 
+bool shares_interpreter(const results::Cell& cell) {
+  return cell.launch == name_of(options::Launch::kThreads) &&
+         cell.strategy != name_of(options::StrategyKind::kSingle);
+}
+
 bool same_question(const results::Cell& a, const results::Cell& b) {
   if (precision_of(a) != precision_of(b) || is_replayed(a) != is_replayed(b)) return false;
   // The lock is no part of the question where one of the two has nothing to lock.
@@ -130,7 +131,9 @@ std::string strategy_label(const results::Cell& cell) {
     label += ", " + cell.launch;
   }
   for (const auto& [option, value] : cell.options) {
-    if (option != kImplementation) label += ", " + option + "=" + value;
+    if (option == kImplementation) continue;
+    const bool is_long = cell.is_simulated() && option == kCosts && has_dispatch_kinds(value);
+    label += ", " + option + (is_long ? " by kind" : "=" + value);
   }
   if (cell.is_pretended()) label += ", pretended";
   if (cell.is_simulated()) label += ", simulated";
@@ -175,6 +178,9 @@ std::string subject(const results::Document& document, const Summary& summary) {
   }
   if (backends.empty()) return "Nothing was measured";
   if (is_projected(summary)) {
+    const auto& told = document.sweep.context.custom;
+    const auto standing = told.find(kStanding);
+    if (standing != told.end()) return standing->second;
     return "Projected: every time is simulated, nothing was measured";
   }
   const results::MachineFacts machine = machine_of(document);

@@ -46,9 +46,12 @@ inline constexpr const char* kImplementation = "implementation";
 // Whether the cell has no option except its precision.
 [[nodiscard]] bool is_plain(const results::Cell& cell);
 
+// Whether threads that dispatch calls share a process, so that a lock between them does something.
+[[nodiscard]] bool shares_interpreter(const results::Cell& cell);
+
 // Whether two cells answer the same question: the place where the batch starts, the optimizer,
-// precision, seed, modelled parts and planted delay are the same. All other options are compared
-// answers.
+// precision, seed, modelled parts and planted delay are the same, but for a lock where one of the
+// two has nothing to lock. All other options are compared answers.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
 // The text "mlp-small, batch 64, 2 devices".
@@ -60,7 +63,15 @@ inline constexpr const char* kImplementation = "implementation";
 // for a GPU's or for a measured one.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
-// The first words of every verdict: the hardware behind the figures, without a full stop.
+// The key of a projection's context under which stands what is behind the figures, a sentence.
+inline constexpr const char* kStanding = "tandem_standing";
+
+// The key of a projection's context under which stand the half widths on logs of the intervals of
+// projected figures, by strategy: "dp:0.157,ddp:0.064".
+inline constexpr const char* kHalfWidths = "tandem_half_widths";
+
+// The first words of every verdict: of a projection what stands behind it, else the hardware behind
+// the figures, without a full stop.
 [[nodiscard]] std::string subject(const results::Document& document, const Summary& summary);
 
 // The machine facts of the launch that saw the most cores; empty where no launch measured.

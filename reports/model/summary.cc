@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "common/base/text.h"
+#include "common/base/units.h"
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
 #include "common/stats/change.h"
@@ -25,6 +28,37 @@ using enum options::StrategyKind;
 
 using results::LaunchRecord;
 using results::Status;
+
+constexpr std::string_view kLockWords = ", interpreter lock";
+
+stats::Interval around(double center, double half_width) {
+  const double factor = std::exp(half_width);
+  return {center / factor, center * factor};
+}
+
+// The half width that a projection's document tells of a strategy, "dp:0.157,ddp:0.064".
+std::optional<double> told_half_width(const results::Document& document,
+                                      const std::string& strategy) {
+  const auto told = document.sweep.context.custom.find(kHalfWidths);
+  if (told == document.sweep.context.custom.end()) return std::nullopt;
+  for (const std::string_view part : split(told->second, ',')) {
+    const std::size_t colon = part.find(':');
+    if (part.substr(0, colon) == strategy) return parse_number<double>(part.substr(colon + 1));
+  }
+  return std::nullopt;
+}
+
+// Gives projected cells of several devices the intervals that their document tells.
+void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Document& document) {
+  for (CellSummary& cell : cells) {
+    if (!cell.cell.is_simulated() || cell.cell.devices == 1 || cell.launches == 0) continue;
+    cell.half_width = told_half_width(document, cell.cell.strategy);
+    if (!cell.half_width) continue;
+    for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
+      figure->interval = around(figure->center, *cell.half_width);
+    }
+  }
+}
 
 // The order of a table: workloads first, then devices, then strategies from the bound to ddp.
 auto order_of(const CellSummary& summary) {
@@ -171,6 +205,19 @@ bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cel
   });
 }
 
+// Whether both rest on the same models. The lock is none where one of the two has nothing to lock.
+bool same_models(const CellSummary& a, const CellSummary& b) {
+  if (a.modelled == b.modelled) return true;
+  const auto without_lock = [](const std::string& modelled) {
+    const std::size_t at = modelled.find(kLockWords);
+    return at == std::string::npos
+               ? modelled
+               : modelled.substr(0, at) + modelled.substr(at + kLockWords.size());
+  };
+  return shares_interpreter(a.cell) != shares_interpreter(b.cell) &&
+         without_lock(a.modelled) == without_lock(b.modelled);
+}
+
 // Whether the cell measured, is the plain strategy, and has no planted delay, whose figure fits no
 // machine.
 bool is_comparable(const CellSummary& summary, options::StrategyKind strategy,
@@ -202,6 +249,7 @@ class VerdictRule {
     // A round whose launch was disturbed is a look as well, so that none is taken twice.
     const int round = std::min(dp.all_measured(), ddp.all_measured());
     if (is_looked_at) pair.confidence = 1 - level(round);
+    if (dp.half_width || ddp.half_width) pair.confidence = kProjectedConfidence;
     pair.ddp_speed = ratio_of(dp, ddp, pair.confidence);
     if (is_looked_at && round < resolving_->first_round) return pair;
     pair.ddp_verdict = stats::judge(pair.ddp_speed);
@@ -291,6 +339,12 @@ void fill_medians(CellSummary& summary, const std::vector<const LaunchRecord*>& 
 
 stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denominator,
                          double confidence) {
+  if (numerator.half_width || denominator.half_width) {
+    stats::Estimate ratio = stats::ratio_of_medians(numerator.medians, denominator.medians);
+    ratio.interval = around(ratio.center, std::hypot(numerator.half_width.value_or(0),
+                                                     denominator.half_width.value_or(0)));
+    return ratio;
+  }
   if (numerator.rounds.empty() || denominator.rounds.empty()) {
     return stats::ratio_of_medians(numerator.medians, denominator.medians);
   }
@@ -326,7 +380,7 @@ bool is_open(const StrategyPair& pair) {
 bool same_point(const CellSummary& a, const CellSummary& b) {
   return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
          a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
-         a.modelled == b.modelled && same_question(a.cell, b.cell);
+         same_models(a, b) && same_question(a.cell, b.cell);
 }
 
 Summary summarize(const results::Document& document) {
@@ -347,6 +401,7 @@ Summary summarize(const results::Document& document) {
   }
   std::ranges::sort(summary.cells,
                     [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+  fill_projected_intervals(summary.cells, document);
   fill_speedups(summary.cells);
   fill_peaks(summary.cells, document.launches);
   summary.comparisons = compare(summary.cells, VerdictRule(document.sweep.resolving));
@@ -376,7 +431,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, place)) {
     if (other.cell.strategy != name_of(kSingle) || other.launches == 0) continue;
-    if (other.mode != summary.mode || other.modelled != summary.modelled ||
+    if (other.mode != summary.mode || !same_models(other, summary) ||
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell) ||

@@ -42,8 +42,11 @@ struct CellSummary {
   std::vector<const results::LaunchRecord*> measured;  // the launches of the figures
   long long samples = 0;
   bool oversubscribed = false;
-  int devices_used = 0;               // the fewest devices of a launch; 0: not told
-  std::string modelled;               // text of modelled_parts(); empty: measured
+  int devices_used = 0;  // the fewest devices of a launch; 0: not told
+  std::string modelled;  // text of modelled_parts(); empty: measured
+  // Of a projected cell: the half width of its figures' intervals on logs, by what the method errs
+  // by on published steps. Absent: measured, or nothing was published.
+  std::optional<double> half_width{};
   std::string planted;                // a deliberate delay; empty: none
   std::vector<std::string> warnings;  // warnings of the cell's launches, each once
   std::vector<double> medians;        // median step of each launch, seconds
@@ -115,6 +118,9 @@ struct Summary {
   Summary(const Summary&) = delete;
   Summary& operator=(const Summary&) = delete;
 };
+
+// What intervals of projected figures promise.
+inline constexpr double kProjectedConfidence = 0.9;
 
 // Fills in the medians of the launches, their rounds, and the median step.
 void fill_medians(CellSummary& summary, const std::vector<const results::LaunchRecord*>& measured,

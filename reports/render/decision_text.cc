@@ -66,7 +66,8 @@ std::string limits_text(const std::map<std::string, double>& rests_on) {
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i] >= 0.005) parts.push_back(fmt::format("{} {:.0f} %", kLimits[i], 100 * shares[i]));
+    if (shares[i] >= 0.005)
+      parts.push_back(fmt::format("{} {:.0f} %", kLimits[i], 100 * shares[i]));
   }
   return parts.empty() ? "-" : join(parts, ", ");
 }
@@ -98,7 +99,8 @@ TextTable steps_table(const Projection& projection) {
         {std::to_string(share_of(cell)), std::to_string(cell.devices), decision_label(cell),
          duration_text({.center = row->seconds, .interval = row->interval}),
          rate_text(static_cast<double>(cell.global_batch) / row->seconds),
-         is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells)) : "-",
+         is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells))
+                : "-",
          bound == nullptr ? "-" : fmt::format("{:.0f} %", 100 * bound->seconds / row->seconds),
          row->without_costs ? duration_text(*row->without_costs) : "-",
          limits_text(row->rests_on)});
@@ -144,28 +146,29 @@ std::vector<std::string> answers(const Projection& projection) {
 }
 
 TextTable changes_table(const Decisions& decisions) {
-  TextTable table({"change", "at", "strategy", ">base step", ">changed step", ">samples per second"});
+  TextTable table(
+      {"change", "at", "strategy", ">base step", ">changed step", ">samples per second"});
   for (const ChangedStep& change : decisions.changes) {
     const results::Cell& base = change.base.cell;
     std::string changed = change.seconds > 0 ? duration_text(change.seconds) : change.reason;
     const double rate = static_cast<double>(change.cell.global_batch) / change.seconds;
     const double base_rate = static_cast<double>(base.global_batch) / change.base.seconds;
-    table.rows.push_back({change.what, samples_text(change.cell), decision_label(base),
-                          duration_text(change.base.seconds), std::move(changed),
-                          change.seconds > 0 ? fmt::format("{:+.1f} %", 100 * (rate / base_rate - 1))
-                                             : "-"});
+    table.rows.push_back(
+        {change.what, samples_text(change.cell), decision_label(base),
+         duration_text(change.base.seconds), std::move(changed),
+         change.seconds > 0 ? fmt::format("{:+.1f} %", 100 * (rate / base_rate - 1)) : "-"});
   }
   return table;
 }
 
 TextTable least_batch_table(const Decisions& decisions) {
-  TextTable table({">devices", "strategy", ">least samples per device", ">batch",
-                   ">speed over one device"});
+  TextTable table(
+      {">devices", "strategy", ">least samples per device", ">batch", ">speed over one device"});
   for (const LeastBatch& least : decisions.least_batches) {
     const std::string devices = std::to_string(least.devices);
     if (!least.share) {
-      table.rows.push_back({devices, least.strategy,
-                            fmt::format("none up to {}", least.most_tried), "-", "-"});
+      table.rows.push_back(
+          {devices, least.strategy, fmt::format("none up to {}", least.most_tried), "-", "-"});
       continue;
     }
     table.rows.push_back({devices, least.strategy, std::to_string(*least.share),
@@ -176,18 +179,18 @@ TextTable least_batch_table(const Decisions& decisions) {
   return table;
 }
 
-constexpr std::string_view kSteps =
+constexpr std::string_view kStepWords =
     "Intervals: the errors on published steps, which nine in ten stay below, given the step of one "
     "device. Clocks, skew among ranks and contention beyond the description are in them as far as "
     "those systems had them. Of the bound: its step over this one. Without the interpreter: the "
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
     "path.\n\n";
 
-constexpr std::string_view kChanges =
+constexpr std::string_view kChangedWords =
     "Each row simulates the base again with one thing changed. A difference smaller than the "
     "intervals above is a direction, no more.\n\n";
 
-constexpr std::string_view kLeastBatches =
+constexpr std::string_view kLeastBatchWords =
     "The least power of two from which on so many devices take less time than one device takes for "
     "the whole batch.\n\n";
 
@@ -210,8 +213,9 @@ std::string standing_of(const Decisions& decisions) {
   return fmt::format(
       "Projected, not measured. On published measurements of systems like this ({}), {} {}{}.",
       decisions.gpu, given, like,
-      others.empty() ? "" : fmt::format("; no such system was compared otherwise: on others {}",
-                                        others));
+      others.empty()
+          ? ""
+          : fmt::format("; no such system was compared otherwise: on others {}", others));
 }
 
 std::string decision_sections(const Projection& projection, const ProjectionFormat& format) {
@@ -220,12 +224,12 @@ std::string decision_sections(const Projection& projection, const ProjectionForm
   for (const std::string& line : answers(projection)) text += line + "\n";
   if (!text.empty()) text = fmt::format("{}Answer\n\n{}\n", format.heading, text);
   if (projection.cells.empty()) return text;
-  text += section(format, "Projected steps", kSteps, steps_table(projection));
+  text += section(format, "Projected steps", kStepWords, steps_table(projection));
   if (!decisions.changes.empty()) {
-    text += section(format, "Change one thing", kChanges, changes_table(decisions));
+    text += section(format, "Change one thing", kChangedWords, changes_table(decisions));
   }
   if (!decisions.least_batches.empty()) {
-    text += section(format, "From which batch on devices pay", kLeastBatches,
+    text += section(format, "From which batch on devices pay", kLeastBatchWords,
                     least_batch_table(decisions));
   }
   return text;

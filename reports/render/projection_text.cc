@@ -193,7 +193,8 @@ std::string left_out_section(const Projection& projection, const ProjectionForma
   return fmt::format("{}Not projected\n\n{}", format.heading, format.table(table));
 }
 
-std::string whole(const Projection& projection, const SignsTold& signs, const ProjectionFormat& format) {
+std::string whole(const Projection& projection, const SignsTold& signs,
+                  const ProjectionFormat& format) {
   std::string text = standing_of(projection) + "\n\n";
   for (const std::string& line : projection.basis) text += line + "\n";
   if (!projection.basis.empty()) text += "\n";

@@ -65,6 +65,7 @@ def written():
     objects = {"Document": schema, "Tandem": schema["properties"]["tandem"], **schema["$defs"]}
     found = {name[0].upper() + name[1:].replace("_", " "): list(one["properties"]) for name, one in objects.items()}
     found["Context"] += re.findall(r'\{"(tandem_\w+)"', text_of("tools/tandem/run/measuring.cc"))
+    found["Context"] += re.findall(r'= "(tandem_\w+)"', text_of("reports/model/subject.h"))
     writes = r'writer\.(?:value|open)\("(\w+)"|write_json\(writer, "(\w+)"'
     entry = words_after(text_of("common/results/benchmark_entries.cc"), "void write_entry(", writes)
     found["Entry"] += {a or b for a, b in entry} - set(found["Entry"])

@@ -113,6 +113,88 @@ case_described() {
   grep -q ' [0-9]* % described, [0-9]* % host$' out || die "the critical path of a described step is not told"
 }
 
+# Of a model and a machine alone: one command answers.
+described() { "$tandem" project --step-bench "$fake" "$@"; }
+
+case_model() {
+  expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
+  like='^Projected, not measured. On published measurements of systems like this (A100 SXM4), given their step of one device, the method errs '
+  head -n 1 out | grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" || die "its first line"
+  grep -q '^interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
+  grep -q '^dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
+  [ "$(grep -c '^8 devices, .* samples each: ' out)" = 2 ] || die "no answer for each batch"
+  [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*collectives' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
+  grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
+  grep -q '^PCIe in place of NVLink .* dp ' out || die "no change of links"
+  grep -q '^buckets of 1 MiB in place of 25 .* ddp ' out || die "no change of buckets"
+  grep -q '^no interpreter lock .* dp ' out || die "no change of the lock"
+  grep -q '^two such nodes .* 16 devices' out || die "no change of nodes"
+  [ "$(grep -c '^ *8  *ddp  *[0-9]* ' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices"
+  for page in projection.md report.md report.html results.json; do
+    grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
+  done
+  ! grep -q '"backend": *"[^s]' described/results.json || die "a launch that is not simulated"
+  grep -q '^simulated,' described/cells.csv || grep -q ',simulated,' described/cells.csv || die "the CSV does not say simulated"
+}
+
+# The costs of the interpreter slow dp, and their switch takes them away.
+case_costs() {
+  expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --out=with
+  grep -q '^ *8  *4  *dp  *.* ms .* ms ' out || die "the step without the interpreter is not beside"
+  expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --dispatch-cost=off --out=without
+  grep -q '^interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
+  ! grep -q 'no interpreter lock' out || die "a lock without costs"
+  step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
+  awk -v with="$(step with)" -v without="$(step without)" 'BEGIN { exit !(without > 0 && with > 1.2 * without) }' || die "dp takes $(step with) ms with and $(step without) ms without the interpreter"
+}
+
+case_unlike() {
+  expect 0 described --model=mlp-base --hardware=rtx-4090-box --devices=4 --batch-per-device=64 --out=described
+  head -n 1 out | grep -q '^Projected, not measured. No system like yours (RTX 4090) was ever compared; on others, ' || die "its first line"
+  grep -q '^peer access over PCIe' out || die "no change of links"
+  expect 0 described --model=resnet50 --hardware=dgx-1 --devices=4 --batch-per-device=32 --single-step=95ms --out=given
+  grep -q 'single step of 95' out || die "the given step is not told"
+  ! grep -q 'From which batch on' out || die "other batches of a step that is of one"
+}
+
+case_described_refuses() {
+  on_a100() { described --model=resnet50 --hardware=dgx-a100 --out=nothing "$@"; }
+  expect 2 described
+  one_line 'give one of FOLDER'
+  expect 2 described --model=resnet50 --batch-per-device=8
+  one_line 'on which machine? add --hardware'
+  expect 2 on_a100
+  one_line 'add --batch-per-device'
+  expect 2 described --model=resnet50 --hardware=dgx-a10 --batch-per-device=8
+  one_line "did you mean 'dgx-a100'?"
+  expect 2 described --model=resnet5 --hardware=dgx-a100 --batch-per-device=8 --out=nothing
+  one_line 'resnet5'
+  expect 2 described --model=resnet50 --hardware=dgx-1 --batch-per-device=8 --precision=bf16 --out=nothing
+  one_line '--precision=bf16: the GPU V100 SXM2 32GB has no such step; use one of fp32'
+  expect 2 described --model=resnet50 --hardware=rtx-4090-box --batch-per-device=8 --devices=8 --out=nothing
+  one_line '--devices=8: rtx-4090-box has 4 GPUs: take fewer'
+  expect 2 on_a100 --batch-per-device=8 --devices=2..4
+  one_line '--devices=2..4: use a number from 1'
+  expect 2 on_a100 --batch-per-device=0
+  one_line '--batch-per-device: 0 holds no sample'
+  expect 2 on_a100 --batch-per-device=8,16 --single-step=20ms
+  one_line 'it is of one batch'
+  expect 2 on_a100 --batch-per-device=8 --link=20us:1GBps
+  one_line "the links are the hardware's"
+  expect 2 on_a100 --batch-per-device=8 --check=5%
+  one_line 'nothing was measured that could be held out'
+  expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much
+  one_line '--dispatch-cost'
+  expect 1 on_a100 --batch-per-device=100000
+  one_line 'the largest batch that fits is'
+  expect 2 described --module=own.py:build --hardware=dgx-a100 --batch-per-device=8 --with-torch=./no-python --out=nothing
+  one_line "there is no program './no-python'"
+  printf '#!/bin/sh\nexit 1\n' >python && chmod +x python
+  expect 2 described --module=own.py:build --hardware=dgx-a100 --batch-per-device=8 --with-torch=./python --out=nothing
+  one_line 'a module needs torch'
+  [ ! -e nothing ] || die "a refused command left a folder"
+}
+
 case_refuses() {
   measured '[1]'
   expect 2 project

@@ -66,7 +66,8 @@ std::vector<Change> changes_of(const DescribedSteps& steps) {
                        std::string(name_of(kDdp)), "bucket-mb", size});
   }
   if (!steps.costs.empty()) {
-    changes.push_back({"no interpreter lock", std::string(name_of(kDp)), "interpreter-lock", "off"});
+    changes.push_back(
+        {"no interpreter lock", std::string(name_of(kDp)), "interpreter-lock", "off"});
   }
   return changes;
 }
@@ -91,7 +92,8 @@ Point point_of_changes(const reports::Projection& projection, int gpus_of_node) 
   Point point;
   std::vector<std::int64_t> shares;
   for (const ProjectedCell& cell : projection.cells) {
-    if (cell.cell.devices <= gpus_of_node) point.devices = std::max(point.devices, cell.cell.devices);
+    if (cell.cell.devices <= gpus_of_node)
+      point.devices = std::max(point.devices, cell.cell.devices);
     shares.push_back(cell.cell.global_batch / cell.cell.devices);
   }
   std::ranges::sort(shares);
@@ -147,8 +149,7 @@ reports::LeastBatch least_batch(const DescribedSteps& steps, options::StrategyKi
                                 int devices, KnownSteps& known) {
   reports::LeastBatch least{.strategy = std::string(name_of(strategy)), .devices = devices};
   for (std::int64_t share = 1; share <= kMostShare; share *= 2) {
-    const double together =
-        known.seconds(described_cell(steps, name_of(strategy), devices, share));
+    const double together = known.seconds(described_cell(steps, name_of(strategy), devices, share));
     if (together == 0) return least;
     least.most_tried = share;
     const double alone = known.seconds(described_cell(steps, name_of(kSingle), 1, share * devices));

@@ -58,14 +58,14 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
                     std::int64_t share) {
   const bool is_dp = strategy == name_of(kDp);
   const bool is_in_threads = is_dp || strategy == name_of(kSingle);
-  Cell cell{.strategy = std::string(strategy),
-            .launch = to_string(is_in_threads ? options::Launch::kThreads
-                                              : options::Launch::kProcesses),
-            .model = steps.model,
-            .backend = std::string(results::kSimulated),
-            .devices = devices,
-            .global_batch = share * devices,
-            .options = {{"hardware", steps.machine.name}}};
+  Cell cell{
+      .strategy = std::string(strategy),
+      .launch = to_string(is_in_threads ? options::Launch::kThreads : options::Launch::kProcesses),
+      .model = steps.model,
+      .backend = std::string(results::kSimulated),
+      .devices = devices,
+      .global_batch = share * devices,
+      .options = {{"hardware", steps.machine.name}}};
   if (!steps.precision.empty() && steps.precision != "fp32") {
     cell.options["precision"] = steps.precision;
   }

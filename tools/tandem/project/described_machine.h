@@ -29,10 +29,10 @@ void check_precision(const std::string& precision, const HardwareDescription& ha
 // What all cells of the projection have in common.
 struct DescribedSteps {
   DescribedMachine machine;
-  std::string model;               // as in cells
-  std::string precision;           // empty: fp32
-  std::string single_step;         // empty: as described
-  std::string costs;               // of the interpreter; empty: none
+  std::string model;        // as in cells
+  std::string precision;    // empty: fp32
+  std::string single_step;  // empty: as described
+  std::string costs;        // of the interpreter; empty: none
   std::vector<std::string> bucket_mb{};
 };
 

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <iterator>
-#include <optional>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -46,12 +44,12 @@ struct DescribedTask {
   std::vector<int> devices{};
   std::vector<std::int64_t> shares{};
   ProjectionPlace place{};
-  TemporaryFolder scratch{};
+  std::unique_ptr<TemporaryFolder> scratch = std::make_unique<TemporaryFolder>();
 };
 
 void check_asked(const ProjectOptions& options) {
-  const std::string flag = options.module.empty() ? "--model=" + options.model
-                                                  : "--module=" + options.module;
+  const std::string flag =
+      options.module.empty() ? "--model=" + options.model : "--module=" + options.module;
   if (options.hardware.empty()) {
     fail(ErrorKind::kUsage,
          "{}: on which machine? add --hardware, such as --hardware=dgx-a100; tandem list hardware "
@@ -93,7 +91,7 @@ std::string export_of(const DescribedTask& task) {
   const TorchTwin torch =
       needed_torch_twin(options.torch.empty() ? "python3" : options.torch, {}, "host");
   const std::filesystem::path file =
-      task.scratch.path() / (short_name(options.module) + ".workload.json");
+      task.scratch->path() / (short_name(options.module) + ".workload.json");
   const Interrupts interrupts;
   (void)facts_of_module(torch, absolute_source(options.module, {}),
                         {.batch = kExportedSamples,
@@ -122,10 +120,10 @@ DescribedTask task_of(const ProjectOptions& options) {
   const std::string asked = options.module.empty() ? options.model : export_of(task);
   const std::string model = with_checksum(asked, "--model");
   task.steps.model = name_in_results(model);
-  task.place = {.step_bench = find_step_bench(options.step_bench),
-                .out = options.out.empty() ? new_folder("project")
-                                           : std::filesystem::path(options.out),
-                .command = options.command};
+  task.place = {
+      .step_bench = find_step_bench(options.step_bench),
+      .out = options.out.empty() ? new_folder("project") : std::filesystem::path(options.out),
+      .command = options.command};
   if (model != task.steps.model || checksummed_file(model)) {
     task.place.model_files[task.steps.model] = model;
   }
@@ -134,7 +132,7 @@ DescribedTask task_of(const ProjectOptions& options) {
 
 // Throws a usage error where step_bench refuses the model or an option of all cells.
 void check_cell(const DescribedTask& task, const Interrupts& interrupts) {
-  const Launcher asking = projecting_launcher(task.place, task.scratch.path(), interrupts);
+  const Launcher asking = projecting_launcher(task.place, task.scratch->path(), interrupts);
   const Cell cell = described_cell(task.steps, "ddp", 1, task.shares.front());
   const std::string refusal = asking.refusal_of(cell, Check::kOptions);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
@@ -206,7 +204,7 @@ int project_described(const ProjectOptions& options) {
   const DescribedTask task = task_of(options);
   const Interrupts interrupts;
   check_cell(task, interrupts);
-  const Launcher launcher = projecting_launcher(task.place, task.scratch.path(), interrupts);
+  const Launcher launcher = projecting_launcher(task.place, task.scratch->path(), interrupts);
   reports::Projection projection{.source = task.steps.model};
   projection.decisions = decisions_of(task);
   std::vector<LaunchRecord> launches =

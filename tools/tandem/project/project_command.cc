@@ -73,8 +73,9 @@ ModelFiles model_files_in(const std::filesystem::path& folder,
 }
 
 void check_on_this_machine(const ProjectTask& task) {
-  const auto other = other_fact(task.document.sweep, measuring_context("project", task.place.step_bench),
-                                {"tandem_cpu_model", "tandem_cores"});
+  const auto other =
+      other_fact(task.document.sweep, measuring_context("project", task.place.step_bench),
+                 {"tandem_cpu_model", "tandem_cores"});
   if (!other) return;
   fail(ErrorKind::kUsage,
        "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
@@ -304,10 +305,13 @@ int run(const ProjectTask& task) {
   const std::vector<Cell> beyond =
       is_check
           ? std::vector<Cell>{}
-          : cells_to_project(task.measured, ProjectionAsked{.devices = device_counts(task.options.devices.empty() ? kUsualDevices : task.options.devices),
-                                                            .bucket_mb = task.options.bucket_mb,
-                                                            .shares = task.options.shares,
-                                                            .link = task.options.link});
+          : cells_to_project(task.measured,
+                             ProjectionAsked{.devices = device_counts(task.options.devices.empty()
+                                                                          ? kUsualDevices
+                                                                          : task.options.devices),
+                                             .bucket_mb = task.options.bucket_mb,
+                                             .shares = task.options.shares,
+                                             .link = task.options.link});
   check_link(task, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
@@ -317,7 +321,8 @@ int run(const ProjectTask& task) {
   reports::Projection projection{.source = task.options.source};
   // Descriptions of other hardware have no hold-out here.
   if (task.options.hardware.empty()) hold_out(projection, task, basis, launcher);
-  std::vector<LaunchRecord> launches = project_on(projection, simulated_cells(beyond, basis), launcher);
+  std::vector<LaunchRecord> launches =
+      project_on(projection, simulated_cells(beyond, basis), launcher);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
   if (task.options.hardware.empty() && !is_check) {
     projection.basis.emplace_back(

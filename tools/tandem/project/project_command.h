@@ -13,9 +13,9 @@ struct ProjectOptions {
   std::string source;
   std::string model;
   std::string module;
-  std::string out;                       // empty: `projected` in the folder, or a new one
-  std::string hardware;                  // a name or file; empty: the calibrated machine
-  std::string devices;                   // as device_counts() reads them; empty: the usual ones
+  std::string out;       // empty: `projected` in the folder, or a new one
+  std::string hardware;  // a name or file; empty: the calibrated machine
+  std::string devices;   // as device_counts() reads them; empty: the usual ones
   // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
   std::string precision;
   std::string single_step;
@@ -31,9 +31,9 @@ struct ProjectOptions {
 };
 
 // `tandem project`: of a folder, predicts every measured cell of several devices from what is not
-// that cell, prints how well, and then what dp and ddp would take on more devices or other hardware;
-// of a model or module, as project_described(). Returns 1 where --check finds the mean error above
-// its bar or where no cell could be simulated.
+// that cell, prints how well, and then what dp and ddp would take on more devices or other
+// hardware; of a model or module, as project_described(). Returns 1 where --check finds the mean
+// error above its bar or where no cell could be simulated.
 [[nodiscard]] int project(const ProjectOptions& options);
 
 }  // namespace tandem::cli

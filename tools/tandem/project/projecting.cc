@@ -2,6 +2,7 @@
 #include "tools/tandem/project/projecting.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,6 +16,7 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
+#include "reports/model/subject.h"
 #include "reports/render/projection_text.h"
 #include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/report/output_folder.h"
@@ -121,6 +123,17 @@ void write_projection(const reports::Projection& projection, const reports::Sign
                     .additions = {},
                     .context = measuring_context("project", place.step_bench),
                     .commands = {place.command}};
+  if (projection.decisions) {
+    auto& told = document.sweep.context.custom;
+    std::string standing = reports::standing_of(projection);
+    standing.pop_back();  // the verdict's own sentence has a full stop
+    told[reports::kStanding] = std::move(standing);
+    std::vector<std::string> widths;
+    for (const reports::PublishedStanding& one : projection.decisions->standing) {
+      widths.push_back(fmt::format("{}:{}", one.strategy, one.half_width));
+    }
+    told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
+  }
   document.launches = std::move(launches);
   out.write(reports::make_report(std::move(document)));
 }

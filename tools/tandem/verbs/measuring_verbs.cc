@@ -281,8 +281,7 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "samples of a device to project, such as 8,32, in place of the measured cells'")
       ->type_name("COUNTS")
       ->delimiter(',');
-  project
-      .add_option("--precision", options->precision, "of a model or module: fp32, tf32 or bf16")
+  project.add_option("--precision", options->precision, "of a model or module: fp32, tf32 or bf16")
       ->type_name("NAME");
   project
       .add_option("--single-step", options->single_step,
@@ -290,9 +289,10 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "published, to which operations are scaled; of one --batch-per-device")
       ->type_name("TIME");
   project
-      .add_option("--dispatch-cost", options->dispatch_cost,
-                  "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
-                  "it, or off; default: as measured on pretended devices, scaled to published steps")
+      .add_option(
+          "--dispatch-cost", options->dispatch_cost,
+          "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
+          "it, or off; default: as measured on pretended devices, scaled to published steps")
       ->type_name("COSTS|off");
   project
       .add_option("--with-torch", options->torch,
