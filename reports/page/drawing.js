@@ -60,6 +60,10 @@ const tandem = (function () {
              borderWidth: cell.strategy.startsWith("independent") ? 1 : 2 };
   }
 
+  // With options for its segments a line is drawn by the context's own calls, which a saved SVG is made
+  // of, not by a Path2D, which tells nobody what it holds.
+  const openLine = { showLine: true, segment: {} };
+
   // A point without an interval, and one that is modelled, must not look like one that is exact.
   function hollow(ink, points, modelled) {
     return { pointBorderColor: ink, pointBorderWidth: 2,
@@ -165,6 +169,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { wide, tooWide, data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { wide, tooWide, openLine, data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

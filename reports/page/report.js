@@ -213,7 +213,7 @@
     const places = tandem.ticksAt(points.map((point) => point.x));
     places.ticks.callback = cap;
     return { config: { type: "scatter",
-                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), showLine: true, borderWidth: 1.5, pointRadius: 5 }] },
+                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), ...tandem.openLine, borderWidth: 1.5, pointRadius: 5 }] },
                        options: options({ x: axis("bucket cap, MiB", Object.assign({ min: -0.4, max: points.length - 0.6 }, places)), y: axis("median step, ms", { grace: "8%", suggestedMin: Math.min(...points.map((point) => point.low ?? point.y)), suggestedMax: Math.max(...points.map((point) => point.high ?? point.y)) }) },
                                         (item) => cap(item.raw.x) + ": " + number(item.raw.y) + " ms" + ends(item.raw)),
                        plugins: [whiskers("y")] },

@@ -14,7 +14,7 @@
 
   // Runs `drawing` on the context and returns the SVG elements of all that it paints. Points are taken
   // through the context's own transform, by `base` pixels of the canvas to one of the page.
-  function recorded(context, base, drawing) {
+  function recorded(context, base, id, drawing) {
     const out = [];
     const clips = [];  // one list of clip paths per save()
     let own = [];
@@ -71,7 +71,7 @@
       fillRect(x, y, width, height) { apart(() => box(x, y, width, height), fill); },
       strokeRect(x, y, width, height) { apart(() => box(x, y, width, height), stroke); },
       clip() {
-        const name = "clip" + clipCount++;
+        const name = id + "-clip" + clipCount++;  // of its own where several charts are put on one page
         out.push('<clipPath id="' + name + '"><path d="' + path.join("") + '"' + clipped() + "/></clipPath>");
         own.push(name);
       },
@@ -97,7 +97,7 @@
   tandem.svg = function (id) {
     const chart = tandem.charts[id];
     const [width, height] = [chart.width, chart.height];
-    const shapes = recorded(chart.ctx, chart.currentDevicePixelRatio, () => chart.draw());
+    const shapes = recorded(chart.ctx, chart.currentDevicePixelRatio, id, () => chart.draw());
     const words = tandem.element(id).getAttribute("aria-label");
     return '<svg xmlns="' + space + '" viewBox="0 0 ' + width + " " + height + '" width="' + width + '" height="' + height + '" role="img"><title>' +
            escape(words) + '</title><rect width="100%" height="100%" fill="' + tandem.colour("panel") + '"/>' + shapes.join("\n") + "</svg>\n";
