@@ -50,7 +50,8 @@ class FileReader {
 
  private:
   static constexpr std::int64_t kMostBase = 4'000'000'000'000'000'000;
-  static constexpr double kLatest = 4e15;  // microseconds
+  static constexpr double kLatest = 4e15;   // microseconds
+  static constexpr double kLongest = 1e12;  // microseconds: sums of all three do not overflow
 
   void check_version() const {
     const auto version = root_.find("schemaVersion");
@@ -118,7 +119,7 @@ class FileReader {
     return Nanoseconds{base_ + std::llround(microseconds.number({0, kLatest}) * 1000)};
   }
   static Nanoseconds length_of(const JsonValue& microseconds) {
-    return Nanoseconds{std::llround(microseconds.number({0, kLatest}) * 1000)};
+    return Nanoseconds{std::llround(microseconds.number({0, kLongest}) * 1000)};
   }
 
   const JsonValue root_;
