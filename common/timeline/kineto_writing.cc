@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "common/base/error.h"
@@ -46,6 +47,23 @@ std::string in_camel_case(std::string_view name) {
   return text;
 }
 
+// Torch's names of what CUPTI calls a copy or a set of memory, by the names in a trace.
+struct MemoryName {
+  std::string_view in_trace;
+  std::string_view in_torch;
+};
+constexpr std::array kMemoryNames{MemoryName{"copy from host", "Memcpy HtoD"},
+                                  MemoryName{"copy to host", "Memcpy DtoH"},
+                                  MemoryName{"copy on device", "Memcpy DtoD"},
+                                  MemoryName{"copy to peer", "Memcpy PtoP"},
+                                  MemoryName{"copy", "Memcpy"},
+                                  MemoryName{"set", "Memset"}};
+
+std::string memory_name(const std::string& name) {
+  const auto* const found = std::ranges::find(kMemoryNames, name, &MemoryName::in_trace);
+  return std::string(found == kMemoryNames.end() ? "Memcpy" : found->in_torch);
+}
+
 // Names by which readers of such traces tell communication and copies from computation.
 std::string name_of(const Slice& slice) {
   if (slice.kind == SliceKind::kCollective) {
@@ -53,13 +71,14 @@ std::string name_of(const Slice& slice) {
     return fmt::format("ncclDevKernel_{} (simulated)", name);
   }
   if (slice.kind == SliceKind::kCopy) return "Memcpy (simulated)";
+  if (slice.kind == SliceKind::kMemory) return memory_name(slice.name);
   return slice.name;
 }
 
 const char* category_of(const Slice& slice) {
   if (slice.kind == SliceKind::kCopy) return "gpu_memcpy";
   if (slice.kind != SliceKind::kMemory) return "kernel";
-  return slice.name.starts_with("Memset") ? "gpu_memset" : "gpu_memcpy";
+  return slice.name == "set" ? "gpu_memset" : "gpu_memcpy";
 }
 
 // Writes one rank's file.

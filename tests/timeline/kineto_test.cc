@@ -161,6 +161,22 @@ TEST(KinetoExport, HasAFilePerRank_WithTheProfilersFields) {
                                    HasSubstr("\"stream\":7"), HasSubstr("\"correlation\":1")));
 }
 
+// Where a GPU told of its kernels, these are what it ran: operations and collectives hold them.
+TEST(KinetoExport, OfGpus_HasTheirKernelsAndCopies_ByTheProfilersNames) {
+  Trace trace = two_ranks();
+  trace.facts["backend"] = "cuda";
+  Track& compute = trace.processes[0].tracks[0];
+  compute.slices.push_back(slice(SliceKind::kKernel, "gemm_kernel", 2, 9));
+  compute.slices.push_back(slice(SliceKind::kMemory, "copy from host", 10, 12));
+  compute.slices.push_back(slice(SliceKind::kMemory, "set", 12, 13));
+  const std::string text = to_kineto(trace, "trace.json").front().text;
+  EXPECT_THAT(text, AllOf(HasSubstr(R"("cat":"kernel","name":"gemm_kernel")"),
+                          HasSubstr(R"("cat":"gpu_memcpy","name":"Memcpy HtoD")"),
+                          HasSubstr(R"("cat":"gpu_memset","name":"Memset")"),
+                          Not(HasSubstr("forward_work"))));
+  EXPECT_THAT(text, Not(HasSubstr("ncclDevKernel")));
+}
+
 // What is exported and imported again shows the same communication and the same work.
 TEST(KinetoExport, KeepsWorkAndCommunication) {
   const Trace trace = simulated();
