@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -23,9 +24,10 @@ bool on = std::getenv(kLogVariable) != nullptr && *std::getenv(kLogVariable) != 
 
 namespace {
 
+constexpr int kVersion = 2;                  // of the file: 2 has the threads' CPU time and waits
 constexpr uint32_t kFirstChunk = 64;         // DataParallel starts threads in every step
-constexpr uint32_t kLargestChunk = 1 << 14;  // records: 1.7 MB
-constexpr uint32_t kLimit = 1 << 18;         // records that one thread may hold: 27 MB
+constexpr uint32_t kLargestChunk = 1 << 14;  // records: 1.8 MB
+constexpr uint32_t kLimit = 1 << 18;         // records that one thread may hold: 29 MB
 
 struct Chunk {
   explicit Chunk(uint32_t size) : records(new Record[size]), capacity(size) {}
@@ -64,6 +66,13 @@ File& file() { return *file_of_process(); }
 
 thread_local ThreadRecords* mine = nullptr;
 
+// Whether the process asked anything of a library: one that only has threads needs no file.
+std::atomic<bool> has_asked{false};
+
+bool is_of_threads(RecordKind kind) {
+  return kind == RecordKind::kLock || kind == RecordKind::kPost || kind == RecordKind::kWoken;
+}
+
 void put(const std::string& text) {
   const ssize_t written = write(file().descriptor, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size()) && !file().closed) {
@@ -73,12 +82,33 @@ void put(const std::string& text) {
   }
 }
 
+// What the log itself adds to a thread's time between two calls: about a read of its clock.
+int64_t own_time() {
+  int64_t least = 1'000'000;
+  for (int i = 0; i < 200; ++i) {
+    const int64_t before = cpu_now();
+    least = std::min(least, cpu_now() - before);
+  }
+  return least;
+}
+
+std::string list_of(const std::vector<int>& numbers) {
+  std::string text = "[";
+  for (const int number : numbers) {
+    text += text.size() > 1 ? "," : "";
+    text += std::to_string(number);
+  }
+  return text + "]";
+}
+
 void put_process_line() {
   const Settings& known = settings();
-  put("{\"what\":\"process\",\"pid\":" + std::to_string(getpid()) +
-      ",\"parent\":" + std::to_string(getppid()) +
-      ",\"gpus\":" + std::to_string(known.gpus.size()) + ",\"like\":\"" +
-      std::string(known.card->key) + "\",\"clock\":\"CLOCK_MONOTONIC\",\"unit\":\"ns\"}\n");
+  put("{\"what\":\"process\",\"version\":" + std::to_string(kVersion) +
+      ",\"pid\":" + std::to_string(getpid()) + ",\"parent\":" + std::to_string(getppid()) +
+      ",\"gpus\":" + std::to_string(known.gpus.size()) + ",\"visible\":" + list_of(known.gpus) +
+      ",\"like\":\"" + std::string(known.card->key) +
+      "\",\"clock\":\"CLOCK_MONOTONIC\",\"unit\":\"ns\",\"own\":" + std::to_string(own_time()) +
+      "}\n");
 }
 
 // With the mutex held. False where the file cannot be made, which is said once.
@@ -145,7 +175,7 @@ ThreadRecords* enlist() {
 
 // The calling thread holds too many records: they become lines now, and the time is a record.
 void write_mine() {
-  Record written{.start = now(), .call = "log", .kind = RecordKind::kWritten};
+  Record written{.start = now(), .cpu = cpu_now(), .call = "log", .kind = RecordKind::kWritten};
   written.values[0] = mine->held;
   {
     const std::lock_guard lock(file().mutex);
@@ -157,6 +187,7 @@ void write_mine() {
   mine->held = 0;
   mine->last->used.store(0, std::memory_order_release);
   written.duration = static_cast<uint32_t>(now() - written.start);
+  written.cpu_duration = static_cast<uint32_t>(cpu_now() - written.cpu);
   append(written);
 }
 
@@ -176,6 +207,9 @@ void append(const Record& record) {
   if (mine == nullptr) {
     mine = enlist();
   }
+  if (!is_of_threads(record.kind)) {
+    has_asked.store(true, std::memory_order_relaxed);
+  }
   uint32_t used = mine->last->used.load(std::memory_order_relaxed);
   if (used == mine->last->capacity) {
     add_chunk();
@@ -192,10 +226,11 @@ void forget_parent() {
   }
   file_of_process() = new File;  // another thread of the parent may have been changing the old one
   mine = nullptr;
+  has_asked = false;
 }
 
 void write_all() {
-  if (!on) {
+  if (!on || !has_asked) {
     return;
   }
   const std::lock_guard lock(file().mutex);

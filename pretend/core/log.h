@@ -22,6 +22,13 @@ extern bool on;  // set before main(), by the environment
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
+// Nanoseconds that the calling thread has computed: waiting for a core, a lock or a thread is none.
+[[nodiscard]] inline int64_t cpu_now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
 // Appends the record to the calling thread's.
 void append(const Record& record);
 
@@ -49,6 +56,7 @@ class Entry {
     if (on) {
       record_.call = call;
       record_.kind = kind;
+      record_.cpu = cpu_now();
       record_.start = now();
     }
   }
@@ -57,6 +65,7 @@ class Entry {
   ~Entry() {
     if (on) {
       record_.duration = static_cast<uint32_t>(now() - record_.start);
+      record_.cpu_duration = static_cast<uint32_t>(cpu_now() - record_.cpu);
       append(record_);
     }
   }

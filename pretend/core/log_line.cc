@@ -79,8 +79,10 @@ size_t add_value(Writer& writer, const RecordField& field, const Record& record,
 void format(const Record& record, int thread, Line& line) {
   Writer writer(line);
   const RecordKindFields& kind = fields_of(record.kind);
-  writer.add("{\"t\":%lld,\"ns\":%u,\"thread\":%d,\"what\":\"%s\",\"call\":\"%s\"",
-             static_cast<long long>(record.start), record.duration, thread, kind.name, record.call);
+  writer.add("{\"t\":%lld,\"ns\":%u,\"cpu\":%lld,\"cpu_ns\":%u,\"thread\":%d,\"what\":\"%s\"",
+             static_cast<long long>(record.start), record.duration,
+             static_cast<long long>(record.cpu), record.cpu_duration, thread, kind.name);
+  writer.add(",\"call\":\"%s\"", record.call);
   writer.add(",\"device\":%d,\"stream\":%u", record.device, record.stream);
   size_t at = 0;
   for (const RecordField& field : kind.fields) {

@@ -25,6 +25,9 @@ enum class RecordKind : uint8_t {
   kMemory,
   kCall,
   kMark,
+  kLock,
+  kPost,
+  kWoken,
   kWritten,
   kCount,  // how many there are
 };
@@ -58,10 +61,12 @@ inline constexpr size_t kRecordValues = 8;
 
 struct Record {
   int64_t start = 0;           // nanoseconds of CLOCK_MONOTONIC
+  int64_t cpu = 0;             // nanoseconds that the thread had computed when the call began
   const char* call = nullptr;  // the function's name
   const char* text = nullptr;  // a kernel's name and the like: lives as long as the process
   std::array<int64_t, kRecordValues> values{};  // what the kind's fields say, in their order
   uint32_t duration = 0;                        // nanoseconds
+  uint32_t cpu_duration = 0;                    // nanoseconds that it computed in the call
   uint32_t stream = 0;                          // 0 is the default stream of the device
   int16_t device = 0;
   RecordKind kind = RecordKind::kCall;

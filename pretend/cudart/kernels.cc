@@ -28,20 +28,24 @@ Registry& registry() {
   return *registry;
 }
 
-// The names of the kernels that a thread has launched, so that a launch takes no lock.
-const char* name_of_kernel(const void* function) {
-  thread_local struct {
-    const void* function = nullptr;
-    const char* name = nullptr;
-  } known[256];
-  auto& entry = known[(reinterpret_cast<uintptr_t>(function) >> 4) % 256];
+struct Kernel {
+  const void* function = nullptr;
+  const char* name = nullptr;
+  bool tells_elements = false;  // by its first argument, as torch's element-wise kernels do
+};
+
+// The kernels that a thread has launched, so that a launch takes no lock.
+const Kernel& kernel_of(const void* function) {
+  thread_local Kernel known[256];
+  Kernel& entry = known[(reinterpret_cast<uintptr_t>(function) >> 4) % 256];
   if (entry.function != function) {
     const std::lock_guard lock(registry().mutex);
     const auto found = registry().names.find(function);
     entry.function = function;
     entry.name = found == registry().names.end() ? "unregistered" : found->second;
+    entry.tells_elements = std::strstr(entry.name, "elementwise_kernelI") != nullptr;
   }
-  return entry.name;
+  return entry;
 }
 
 struct Configuration {
@@ -55,15 +59,25 @@ struct Configuration {
 thread_local Configuration pushed[8];
 thread_local int depth = 0;
 
-abi::CudaError launch(const char* call, const void* function, const Configuration& how) {
+int elements_of(const Kernel& kernel, void** arguments) {
+  int elements = 0;
+  if (kernel.tells_elements && arguments != nullptr) {
+    std::memcpy(&elements, arguments[0], sizeof elements);
+  }
+  return elements;
+}
+
+abi::CudaError launch(const char* call, const void* function, const Configuration& how,
+                      void** arguments) {
   log::Entry entry(call, RecordKind::kLaunch);
   const Target target = target_of(how.stream);
   read_back::note_launch(target.device);
   if (log::on) {
     entry.at(target.device, target.stream);
-    entry.text(name_of_kernel(function));
+    const Kernel& kernel = kernel_of(function);
+    entry.text(kernel.name);
     entry.set(how.grid.x, how.grid.y, how.grid.z, how.block.x, how.block.y, how.block.z,
-              how.shared_bytes);
+              how.shared_bytes, elements_of(kernel, arguments));
   }
   return abi::kCudaSuccess;
 }
@@ -136,24 +150,26 @@ abi::CudaError cudaGetFuncBySymbol(const void** kernel, const void* function) {
   return __cudaGetKernel(kernel, function);
 }
 
-abi::CudaError cudaLaunchKernel(const void* function, abi::Dim3 grid, abi::Dim3 block, void**,
-                                uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchKernel", function, {grid, block, shared_bytes, stream});
+abi::CudaError cudaLaunchKernel(const void* function, abi::Dim3 grid, abi::Dim3 block,
+                                void** arguments, uint64_t shared_bytes, void* stream) {
+  return launch("cudaLaunchKernel", function, {grid, block, shared_bytes, stream}, arguments);
 }
 
-abi::CudaError __cudaLaunchKernel(const void* kernel, abi::Dim3 grid, abi::Dim3 block, void**,
-                                  uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchKernel", kernel, {grid, block, shared_bytes, stream});
+abi::CudaError __cudaLaunchKernel(const void* kernel, abi::Dim3 grid, abi::Dim3 block,
+                                  void** arguments, uint64_t shared_bytes, void* stream) {
+  return launch("cudaLaunchKernel", kernel, {grid, block, shared_bytes, stream}, arguments);
 }
 
 abi::CudaError cudaLaunchCooperativeKernel(const void* function, abi::Dim3 grid, abi::Dim3 block,
-                                           void**, uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchCooperativeKernel", function, {grid, block, shared_bytes, stream});
+                                           void** arguments, uint64_t shared_bytes, void* stream) {
+  return launch("cudaLaunchCooperativeKernel", function, {grid, block, shared_bytes, stream},
+                arguments);
 }
 
-abi::CudaError cudaLaunchKernelExC(const abi::LaunchConfig* how, const void* function, void**) {
+abi::CudaError cudaLaunchKernelExC(const abi::LaunchConfig* how, const void* function,
+                                   void** arguments) {
   return launch("cudaLaunchKernelExC", function,
-                {how->grid, how->block, how->shared_bytes, how->stream});
+                {how->grid, how->block, how->shared_bytes, how->stream}, arguments);
 }
 
 abi::CudaError cudaFuncGetAttributes(abi::FunctionAttributes* attributes, const void*) {

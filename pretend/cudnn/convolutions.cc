@@ -15,15 +15,6 @@ using namespace tandem::pretend;
 
 namespace {
 
-std::string shape_of(const DnnTensor& tensor) {
-  std::string text = "[";
-  for (int axis = 0; axis < tensor.count; ++axis) {
-    text += axis > 0 ? "," : "";
-    text += std::to_string(tensor.dimensions[static_cast<size_t>(axis)]);
-  }
-  return text + "]";
-}
-
 // Made only where somebody reads the log: it allocates.
 const char* describe(const char* pass, const DnnTensor& x, const DnnTensor& w, const DnnTensor& y) {
   if (!log::on) {

@@ -12,6 +12,15 @@
 
 namespace tandem::pretend {
 
+std::string shape_of(const DnnTensor& tensor) {
+  std::string text = "[";
+  for (int axis = 0; axis < tensor.count; ++axis) {
+    text += axis > 0 ? "," : "";
+    text += std::to_string(tensor.dimensions[static_cast<size_t>(axis)]);
+  }
+  return text + "]";
+}
+
 int log_library(const char* call, const DnnHandle* handle, const char* operations) {
   log::Entry entry(call, RecordKind::kLibrary);
   const Target target = target_of(handle->stream);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace tandem::pretend {
 
@@ -40,6 +41,9 @@ struct DnnRnnData {
   int batch = 0;
   int vector = 0;
 };
+
+// "[2,3,8,8]"
+[[nodiscard]] std::string shape_of(const DnnTensor& tensor);
 
 // Logs a call that computes on the handle's stream; `operations` is JSON or nullptr.
 int log_library(const char* call, const DnnHandle* handle, const char* operations = nullptr);

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 LIBRARIES, PAGE = map(pathlib.Path, sys.argv[1:3])
-ALWAYS = {"t", "ns", "thread", "what", "call", "device", "stream"}
+ALWAYS = {"t", "ns", "cpu", "cpu_ns", "thread", "what", "call", "device", "stream"}
 
 # A program that calls each kind of function once or more. By ctypes, so that it needs no torch.
 PROGRAM = """
@@ -123,6 +123,26 @@ class Log(unittest.TestCase):
         times = [line["t"] for line in self.lines if line.get("thread") == 0 and "t" in line]
         self.assertEqual(times, sorted(times))
 
+    def test_a_started_thread_is_woken_by_its_start(self):
+        (posted,) = [line for line in self.of("post") if line["call"] == "pthread_create"]
+        (woken,) = [line for line in self.of("woken") if line["call"] == "pthread_create"]
+        self.assertEqual((posted["thread"], woken["thread"], posted["object"]), (0, 1, woken["object"]))
+        self.assertLess(posted["t"], woken["t"])
+
+    def test_the_interpreters_lock_is_held_by_one_thread_and_not_in_calls_of_ctypes(self):
+        holder = None
+        for line in sorted((line for line in self.lines if "t" in line), key=lambda line: line["t"]):
+            if line["what"] == "lock":
+                self.assertEqual(holder, None if line["held"] else line["thread"], line)
+                holder = line["thread"] if line["held"] else None
+            elif line["what"] in ("launch", "copy", "product"):
+                self.assertNotEqual(holder, line["thread"], line)
+
+    def test_cpu_time_of_a_thread_goes_on(self):
+        for thread in (0, 1):
+            ends = [(line["cpu"], line["cpu"] + line["cpu_ns"]) for line in self.lines if line.get("thread") == thread and "t" in line]
+            self.assertTrue(all(before[1] <= after[0] for before, after in zip(ends, ends[1:])))
+
     def test_exit_of_a_worker_writes_the_log(self):
         done, lines = self.run_program("os._exit(3)\n", "worker")
         self.assertEqual(done.returncode, 3)
@@ -148,11 +168,11 @@ class Log(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "1")
 
     def test_many_records_are_written_on_the_way(self):
-        more = "launch = cuda.cudaEventRecord\nfor _ in range(300000): launch(event, None)\n"
+        more = "launch = cuda.cudaEventRecord\nfor _ in range(100000): launch(event, None)\n"
         _, lines = self.run_program(more, "many")
-        self.assertEqual(sum(line["what"] == "event" for line in lines), 300001)
+        self.assertEqual(sum(line["what"] == "event" for line in lines), 100001)
         written = [line for line in lines if line["what"] == "written"]
-        self.assertEqual(len(written), 1)
+        self.assertGreaterEqual(len(written), 1)
         self.assertGreater(written[0]["ns"], 0)
 
     def keys_of_page(self, what):
