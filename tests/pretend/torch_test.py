@@ -10,6 +10,7 @@ of them has a torch that is built with CUDA.
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -192,6 +193,43 @@ class Reads(torch.nn.Module):
 def build():
     return Reads(), (torch.randn(4, 4), torch.randn(4, 8)), torch.nn.MSELoss()
 """
+
+
+class Replay(OnPretendedGpus):
+    """`tandem replay` of steps that were logged here."""
+
+    def replay(self, strategy, devices, *options):
+        """What it printed: {the line's first word or two: the rest}, and the head."""
+        with tempfile.TemporaryDirectory() as folder:
+            logged = subprocess.run([TANDEM, "pretend", f"--gpus={devices}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
+                                     strategy, "perceptron", str(devices), "5"], capture_output=True, text=True, check=False, timeout=400)
+            self.assertEqual(logged.returncode, 0, logged.stderr)
+            every = []
+            for more in ((), *options):
+                done = subprocess.run([TANDEM, "replay", f"{folder}/calls", "--hardware=dgx-a100", *more], capture_output=True, text=True,
+                                      check=False, timeout=100)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                every.append((done.stdout, {line[:15].strip(): line[15:] for line in done.stdout.splitlines()}))
+        return every
+
+    def milliseconds(self, lines):
+        value, unit = re.match(r"([\d.]+) (us|ms|s)\b", lines["step"]).groups()
+        return float(value) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]
+
+    def test_data_parallel_holds_the_lock_and_meets_in_groups(self):
+        (out, lines), (_, faster) = self.replay("dp", 4, ["--host-speed=1000"])
+        self.assertIn("1 process, 3 steps", out)
+        self.assertIn("collectives 2", lines["asked"])  # parameters to the replicas, gradients back
+        self.assertNotRegex(lines["host"], r"^at most 0")
+        self.assertRegex(lines["critical path"], r"^host \d+ %")
+        # Nothing but the description's launches is left of the host's work.
+        self.assertLess(self.milliseconds(faster), self.milliseconds(lines) / 2)
+
+    def test_ranks_of_ddp_meet_in_the_order_of_their_calls(self):
+        ((out, lines),) = self.replay("ddp", 2)
+        self.assertIn("2 processes, 3 steps", out)
+        self.assertRegex(lines["asked"], r"collectives [1-9]")
+        self.assertEqual(lines["devices"].count("GPU"), 2)
 
 
 class Command(unittest.TestCase):

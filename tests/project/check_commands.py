@@ -44,7 +44,7 @@ FOREIGN = {
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them
 PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
-STEP_VERBS = {"profile", "trace", "contention", "verify"}  # hand options on to step_bench
+STEP_VERBS = {"profile", "replay", "trace", "contention", "verify"}  # hand options on to step_bench
 WITH_SECOND_WORD = {"profile", "trace"}
 IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
@@ -273,6 +273,7 @@ class Checker:
         if verb.startswith("-") or "--help" in words or "-h" in words:
             self.must_end_well(program, words)
             return
+        words = before_dashes(words) if verb == "pretend" else words  # another program's options stand behind
         path = words[:2] if verb in WITH_SECOND_WORD and len(words) > 1 else words[:1]
         text = self.help_of(program, verb)
         second = self.help_of(program, *path) if len(path) > 1 else text
@@ -288,7 +289,7 @@ class Checker:
         own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--contention-pairs"}  # needs the verb's --contention
         handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
         if any("=" in word for word in handed):
-            self.check_program("step_bench", handed)
+            self.check_program("step_bench", handed + ["--backend=simulated"] * (words[0] == "replay"))
 
     def try_verb(self, program, verb, words, text):
         if verb in IN_SECONDS or (verb == "lessons" and "--list" in words) or words[:2] in (["trace", "summary"], ["trace", "svg"]):

@@ -26,6 +26,7 @@ ARROWS = {
     "common/optim": ["common/model"],
     "common/data": ["common/kernels"],
     "common/comm": ["common/runtime"],
+    "common/replay": ["common/comm"],
     "common/timeline": ["common/json"],
     "common/trace": ["common/runtime", "common/timeline"],
     "common/parallel": ["common/options", "common/comm", "common/optim", "common/data", "common/trace"],
@@ -33,7 +34,7 @@ ARROWS = {
     "common/results": ["common/stats", "common/json"],
     "pretend": [],
     "reports": ["common/options", "common/results", "common/stats"],
-    "tools": ["reports", "common/command_line", "common/flight", "common/hardware", "common/timeline"],
+    "tools": ["reports", "common/command_line", "common/flight", "common/replay", "common/timeline"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON

@@ -5,6 +5,7 @@
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/list_command.h"
 #include "tools/tandem/pretend/pretend_command.h"
+#include "tools/tandem/replay/replay_command.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -90,6 +91,38 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
                    .takes_command = true});
 }
 
+void add_replay(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ReplayOptions>();
+  CLI::App& replay = add_command(
+      app,
+      {.name = "replay",
+       .what = "solve a log of pretended GPUs on described hardware: PyTorch's own step",
+       .examples = "  tandem replay out/calls --hardware=dgx-a100\n"
+                   "  tandem replay out/calls --hardware=dgx-a100 --strategy=dp --model=resnet50 "
+                   "--devices=4 --batch=48",
+       .more = "Options of step_bench have the simulated step of that strategy printed beside. "
+               "Exit status: 0 solved, 1 failed, 2 wrong usage."});
+  replay.add_option("LOG", options->log, "what tandem pretend --log was given, or a folder")
+      ->required();
+  replay.add_option("--hardware", options->hardware, "the machine: a name or FILE.json")
+      ->type_name("NAME")
+      ->required();
+  replay
+      .add_option("--host-speed", options->host_speed,
+                  "how much faster the machine's processor does the host's work than this one")
+      ->type_name("FACTOR")
+      ->capture_default_str();
+  add_step_bench(replay, options->step_bench);
+  verbs.push_back({.app = &replay,
+                   .run =
+                       [options](const Call& call) {
+                         options->strategy = call.rest;
+                         replay_log(*options);
+                         return 0;
+                       },
+                   .takes_step_options = true});
+}
+
 }  // namespace
 
 void add_other_verbs(CLI::App& app, Verbs& verbs) {
@@ -97,6 +130,7 @@ void add_other_verbs(CLI::App& app, Verbs& verbs) {
   add_lessons(app, verbs);
   add_list(app, verbs);
   add_pretend(app, verbs);
+  add_replay(app, verbs);
 }
 
 }  // namespace tandem::cli

@@ -5,6 +5,7 @@ Barrier (untimed), then the step and a wait for the device on every rank. Ranks 
 sample is from the last rank's start to the last rank's end. On pretended GPUs no rank waits for another, and an early one
 may end before the last starts: there a sample is the longest of the ranks' own steps.
 """
+import ctypes
 import math
 import time
 
@@ -29,17 +30,25 @@ class Clock:
         self.last = now
 
 
+def marker():
+    """What marks steps in the log of pretended GPUs, which tandem replay reads; elsewhere nothing."""
+    return getattr(ctypes.CDLL(None), "tandem_pretend_mark", lambda text: None)
+
+
 class Sampler:
     def __init__(self, strategy, ranks, is_pretended=False):
         self.strategy, self.ranks, self.is_pretended, self.clock = strategy, ranks, is_pretended, Clock()
+        self.mark = marker()
 
     def sample(self):
         """(seconds of the step, [(seconds, phases by name in seconds) by rank])."""
         self.ranks.barrier()
+        self.mark(b"step")
         start = self.clock.start()
         self.strategy.step(self.clock)
         self.strategy.synchronize()
         end = time.monotonic_ns()
+        self.mark(b"end")
         names = self.strategy.phases
         all_of_them = self.ranks.gather([start, end, *(self.clock.phases.get(name, 0) for name in names)])
         if self.is_pretended:
