@@ -133,8 +133,9 @@ std::vector<CatalogueEntry> catalogue_networks() {
   const Catalogue catalogue;
   std::vector<CatalogueEntry> entries;
   for (const JsonValue& one : catalogue.machines("networks")) {
-    LinkDescription link;
-    read_link(one, link);
+    NetworkDescription network;
+    read_network_link(one, network);
+    const LinkDescription& link = network.link;
     entries.push_back(
         {std::string(one.key()),
          fmt::format(

@@ -61,14 +61,7 @@ def width_of(errors, promise=0.9):
     return max(sizes[place - 1], math.log(1.03))
 
 
-def coverage(errors_by_fold):
-    """(share of figures within intervals from the errors of other folds, median of the widths in %)."""
-    held, widths = [], []
-    for fold, errors in errors_by_fold.items():
-        others = [error for other, found in errors_by_fold.items() if other != fold for error in found]
-        if not others:
-            continue
-        width = width_of(others)
-        widths.append(100 * math.expm1(width))
-        held += [abs(math.log1p(error)) <= width for error in errors]
-    return (statistics.fmean(held), statistics.median(widths)) if held else None
+def coverage(errors_and_widths):
+    """(share of errors within the half widths, on logs, that stand beside them; median of the widths in %)."""
+    held = [abs(math.log1p(error)) <= width for error, width in errors_and_widths]
+    return statistics.fmean(held), statistics.median([100 * math.expm1(width) for _, width in errors_and_widths])

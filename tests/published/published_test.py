@@ -14,7 +14,9 @@ import tempfile
 import unittest
 
 import baselines
+import collectives
 import errors
+import machines
 import tables
 import workloads
 
@@ -61,7 +63,7 @@ class Rules(Harness):
 
     def test_a_row_with_its_batch_is_a_target(self):
         cell = self.only(throughput())
-        self.assertEqual((cell.is_bound, cell.devices, cell.batch, cell.hardware), (False, 2, 32, "dgx-a100"))
+        self.assertEqual((cell.is_bound, cell.devices, cell.batch, cell.machine.name), (False, 2, 32, "dgx-a100-40gb"))
         self.assertAlmostEqual(cell.single, 0.1)
         self.assertAlmostEqual(cell.seconds, 2 * 32 / 600)
 
@@ -71,10 +73,23 @@ class Rules(Harness):
         self.assertFalse(self.only(throughput(batch_per_device=None, hardware="DGX A100, batch 64")).is_bound)
 
     def test_rows_that_tell_no_step_are_left_out(self):
-        for changes in ({"model": "a model of nobody"}, {"hardware": "an abacus"}, {"model": "GNMT"}, {"by_devices": {"2": 600}}):
-            self.assertIn("no counts of the model", self.only(throughput(**changes)))
+        for changes, reason in (({"model": "a model of nobody"}, "no counts of the model"), ({"hardware": "an abacus"}, "no GPU of the catalogue"),
+                                ({"model": "GNMT", "unit": "tokens/s"}, "how many tokens"), ({"by_devices": {"2": 600}}, "no figure of one device"),
+                                ({"strategy": "parameter-server"}, "is none of dp"), ({"unit": "epochs"}, "does not tell the time of a step"),
+                                ({"counts": {"parameters": 5}}, "lack parameter_tensors, modules")):
+            self.assertIn(reason, self.only(throughput(**changes)))
         with self.assertRaises(ValueError):
             tables.read(self.table({"rows": []}))
+
+    def test_a_tables_own_counts_go_before_known_ones(self):
+        cell = self.only(throughput(model="my net", counts={"parameters": 1000, "parameter_tensors": 2, "modules": 3}))
+        self.assertEqual((cell.of["parameters"], cell.of["leaf_modules"], cell.of["buffers"]), (1000, 3, 0))
+        self.assertEqual(self.only(throughput(model="ResNet-50 v1.5")).of["parameters"], 25557032)
+        self.assertEqual(self.only(throughput(model="vgg16_bn")).of["parameter_tensors"], 58)
+
+    def test_tokens_tell_a_step_by_the_tokens_of_a_sample(self):
+        cell = self.only(throughput(unit="tokens/s", tokens_per_sample=64, model="BERT-large", by_devices={"1": 1000, "2": 2000}))
+        self.assertAlmostEqual(cell.single, 32 * 64 / 1000)
 
     def test_the_step_without_a_wrapper_is_the_input(self):
         cell = self.only(throughput(unit="s/step p50", by_devices={"1": 0.1, "2": 0.103}, note="without DDP on one GPU 0.097"))
@@ -83,6 +98,32 @@ class Rules(Harness):
     def test_steps_of_a_faulty_machine_are_left_out(self):
         devices = {cell.devices for cell in tables.read(HERE / "dataparallel_torchvision.json")[0] if cell.column.startswith("titan-xp")}
         self.assertEqual(devices, {2, 3})
+
+
+class Machines(unittest.TestCase):
+    def meant(self, words, devices=1):
+        machine = machines.machine_meant(words, devices)
+        return machine.name, machines.ranks_told(words, machine)
+
+    def test_words_mean_machines_of_the_catalogue(self):
+        for words, name, ranks in (("DGX A100: A100-SXM4-40GB", "dgx-a100-40gb", 8), ("8x A100 SXM4, NVSwitch, one node", "dgx-a100", 8),
+                                   ("DGX-1", "dgx-1", 8), ("DGX-1 V100 16GB", "dgx-1-16gb", 8), ("DGX-2H V100 32GB", "dgx-2", 16),
+                                   ("4x V100 PCIe", "v100-pcie-box", 4), ("RTX 4090, no NVLink", "rtx-4090-box", 4), ("4 V100-SXM2-32GB", "dgx-1", 4),
+                                   ("2 nodes of 8x H100, 8x 400 Gb/s InfiniBand", "dgx-h100x2@8xib-400g", 16), ("p4d.24xlarge", "dgx-a100-40gb", 8),
+                                   ("4 nodes of 8x B200, EFA 8x 400 Gb/s", "dgx-b200x4@8xefa-400g", 32), ("RTX 3090 x2", "rtx-3090-box", 2),
+                                   ("dgx-a100x4@8xib-200g", "dgx-a100x4@8xib-200g", 32)):
+            self.assertEqual(self.meant(words), (name, ranks), words)
+
+    def test_what_a_table_does_not_say_is_assumed_and_told(self):
+        self.assertEqual(machines.machine_meant("DGX-1, V100 (32 GPUs in the table, 8 a node)", 16).name, "dgx-1x2@4xib-100g")
+        self.assertEqual(machines.machine_meant("H100 PCIe", 8).changes, (("node", "gpus", 8),))
+        self.assertEqual(machines.machine_meant("2 nodes of 8x V100, 10 GbE").changes, (("network", "bandwidth", "1.2GBps"),))
+        self.assertTrue(machines.machine_meant("DGX A100", 16).assumed)
+
+    def test_what_the_catalogue_lacks_is_said(self):
+        for words in ("an abacus", "GB200 NVL72", "P100 PCIe", "2x RTX 3090 with NVLink", "dgx-a100x4@carrier-pigeons", "3 nodes of RTX 3090"):
+            with self.assertRaises(machines.Unknown, msg=words):
+                machines.machine_meant(words)
 
 
 class Figures(unittest.TestCase):
@@ -99,9 +140,9 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(errors.width_of([0.001] * 20), math.log(1.03))
         self.assertAlmostEqual(errors.width_of([0.1] * 20), math.log(1.1))
 
-    def test_an_interval_has_no_part_in_what_it_is_judged_on(self):
-        held, width = errors.coverage({"good": [0.0] * 10, "bad": [0.5] * 10})
-        self.assertEqual(held, 0.5)  # the good ones lie within the width of the bad ones, and not the other way round
+    def test_coverage_is_the_share_within_the_widths_beside(self):
+        held, width = errors.coverage([(0.0, math.log(1.5))] * 10 + [(0.5, math.log(1.03))] * 10)
+        self.assertEqual(held, 0.5)
         self.assertAlmostEqual(width, (3 + 50) / 2)
 
     def test_the_closed_form_finds_constants_that_made_the_steps(self):
@@ -113,6 +154,11 @@ class Figures(unittest.TestCase):
     def test_shares_add_up_and_none_is_empty(self):
         self.assertEqual(sum(workloads.shares(1000, 7)), 1000)
         self.assertEqual(workloads.shares(2, 4), [1, 1, 1, 1])
+
+    def test_the_largest_tensor_is_where_the_model_has_it(self):
+        counts = {"largest_tensor": 64 * 1024, "largest_index": 1}
+        self.assertEqual(workloads.sizes_of(counts, 68 * 1024, 3, 1.0), [2048, 64 * 1024, 2048])
+        self.assertEqual(workloads.sizes_of({}, 3 * 1024, 3, 1.0), [1024, 1024, 1024])
 
 
 class Simulated(Harness):
@@ -133,10 +179,32 @@ class Simulated(Harness):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("simulated, fitted to other rows", done.stdout)
 
+    def test_all_reduces_are_told_from_the_description_alone(self):
+        rows = [{"hardware": "8x A100 SXM4, NVSwitch", "time_us": {"1GiB": 8203.9, "256M": 2420.6}},
+                {"hardware": "H100 SXM", "ranks": 4, "busbw": {"67108864": 250}}, {"hardware": "8x K80", "busbw": {"1GiB": 5}},
+                {"hardware": "8x H200", "collective": "all-gather", "busbw": {"1GiB": 361}}]
+        done = self.run_on({"rows": rows[:1]}, "--check=6")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("from 256 MiB, alpha-beta ring", done.stdout)
+        done = self.run_on({"rows": rows}, "--check=6")
+        self.assertIn("H100 SXM, 4 ranks (dgx-h100): 1 all-reduces", done.stdout)
+        self.assertIn("left out: 8x K80: no GPU of the catalogue", done.stdout)
+        self.assertIn("is no all-reduce", done.stdout)
+        rows[0]["time_us"]["1GiB"] = 100.0
+        done = self.run_on({"rows": rows[:1]}, "--check=6")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("all-reduces from 1 MiB up err by", done.stderr)
+
+    def test_sizes_are_read_as_tables_write_them(self):
+        self.assertEqual([collectives.bytes_of(text) for text in ("32KiB", "1M", "4 GB", "1048576", 512)], [32768, 2**20, 2**32, 2**20, 512])
+        for text in ("big", "-1M", "0"):
+            with self.assertRaises(ValueError):
+                collectives.bytes_of(text)
+
     def test_what_is_no_table_is_refused(self):
         done = self.run_on({"rows": []})
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("no table of steps or of throughput", done.stderr)
+        self.assertIn("no table of steps, of throughput", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps by step_bench on simulated devices, as many at a time as there are cores."""
 import concurrent.futures
+import copy
 import json
 import math
 import os
@@ -8,8 +9,21 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import zlib
 
-HERE = pathlib.Path(__file__).resolve().parent
+import workloads
+
+
+def bytes_per_second(text):
+    """Of "25GBps", as descriptions have it."""
+    number, prefix = re.fullmatch(r"([\d.]+) ?([kMGT]?)Bps", text).groups()
+    return float(number) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[prefix]
+
+
+def seconds_of(text):
+    """Of "3.4us"."""
+    number, unit = re.fullmatch(r"([\d.]+) ?(ns|us|ms|s)", text).groups()
+    return float(number) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
 
 
 class Simulator:
@@ -19,7 +33,8 @@ class Simulator:
         self.step_bench = step_bench
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
-        self.known = {}
+        self.tandem = pathlib.Path(step_bench).with_name("tandem")
+        self.known, self.descriptions, self.failures = {}, {}, {}
 
     def __enter__(self):
         return self
@@ -33,27 +48,57 @@ class Simulator:
             file.write_text(json.dumps(document))
         return file
 
-    def hardware(self, name, link=None):
-        """The description of that name, beside this file or of the catalogue; with another bandwidth to the host where given."""
-        own = HERE / "hardware" / f"{name}.json"
-        if link is None or not own.exists():
-            return str(own) if own.exists() else name
-        document = json.loads(own.read_text())
-        document["node"]["host_link"]["bandwidth"] = {"value": f"{link:.4f}GBps", "source": "fitted"}
-        file = self.folder / f"{name}-{link:.4f}.json"
+    def described(self, name):
+        """The description of a machine of the catalogue."""
+        if name not in self.descriptions:
+            done = subprocess.run([self.tandem, "list", "hardware", name], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise RuntimeError(f"tandem list hardware {name}: {done.stderr.strip()}")
+            self.descriptions[name] = json.loads(done.stdout)
+        return self.descriptions[name]
+
+    def hardware(self, machine, link=1.0):
+        """The catalogue's name, or a file with what the table says otherwise and `link` times the bandwidth to the host."""
+        if not machine.changes and link == 1.0:
+            return machine.name
+        document = copy.deepcopy(self.described(machine.name))
+        for part, key, value in machine.changes:
+            document[part][key] = {"value": value, "source": "the table"}
+        to_host = document["node"]["host_link"]["bandwidth"]
+        to_host["value"] = f"{link * bytes_per_second(to_host['value']) / 1e9:.4f}GBps"
+        text = json.dumps(document)
+        file = self.folder / f"{machine.name}-{zlib.crc32(text.encode()):08x}.json"
         if not file.exists():
-            file.write_text(json.dumps(document))
+            file.write_text(text)
         return str(file)
 
-    def seconds(self, command):
-        """The step of a cell, a list of options."""
-        done = subprocess.run([self.step_bench, "--backend=simulated", "--phases=off", "--warmup-steps=3", "--benchmark_format=json", *command],
+    def run(self, command):
+        return subprocess.run([self.step_bench, "--backend=simulated", "--warmup-steps=3", "--benchmark_format=json", *command],
                               capture_output=True, text=True, check=False)
-        if "what is not scaled (the host's calls" in done.stderr:
-            return math.inf  # the costs leave no room for a device's work in the step of one
+
+    def seconds(self, command):
+        """The step of a cell, a list of options; endless, and a line in `failures`, where it cannot be simulated."""
+        done = self.run(["--phases=off", *command])
         if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip().splitlines()[-1]}")
+            self.failures[tuple(command)] = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
+            return math.inf
         return json.loads(done.stdout)["benchmarks"][0]["real_time"] / 1e3
+
+    def all_reduce(self, machine, ranks, size):
+        """The time of an all-reduce of `size` bytes, that of the one bucket of a model with one tensor, or why there is none."""
+        workload = workloads.one_tensor(max(1, size // 4))
+        model = self.workload_file(workload["name"], workload)
+        record = self.folder / f"{machine.name}-{ranks}-{size}.record.json"
+        done = self.run([f"--model={model}", f"--hardware={self.hardware(machine)}", "--strategy=ddp", f"--devices={ranks}", "--batch-per-device=1",
+                         "--bucket-mb=all", "--device-memory=1000000GB", f"--record={record}"])
+        if done.returncode:
+            return (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
+        return json.loads(record.read_text(encoding="utf-8"))["collectives"][0]["least_seconds"]
+
+    def all_reduces(self, calls):
+        """Of (machine, ranks, bytes) each."""
+        with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+            return list(pool.map(lambda call: self.all_reduce(*call), calls))
 
     def steps(self, commands):
         """The steps of many cells; each is simulated once."""

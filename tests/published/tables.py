@@ -7,26 +7,23 @@ import dataclasses
 import json
 import re
 
+import host_model
+import machines
 import workloads
 
 FAMILIES = {"resnet": "resnets", "resnext": "resnets", "wide_resnet": "resnets", "vgg": "vggs", "densenet": "densenets",
             "mobilenet": "mobile", "mnasnet": "mobile", "squeezenet": "squeezenet", "alexnet": "alexnet", "shufflenet": "shufflenet",
             "googlenet": "inception", "inception": "inception", "efficientnet": "efficientnets", "regnet": "regnets"}
 
-# The hardware of a system, by what its table calls it; the first that matches.
-HARDWARE = [(r"dgx.a100|A100.SXM4?", "dgx-a100"), (r"DGX-2", "dgx-2-v100"), (r"[VP]100.PCIe", None), (r"V100", "dgx-1-v100"),
-            (r"titan.rtx", "titan-rtx-pcie-4"), (r"titan.xp", "titan-xp-pcie-4"), (r"2080.?ti", "rtx-2080ti-pcie-4"),
-            (r"P100", "dgx-1-p100"), (r"H100.SXM", "dgx-h100"), (r"H100.PCIe", "h100-pcie-8"), (r"3090", "rtx-3090-pcie-4"),
-            (r"DGX-1", "dgx-1-v100")]
 BATCH_OF_STEPS = 12  # a device's, in a table of steps that does not say
-THROUGH_HOST = re.compile("pcie")  # hardware on which GPUs exchange through the host
+STRATEGIES = ("dp", "dp-allreduce", "ddp", "ddp-replicate")
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
     """A figure of a table on several devices, with that of one."""
     column: str  # system and precision, or model and system: what constants are fitted by
-    hardware: str
+    machine: machines.Machine
     model: str
     family: str
     strategy: str
@@ -38,6 +35,7 @@ class Cell:
     elements: float = 1.0
     is_bound: bool = False
     software: str = ""
+    older_python: float = 1.0  # what an older Python multiplies the interpreter's costs by
 
     @property
     def of(self):
@@ -52,45 +50,79 @@ class Cell:
         return self.of["modules"] + self.of["parameter_tensors"] + self.of["buffers"]
 
 
-def hardware_of(text):
-    """None: no description; PCIe boxes of V100 and P100 are no DGX-1."""
-    return next((name for pattern, name in HARDWARE if re.search(pattern, text, re.IGNORECASE)), None)
-
-
 def family_of(model):
     stem = next((stem for stem in sorted(FAMILIES, key=len, reverse=True) if model.startswith(stem)), None)
     return FAMILIES[stem] if stem else re.split(r"[\d_ ]", model)[0]
 
 
+def devices_of(figures):
+    """Figures by their numbers of devices; others, such as "note", are no figures."""
+    return {int(devices): float(figure) for devices, figure in figures.items() if str(devices).isdigit() and isinstance(figure, (int, float)) and figure > 0}
+
+
 def dataparallel_cells(document):
-    batch = document.get("batch_per_device", BATCH_OF_STEPS)
     for system in document["measured"]:
-        name = f"{system['system']} {system['precision']}"
-        hardware = hardware_of(f"{system['system']} {system['hardware']}")
-        if hardware is None:
-            yield f"{name}: no description of '{system['hardware']}'"
-            continue
-        elements = 0.5 if system["precision"] == "half" else 1.0
+        precision = system.get("precision", "float")
+        name = f"{system['system']} {precision}"
+        words = f"{system['system']} {system.get('hardware', '')}".split(";")[0]
         for model, steps in system["median_step_ms"].items():
-            if model not in document["models"] or "1" not in steps:
-                yield f"{name}, {model}: no counts, or no step of one device"
-                continue
-            for devices, step in steps.items():
-                if int(devices) == 1:
-                    continue
-                if system["system"] == "titan-xp" and int(devices) == 4:
-                    continue  # the table itself says that these are a fault of the machine
-                yield Cell(column=name, hardware=hardware, model=model, family=family_of(model), strategy="dp", batch=batch, devices=int(devices),
-                           seconds=step * 1e-3, single=steps["1"] * 1e-3, counts=tuple(document["models"][model].items()), elements=elements)
+            yield from cells_of_steps(document, system, name, words, model, devices_of(steps))
+
+
+def cells_of_steps(document, system, name, words, model, steps):
+    """The cells of one model on one system, or a line on why there is none."""
+    try:
+        counts = workloads.counts_of(model, document.get("models", {}))
+        if counts is None or 1 not in steps:
+            raise ValueError("no counts" if counts is None else "no step of one device")
+        machine = machines.machine_meant(words, max(steps))
+    except ValueError as reason:
+        yield f"{name}, {model}: {reason}"
+        return
+    batch = system.get("batch_per_device", document.get("batch_per_device", BATCH_OF_STEPS))
+    for devices, step in steps.items():
+        if devices == 1 or (system["system"] == "titan-xp" and devices == 4):
+            continue  # the table itself says that the four TITAN Xp are at fault
+        yield Cell(column=name, machine=machine, model=model, family=family_of(model), strategy="dp", batch=batch, devices=devices, seconds=step * 1e-3,
+                   single=steps[1] * 1e-3, counts=tuple(counts.items()), elements=0.5 if is_half(name) else 1.0, older_python=older_python(system))
+
+
+def older_python(row):
+    """By "python": "3.12" of a system or row; where it does not say, older than 3.11."""
+    version = re.match(r"(\d+)\.(\d+)", str(row.get("python", "")))
+    return 1.0 if version and tuple(map(int, version.groups())) >= (3, 11) else host_model.OLDER_PYTHON
+
+
+def is_half(words):
+    return re.search(r"\b(half|fp16|bf16)\b", words) is not None and "amp" not in words
 
 
 BATCH = re.compile(r"\bbatch (\d+)")
+BATCH_OF_BOUNDS = 128  # a device's, where a table has none
 
 
-def seconds_of(row, counts, batch, devices, figure):
-    if row["unit"].startswith("s/step"):
-        return figure
-    return devices * batch * counts["unit"] / figure
+UNITS = re.compile(r"(images|img|samples|sequences|sequence|seq|sentences|items|tokens|tok)/(s|sec)\b")
+
+
+def seconds_of(row, unit, batch, devices, figure):
+    """The step. `unit`: what one sample of the batch counts, such as its tokens."""
+    per_step = re.match(r"(s|ms)/(?:step|iter)", row["unit"])
+    if per_step:
+        return figure * (1e-3 if per_step.group(1) == "ms" else 1.0)
+    return devices * batch * unit / figure
+
+
+def unit_of(row, counts):
+    """How much of the row's unit a sample holds; throws ValueError where that is not known."""
+    counted = UNITS.match(row["unit"])
+    if not counted and not re.match(r"(s|ms)/(step|iter)", row["unit"]):
+        raise ValueError(f"'{row['unit']}' does not tell the time of a step")
+    if not counted or not counted.group(1).startswith("tok"):
+        return 1
+    unit = row.get("tokens_per_sample", counts["unit"] if counts["unit"] != 1 else None)
+    if unit is None:
+        raise ValueError("tokens/s, and how many tokens a sample has is not known (tokens_per_sample)")
+    return unit
 
 
 def without_wrapper(row):
@@ -124,44 +156,66 @@ def bucket_changes(document):
 
 def throughput_cells(document):
     for row in document["rows"]:
-        if "unit" not in row:
+        if "unit" not in row or "by_devices" not in row:
             continue  # a row of changes, not of figures
-        words = f"{row['model']} on {row['hardware']}, {row['precision']}"
-        counts, hardware = workloads.named(row["model"]), hardware_of(row["hardware"])
-        given = BATCH.search(row["hardware"])
-        batch = row["batch_per_device"] or (int(given.group(1)) if given else None)
-        if counts is None or counts["unit"] is None or hardware is None or "1" not in row["by_devices"]:
-            yield f"{words}: no counts of the model, no description of the machine, or no step of one device"
-            continue
-        software = row.get("software", "")
-        is_bound = batch is None or "real data" in software
-        batch = batch or 128
-        single = without_wrapper(row) or seconds_of(row, counts, batch, 1, row["by_devices"]["1"])
-        for devices, figure in row["by_devices"].items():
-            if int(devices) == 1:
-                continue
-            yield Cell(column=f"{row['model']} on {row['hardware']}, {row['precision']}, {batch}", hardware=hardware, model=row["model"],
-                       family=hardware, strategy=row["strategy"], batch=batch, devices=int(devices),
-                       seconds=seconds_of(row, counts, batch, int(devices), figure), single=single,
-                       elements=0.5 if row["precision"] == "half" else 1.0,
-                       counts=tuple(counts.items()), is_bound=is_bound, software=software)
+        words = f"{row['model']} on {row['hardware']}, {row.get('precision', 'fp32')}"
+        try:
+            yield from cells_of_row(document, row, words)
+        except ValueError as reason:
+            yield f"{words}: {reason}"
+
+
+def cells_of_row(document, row, words):
+    figures = devices_of(row["by_devices"])
+    own = {row["model"]: row["counts"]} if "counts" in row else document.get("models", {})
+    counts = workloads.counts_of(row["model"], own)
+    if counts is None or 1 not in figures:
+        raise ValueError("no counts of the model" if counts is None else "no figure of one device")
+    strategy = row.get("strategy", "ddp")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"'{strategy}' is none of {', '.join(STRATEGIES)}")
+    unit, machine = unit_of(row, counts), machines.machine_meant(row["hardware"], max(figures))
+    given, software, precision = BATCH.search(row["hardware"]), row.get("software", ""), row.get("precision", "fp32")
+    batch = row.get("batch_per_device") or (int(given.group(1)) if given else None)
+    is_bound = batch is None or "real data" in software
+    batch = batch or BATCH_OF_BOUNDS
+    single = without_wrapper(row) or seconds_of(row, unit, batch, 1, figures[1])
+    for devices, figure in figures.items():
+        if devices > 1:
+            yield Cell(column=f"{words}, {batch}", machine=machine, model=row["model"], family=machine.kind, strategy=strategy, batch=batch,
+                       devices=devices, seconds=seconds_of(row, unit, batch, devices, figure), single=single,
+                       elements=0.5 if is_half(precision) else 1.0, counts=tuple(counts.items()), is_bound=is_bound, software=software,
+                       older_python=older_python(row))
+
+
+def read_json(path):
+    """The document; throws ValueError for what is none."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            document = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"{path}: no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"{path}: no table (docs/method/published.md)")
+    return document
 
 
 def read(path):
     """(cells, lines on what is left out, the document) of a table in one of the forms; throws ValueError for another one."""
-    with open(path, encoding="utf-8") as file:
-        document = json.load(file)
+    document = read_json(path)
     try:
         return read_form(path, document)
     except KeyError as missing:
         raise ValueError(f"{path}: a row or system has no {missing} (docs/method/published.md)") from missing
+    except (AttributeError, TypeError) as wrong:
+        raise ValueError(f"{path}: a row or system is not as docs/method/published.md says: {wrong}") from wrong
 
 
 def read_form(path, document):
-    if "measured" in document and "models" in document:
+    if "measured" in document:
         found = list(dataparallel_cells(document))
     elif "rows" in document and any("by_devices" in row for row in document["rows"]):
         found = list(throughput_cells(document))
     else:
-        raise ValueError(f"{path}: no table of steps or of throughput by devices (docs/method/published.md)")
+        raise ValueError(f"{path}: no table of steps, of throughput by devices or of collectives (docs/method/published.md)")
     return [cell for cell in found if isinstance(cell, Cell)], [line for line in found if isinstance(line, str)], document
