@@ -24,8 +24,8 @@ namespace {
 // A workload is the user's choice; strategies and devices are compared for each workload.
 auto workload_of(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
-  return std::tuple(cell.backend, cell.model, cell.global_batch, summary.mode, summary.modelled,
-                    precision_suffix(cell));
+  return std::tuple(cell.backend, cell.model, cell.global_batch, summary.mode,
+                    models_but_lock(summary), precision_suffix(cell));
 }
 
 struct Tally {
@@ -188,7 +188,9 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
       }
       if (is_shown_equal(*pair)) ++total.equal;
     }
-    if (pairs.empty()) {
+    // A projection's base on one device is no comparison that is missing.
+    const bool is_base = cell->cell.is_simulated() && cell->cell.devices == 1;
+    if (pairs.empty() && !is_base) {
       text.workloads.push_back(
           fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", cell->cell.model,
                       cell->cell.global_batch, precision_suffix(cell->cell),

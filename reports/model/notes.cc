@@ -293,7 +293,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
                     "the same --out to go on",
                     missing, launches_planned(document.sweep)));
   }
-  add_load(lines, document.sweep);
+  if (!is_projected(summary)) add_load(lines, document.sweep);
   add_disturbed(lines, document);
   if (document.sweep.links && !document.sweep.links->reason.empty()) {
     lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);

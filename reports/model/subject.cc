@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
 constexpr std::string_view kCosts = "dispatch-cost";
+constexpr std::string_view kLink = "link";
 constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
@@ -38,6 +39,11 @@ std::string value_of(const results::Cell& cell, const std::string& option) {
 // Whether a figure with this option is no measurement of a machine.
 bool is_model(const options::Option& option) {
   return option.of.group == options::Group::kSimulation;
+}
+
+// Whether the option's value is costs of many kinds, which the command and the JSON have whole.
+bool is_long_costs(const results::Cell& cell, std::string_view option, std::string_view value) {
+  return cell.is_simulated() && option == kCosts && has_dispatch_kinds(value);
 }
 
 // The text " on 2 nodes (a, b)"; empty for one node.
@@ -75,10 +81,12 @@ std::string modelled_parts(const results::LaunchRecord& record) {
     std::string name(option.name);
     const std::string value = value_of(record.cell, name);
     if (!is_model(option) || value.empty()) continue;
+    const bool is_preset = name == kLink && value.find('@') != std::string::npos;
+    const bool is_long = is_long_costs(record.cell, name, value);
     std::ranges::replace(name, '-', ' ');
-    parts.push_back(value == "on" ? name : name + " " + value);
+    parts.push_back(value == "on" ? name : name + " " + (is_long ? "by kind" : value));
     // A preset link stretches time, so the cell's figures are not those of any machine.
-    if (value.find('@') != std::string::npos) parts.emplace_back("scaled");
+    if (is_preset) parts.emplace_back("scaled");
   }
   return join(parts.empty() ? record.modelled : parts, ", ");
 }
@@ -132,7 +140,7 @@ std::string strategy_label(const results::Cell& cell) {
   }
   for (const auto& [option, value] : cell.options) {
     if (option == kImplementation) continue;
-    const bool is_long = cell.is_simulated() && option == kCosts && has_dispatch_kinds(value);
+    const bool is_long = is_long_costs(cell, option, value);
     label += ", " + option + (is_long ? " by kind" : "=" + value);
   }
   if (cell.is_pretended()) label += ", pretended";

@@ -205,19 +205,6 @@ bool is_plainest(const CellSummary& summary, const std::vector<CellSummary>& cel
   });
 }
 
-// Whether both rest on the same models. The lock is none where one of the two has nothing to lock.
-bool same_models(const CellSummary& a, const CellSummary& b) {
-  if (a.modelled == b.modelled) return true;
-  const auto without_lock = [](const std::string& modelled) {
-    const std::size_t at = modelled.find(kLockWords);
-    return at == std::string::npos
-               ? modelled
-               : modelled.substr(0, at) + modelled.substr(at + kLockWords.size());
-  };
-  return shares_interpreter(a.cell) != shares_interpreter(b.cell) &&
-         without_lock(a.modelled) == without_lock(b.modelled);
-}
-
 // Whether the cell measured, is the plain strategy, and has no planted delay, whose figure fits no
 // machine.
 bool is_comparable(const CellSummary& summary, options::StrategyKind strategy,
@@ -377,10 +364,17 @@ bool is_open(const StrategyPair& pair) {
   return pair.ddp_verdict == stats::Verdict::kNotResolved && !pair.equal_within;
 }
 
+std::string models_but_lock(const CellSummary& summary) {
+  std::string models = summary.modelled;
+  const std::size_t at = models.find(kLockWords);
+  if (summary.cell.is_simulated() && at != std::string::npos) models.erase(at, kLockWords.size());
+  return models;
+}
+
 bool same_point(const CellSummary& a, const CellSummary& b) {
   return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
          a.cell.devices == b.cell.devices && a.cell.backend == b.cell.backend && a.mode == b.mode &&
-         same_models(a, b) && same_question(a.cell, b.cell);
+         models_but_lock(a) == models_but_lock(b) && same_question(a.cell, b.cell);
 }
 
 Summary summarize(const results::Document& document) {
@@ -431,7 +425,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, place)) {
     if (other.cell.strategy != name_of(kSingle) || other.launches == 0) continue;
-    if (other.mode != summary.mode || !same_models(other, summary) ||
+    if (other.mode != summary.mode || models_but_lock(other) != models_but_lock(summary) ||
         other.planted != summary.planted ||
         precision_of(other.cell) != precision_of(summary.cell) ||
         is_replayed(other.cell) != is_replayed(summary.cell) ||

@@ -135,6 +135,10 @@ void fill_medians(CellSummary& summary, const std::vector<const results::LaunchR
 [[nodiscard]] std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
                                                             const results::Cell& cell);
 
+// The cell's modelled parts, of a projected cell without the lock: that is one of dp's alone, and
+// parts no workloads and no curves.
+[[nodiscard]] std::string models_but_lock(const CellSummary& summary);
+
 // Whether two cells answer the same question on the same workload, devices and back end.
 [[nodiscard]] bool same_point(const CellSummary& a, const CellSummary& b);
 

@@ -202,7 +202,9 @@ std::string section(const ProjectionFormat& format, std::string_view title, std:
 }  // namespace
 
 std::string standing_of(const Decisions& decisions) {
-  const std::string given = "given their step of one device, the method errs";
+  const std::string given =
+      fmt::format("given their step of one device, {}, the method errs",
+                  decisions.knows_single_step ? "as here" : "which is described here");
   const std::string like = errors_of(decisions, true);
   const std::string others = errors_of(decisions, false);
   if (like.empty()) {
@@ -215,7 +217,8 @@ std::string standing_of(const Decisions& decisions) {
       decisions.gpu, given, like,
       others.empty()
           ? ""
-          : fmt::format("; no such system was compared otherwise: on others {}", others));
+          : fmt::format("; none was compared with the other strategy, and on others it errs {}",
+                        others));
 }
 
 std::string decision_sections(const Projection& projection, const ProjectionFormat& format) {

@@ -306,16 +306,6 @@ void append(Json& list, Json entries, const char* key, const std::string& letter
   }
 }
 
-// What is modelled, but for the lock of a projected strategy, which its label tells: dp's curve has
-// it, and stands beside ddp's.
-std::string models_of_curve(const CellSummary& cell) {
-  constexpr std::string_view kLockOfCurve = ", interpreter lock";
-  std::string models = cell.modelled;
-  const std::size_t at = models.find(kLockOfCurve);
-  if (cell.cell.is_simulated() && at != std::string::npos) models.erase(at, kLockOfCurve.size());
-  return models;
-}
-
 }  // namespace
 
 std::string conditions_of(const CellSummary& cell) {
@@ -323,7 +313,7 @@ std::string conditions_of(const CellSummary& cell) {
   if (cell.cell.backend != "host") text += ", " + cell.cell.backend;
   if (cell.oversubscribed) text += ", oversubscribed";
   if (!cell.planted.empty()) text += ", planted: " + cell.planted;
-  if (!cell.modelled.empty()) text += ", modelled: " + models_of_curve(cell);
+  if (!cell.modelled.empty()) text += ", modelled: " + models_but_lock(cell);
   return text;
 }
 

@@ -118,7 +118,7 @@ described() { "$tandem" project --step-bench "$fake" "$@"; }
 
 case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
-  like='^Projected, not measured. On published measurements of systems like this (A100 SXM4), given their step of one device, the method errs '
+  like='^Projected, not measured. On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
   head -n 1 out | grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" || die "its first line"
   grep -q '^interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
   grep -q '^dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
@@ -154,6 +154,8 @@ case_unlike() {
   grep -q '^peer access over PCIe' out || die "no change of links"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=4 --batch-per-device=32 --single-step=95ms --out=given
   grep -q 'single step of 95' out || die "the given step is not told"
+  head -n 1 out | grep -q 'given their step of one device, as here, the method errs' || die "its first line"
+  ! grep -q 'by a roofline' out || die "a given step is called described"
   ! grep -q 'From which batch on' out || die "other batches of a step that is of one"
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A user's own module in `tandem explain --module`: its export as a workload file, and both sides in one explanation.
+"""A user's own module in `tandem explain --module` and `tandem project --module`: its export as a workload file, both sides in
+one explanation, and its projection onto a machine that is not there.
 
     explained_module_test.py CASE TOOLS MPIEXEC TANDEM
 
@@ -87,6 +88,26 @@ class Case_exported(Explained):
     def test_the_optimizer_is_named_as_the_option_has_it_or_by_its_class(self):
         for function, name in (("plain", "sgd"), ("by_function", "sgd"), ("with_adam", "adam"), ("with_rmsprop", "RMSprop")):
             self.assertEqual(self.about(self.folder / f"own.py:{function}")["optimizer"], name)
+
+
+class Case_projected(Explained):
+    def test_a_module_is_projected_in_one_command(self):
+        done = self.run_it(TANDEM, "project", "--module=own.py:classified", "--hardware=dgx-a100", "--devices=1..16", "--batch-per-device=8,32",
+                           f"--with-torch={PYTHON}", "--out=out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\AProjected, not measured\. On published measurements of systems like this \(A100 SXM4\)")
+        self.assertRegex(done.stdout, r"(?m)^ +32 +16  ddp  ")
+        content = json.loads((self.folder / "out/own.workload.json").read_text())
+        self.assertNotIn("measured", content)  # its seconds on a core say nothing of the GPU
+        self.assertGreater(content["layers"][0]["forward"]["flops"], 0)
+        self.assertIn("own.workload.json#", (self.folder / "out/cells.csv").read_text())
+        self.assertEqual(content["modules"], 1)
+
+    def test_a_module_that_fails_leaves_nothing(self):
+        done = self.run_it(TANDEM, "project", "--module=own.py:missing", "--hardware=dgx-a100", "--batch-per-device=8", f"--with-torch={PYTHON}",
+                           "--out=out")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertFalse((self.folder / "out").exists())
 
 
 class Case_explained(Explained):

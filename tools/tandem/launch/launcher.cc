@@ -172,7 +172,9 @@ std::optional<LaunchOutcome> out_of_memory_outcome(const results::Cell& cell,
   LaunchOutcome outcome = failed(cell, child, reason);
   if (left) outcome.record = *left;
   outcome.record.status = Status::kSkipped;
-  outcome.record.reason = reason;
+  // A simulated record says what would fit.
+  const bool says_more = left && cell.is_simulated() && !left->reason.empty();
+  outcome.record.reason = says_more ? left->reason : reason;
   return outcome;
 }
 

@@ -35,7 +35,7 @@ std::string link_text(const char* latency, double bytes_per_second) {
 }
 
 // A change of an option.
-struct Change {
+struct OptionChange {
   std::string what;
   std::string strategy;  // whose; empty: dp's and ddp's
   std::string option;
@@ -46,21 +46,21 @@ bool is_nvlink(const NodeDescription& node) {
   return node.peer_link && node.peer_link->bandwidth.value > node.host_link.bandwidth.value;
 }
 
-std::vector<Change> changes_of_links(const NodeDescription& node) {
+std::vector<OptionChange> changes_of_links(const NodeDescription& node) {
   const double pcie = kPeerShareOfPcie * node.host_link.bandwidth.value;
   const std::string rate = fmt::format(" ({:.0f} GB/s)", pcie / 1e9);
   if (is_nvlink(node)) {
     return {{"PCIe in place of NVLink" + rate, "", "link", link_text(kPcieLatency, pcie)},
             {"no peer access: through the host", "", "p2p", "off"}};
   }
-  const Change nvlink{fmt::format("NVLink 3 between all ({:.0f} GB/s)", kNvlink3 / 1e9), "", "link",
-                      link_text(kNvlinkLatency, kNvlink3)};
+  const OptionChange nvlink{fmt::format("NVLink 3 between all ({:.0f} GB/s)", kNvlink3 / 1e9), "",
+                            "link", link_text(kNvlinkLatency, kNvlink3)};
   if (node.peer_link) return {nvlink, {"no peer access: through the host", "", "p2p", "off"}};
   return {nvlink, {"peer access over PCIe" + rate, "", "link", link_text(kPcieLatency, pcie)}};
 }
 
-std::vector<Change> changes_of(const DescribedSteps& steps) {
-  std::vector<Change> changes = changes_of_links(steps.machine.hardware.node);
+std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
+  std::vector<OptionChange> changes = changes_of_links(steps.machine.hardware.node);
   for (const char* size : {"1", "100"}) {
     changes.push_back({fmt::format("buckets of {} MiB in place of 25", size),
                        std::string(name_of(kDdp)), "bucket-mb", size});
@@ -181,7 +181,7 @@ void add_changes(reports::Projection& projection, const DescribedSteps& steps,
   const auto cell_of = [&](options::StrategyKind kind) {
     return described_cell(steps, name_of(kind), point.devices, point.share);
   };
-  for (const Change& change : changes_of(steps)) {
+  for (const OptionChange& change : changes_of(steps)) {
     for (const options::StrategyKind kind : {kDp, kDdp}) {
       const ProjectedCell* const base = projected(projection, cell_of(kind));
       const bool is_of_it = change.strategy.empty() || change.strategy == name_of(kind);

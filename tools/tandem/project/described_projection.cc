@@ -174,8 +174,11 @@ std::string costs_line(const DescribedTask& task) {
 std::vector<std::string> basis_of(const DescribedTask& task,
                                   const std::vector<LaunchRecord>& launches) {
   std::vector<std::string> basis;
+  const bool is_given = !task.options.single_step.empty();
   for (const std::string& line : basis_lines(launches)) {
-    if (!line.starts_with("dispatch cost") && line != "interpreter lock") basis.push_back(line);
+    const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock";
+    const bool is_of_described = line.starts_with("operations: described alone");
+    if (!is_told_below && !(is_given && is_of_described)) basis.push_back(line);
   }
   basis.push_back(costs_line(task));
   const int gpus = task.steps.machine.hardware.node.gpus.value;

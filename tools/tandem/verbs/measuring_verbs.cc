@@ -218,6 +218,51 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                    }});
 }
 
+// Of a model or module on a described machine.
+void add_described(CLI::App& project, ProjectOptions& options) {
+  project
+      .add_option("--model", options.model,
+                  "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
+                  "--batch-per-device")
+      ->type_name("MODEL");
+  project
+      .add_option("--module", options.module,
+                  "in place of FOLDER: your module, exported first; a function, FILE.py:FUNCTION "
+                  "or MODULE:FUNCTION, that returns the module and an example batch")
+      ->type_name("FUNCTION");
+  project.add_option("--precision", options.precision, "of a model or module: fp32, tf32 or bf16")
+      ->type_name("NAME");
+  project
+      .add_option("--single-step", options.single_step,
+                  "of a model or module: what a step of one such device takes, as measured or "
+                  "published, to which operations are scaled; of one --batch-per-device")
+      ->type_name("TIME");
+  project
+      .add_option(
+          "--dispatch-cost", options.dispatch_cost,
+          "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
+          "it, or off; default: as measured on pretended devices, scaled to published steps")
+      ->type_name("COSTS|off");
+  project
+      .add_option("--with-torch", options.torch,
+                  "of --module: the python that has torch; default: python3")
+      ->type_name("PYTHON");
+}
+
+// Of a folder's measurements.
+void add_held_out(CLI::App& project, ProjectOptions& options) {
+  project
+      .add_option("--launches", options.launches,
+                  "times that the operations of each model are timed, a process each")
+      ->type_name("COUNT")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostCalibrationLaunches));
+  project
+      .add_flag("--check{5%}", options.check,
+                "hold out alone, and end with 1 where the mean error is above this")
+      ->type_name("PERCENT");
+}
+
 void add_project(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<ProjectOptions>();
   CLI::App& project = add_command(
@@ -237,16 +282,7 @@ void add_project(CLI::App& app, Verbs& verbs) {
            "Exit status: 0 projected, 1 nothing could be simulated or --check is above its bar, "
            "2 wrong usage, 130 interrupted."});
   project.add_option("FOLDER", options->source, "of tandem run, or a results.json");
-  project
-      .add_option("--model", options->model,
-                  "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
-                  "--batch-per-device")
-      ->type_name("MODEL");
-  project
-      .add_option("--module", options->module,
-                  "in place of FOLDER: your module, exported first; a function, FILE.py:FUNCTION "
-                  "or MODULE:FUNCTION, that returns the module and an example batch")
-      ->type_name("FUNCTION");
+  add_described(project, *options);
   project
       .add_option("--out", options->out,
                   "where calibrations, projection.md and the simulated launches go; default: "
@@ -254,19 +290,13 @@ void add_project(CLI::App& app, Verbs& verbs) {
       ->type_name("FOLDER");
   project
       .add_option("--devices", options->devices,
-                  "project 1, 2, 4, ... devices up to COUNT, or those of a list; default: 8")
-      ->type_name("COUNT|1..COUNT|COUNTS");
+                  "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; default: 8")
+      ->type_name("COUNTS");
   project
       .add_option("--hardware", options->hardware,
                   "the devices, by a name that 'tandem list hardware' has or a file that describes "
                   "them, in place of the calibrated machine; nothing is held out then")
       ->type_name("NAME|FILE");
-  project
-      .add_option("--launches", options->launches,
-                  "times that the operations of each model are timed, a process each")
-      ->type_name("COUNT")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostCalibrationLaunches));
   project
       .add_option("--link", options->link,
                   "the link between projected devices, such as 20us:1GBps, in place of the "
@@ -281,27 +311,7 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "samples of a device to project, such as 8,32, in place of the measured cells'")
       ->type_name("COUNTS")
       ->delimiter(',');
-  project.add_option("--precision", options->precision, "of a model or module: fp32, tf32 or bf16")
-      ->type_name("NAME");
-  project
-      .add_option("--single-step", options->single_step,
-                  "of a model or module: what a step of one such device takes, as measured or "
-                  "published, to which operations are scaled; of one --batch-per-device")
-      ->type_name("TIME");
-  project
-      .add_option(
-          "--dispatch-cost", options->dispatch_cost,
-          "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
-          "it, or off; default: as measured on pretended devices, scaled to published steps")
-      ->type_name("COSTS|off");
-  project
-      .add_option("--with-torch", options->torch,
-                  "of --module: the python that has torch; default: python3")
-      ->type_name("PYTHON");
-  project
-      .add_flag("--check{5%}", options->check,
-                "hold out alone, and end with 1 where the mean error is above this")
-      ->type_name("PERCENT");
+  add_held_out(project, *options);
   add_step_bench(project, options->step_bench);
   verbs.push_back({&project, [options](const Call& call) {
                      options->command = call.command;

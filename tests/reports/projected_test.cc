@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "reports/answer/report.h"
+#include "reports/model/projection.h"
+#include "reports/model/subject.h"
+#include "reports/render/decision_text.h"
+#include "tests/reports/synthetic.h"
+
+namespace tandem::reports {
+namespace {
+
+// A document of a projection onto described hardware: the interpreter's lock is dp's alone.
+results::Document projected(double dp, double ddp) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.04}, 32).add("dp", 2, {dp}).add("ddp", 2, {ddp});
+  results::Document document = synthetic.document();
+  for (results::LaunchRecord& record : document.launches) {
+    record.cell.backend = results::kSimulated;
+    record.cell.options = {{"dispatch-cost", "call:8us,gather:9us"}, {"hardware", "dgx-a100#0"}};
+    if (record.cell.strategy == "dp") record.cell.options["interpreter-lock"] = "on";
+  }
+  document.sweep.context.custom = {{kStanding, "Projected, not measured. No system like yours"},
+                                   {kHalfWidths, "dp:0.3,ddp:0.4"}};
+  return document;
+}
+
+TEST(Projected, DpWithTheLockIsComparedWithDdpThatHasNone) {
+  const Report report = make_report(projected(0.12, 0.05));
+  ASSERT_EQ(report.summary.comparisons.size(), 1);
+  const StrategyPair& pair = report.summary.comparisons.front();
+  EXPECT_NEAR(pair.ddp_speed.center, 2.4, 1e-9);
+  ASSERT_TRUE(pair.ddp_speed.interval);
+  EXPECT_NEAR(pair.ddp_speed.interval->low, 2.4 / std::exp(0.5), 1e-9);  // 3, 4, 5
+  EXPECT_EQ(pair.ddp_verdict, stats::Verdict::kFaster);
+}
+
+TEST(Projected, ADifferenceWithinTheErrorsIsNotResolved) {
+  const Report report = make_report(projected(0.07, 0.05));
+  ASSERT_EQ(report.summary.comparisons.size(), 1);
+  EXPECT_EQ(report.summary.comparisons.front().ddp_verdict, stats::Verdict::kNotResolved);
+}
+
+TEST(Projected, StepsHaveTheIntervalsOfTheirStrategyAndOneDeviceHasNone) {
+  const Report report = make_report(projected(0.12, 0.05));
+  for (const CellSummary& cell : report.summary.cells) {
+    EXPECT_EQ(cell.median_step.interval.has_value(), cell.cell.devices > 1) << cell.cell.name();
+  }
+}
+
+TEST(Projected, TheFirstWordsSayWhatStandsBehindIt) {
+  const Report report = make_report(projected(0.12, 0.05));
+  EXPECT_EQ(report.verdict.subject, "Projected, not measured. No system like yours");
+}
+
+TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
+  Decisions decisions{.gpu = "H100 SXM5"};
+  decisions.standing = {
+      {.strategy = "dp", .systems = 4, .steps = 323, .mean = 0.105, .most = 0.54},
+      {.strategy = "ddp", .is_like = true, .systems = 1, .steps = 3, .mean = 0.059, .most = 0.073}};
+  const std::string words = standing_of(decisions);
+  EXPECT_NE(words.find("systems like this (H100 SXM5)"), std::string::npos);
+  EXPECT_NE(words.find("errs by 5.9 % on average, by 7 % at most for ddp (1 system, 3 steps)"),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words.find("on others it errs by 10.5 % on average, by 54 % at most for dp"),
+            std::string::npos)
+      << words;
+  decisions.standing.pop_back();
+  EXPECT_NE(standing_of(decisions).find("No system like yours (H100 SXM5) was ever compared"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem::reports
