@@ -12,7 +12,10 @@
 
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
+#include "reports/render/html_parts.h"
+#include "reports/render/page_data.h"
 #include "reports/text/format.h"
+#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -184,19 +187,38 @@ constexpr std::string_view kStepWords =
     "device. Clocks, skew among ranks and contention beyond the description are in them as far as "
     "those systems had them. Of the bound: its step over this one. Without the interpreter: the "
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
-    "path.\n\n";
+    "path.";
 
 constexpr std::string_view kChangedWords =
     "Each row simulates the base again with one thing changed. A difference smaller than the "
-    "intervals above is a direction, no more.\n\n";
+    "intervals above is a direction, no more.";
 
 constexpr std::string_view kLeastBatchWords =
     "The least power of two from which on so many devices take less time than one device takes for "
-    "the whole batch.\n\n";
+    "the whole batch.";
 
-std::string section(const ProjectionFormat& format, std::string_view title, std::string_view words,
-                    const TextTable& table) {
-  return fmt::format("{}{}\n\n{}{}\n", format.heading, title, words, format.table(table));
+// A section with its words and its table.
+struct DecisionSection {
+  Heading heading;  // its hint are the words
+  TextTable table;
+};
+
+// Those that have rows.
+std::vector<DecisionSection> sections_of(const Projection& projection) {
+  const Decisions& decisions = *projection.decisions;
+  std::vector<DecisionSection> sections{
+      {{"projected", "Projected steps", kStepWords}, steps_table(projection)},
+      {{"changes", "Change one thing", kChangedWords}, changes_table(decisions)},
+      {{"least-batches", "From which batch on devices pay", kLeastBatchWords},
+       least_batch_table(decisions)}};
+  std::erase_if(sections,
+                [](const DecisionSection& section) { return section.table.rows.empty(); });
+  return sections;
+}
+
+std::string without_stop(std::string sentence) {
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return sentence;
 }
 
 }  // namespace
@@ -222,20 +244,30 @@ std::string standing_of(const Decisions& decisions) {
 }
 
 std::string decision_sections(const Projection& projection, const ProjectionFormat& format) {
-  const Decisions& decisions = *projection.decisions;
   std::string text;
   for (const std::string& line : answers(projection)) text += line + "\n";
   if (!text.empty()) text = fmt::format("{}Answer\n\n{}\n", format.heading, text);
-  if (projection.cells.empty()) return text;
-  text += section(format, "Projected steps", kStepWords, steps_table(projection));
-  if (!decisions.changes.empty()) {
-    text += section(format, "Change one thing", kChangedWords, changes_table(decisions));
-  }
-  if (!decisions.least_batches.empty()) {
-    text += section(format, "From which batch on devices pay", kLeastBatchWords,
-                    least_batch_table(decisions));
+  for (const DecisionSection& section : sections_of(projection)) {
+    text += fmt::format("{}{}\n\n{}\n\n{}\n", format.heading, section.heading.title,
+                        section.heading.hint, format.table(section.table));
   }
   return text;
+}
+
+std::string decision_page(const Projection& projection, const Report& report) {
+  const PageData data = page_data(report);
+  const std::string standing = without_stop(standing_of(*projection.decisions));
+  const std::string header = fmt::format(
+      "<header>\n<p class=\"eyebrow\">Tandem &middot; projection of {}</p>\n<h1>{}</h1>\n{}{}"
+      "</header>\n",
+      escape_html(projection.source), escape_html(standing),
+      list_html("verdict", answers(projection)), list_html("notes", projection.basis));
+  std::string sections = scaling_chart("", "");
+  for (const DecisionSection& section : sections_of(projection)) {
+    sections += section_html(section.heading,
+                             table_html(section.table, section.heading.title, "projection.md has"));
+  }
+  return page_html("Projected: " + projection.source, header, sections, data);
 }
 
 }  // namespace tandem::reports

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "reports/answer/report.h"
 #include "reports/model/projection.h"
 #include "reports/text/table.h"
 
@@ -25,5 +26,9 @@ struct ProjectionFormat {
 // All sections. The projection has decisions.
 [[nodiscard]] std::string decision_sections(const Projection& projection,
                                             const ProjectionFormat& format);
+
+// The page for decisions: what stands behind the figures, the answer, the curves of the report of
+// the simulated launches, and all sections as tables. The projection has decisions.
+[[nodiscard]] std::string decision_page(const Projection& projection, const Report& report);
 
 }  // namespace tandem::reports

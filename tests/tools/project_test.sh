@@ -130,11 +130,14 @@ case_model() {
   grep -q '^no interpreter lock .* dp ' out || die "no change of the lock"
   grep -q '^two such nodes .* 16 devices' out || die "no change of nodes"
   [ "$(grep -c '^ *8  *ddp  *[0-9]* ' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices"
-  for page in projection.md report.md report.html results.json; do
+  for page in projection.md projection.html report.md report.html results.json; do
     grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
   done
+  for section in 'Change one thing' 'From which batch on devices pay' 'no interpreter lock'; do
+    grep -q "$section" described/projection.html || die "the page lacks '$section'"
+  done
   ! grep -q '"backend": *"[^s]' described/results.json || die "a launch that is not simulated"
-  grep -q '^simulated,' described/cells.csv || grep -q ',simulated,' described/cells.csv || die "the CSV does not say simulated"
+  ! tail -n +2 described/cells.csv | grep -v simulated || die "a row of the CSV does not say simulated"
 }
 
 # The costs of the interpreter slow dp, and their switch takes them away.

@@ -17,6 +17,7 @@
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/subject.h"
+#include "reports/render/decision_text.h"
 #include "reports/render/projection_text.h"
 #include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/report/output_folder.h"
@@ -135,7 +136,12 @@ void write_projection(const reports::Projection& projection, const reports::Sign
     told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
   }
   document.launches = std::move(launches);
-  out.write(reports::make_report(std::move(document)));
+  const reports::Report report = reports::make_report(std::move(document));
+  if (projection.decisions) {
+    results::replace_file(out.folder() / "projection.html",
+                          reports::decision_page(projection, report));
+  }
+  out.write(report);
 }
 
 }  // namespace tandem::cli

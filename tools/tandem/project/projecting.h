@@ -46,7 +46,8 @@ struct ProjectionPlace {
 [[nodiscard]] std::vector<std::string> basis_lines(
     const std::vector<results::LaunchRecord>& launches);
 
-// Writes projection.md and, where there are launches, a results document with its page.
+// Writes projection.md and, where there are launches, a results document with its page, and of a
+// projection with decisions their page, projection.html.
 void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
                       std::vector<results::LaunchRecord> launches, const ProjectionPlace& place);
 
