@@ -239,6 +239,11 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
     for (const std::string& line : scaled_link_notes(document)) lines.push_back(line);
   }
+  if (any_measured(summary, [](const CellSummary& cell) { return cell.half_width.has_value(); })) {
+    lines.emplace_back(
+        "projected intervals: of errors on published steps, which nine in ten stay below, and not "
+        "95 % of launches");
+  }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
     lines.emplace_back(
         "efficiency above 100 % (against single): more devices also bring more cache, or the "

@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kUsualPrecision = "fp32";
 constexpr std::string_view kCosts = "dispatch-cost";
+constexpr std::string_view kHardware = "hardware";
 constexpr std::string_view kLink = "link";
 constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
@@ -139,9 +140,10 @@ std::string strategy_label(const results::Cell& cell) {
     label += ", " + cell.launch;
   }
   for (const auto& [option, value] : cell.options) {
-    if (option == kImplementation) continue;
-    const bool is_long = is_long_costs(cell, option, value);
-    label += ", " + option + (is_long ? " by kind" : "=" + value);
+    // What is modelled tells a projected cell's machine and costs, which all beside it share.
+    const bool is_shared = cell.is_simulated() && option == kHardware;
+    if (option == kImplementation || is_shared || is_long_costs(cell, option, value)) continue;
+    label += ", " + option + "=" + value;
   }
   if (cell.is_pretended()) label += ", pretended";
   if (cell.is_simulated()) label += ", simulated";

@@ -189,6 +189,10 @@ constexpr std::string_view kStepWords =
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
     "path.";
 
+constexpr std::string_view kBandWords =
+    "Bands here are no intervals over launches: they are the errors on published steps, which nine "
+    "in ten stay below.";
+
 constexpr std::string_view kChangedWords =
     "Each row simulates the base again with one thing changed. A difference smaller than the "
     "intervals above is a direction, no more.";
@@ -262,7 +266,7 @@ std::string decision_page(const Projection& projection, const Report& report) {
       "</header>\n",
       escape_html(projection.source), escape_html(standing),
       list_html("verdict", answers(projection)), list_html("notes", projection.basis));
-  std::string sections = scaling_chart("", "");
+  std::string sections = scaling_chart(fmt::format("<p class=\"hint\">{}</p>\n", kBandWords), "");
   for (const DecisionSection& section : sections_of(projection)) {
     sections += section_html(section.heading,
                              table_html(section.table, section.heading.title, "projection.md has"));

@@ -24,8 +24,6 @@ using results::Cell;
 
 constexpr std::int64_t kMostShare = 1024;  // samples of a device that are tried
 
-// Bandwidth between peers over PCIe, of that of a copy to the host, as in the catalogue.
-constexpr double kPeerShareOfPcie = 0.8;
 constexpr const char* kPcieLatency = "5700ns";
 constexpr const char* kNvlinkLatency = "3400ns";
 constexpr double kNvlink3 = 264e9;  // bytes per second, as in the catalogue
@@ -47,7 +45,7 @@ bool is_nvlink(const NodeDescription& node) {
 }
 
 std::vector<OptionChange> changes_of_links(const NodeDescription& node) {
-  const double pcie = kPeerShareOfPcie * node.host_link.bandwidth.value;
+  const double pcie = node.host_link.bandwidth.value;  // peers over PCIe, as copies to the host
   const std::string rate = fmt::format(" ({:.0f} GB/s)", pcie / 1e9);
   if (is_nvlink(node)) {
     return {{"PCIe in place of NVLink" + rate, "", "link", link_text(kPcieLatency, pcie)},
