@@ -16,6 +16,7 @@ import unittest
 import baselines
 import collectives
 import errors
+import host_model
 import machines
 import tables
 import workloads
@@ -155,6 +156,13 @@ class Figures(unittest.TestCase):
         self.assertEqual(sum(workloads.shares(1000, 7)), 1000)
         self.assertEqual(workloads.shares(2, 4), [1, 1, 1, 1])
 
+    def test_whole_pretended_steps_give_the_figures_of_the_method(self):
+        factors, once = host_model.fitted()
+        for group, wanted in (("replica", 1.70), ("call", 1.27), ("autograd", 1.14)):
+            self.assertAlmostEqual(factors[group], wanted, delta=0.005)
+        self.assertAlmostEqual(1e3 * once, 1.9, delta=0.05)
+        self.assertIn(f"autograd:{2 * factors['autograd'] * host_model.COSTS['autograd']:.4f}us", host_model.costs(2.0))
+
     def test_the_largest_tensor_is_where_the_model_has_it(self):
         counts = {"largest_tensor": 64 * 1024, "largest_index": 1}
         self.assertEqual(workloads.sizes_of(counts, 68 * 1024, 3, 1.0), [2048, 64 * 1024, 2048])
@@ -168,6 +176,17 @@ class Simulated(Harness):
         self.assertIn("dgx-a100 float: 6 steps", done.stdout)
         self.assertIn("simulated, costs measured on pretended devices", done.stdout)
         self.assertEqual(len((self.folder / "steps.csv").read_text().splitlines()), 7)
+
+    def test_a_step_of_one_device_that_is_short_lowers_what_the_host_takes(self):
+        done = self.run_on({"measured": [{"system": "quick", "hardware": "RTX 4090", "median_step_ms": {"resnet18": {"1": 4.0, "2": 12.0}}}]})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("simulated, fitted to other systems", done.stdout)
+        self.assertNotIn("not simulated", done.stdout)
+
+    def test_what_cannot_be_simulated_is_left_out_with_the_reason(self):
+        done = self.run_on(throughput(by_devices={"1": 320000, "2": 620000}))
+        self.assertIn("not simulated, nothing fitted", done.stdout)
+        self.assertIn("--single-step", done.stdout)
 
     def test_a_table_that_is_wrong_is_told(self):
         done = self.run_on(few_steps(2.0), f"--check={BAR}")
