@@ -87,6 +87,8 @@ class Rules(Harness):
         self.assertEqual((cell.of["parameters"], cell.of["leaf_modules"], cell.of["buffers"]), (1000, 3, 0))
         self.assertEqual(self.only(throughput(model="ResNet-50 v1.5")).of["parameters"], 25557032)
         self.assertEqual(self.only(throughput(model="vgg16_bn")).of["parameter_tensors"], 58)
+        self.assertEqual(self.only(throughput(model="GPT-2 124M")).of["parameter_tensors"], 148)
+        self.assertIn("no counts of the model", self.only(throughput(model="GPT-2 medium")))
 
     def test_tokens_tell_a_step_by_the_tokens_of_a_sample(self):
         cell = self.only(throughput(unit="tokens/s", tokens_per_sample=64, model="BERT-large", by_devices={"1": 1000, "2": 2000}))
