@@ -58,7 +58,7 @@ std::string because(const std::vector<Reason>& reasons) {
   const std::string where = alike.size() == reasons.size()
                                 ? ""
                                 : fmt::format("in {} of {} ", alike.size(), reasons.size());
-  return fmt::format(", {}because {} spends {} % of its step {}", where,
+  return fmt::format(", {}above all because {} spends {} % of its step {}", where,
                      alike.front()->slower->cell.strategy, percents(alike), doing_in(phase));
 }
 

@@ -137,7 +137,7 @@ class Sample(probes.PageTest):
         self.assertLess(places[2], 1000)
         texts = self.browser.evaluate("Array.from(document.querySelectorAll('p.overall'), (one) => one.textContent)")
         self.assertIn("mlp-base, batch 64, 2 devices (dp 0.87x", texts[0])
-        self.assertIn("because dp spends 9 to 27 % of its step adding gradients on device 0", texts[1])
+        self.assertIn("above all because dp spends 9 to 27 % of its step adding gradients on device 0", texts[1])
 
     def test_the_picture_has_one_device_the_most_devices_and_their_intervals(self):
         change(self.browser, "phase-chart", "model", "mlp-base")

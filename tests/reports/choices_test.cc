@@ -40,7 +40,8 @@ TEST(Reason, IsThePhaseOfTheSlowerOneThatTakesMore_AsAShareOfItsStep) {
   Synthetic synthetic;
   add_with_phase(synthetic, 64, "reduce", 0.001);
   EXPECT_EQ(choices_of(synthetic).overall,
-            "ddp is faster than dp in the one comparison on 2 devices, because dp spends 30 % of "
+            "ddp is faster than dp in the one comparison on 2 devices, above all because dp spends "
+            "30 % of "
             "its step adding gradients on device 0.");
 }
 
@@ -59,8 +60,9 @@ TEST(Reason, OfMostComparisons_SaysOfHowMany) {
   add_with_phase(synthetic, 256, "reduce", 0.001);
   EXPECT_THAT(
       choices_of(synthetic).overall,
-      HasSubstr("in all 3 comparisons on 2 devices, in 2 of 3 because dp spends 30 % of its "
-                "step adding gradients on device 0."));
+      HasSubstr(
+          "in all 3 comparisons on 2 devices, in 2 of 3 above all because dp spends 30 % of its "
+          "step adding gradients on device 0."));
 }
 
 TEST(Reason, WithoutPhasesOrWithoutALeader_IsAbsent) {
