@@ -144,6 +144,18 @@ TEST(NcclModel, AnEndpointsLatencyCountsAtEachHopBetweenNodes) {
   EXPECT_NEAR(latency_of(Bytes{4}, 35e-6) - latency_of(Bytes{4}, 0), 4 * 35e-6, 1e-9);
 }
 
+TEST(NcclModel, ChainsTakeTheModelsTime_WithoutTheCorrectionOfAllReduces) {
+  const System system = system_named("dgx-a100", 4);
+  for (const Call call : {Call::kBroadcast, Call::kReduce}) {
+    const double modelled = modelled_seconds(choice_of(system, call, mib(10)), mib(10));
+    const double time = static_cast<double>(time_of(system, call, mib(10)).count()) * 1e-9;
+    EXPECT_NEAR(time / modelled, 1, 1e-4);
+  }
+  const double modelled = modelled_seconds(choice_of(system, Call::kAllReduce, mib(10)), mib(10));
+  EXPECT_GT(static_cast<double>(time_of(system, Call::kAllReduce, mib(10)).count()) * 1e-9,
+            1.5 * modelled);
+}
+
 TEST(NcclModel, MoreBytesNeverTakeLess) {
   for (const CatalogueEntry& node : catalogue_nodes()) {
     const HardwareDescription hardware = catalogued_hardware(node.name, "--hardware");
