@@ -11,8 +11,7 @@ namespace tandem::bench {
 namespace {
 
 void run_step(Single& single, HeldStart& start) {
-  single.step();
-  start.open();
+  start.run([&] { single.step(); });
   single.synchronize();
   static_cast<void>(single.collect_phases());
 }

@@ -152,11 +152,13 @@ class Sampling {
       start_.hold();
     }
     const TimePoint start = Clock::now();
-    marks_.begin(marked);
-    single_.step();
-    marks_.end();
-    StepTime time{.enqueuing = seconds_since(start)};
-    start_.open();
+    StepTime time;
+    start_.run([&] {
+      marks_.begin(marked);
+      single_.step();
+      marks_.end();
+      time.enqueuing = seconds_since(start);
+    });
     single_.synchronize();
     time.own = seconds_since(start) - marks_.exchange_seconds();
     time.slowest = in_step_ == nullptr ? time.own : std::max(time.own, in_step_->end_step());

@@ -134,14 +134,22 @@ std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
 
 TextTable choice_table(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {
   TextTable table({"workload", ">one device", ">dp", ">ddp", ">bound", "use", ">factor [95 %]"});
+  std::size_t left_out = 0;
   for (const StrategyPair* pair : pairs) {
-    if (!counts(*pair) || table.rows.size() == kMostRows) continue;
+    if (!counts(*pair)) continue;
+    if (table.rows.size() == kMostRows) {
+      ++left_out;
+      continue;
+    }
     const Use use = use_of(*pair);
     table.rows.push_back(
         {place_of(*pair),
          step_text(baseline_of(*pair->ddp, pair->ddp->cell.global_batch, summary.cells)),
          step_text(pair->dp), step_text(pair->ddp), step_text(bound_of(*pair, summary)), use.what,
          use.factor});
+  }
+  if (left_out > 0) {
+    table.rows.push_back({fmt::format("and {} more", left_out), "-", "-", "-", "-", "-", "-"});
   }
   return table;
 }

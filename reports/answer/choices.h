@@ -19,10 +19,11 @@ namespace tandem::reports {
 // where none is.
 [[nodiscard]] std::string slower_text(const std::vector<const StrategyPair*>& pairs);
 
-// A row per comparison on several devices, a dozen at most: the median steps of one device, dp, ddp
-// and the bound, what to use, and its speed over the other strategy's, or one device's speed over
-// the faster strategy's. A figure that is_too_wide() says so; other tables have it. Pretended GPUs
-// have no row, since their times say nothing about speed.
+// A row per comparison on several devices, of a dozen at most, and one that says how many more
+// there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over
+// the other strategy's, or one device's speed over the faster strategy's. A figure that
+// is_too_wide() says so; other tables have it. Pretended GPUs have no row, since their times say
+// nothing about speed.
 [[nodiscard]] TextTable choice_table(const Summary& summary,
                                      const std::vector<const StrategyPair*>& pairs);
 

@@ -190,7 +190,8 @@ std::string scaling_chart(const std::string& above, const std::string& below) {
 
 std::string phase_picture() {
   return chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
-         "<p class=\"hint\">Mean step by phase, with its 95 % interval. Blue and grey are work "
+         "<p class=\"hint\">Mean step by phase, with its 95 % interval; the table below has "
+         "medians. Blue and grey are work "
          "that "
          "one device has too; warm colours and violet are what parallelism adds.</p>\n";
 }

@@ -118,6 +118,18 @@ TEST(Choices, WiderThanAFactorOfThree_SayNothing) {
   EXPECT_EQ(table.rows[0][6], "too wide to say");
 }
 
+TEST(Choices, BeyondADozen_AreCounted) {
+  Synthetic synthetic;
+  for (int i = 0; i < 15; ++i) {
+    const int batch = 64 + i;
+    synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}, batch);
+    synthetic.add("ddp", 2, {0.050, 0.0505, 0.0495}, batch);
+  }
+  const TextTable table = choices_of(synthetic).choices;
+  ASSERT_EQ(table.rows.size(), 13);
+  EXPECT_EQ(table.rows.back()[0], "and 3 more");
+}
+
 TEST(Choices, StandInAllThreeOutputs_BelowTheSentence) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.060, 0.0606, 0.0594}).add("ddp", 2, {0.050, 0.0505, 0.0495});
