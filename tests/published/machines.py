@@ -13,9 +13,6 @@ NETWORKS = json.loads((CATALOGUE / "machines.json").read_text(encoding="utf-8"))
 # Machines to rent, by the GPUs that their owners name.
 RENTED = {"p3.16xlarge": "dgx-1-16gb", "p3dn.24xlarge": "dgx-1", "p4d.24xlarge": "dgx-a100-40gb", "p4de.24xlarge": "dgx-a100",
           "p5.48xlarge": "dgx-h100", "p5en.48xlarge": "hgx-h200"}
-# The network of nodes of which a table does not say what joins them: the adapters of NVIDIA's datasheets.
-USUAL_NETWORKS = {"dgx-1": "4xib-100g", "dgx-2": "8xib-100g", "dgx-a100": "8xib-200g", "dgx-h100": "8xib-400g", "hgx-h200": "8xib-400g",
-                  "dgx-b200": "8xib-400g"}
 NCCL_SHARE = 0.12  # GB/s that NCCL counts for a Gb/s of a network (src/graph/topo.h)
 MOST_SLOTS = 16    # of a box; more GPUs are several nodes
 NAMED_SPEEDS = {"fdr": 56, "edr": 100, "hdr": 200, "ndr": 400}
@@ -157,7 +154,7 @@ def cluster(node, nodes, words):
     """Several nodes, by the network that the words have or by the usual one of such nodes."""
     told, assumed = network_meant(words), ()
     if told is None:
-        usual = USUAL_NETWORKS.get(re.sub(r"-(\d+gb|p100)$", "", node))
+        usual = NODES[node].get("usual_network")
         if usual is None:
             raise Unknown(f"{nodes} nodes of {node}, and '{words}' does not say what joins them")
         told, assumed = (usual, None), (f"{nodes} nodes joined by {usual}",)

@@ -8,6 +8,7 @@ import copy
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -226,6 +227,32 @@ class Simulated(Harness):
         done = self.run_on({"rows": []})
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no table of steps, of throughput", done.stderr)
+
+
+class Projections(unittest.TestCase):
+    """What the programs carry is of the constants that stand beside: else project_errors has to run again."""
+
+    def setUp(self):
+        self.told = json.loads((machines.CATALOGUE / "published.json").read_text(encoding="utf-8"))["interpreter"]
+        self.fitted = json.loads((HERE / "constants.json").read_text(encoding="utf-8"))
+
+    def test_the_factors_are_those_of_the_fits(self):
+        self.assertEqual(self.told["scale"], self.fitted["dp_default"]["scale"])
+        of_gpus = {}
+        for column in self.fitted["dp"].values():
+            node = next(node for name, node in machines.NODES.items() if machines.Machine(name).kind == column["machine"])
+            gpu = re.sub(r" \d+GB$", "", machines.GPUS[node["gpu"]]["name"])
+            of_gpus.setdefault(gpu, []).append(column["all"]["scale"])
+        self.assertEqual(self.told["scales"].keys(), of_gpus.keys())
+        for gpu, scales in of_gpus.items():
+            self.assertAlmostEqual(self.told["scales"][gpu], sum(scales) / len(scales), delta=0.001)
+
+    def test_the_costs_are_those_of_pretended_devices(self):
+        costs = {kind: float(cost.removesuffix("us")) for kind, cost in (one.split(":") for one in host_model.costs().split(","))}
+        costs["ddp-hook"] = costs["autograd"] / host_model.COSTS["autograd"] * host_model.COSTS["ddp-hook"]
+        self.assertEqual(self.told["costs"].keys(), costs.keys())
+        for kind, cost in costs.items():
+            self.assertAlmostEqual(float(self.told["costs"][kind].removesuffix("ns")), 1000 * cost, delta=1)
 
 
 if __name__ == "__main__":
