@@ -18,11 +18,13 @@ std::optional<PublishedErrors> errors_in(const JsonValue& rows, std::string_view
                                          std::string_view gpu) {
   for (const JsonValue& row : rows) {
     if (row.at("strategy").text() != strategy || row.at("gpu").text() != gpu) continue;
-    return PublishedErrors{.systems = static_cast<int>(row.at("systems").whole(1, 1'000'000)),
-                           .steps = static_cast<int>(row.at("steps").whole(1, 1'000'000)),
-                           .mean = row.at("mean").number(),
-                           .most = row.at("most").number(),
-                           .half_width = row.at("half_width").number()};
+    return PublishedErrors{
+        .systems = static_cast<int>(row.at("systems").whole(1, 1'000'000)),
+        .steps = static_cast<int>(row.at("steps").whole(1, 1'000'000)),
+        .mean = row.at("mean").number(),
+        .most = row.at("most").number(),
+        .half_width = row.at("half_width").number(),
+        .most_devices = static_cast<int>(row.at("most_devices").whole(2, 1'000'000))};
   }
   return std::nullopt;
 }

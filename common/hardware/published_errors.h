@@ -16,9 +16,12 @@ namespace tandem {
 struct PublishedErrors {
   int systems = 0;
   int steps = 0;
-  double mean = 0;        // of |projected / published - 1|
-  double most = 0;        // the largest
-  double half_width = 0;  // on logs: the next error stays below it with 90 % probability
+  double mean = 0;  // of |projected / published - 1|
+  double most = 0;  // the largest
+  // On logs: the next error stays below it with 90 % probability; of fewer than nine steps it is
+  // the largest error.
+  double half_width = 0;
+  int most_devices = 0;  // of a compared step
 };
 
 // The errors of a strategy, "dp" or "ddp", on systems with this GPU, named as descriptions name it;
@@ -26,7 +29,8 @@ struct PublishedErrors {
 [[nodiscard]] std::optional<PublishedErrors> errors_on_systems_with(std::string_view strategy,
                                                                     std::string_view gpu);
 
-// The errors of a strategy where no figure of the predicted system went into the prediction.
+// The errors of a strategy on all compared systems, where the interpreter's factor of a prediction
+// was that of systems with other GPUs.
 [[nodiscard]] PublishedErrors errors_elsewhere(std::string_view strategy);
 
 // The GPU's name without its memory's size: "A100 SXM4" of "A100 SXM4 80GB".

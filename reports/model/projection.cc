@@ -74,8 +74,8 @@ void add_published_intervals(Projection& projection) {
     if (cell.cell.devices == 1) continue;
     for (const PublishedStanding& standing : projection.decisions->standing) {
       if (standing.strategy != cell.cell.strategy) continue;
-      const double factor = std::exp(standing.half_width);
-      cell.interval = stats::Interval{cell.seconds / factor, cell.seconds * factor};
+      cell.interval = projected_interval(cell.seconds, standing.half_width, cell.cell.devices,
+                                         standing.most_devices);
     }
   }
 }

@@ -54,7 +54,8 @@ struct PublishedStanding {
   int steps = 0;
   double mean = 0;  // of |projected / published - 1|
   double most = 0;
-  double half_width = 0;  // on logs
+  double half_width = 0;  // on logs, of as many devices as those steps had, or fewer
+  int most_devices = 0;   // that those steps had
 };
 
 // A projected step with one thing changed.
@@ -66,13 +67,14 @@ struct ChangedStep {
   std::string reason{};  // why not
 };
 
-// From which batch on several devices are faster than one on the whole batch.
+// The least batch at which several devices are faster than one on the whole batch.
 struct LeastBatch {
   std::string strategy;
   int devices = 0;
   std::int64_t most_tried = 0;          // samples of a device
   std::optional<std::int64_t> share{};  // samples of a device; absent: not up to the most
-  double times_as_fast = 0;             // there; 0: one device does not hold the batch
+  double times_as_fast = 0;             // there; 0: one device does not hold the batch, see reason
+  std::string reason{};                 // of the step that could not be simulated, if one
 };
 
 // What a projection onto described hardware says beside its steps.

@@ -67,7 +67,7 @@ inline constexpr const char* kImplementation = "implementation";
 inline constexpr const char* kStanding = "tandem_standing";
 
 // The key of a projection's context under which stand the half widths on logs of the intervals of
-// projected figures, by strategy: "dp:0.157,ddp:0.064".
+// projected figures, by strategy, and up to how many devices each is: "dp:0.157:8,ddp:0.064:16".
 inline constexpr const char* kHalfWidths = "tandem_half_widths";
 
 // The first words of every verdict: of a projection what stands behind it, else the hardware behind

@@ -16,6 +16,7 @@
 #include "common/stats/looks.h"
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
+#include "reports/model/hold_out.h"
 #include "reports/model/marks.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -36,14 +37,19 @@ stats::Interval around(double center, double half_width) {
   return {center / factor, center * factor};
 }
 
-// The half width that a projection's document tells of a strategy, "dp:0.157,ddp:0.064".
+// The half width of a cell's interval, by what a projection's document tells of its strategy and up
+// to how many devices, "dp:0.157:8,ddp:0.064:16".
 std::optional<double> told_half_width(const results::Document& document,
-                                      const std::string& strategy) {
+                                      const results::Cell& cell) {
   const auto told = document.sweep.context.custom.find(kHalfWidths);
   if (told == document.sweep.context.custom.end()) return std::nullopt;
   for (const std::string_view part : split(told->second, ',')) {
-    const std::size_t colon = part.find(':');
-    if (part.substr(0, colon) == strategy) return parse_number<double>(part.substr(colon + 1));
+    const std::vector<std::string_view> told_of = split(part, ':');
+    if (told_of.size() != 3 || told_of[0] != cell.strategy) continue;
+    const auto width = parse_number<double>(told_of[1]);
+    const auto most_devices = parse_number<int>(told_of[2]);
+    if (!width || !most_devices || *most_devices < 1) return std::nullopt;
+    return std::log(projected_interval(1, *width, cell.devices, *most_devices).high);
   }
   return std::nullopt;
 }
@@ -52,7 +58,7 @@ std::optional<double> told_half_width(const results::Document& document,
 void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Document& document) {
   for (CellSummary& cell : cells) {
     if (!cell.cell.is_simulated() || cell.cell.devices == 1 || cell.launches == 0) continue;
-    cell.half_width = told_half_width(document, cell.cell.strategy);
+    cell.half_width = told_half_width(document, cell.cell);
     if (!cell.half_width) continue;
     for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
       figure->interval = around(figure->center, *cell.half_width);

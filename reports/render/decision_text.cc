@@ -47,9 +47,12 @@ std::string decision_label(const results::Cell& cell) {
 }
 
 std::string errors_text(const PublishedStanding& standing) {
-  return fmt::format("by {:.1f} % on average, by {:.0f} % at most for {} ({}, {})",
-                     100 * standing.mean, 100 * standing.most, standing.strategy,
-                     count_text(standing.systems, "system"), count_text(standing.steps, "step"));
+  const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
+  return fmt::format(
+      "by {:.1f} % on average, by {:.0f} % at most for {} ({}, {}{})", 100 * standing.mean,
+      100 * standing.most, standing.strategy, count_text(standing.systems, "system"),
+      count_text(standing.steps, "step"),
+      are_few ? ", too few for 90 %: its interval is no narrower than elsewhere" : "");
 }
 
 std::string errors_of(const Decisions& decisions, bool of_like) {
@@ -170,21 +173,24 @@ TextTable least_batch_table(const Decisions& decisions) {
   for (const LeastBatch& least : decisions.least_batches) {
     const std::string devices = std::to_string(least.devices);
     if (!least.share) {
+      const std::string tried =
+          least.most_tried > 0 ? fmt::format("none up to {}", least.most_tried) : "none";
       table.rows.push_back(
-          {devices, least.strategy, fmt::format("none up to {}", least.most_tried), "-", "-"});
+          {devices, least.strategy, tried, "-", least.reason.empty() ? "-" : least.reason});
       continue;
     }
     table.rows.push_back({devices, least.strategy, std::to_string(*least.share),
                           std::to_string(*least.share * least.devices),
                           least.times_as_fast > 0 ? fmt::format("{:.2f}", least.times_as_fast)
-                                                  : "one device does not hold it"});
+                                                  : "one device: " + least.reason});
   }
   return table;
 }
 
 constexpr std::string_view kStepWords =
     "Intervals: the errors on published steps, which nine in ten stay below, given the step of one "
-    "device. Clocks, skew among ranks and contention beyond the description are in them as far as "
+    "device; as wide again with each doubling beyond the devices of those steps. Clocks, skew "
+    "among ranks and contention beyond the description are in them as far as "
     "those systems had them. Of the bound: its step over this one. Without the interpreter: the "
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
     "path.";
@@ -198,8 +204,8 @@ constexpr std::string_view kChangedWords =
     "intervals above is a direction, no more.";
 
 constexpr std::string_view kLeastBatchWords =
-    "The least power of two from which on so many devices take less time than one device takes for "
-    "the whole batch.";
+    "The least power of two at which so many devices take less time than one device takes for the "
+    "whole batch; larger ones are not tried.";
 
 // A section with its words and its table.
 struct DecisionSection {
@@ -213,7 +219,7 @@ std::vector<DecisionSection> sections_of(const Projection& projection) {
   std::vector<DecisionSection> sections{
       {{"projected", "Projected steps", kStepWords}, steps_table(projection)},
       {{"changes", "Change one thing", kChangedWords}, changes_table(decisions)},
-      {{"least-batches", "From which batch on devices pay", kLeastBatchWords},
+      {{"least-batches", "The least batch at which devices pay", kLeastBatchWords},
        least_batch_table(decisions)}};
   std::erase_if(sections,
                 [](const DecisionSection& section) { return section.table.rows.empty(); });

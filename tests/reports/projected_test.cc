@@ -23,7 +23,7 @@ results::Document projected(double dp, double ddp) {
     if (record.cell.strategy == "dp") record.cell.options["interpreter-lock"] = "on";
   }
   document.sweep.context.custom = {{kStanding, "Projected, not measured. No system like yours"},
-                                   {kHalfWidths, "dp:0.3,ddp:0.4"}};
+                                   {kHalfWidths, "dp:0.3:2,ddp:0.4:2"}};
   return document;
 }
 
@@ -50,6 +50,16 @@ TEST(Projected, StepsHaveTheIntervalsOfTheirStrategyAndOneDeviceHasNone) {
   }
 }
 
+TEST(Projected, IntervalsGrowWithEachDoublingBeyondThePublishedSteps) {
+  results::Document document = projected(0.12, 0.05);
+  document.sweep.context.custom[kHalfWidths] = "dp:0.3:2,ddp:0.4:1";
+  const Report report = make_report(std::move(document));
+  for (const CellSummary& cell : report.summary.cells) {
+    if (cell.cell.strategy == "dp") EXPECT_NEAR(cell.half_width.value_or(0), 0.3, 1e-9);
+    if (cell.cell.strategy == "ddp") EXPECT_NEAR(cell.half_width.value_or(0), 0.8, 1e-9);
+  }
+}
+
 TEST(Projected, TheFirstWordsSayWhatStandsBehindIt) {
   const Report report = make_report(projected(0.12, 0.05));
   EXPECT_EQ(report.verdict.subject, "Projected, not measured. No system like yours");
@@ -62,8 +72,10 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
       {.strategy = "ddp", .is_like = true, .systems = 1, .steps = 3, .mean = 0.059, .most = 0.073}};
   const std::string words = standing_of(decisions);
   EXPECT_NE(words.find("systems like this (H100 SXM5)"), std::string::npos);
-  EXPECT_NE(words.find("errs by 5.9 % on average, by 7 % at most for ddp (1 system, 3 steps)"),
-            std::string::npos)
+  EXPECT_NE(
+      words.find(
+          "errs by 5.9 % on average, by 7 % at most for ddp (1 system, 3 steps, too few for 90 %"),
+      std::string::npos)
       << words;
   EXPECT_NE(words.find("on others it errs by 10.5 % on average, by 54 % at most for dp"),
             std::string::npos)

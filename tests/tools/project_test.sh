@@ -127,13 +127,13 @@ case_model() {
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
   grep -q '^PCIe in place of NVLink .* dp ' out || die "no change of links"
   grep -q '^buckets of 1 MiB in place of 25 .* ddp ' out || die "no change of buckets"
-  grep -q '^no interpreter lock .* dp ' out || die "no change of the lock"
+  grep -q '^threads without a shared lock .* dp ' out || die "no change of the lock"
   grep -q '^two such nodes .* 16 devices' out || die "no change of nodes"
   [ "$(grep -c '^ *8  *ddp  *[0-9]* ' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices"
   for page in projection.md projection.html report.md report.html results.json; do
     grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
   done
-  for section in 'Change one thing' 'From which batch on devices pay' 'no interpreter lock'; do
+  for section in 'Change one thing' 'The least batch at which devices pay' 'threads without a shared lock'; do
     grep -q "$section" described/projection.html || die "the page lacks '$section'"
   done
   ! grep -q '"backend": *"[^s]' described/results.json || die "a launch that is not simulated"
@@ -146,7 +146,7 @@ case_costs() {
   grep -q '^ *8  *4  *dp  *.* ms .* ms ' out || die "the step without the interpreter is not beside"
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --dispatch-cost=off --out=without
   grep -q '^interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
-  ! grep -q 'no interpreter lock' out || die "a lock without costs"
+  ! grep -q 'threads without a shared lock' out || die "a lock without costs"
   step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
   awk -v with="$(step with)" -v without="$(step without)" 'BEGIN { exit !(without > 0 && with > 1.2 * without) }' || die "dp takes $(step with) ms with and $(step without) ms without the interpreter"
 }
@@ -159,7 +159,7 @@ case_unlike() {
   grep -q 'single step of 95' out || die "the given step is not told"
   head -n 1 out | grep -q 'given their step of one device, as here, the method errs' || die "its first line"
   ! grep -q 'by a roofline' out || die "a given step is called described"
-  ! grep -q 'From which batch on' out || die "other batches of a step that is of one"
+  ! grep -q 'The least batch at which' out || die "other batches of a step that is of one"
 }
 
 case_described_refuses() {
@@ -188,6 +188,8 @@ case_described_refuses() {
   one_line "the links are the hardware's"
   expect 2 on_a100 --batch-per-device=8 --check=5%
   one_line 'nothing was measured that could be held out'
+  expect 2 on_a100 --batch-per-device=8 --launches=3
+  one_line '--launches=3: described operations are not timed'
   expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much
   one_line '--dispatch-cost'
   expect 1 on_a100 --batch-per-device=100000

@@ -24,12 +24,9 @@ using results::Cell;
 
 constexpr std::int64_t kMostShare = 1024;  // samples of a device that are tried
 
-constexpr const char* kPcieLatency = "5700ns";
-constexpr const char* kNvlinkLatency = "3400ns";
-constexpr double kNvlink3 = 264e9;  // bytes per second, as in the catalogue
-
-std::string link_text(const char* latency, double bytes_per_second) {
-  return fmt::format("{}:{:.1f}GBps", latency, bytes_per_second / 1e9);
+// As --link takes it.
+std::string link_text(const LinkDescription& link) {
+  return fmt::format("{}ns:{:.1f}GBps", link.latency.value.count(), link.bandwidth.value / 1e9);
 }
 
 // A change of an option.
@@ -45,16 +42,18 @@ bool is_nvlink(const NodeDescription& node) {
 }
 
 std::vector<OptionChange> changes_of_links(const NodeDescription& node) {
-  const double pcie = node.host_link.bandwidth.value;  // peers over PCIe, as copies to the host
-  const std::string rate = fmt::format(" ({:.0f} GB/s)", pcie / 1e9);
+  const std::string pcie = link_text(node.host_link);  // peers over PCIe, as copies to the host
+  const std::string rate = fmt::format(" ({:.0f} GB/s)", node.host_link.bandwidth.value / 1e9);
   if (is_nvlink(node)) {
-    return {{"PCIe in place of NVLink" + rate, "", "link", link_text(kPcieLatency, pcie)},
+    return {{"PCIe in place of NVLink" + rate, "", "link", pcie},
             {"no peer access: through the host", "", "p2p", "off"}};
   }
-  const OptionChange nvlink{fmt::format("NVLink 3 between all ({:.0f} GB/s)", kNvlink3 / 1e9), "",
-                            "link", link_text(kNvlinkLatency, kNvlink3)};
+  const LinkDescription link = catalogued_link("nvlink-3");
+  const OptionChange nvlink{
+      fmt::format("NVLink 3 between all ({:.0f} GB/s)", link.bandwidth.value / 1e9), "", "link",
+      link_text(link)};
   if (node.peer_link) return {nvlink, {"no peer access: through the host", "", "p2p", "off"}};
-  return {nvlink, {"peer access over PCIe" + rate, "", "link", link_text(kPcieLatency, pcie)}};
+  return {nvlink, {"peer access over PCIe" + rate, "", "link", pcie}};
 }
 
 std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
@@ -64,8 +63,8 @@ std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
                        std::string(name_of(kDdp)), "bucket-mb", size});
   }
   if (!steps.costs.empty()) {
-    changes.push_back(
-        {"no interpreter lock", std::string(name_of(kDp)), "interpreter-lock", "off"});
+    changes.push_back({"threads without a shared lock (simulated; no published step tells it)",
+                       std::string(name_of(kDp)), "interpreter-lock", "off"});
   }
   return changes;
 }
@@ -127,33 +126,49 @@ const ProjectedCell* projected(const reports::Projection& projection, const Cell
   return found == projection.cells.end() ? nullptr : &*found;
 }
 
-// Steps that were simulated once, by the names of their cells; 0 where a step does not fit.
+// A simulated step, or why there is none.
+struct KnownStep {
+  double seconds = 0;
+  results::Status status{};
+  std::string reason{};
+};
+
+// Steps that were simulated once, by the names of their cells.
 class KnownSteps {
  public:
   explicit KnownSteps(const Launcher& launcher) : launcher_(launcher) {}
 
-  [[nodiscard]] double seconds(const Cell& cell) {
-    const auto [place, is_new] = known_.try_emplace(cell.name(), 0);
-    if (is_new) place->second = step_seconds(simulate({cell}, launcher_).front());
+  [[nodiscard]] const KnownStep& step(const Cell& cell) {
+    const auto [place, is_new] = known_.try_emplace(cell.name());
+    if (is_new) {
+      const results::LaunchRecord record = simulate({cell}, launcher_).front();
+      place->second = {step_seconds(record), record.status, record.reason};
+    }
     return place->second;
   }
 
  private:
   const Launcher& launcher_;
-  std::map<std::string, double> known_{};
+  std::map<std::string, KnownStep> known_{};
 };
 
 reports::LeastBatch least_batch(const DescribedSteps& steps, options::StrategyKind strategy,
                                 int devices, KnownSteps& known) {
   reports::LeastBatch least{.strategy = std::string(name_of(strategy)), .devices = devices};
   for (std::int64_t share = 1; share <= kMostShare; share *= 2) {
-    const double together = known.seconds(described_cell(steps, name_of(strategy), devices, share));
-    if (together == 0) return least;
+    const KnownStep& together =
+        known.step(described_cell(steps, name_of(strategy), devices, share));
+    least.reason = together.reason;
+    if (together.seconds == 0) return least;
+    const KnownStep& alone =
+        known.step(described_cell(steps, name_of(kSingle), 1, share * devices));
+    least.reason = alone.reason;
+    const bool does_not_fit = alone.status == results::Status::kSkipped;
+    if (alone.seconds == 0 && !does_not_fit) return least;
     least.most_tried = share;
-    const double alone = known.seconds(described_cell(steps, name_of(kSingle), 1, share * devices));
-    if (alone > 0 && alone <= together) continue;
+    if (!does_not_fit && alone.seconds <= together.seconds) continue;
     least.share = share;
-    least.times_as_fast = alone / together;
+    least.times_as_fast = alone.seconds / together.seconds;
     return least;
   }
   return least;

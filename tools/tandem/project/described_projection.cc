@@ -105,7 +105,7 @@ std::string export_of(const DescribedTask& task) {
 
 DescribedTask task_of(const ProjectOptions& options) {
   DescribedTask task{.options = options};
-  task.devices = device_counts(options.devices.empty() ? "8" : options.devices);
+  task.devices = device_counts(options.devices);
   task.steps = {.machine = machine_for(options.hardware, task.devices.back()),
                 .model = {},
                 .precision = options.precision,
@@ -140,14 +140,19 @@ void check_cell(const DescribedTask& task, const Interrupts& interrupts) {
 
 reports::PublishedStanding standing_of(const std::string& strategy, const std::string& gpu) {
   const auto like = errors_on_systems_with(strategy, gpu);
-  const PublishedErrors errors = like ? *like : errors_elsewhere(strategy);
+  const PublishedErrors others = errors_elsewhere(strategy);
+  const PublishedErrors errors = like.value_or(others);
+  const bool is_wider_elsewhere =
+      errors.steps < reports::kFewestForNinety && others.half_width > errors.half_width;
+  const PublishedErrors& of_width = is_wider_elsewhere ? others : errors;
   return {.strategy = strategy,
           .is_like = like.has_value(),
           .systems = errors.systems,
           .steps = errors.steps,
           .mean = errors.mean,
           .most = errors.most,
-          .half_width = errors.half_width};
+          .half_width = of_width.half_width,
+          .most_devices = of_width.most_devices};
 }
 
 reports::Decisions decisions_of(const DescribedTask& task) {

@@ -47,8 +47,6 @@ using results::Cell;
 using results::LaunchRecord;
 using results::Status;
 
-constexpr std::string_view kUsualDevices = "8";
-
 // What was measured, and what is asked of it.
 struct ProjectTask {
   const ProjectOptions& options;
@@ -94,10 +92,11 @@ std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
 ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells,
                          const Interrupts& interrupts) {
   ProjectionBasis basis{.hardware = task.options.hardware};
+  const int launches = task.options.launches.value_or(kUsualCalibrationLaunches);
   if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
     const std::filesystem::path file = task.place.out / ("calibration-" + precision + ".json");
-    const CalibratedModels missing = missing_in(file, models, task.options.launches);
+    const CalibratedModels missing = missing_in(file, models, launches);
     if (!missing.empty()) {
       check_on_this_machine(task);
       const OutputFolder out(task.place.out);
@@ -105,7 +104,7 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
                 {.step_bench = task.place.step_bench,
                  .backend = task.measured.front()->cell.backend,
                  .model_files = task.place.model_files,
-                 .launches = task.options.launches,
+                 .launches = launches,
                  .logs = out.logs()},
                 interrupts);
     }
@@ -243,7 +242,7 @@ void check_subject(const ProjectOptions& options) {
   if (given != 1) {
     fail(ErrorKind::kUsage,
          "tandem project: give one of FOLDER (of tandem run), --model and --module, such as tandem "
-         "project --model=resnet50 --hardware=dgx-a100");
+         "project --model=resnet50 --hardware=dgx-a100 --batch-per-device=32");
   }
   const bool is_of_described = options.source.empty();
   for (const auto& [flag, value] : {std::pair{"--precision", &options.precision},
@@ -252,6 +251,10 @@ void check_subject(const ProjectOptions& options) {
                                     {"--with-torch", &options.torch}}) {
     if (is_of_described || value->empty()) continue;
     fail(ErrorKind::kUsage, "{}={}: a FOLDER's cells have their own; leave it out", flag, *value);
+  }
+  if (is_of_described && options.launches) {
+    fail(ErrorKind::kUsage, "--launches={}: described operations are not timed; leave it out",
+         *options.launches);
   }
   if (is_of_described && !options.check.empty()) {
     fail(ErrorKind::kUsage, "--check={}: nothing was measured that could be held out; give FOLDER",
@@ -303,15 +306,12 @@ int run(const ProjectTask& task) {
   const Interrupts interrupts;
   const bool is_check = !task.options.check.empty();
   const std::vector<Cell> beyond =
-      is_check
-          ? std::vector<Cell>{}
-          : cells_to_project(task.measured,
-                             ProjectionAsked{.devices = device_counts(task.options.devices.empty()
-                                                                          ? kUsualDevices
-                                                                          : task.options.devices),
-                                             .bucket_mb = task.options.bucket_mb,
-                                             .shares = task.options.shares,
-                                             .link = task.options.link});
+      is_check ? std::vector<Cell>{}
+               : cells_to_project(task.measured,
+                                  ProjectionAsked{.devices = device_counts(task.options.devices),
+                                                  .bucket_mb = task.options.bucket_mb,
+                                                  .shares = task.options.shares,
+                                                  .link = task.options.link});
   check_link(task, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());

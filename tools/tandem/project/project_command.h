@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tandem::cli {
+
+// Launches that time each model's operations where --launches does not say.
+inline constexpr int kUsualCalibrationLaunches = 5;
 
 struct ProjectOptions {
   // What is projected, one of these: a folder of tandem run; a built-in model or a workload file; a
@@ -13,15 +17,15 @@ struct ProjectOptions {
   std::string source;
   std::string model;
   std::string module;
-  std::string out;       // empty: `projected` in the folder, or a new one
-  std::string hardware;  // a name or file; empty: the calibrated machine
-  std::string devices;   // as device_counts() reads them; empty: the usual ones
+  std::string out;            // empty: `projected` in the folder, or a new one
+  std::string hardware;       // a name or file; empty: the calibrated machine
+  std::string devices = "8";  // as device_counts() reads them
   // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
   std::string precision;
   std::string single_step;
   std::string dispatch_cost;
   std::string torch;
-  int launches = 5;                      // that time each model's operations
+  std::optional<int> launches{};         // that time each model's operations
   std::string link;                      // in place of the measured cells'
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'

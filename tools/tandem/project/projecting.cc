@@ -131,7 +131,7 @@ void write_projection(const reports::Projection& projection, const reports::Sign
     told[reports::kStanding] = std::move(standing);
     std::vector<std::string> widths;
     for (const reports::PublishedStanding& one : projection.decisions->standing) {
-      widths.push_back(fmt::format("{}:{}", one.strategy, one.half_width));
+      widths.push_back(fmt::format("{}:{}:{}", one.strategy, one.half_width, one.most_devices));
     }
     told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "common/command_line/parsing.h"
@@ -253,9 +255,10 @@ void add_described(CLI::App& project, ProjectOptions& options) {
 void add_held_out(CLI::App& project, ProjectOptions& options) {
   project
       .add_option("--launches", options.launches,
-                  "times that the operations of each model are timed, a process each")
+                  fmt::format("of FOLDER: times that the operations of each model are timed, a "
+                              "process each; default: {}",
+                              kUsualCalibrationLaunches))
       ->type_name("COUNT")
-      ->capture_default_str()
       ->check(whole_number(1, kMostCalibrationLaunches));
   project
       .add_flag("--check{5%}", options.check,
