@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -22,27 +23,80 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kVersion = 2;
 constexpr Bytes kMost = gib(4);
 constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;  // ns: the sum of two is a number
+constexpr std::int64_t kLongestLogTime = 1'000'000'000;      // ns
+constexpr std::int64_t kMostOfSize = std::int64_t{1} << 40;  // bytes, or elements of a tensor
+constexpr std::int64_t kMostBlocks = std::int64_t{1} << 32;
+constexpr std::int64_t kMostThreads = 1 << 16;  // of a block
+constexpr std::int64_t kMostTerms = std::int64_t{1} << 60;
+constexpr std::int64_t kMostRanks = 1 << 20;
+constexpr std::size_t kMostExtents = 16;
+constexpr std::int64_t kMostThreadNumber = std::numeric_limits<int>::max();
 constexpr int kHost = -1;
 
+// A handle or a number that only names something.
 std::int64_t number_at(const JsonValue& line, std::string_view key) {
   return line.at(key).whole(-1, kMostNumber);
 }
 
 Nanoseconds time_at(const JsonValue& line, std::string_view key) {
-  return Nanoseconds{line.at(key).whole(0, kMostNumber)};
+  return Nanoseconds{line.at(key).whole(0, kLatest)};
+}
+
+std::int64_t size_at(const JsonValue& line, std::string_view key) {
+  return line.at(key).whole(0, kMostOfSize);
+}
+
+Bytes bytes_at(const JsonValue& line) { return Bytes{size_at(line, "bytes")}; }
+
+// The product of extents; complains at `place` where it is over `most`.
+std::int64_t checked_product(const JsonValue& place, std::initializer_list<std::int64_t> extents,
+                             std::int64_t most) {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) {
+    if (__builtin_mul_overflow(product, extent, &product) || product > most) {
+      place.complain(fmt::format("has a product over {}, which no GPU takes", most));
+    }
+  }
+  return product;
 }
 
 Extents extents_at(const JsonValue& operation, std::string_view key) {
   Extents extents;
   const auto found = operation.find(key);
   if (!found) return extents;
-  for (const JsonValue extent : *found) extents.push_back(extent.whole(0, kMostNumber));
+  if (found->size() > kMostExtents) {
+    found->complain(
+        fmt::format("has {} extents, and at most {} are read", found->size(), kMostExtents));
+  }
+  std::int64_t product = 1;
+  for (const JsonValue extent : *found) {
+    extents.push_back(extent.whole(0, kMostOfSize));
+    product = checked_product(*found, {product, extents.back()}, kMostOfSize);
+  }
   return extents;
 }
 
-std::int64_t product_of_extents(const JsonValue& line, std::string_view key) {
+std::int64_t product_of_extents(const JsonValue& line, std::string_view key, std::int64_t most) {
+  const JsonValue extents = line.at(key);
   std::int64_t product = 1;
-  for (const JsonValue extent : line.at(key)) product *= extent.whole(0, kMostNumber);
+  for (const JsonValue extent : extents) {
+    product = checked_product(extents, {product, extent.whole(0, most)}, most);
+  }
+  return product;
+}
+
+MatrixProduct product_of(const JsonValue& line) {
+  const MatrixProduct product{.m = size_at(line, "m"),
+                              .n = size_at(line, "n"),
+                              .k = size_at(line, "k"),
+                              .batch = size_at(line, "batch"),
+                              .type = {}};
+  const auto& [m, n, k, batch, type] = product;
+  checked_product(line, {m, k, batch}, kMostOfSize);
+  checked_product(line, {k, n, batch}, kMostOfSize);
+  checked_product(line, {m, n, batch}, kMostOfSize);
+  checked_product(line, {m, n, batch, k}, kMostTerms);
   return product;
 }
 
@@ -121,11 +175,10 @@ class LogReader {
            process_.file, told, kVersion);
     }
     process_.pid = number_at(line, "pid");
-    process_.log_time = time_at(line, "own");
+    process_.log_time = Nanoseconds{line.at("own").whole(0, kLongestLogTime)};
     for (const JsonValue gpu : line.at("visible")) {
       visible_.push_back(static_cast<int>(gpu.whole(0, 1 << 16)));
     }
-    process_.gpus = static_cast<int>(visible_.size());
   }
 
   std::string_view kept(std::string_view text) {
@@ -144,15 +197,16 @@ class LogReader {
 
   void take_call(const JsonValue& line, std::string_view what) {
     const std::string_view function = kept(line.at("call").text());
-    process_.calls.push_back({.time = time_at(line, "t"),
-                              .duration = time_at(line, "ns"),
-                              .cpu = time_at(line, "cpu"),
-                              .cpu_duration = time_at(line, "cpu_ns"),
-                              .thread = static_cast<int>(number_at(line, "thread")),
-                              .function = function,
-                              .device = device_at(line, "device"),
-                              .stream = number_at(line, "stream"),
-                              .asked = asked_of(line, what, function)});
+    process_.calls.push_back(
+        {.time = time_at(line, "t"),
+         .duration = time_at(line, "ns"),
+         .cpu = time_at(line, "cpu"),
+         .cpu_duration = time_at(line, "cpu_ns"),
+         .thread = static_cast<int>(line.at("thread").whole(-1, kMostThreadNumber)),
+         .function = function,
+         .device = device_at(line, "device"),
+         .stream = number_at(line, "stream"),
+         .asked = asked_of(line, what, function)});
   }
 
   Asked asked_of(const JsonValue& line, std::string_view what, std::string_view function) {
@@ -167,25 +221,23 @@ class LogReader {
   Asked device_work_of(const JsonValue& line, std::string_view what, std::string_view function) {
     if (what == "launch") {
       return KernelLaunch{.kernel = kept(line.at("kernel").text()),
-                          .threads = product_of_extents(line, "block"),
-                          .blocks = product_of_extents(line, "grid"),
-                          .elements = number_at(line, "elements")};
+                          .threads = product_of_extents(line, "block", kMostThreads),
+                          .blocks = product_of_extents(line, "grid", kMostBlocks),
+                          .elements = size_at(line, "elements")};
     }
     if (what == "product") {
-      return MatrixProduct{.m = number_at(line, "m"),
-                           .n = number_at(line, "n"),
-                           .k = number_at(line, "k"),
-                           .batch = number_at(line, "batch"),
-                           .type = kept(line.at("type").text())};
+      MatrixProduct product = product_of(line);
+      product.type = kept(line.at("type").text());
+      return product;
     }
     if (what == "convolution" || what == "library") return library_call_of(line);
     if (what == "copy") {
-      return MemoryCopy{.size = Bytes{number_at(line, "bytes")},
+      return MemoryCopy{.size = bytes_at(line),
                         .from = device_at(line, "from"),
                         .to = device_at(line, "to"),
                         .blocks = function.find("Async") == std::string_view::npos};
     }
-    if (what == "fill") return MemoryFill{Bytes{number_at(line, "bytes")}};
+    if (what == "fill") return MemoryFill{bytes_at(line)};
     if (what == "event") return EventRecord{number_at(line, "event")};
     if (what == "wait") return EventWait{number_at(line, "event")};
     if (what == "group") return GroupEnd{number_at(line, "group")};
@@ -194,10 +246,11 @@ class LogReader {
   }
 
   Asked collective_of(const JsonValue& line) {
+    const std::int64_t ranks = line.at("ranks").whole(1, kMostRanks);
     return RankCollective{.name = kept(line.at("collective").text()),
-                          .size = Bytes{number_at(line, "bytes")},
-                          .rank = static_cast<int>(number_at(line, "rank")),
-                          .ranks = static_cast<int>(number_at(line, "ranks")),
+                          .size = bytes_at(line),
+                          .rank = static_cast<int>(line.at("rank").whole(0, ranks - 1)),
+                          .ranks = static_cast<int>(ranks),
                           .communicator = number_at(line, "communicator"),
                           .group = number_at(line, "group")};
   }
@@ -228,6 +281,17 @@ std::vector<fs::path> files_of(const fs::path& source) {
 }
 
 }  // namespace
+
+LoggedProcess parse_call_log(std::string_view text, std::string source) {
+  LoggedProcess process{.file = std::move(source)};
+  LogReader reader(process);
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    reader.take(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  reader.finish();
+  return process;
+}
 
 LoggedProcess read_call_log(const fs::path& file) {
   LoggedProcess process{.file = file.string()};

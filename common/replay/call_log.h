@@ -136,7 +136,6 @@ struct MarkedStep {
 struct LoggedProcess {
   std::string file;
   std::int64_t pid = 0;
-  int gpus = 0;             // that the process sees
   Nanoseconds log_time{0};  // what the log added to a thread's time between two calls
   std::vector<LoggedCall> calls{};
   // From each mark to the next, but for marks that say "end".
@@ -144,8 +143,13 @@ struct LoggedProcess {
   std::set<std::string, std::less<>> texts{};  // what the calls' views are of
 };
 
-// The calls of one file, in the order of time. Throws an error of one line for a file that is no
-// such log, is one of another version, or lacks its end.
+// The calls of one file's text, in the order of time; `source` names it in errors. Throws an error
+// of one line for a text that is no such log, is one of another version, lacks its end, or has a
+// number out of its range: times to 4e18 ns, sizes and products of extents to 2^40, blocks of a
+// launch to 2^32, 2^20 ranks. Within these no sum or product of replayed_step.h overflows.
+[[nodiscard]] LoggedProcess parse_call_log(std::string_view text, std::string source);
+
+// As parse_call_log(), of a file that need not be in memory as a whole.
 [[nodiscard]] LoggedProcess read_call_log(const std::filesystem::path& file);
 
 // The processes of `source` that marked steps: a file, all files of a folder, or all files that

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -47,8 +46,6 @@ Collectives::Meeting Collectives::made(const RankCollective& call) {
          call.name);
   }
   Meeting meeting{.first = call};
-  meeting.missing.resize(static_cast<std::size_t>(call.ranks));
-  std::iota(meeting.missing.begin(), meeting.missing.end(), 0);
   const Nanoseconds time =
       call.ranks == 1 ? Nanoseconds{0}
                       : simulated::collective_time(links_, request_of(call, *kind), call.ranks);
@@ -65,25 +62,25 @@ simulated::CollectiveId Collectives::at(std::size_t process, const RankCollectiv
   auto found = all_.find(key);
   if (found == all_.end()) found = all_.emplace(key, made(call)).first;
   Meeting& meeting = found->second;
-  const auto rank = std::ranges::find(meeting.missing, call.rank);
   const bool is_alike = meeting.first.name == call.name && meeting.first.size == call.size &&
                         meeting.first.ranks == call.ranks;
-  if (!is_alike || rank == meeting.missing.end()) {
+  if (!is_alike || !meeting.ranks.insert(call.rank).second) {
     fail(ErrorKind::kUsage,
          "replaying the log: rank {} calls {} where another rank calls {}; record all ranks "
          "of one job together",
          call.rank, words_of(call), words_of(meeting.first));
   }
-  meeting.missing.erase(rank);
   return meeting.id;
 }
 
 void Collectives::check_complete() const {
   for (const auto& [key, meeting] : all_) {
-    if (meeting.missing.empty()) continue;
+    if (std::ssize(meeting.ranks) == meeting.first.ranks) continue;
+    int missing = 0;
+    while (meeting.ranks.contains(missing)) ++missing;
     fail(ErrorKind::kUsage,
-         "replaying the log: rank {} is missing in {}; give the logs of all ranks",
-         meeting.missing.front(), words_of(meeting.first));
+         "replaying the log: rank {} is missing in {}; give the logs of all ranks", missing,
+         words_of(meeting.first));
   }
 }
 

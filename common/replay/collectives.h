@@ -5,9 +5,8 @@
 
 #include <cstddef>
 #include <map>
-#include <string>
+#include <set>
 #include <tuple>
-#include <vector>
 
 #include "common/comm/simulated/collective_time.h"
 #include "common/hardware/description.h"
@@ -39,8 +38,8 @@ class Collectives {
  private:
   struct Meeting {
     simulated::CollectiveId id{};
-    RankCollective first{};      // as the first rank called it
-    std::vector<int> missing{};  // ranks that have not called it
+    RankCollective first{};  // as the first rank called it
+    std::set<int> ranks{};   // that have called it
   };
   // The process of ranks that meet in a group, or -1; the communicator or the group; the number.
   using Key = std::tuple<int, std::int64_t, int>;

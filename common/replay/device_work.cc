@@ -35,7 +35,9 @@ std::optional<int> number_behind(std::string_view name, std::string_view mark) {
   int number = 0;
   const char* const begin = name.data() + at + mark.size();
   const auto read = std::from_chars(begin, name.data() + name.size(), number);
-  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+  constexpr int kMostOperands = 1024;  // beyond what any kernel has; products do not overflow
+  const bool is_number = read.ec == std::errc() && number >= 0 && number <= kMostOperands;
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 // The bytes of an element by the types in a kernel's mangled name.
@@ -74,6 +76,15 @@ double peak_of(std::string_view type, const GpuDescription& gpu, OperationKind k
        gpu.name, type);
 }
 
+void check_terms(std::int64_t a, std::int64_t b) {
+  constexpr double kMostTerms = 1e18;
+  if (static_cast<double>(a) * static_cast<double>(b) <= kMostTerms) return;
+  fail(ErrorKind::kUsage,
+       "replaying the log: a convolution has {} times {} terms, which no GPU takes: the log is "
+       "damaged; record it again",
+       a, b);
+}
+
 // A convolution as the product of its windows, as the simulated strategies have it. `x` and `y` are
 // images by samples, channels and places, whichever of the three is the result.
 OperationWork convolution_work(const LibraryOperation& operation) {
@@ -81,6 +92,7 @@ OperationWork convolution_work(const LibraryOperation& operation) {
   const std::int64_t outputs = elements_of(operation.y) / operation.y[1];
   const std::int64_t window = elements_of(operation.w) / operation.w[0];  // a group's channels too
   const std::int64_t count = operation.w[0];
+  check_terms(outputs, count * window);
   OperationWork work{
       .flops = 2.0 * static_cast<double>(outputs) * static_cast<double>(count * window),
       .moved =
@@ -92,6 +104,7 @@ OperationWork convolution_work(const LibraryOperation& operation) {
   } else if (operation.name == "convolution-backward-data") {
     const std::int64_t channels = operation.w[1];
     const std::int64_t terms = count * window / channels * outputs / inputs;
+    check_terms(inputs, channels);
     work.product = {.rows = inputs, .columns = channels, .depth = std::max<std::int64_t>(terms, 1)};
   } else {
     work.product = {.rows = outputs, .columns = count, .depth = window};
@@ -103,7 +116,10 @@ std::optional<OperationWork> work_of(const LibraryOperation& operation) {
   if (operation.name.starts_with("convolution-")) {
     const bool is_whole =
         operation.x.size() > 1 && operation.w.size() > 1 && operation.y.size() > 1;
-    if (!is_whole || elements_of(operation.w) == 0 || elements_of(operation.x) == 0) return {};
+    if (!is_whole || elements_of(operation.w) == 0 || elements_of(operation.x) == 0 ||
+        elements_of(operation.y) == 0) {
+      return {};
+    }
     return convolution_work(operation);
   }
   if (operation.name.starts_with("normalisation-") && !operation.x.empty()) {

@@ -2,7 +2,8 @@
 //
 // Traces in the form that PyTorch's profiler (Kineto) writes and its readers, such as
 // HolisticTraceAnalysis, load: a file per rank (torch/profiler, export_chrome_trace; the fields are
-// those of torch 2.9.1's files, schemaVersion 1). docs/method/trace.md says what becomes of what.
+// those of torch 2.9.1's files, schemaVersion 1). docs/method/torch-traces.md says what becomes of
+// what.
 #pragma once
 
 #include <string>
@@ -30,7 +31,7 @@ struct KinetoSource {
 // ProfilerStep#N, per device. Waits are what no operator or kernel covers: `exposed_comm` while a
 // collective runs, else `idle`. Throws a usage error of one line for a file of another kind, of a
 // schema version other than 1, without steps or without a rank, and for files that are not of one
-// run: of different numbers of ranks, of the same rank, or of other times.
+// run: of different numbers of ranks, of the same rank, of other times, or not of all ranks.
 [[nodiscard]] Trace parse_kineto(const std::vector<KinetoSource>& sources);
 
 }  // namespace tandem::timeline

@@ -71,8 +71,8 @@ class FileReader {
     const auto info = root_.find("distributedInfo");
     if (!info || !info->find("rank")) return;
     has_rank_ = true;
-    file_.rank = static_cast<int>(info->at("rank").whole(0, 1 << 20));
     file_.ranks = static_cast<int>(info->at("world_size").whole(1, 1 << 20));
+    file_.rank = static_cast<int>(info->at("rank").whole(0, file_.ranks - 1));
     if (const auto backend = info->find("backend")) file_.backend = backend->line();
   }
 

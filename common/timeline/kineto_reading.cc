@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/base/error.h"
 #include "common/timeline/clocks.h"
@@ -38,6 +39,13 @@ void check_one_run(const std::vector<RankFile>& files) {
       complain("their steps lie at different times, so they are of two runs");
     }
   }
+}
+
+void check_all_ranks(const std::vector<RankFile>& files) {
+  const RankFile& first = files.front();
+  if (std::ssize(files) == first.ranks) return;
+  fail(ErrorKind::kUsage, "{}: {} of {} ranks: give the files of all ranks", first.source,
+       files.size(), first.ranks);
 }
 
 // Makes one device's tracks of a rank's file.
@@ -165,12 +173,16 @@ class DeviceMaker {
       }
     }
     std::ranges::sort(phases, {}, &TimeRange::begin);
+    // Neither pieces nor phases overlap, and both are in the order of time: one pass over the two.
+    auto phase = phases.begin();
     for (const Slice& piece : pieces_) {
       if (piece.end <= step.front().begin || piece.begin >= step.front().end) continue;
-      for (const TimeRange& part : intersection({{piece.begin, piece.end}}, phases)) {
+      while (phase != phases.end() && phase->end <= piece.begin) ++phase;
+      for (auto part = phase; part != phases.end() && part->begin < piece.end; ++part) {
         Slice cut = piece;
-        cut.begin = part.begin;
-        cut.end = part.end;
+        cut.begin = std::max(piece.begin, part->begin);
+        cut.end = std::min(piece.end, part->end);
+        if (cut.begin >= cut.end) continue;
         cut.step = number;
         compute_.slices.push_back(std::move(cut));
       }
@@ -239,6 +251,7 @@ Trace parse_kineto(const std::vector<KinetoSource>& sources) {
     files.push_back(read_kineto_file(source, sources.size() == 1));
   }
   check_one_run(files);
+  check_all_ranks(files);
   std::ranges::sort(files, {}, &RankFile::rank);
   Trace trace;
   std::size_t devices = 0;
@@ -250,7 +263,9 @@ Trace parse_kineto(const std::vector<KinetoSource>& sources) {
   count_from_earliest(trace.processes);
   const RankFile& first = files.front();
   const bool is_ddp = first.ranks > 1;
-  trace.facts = {{"strategy", is_ddp ? "ddp" : "dp"},
+  // One process without a rank is of DataParallel where it has several GPUs.
+  const std::string one_process = devices > 1 ? "dp" : "single";
+  trace.facts = {{"strategy", is_ddp ? "ddp" : one_process},
                  {"launch", is_ddp ? "processes" : "threads"},
                  {"model", "a module of PyTorch"},
                  {"devices", std::to_string(devices)},

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "common/base/error.h"
 #include "common/json/writer.h"
@@ -41,7 +40,8 @@ std::string in_camel_case(std::string_view name) {
   std::string text;
   bool is_upper = true;
   for (const char c : name) {
-    if (c != '_') text += is_upper ? static_cast<char>(std::toupper(c)) : c;
+    const bool is_lower = c >= 'a' && c <= 'z';  // in ASCII, whatever the locale
+    if (c != '_') text += is_upper && is_lower ? static_cast<char>(c - 'a' + 'A') : c;
     is_upper = c == '_';
   }
   return text;
@@ -120,7 +120,7 @@ class KinetoWriter {
     for (const int device : devices()) {
       json_.open("", '{');
       json_.value("id", device);
-      json_.value("name", fact(trace_, is_simulated(trace_) ? "hardware" : "backend"));
+      json_.value("name", with_origin(fact(trace_, is_simulated(trace_) ? "hardware" : "backend")));
       json_.close();
     }
     json_.close();
@@ -137,7 +137,14 @@ class KinetoWriter {
 
   void name_processes() {
     name_process(kHostPid + rank_, fmt::format("rank {}", rank_));
-    for (const int device : devices()) name_process(device, fmt::format("GPU {}", device));
+    for (const int device : devices()) {
+      name_process(device, with_origin(fmt::format("GPU {}", device)));
+    }
+  }
+
+  // Readers show these names beside kernels, which must not pass for measured ones.
+  [[nodiscard]] std::string with_origin(const std::string& name) const {
+    return is_simulated(trace_) ? name + " (simulated)" : name;
   }
 
   void name_process(int pid, const std::string& name) {

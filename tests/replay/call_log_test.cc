@@ -104,5 +104,51 @@ TEST(CallLog, AGpuThatTheProcessDoesNotSee_IsRefused) {
   EXPECT_NE(refusal_of(folder).find("is a GPU beyond the 2"), std::string::npos);
 }
 
+// ---- numbers out of their ranges ----
+
+std::string refusal_of_call(std::string_view what, std::string_view more) {
+  const LogText log = two_marks().call({0, 5, 5}, what, "call", 0, 0, more);
+  const std::string text =
+      test::error_of([&] { (void)parse_call_log(log.whole_text(), "a.log"); }).what();
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  return text;
+}
+
+TEST(CallLog, RanksOutOfTheirRange_AreRefused) {
+  for (const char* const ranks : {"-1", "0", "2000000000"}) {
+    const std::string more = fmt::format(
+        R"("collective":"all-reduce","bytes":8,"rank":0,"ranks":{},"communicator":1,"group":0)",
+        ranks);
+    EXPECT_NE(refusal_of_call("collective", more).find("ranks"), std::string::npos) << ranks;
+  }
+  const std::string beyond = refusal_of_call(
+      "collective",
+      R"("collective":"all-reduce","bytes":8,"rank":2,"ranks":2,"communicator":1,"group":0)");
+  EXPECT_NE(beyond.find("rank"), std::string::npos) << beyond;
+}
+
+TEST(CallLog, SizesAndProductsOutOfTheirRange_AreRefused) {
+  EXPECT_NE(refusal_of_call("fill", R"("bytes":1099511627777)").find("bytes"), std::string::npos);
+  EXPECT_NE(refusal_of_call("launch", R"("kernel":"k","block":[1],"grid":[65536,65536,2],)"
+                                      R"("elements":0)")
+                .find("has a product over 4294967296"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_call("product", R"("m":1048577,"n":1,"k":1048577,"batch":1,"type":"f32")")
+                .find("has a product over"),
+            std::string::npos);
+  EXPECT_NE(refusal_of_call("convolution",
+                            R"("operations":[{"operation":"o","x":[1048577,1048577,4294967296]}])")
+                .find("has a product over"),
+            std::string::npos);
+}
+
+TEST(CallLog, TimesOutOfTheirRange_AreRefused) {
+  LogText log;
+  log.mark({0, 4'000'000'000'000'000'001, 0});
+  const std::string text =
+      test::error_of([&] { (void)parse_call_log(log.whole_text(), "a.log"); }).what();
+  EXPECT_NE(text.find("a.log line 2"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tandem::replay

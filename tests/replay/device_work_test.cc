@@ -67,6 +67,27 @@ TEST(DeviceWork, Convolutions_AreTheProductsOfTheirWindows) {
   }
 }
 
+TEST(DeviceWork, AConvolutionWithoutAResult_HasNoTime) {
+  const LibraryOperation empty{.name = "convolution-forward",
+                               .type = "f32",
+                               .x = {2, 4, 8, 8},
+                               .w = {8, 4, 3, 3},
+                               .y = {2, 0, 8, 8}};
+  const Error error = test::error_of([&] { (void)time_of(one(empty), "call", kGpu); });
+  EXPECT_TRUE(test::mentions(error, "tells no shapes")) << error.what();
+}
+
+TEST(DeviceWork, AConvolutionBeyondAllGpus_IsRefused) {
+  const std::int64_t large = std::int64_t{1} << 39;
+  const LibraryOperation operation{.name = "convolution-forward",
+                                   .type = "f32",
+                                   .x = {1, 1, large},
+                                   .w = {large, 1},
+                                   .y = {1, 1, large}};
+  const Error error = test::error_of([&] { (void)time_of(one(operation), "call", kGpu); });
+  EXPECT_TRUE(test::mentions(error, "which no GPU takes")) << error.what();
+}
+
 TEST(DeviceWork, Normalisations_MoveTheirImages) {
   const LibraryOperation forward{.name = "normalisation-forward", .type = "f32", .x = {2, 4, 8, 8}};
   EXPECT_EQ(time_of(one(forward), "call", kGpu).time.count(), 41);  // 2 * 4 * 512 bytes

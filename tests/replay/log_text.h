@@ -65,7 +65,10 @@ class LogText {
   // Writes the file "calls.PID", without its last line where the process was killed.
   void write_into(const ScratchFolder& folder, bool is_killed = false) const {
     std::ofstream file(folder / fmt::format("calls.{}", pid_));
-    file << text_ << (is_killed ? "" : "{\"what\":\"end\",\"records\":1,\"read_back\":0}\n");
+    file << (is_killed ? text_ : whole_text());
+  }
+  [[nodiscard]] std::string whole_text() const {
+    return text_ + "{\"what\":\"end\",\"records\":1,\"read_back\":0}\n";
   }
 
  private:

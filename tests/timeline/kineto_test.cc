@@ -123,6 +123,18 @@ TEST(KinetoImport, RefusesFilesOfTwoRuns) {
               HasSubstr("of two runs"));
 }
 
+TEST(KinetoImport, RefusesAPartOfTheRanks_AndARankBeyondThem) {
+  std::string first = text_of_rank(0);
+  EXPECT_THAT(refusal_of({{"a", with(first, "\"world_size\": 2", "\"world_size\": 8")}}),
+              HasSubstr("a: 1 of 8 ranks: give the files of all ranks"));
+  EXPECT_THAT(refusal_of({{"a", with(first, "\"rank\": 0", "\"rank\": 2")}}), HasSubstr("rank"));
+}
+
+TEST(KinetoImport, OneProcessOnOneDevice_IsSingle) {
+  const std::string own = with(text_of_rank(0), "\"world_size\": 2", "\"world_size\": 1");
+  EXPECT_EQ(fact(parse_kineto({{"a", own}}), "strategy"), "single");
+}
+
 // A GPU's work is what its own events say: kernels, and NCCL's kernels as collectives.
 TEST(KinetoImport, OfGpus_TakesKernels_AndOneProcessWithoutARankIsDataParallel) {
   const std::string text =
@@ -161,6 +173,14 @@ TEST(KinetoExport, HasAFilePerRank_WithTheProfilersFields) {
                                    HasSubstr("\"stream\":7"), HasSubstr("\"correlation\":1")));
 }
 
+TEST(KinetoExport, OfSimulatedDevices_SaysSoInTheNames) {
+  Trace trace = simulated();
+  trace.facts["hardware"] = "dgx-a100";
+  const std::string text = to_kineto(trace, "trace.json").front().text;
+  EXPECT_THAT(text, AllOf(HasSubstr(R"x("name":"GPU 0 (simulated)")x"),
+                          HasSubstr(R"x("name":"dgx-a100 (simulated)")x")));
+}
+
 // Where a GPU told of its kernels, these are what it ran: operations and collectives hold them.
 TEST(KinetoExport, OfGpus_HasTheirKernelsAndCopies_ByTheProfilersNames) {
   Trace trace = two_ranks();
@@ -173,7 +193,7 @@ TEST(KinetoExport, OfGpus_HasTheirKernelsAndCopies_ByTheProfilersNames) {
   EXPECT_THAT(text, AllOf(HasSubstr(R"("cat":"kernel","name":"gemm_kernel")"),
                           HasSubstr(R"("cat":"gpu_memcpy","name":"Memcpy HtoD")"),
                           HasSubstr(R"("cat":"gpu_memset","name":"Memset")"),
-                          Not(HasSubstr("forward_work"))));
+                          Not(HasSubstr("forward_work")), Not(HasSubstr("(simulated)"))));
   EXPECT_THAT(text, Not(HasSubstr("ncclDevKernel")));
 }
 

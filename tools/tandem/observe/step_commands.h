@@ -41,7 +41,6 @@ struct TraceRecordOptions {
 
 struct TraceExportOptions {
   std::string file{};
-  std::string format = "kineto";
   std::string out{};  // a folder
 };
 

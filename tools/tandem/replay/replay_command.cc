@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -161,19 +162,18 @@ results::LaunchRecord simulated_strategy(const ReplayOptions& options) {
   return results::read_record(record);
 }
 
-// Why a part differs, as far as the two methods' rules tell.
+// Why a part may differ by the two methods' rules; nothing here looked into this step.
 std::string_view reason_of_part(std::string_view part) {
   if (part == "host") {
-    return "the log has PyTorch's own host work, the strategy a launch per call and what "
-           "--dispatch-cost says";
+    return "PyTorch's own host work in the log may take longer or shorter than the strategy's "
+           "launch per call and --dispatch-cost";
   }
   if (part == "operations") {
-    return "the log has PyTorch's kernels, of which the strategy has one for several, or the "
-           "reverse";
+    return "the strategy may have one kernel for several of PyTorch's, or the reverse";
   }
-  if (part == "copies") return "the two copy other pieces, or hide them behind other work";
-  if (part == "collectives") return "the two send other pieces, or hide them behind other work";
-  return "only a strategy has planted delays";
+  if (part == "copies") return "the two may copy other pieces, or hide them behind other work";
+  if (part == "collectives") return "the two may send other pieces, or hide them behind other work";
+  return "the strategy may have planted delays, and a log has none";
 }
 
 void print_beside(const ReplayedStep& step, const results::LaunchRecord& record) {

@@ -181,10 +181,10 @@ void add_trace_exchange(CLI::App& trace, Verbs& verbs) {
                       "a file per rank, for readers such as HolisticTraceAnalysis",
               .examples = "  tandem trace export out/trace-1/trace.json --out=out/kineto"});
   to.add_option("FILE", written->file, "a trace.json that 'tandem trace record' wrote")->required();
-  to.add_option("--format", written->format, "kineto, the form of PyTorch's profiler")
+  to.add_option("--format", "kineto, the form of PyTorch's profiler")
       ->type_name("NAME")
       ->check(CLI::IsMember({"kineto"}))
-      ->capture_default_str();
+      ->default_str("kineto");
   to.add_option("--out", written->out, "folder for rank0.json, rank1.json, ...")
       ->type_name("FOLDER")
       ->required();
