@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "reports/answer/report.h"
 #include "reports/model/projection.h"
@@ -54,10 +56,13 @@ TEST(Projected, IntervalsGrowWithEachDoublingBeyondThePublishedSteps) {
   results::Document document = projected(0.12, 0.05);
   document.sweep.context.custom[kHalfWidths] = "dp:0.3:2,ddp:0.4:1";
   const Report report = make_report(std::move(document));
+  std::map<std::string, double> widths;
   for (const CellSummary& cell : report.summary.cells) {
-    if (cell.cell.strategy == "dp") EXPECT_NEAR(cell.half_width.value_or(0), 0.3, 1e-9);
-    if (cell.cell.strategy == "ddp") EXPECT_NEAR(cell.half_width.value_or(0), 0.8, 1e-9);
+    widths[cell.cell.strategy] = cell.half_width.value_or(0);
   }
+  EXPECT_EQ(widths.at("single"), 0);
+  EXPECT_NEAR(widths.at("dp"), 0.3, 1e-9);
+  EXPECT_NEAR(widths.at("ddp"), 0.8, 1e-9);
 }
 
 TEST(Projected, TheFirstWordsSayWhatStandsBehindIt) {
