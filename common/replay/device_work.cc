@@ -77,8 +77,8 @@ double peak_of(std::string_view type, const GpuDescription& gpu, OperationKind k
 }
 
 void check_terms(std::int64_t a, std::int64_t b) {
-  constexpr double kMostTerms = 1e18;
-  if (static_cast<double>(a) * static_cast<double>(b) <= kMostTerms) return;
+  constexpr double kMostOfConvolution = 1e18;
+  if (static_cast<double>(a) * static_cast<double>(b) <= kMostOfConvolution) return;
   fail(ErrorKind::kUsage,
        "replaying the log: a convolution has {} times {} terms, which no GPU takes: the log is "
        "damaged; record it again",

@@ -55,7 +55,7 @@ TEST_F(ReplayedStepTest, AThreadThatWaitsForTheLock_GoesBeforeTheHoldersNextLaun
   LogText log;
   log.mark({0, 0, 0}).object({0, 0, 0}, "post", 7).lock({0, 0, 0}, 1);
   log.object({1, 0, 0}, "woken", 7).lock({1, 40, 4}, 1).lock({1, 45, 9}, 0);  // comes at 4
-  log.fill({0, 10, 10}, 100).fill({0, 20, 20}, 100).lock({0, 30, 30}, 0).mark({0, 30, 30});
+  log.fill({0, 10, 10}, 100).fill({0, 20, 20}, 100).lock({0, 30, 30}, 0).mark({0, 50, 30});
   // A lock that is held through both launches would end the step at 10 + 3 + 10 + 3 + 10.
   EXPECT_EQ(replayed({log}).time, ns((10 + 3) + 5 + (10 + 3) + 10));
 }
