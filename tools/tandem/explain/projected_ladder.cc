@@ -115,6 +115,15 @@ std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
   return missing;
 }
 
+// What the ladder leaves out of the folder's steps; empty where that is nothing.
+std::string left_out(const Cell& cell) {
+  const std::string costs = cell.option("dispatch-cost");
+  if (costs.empty()) return "";
+  return "without the interpreter's costs, which the projected steps have: no rung takes those "
+         "away, "
+         "and their cause stands in projection.md as the share of the host\n\n";
+}
+
 // Simulates what is missing and adds it to the folder's results.
 void add_missing(ProjectedLadder& ladder, const std::string& model) {
   const std::vector<Cell> missing = missing_cells(ladder);
@@ -147,13 +156,15 @@ int explain_projected(ProjectedLadder ladder) {
   const std::string model = with_checksum(ladder.question.model, "--model");
   ladder.question.model = name_in_results(model);
   ladder.question.backend = results::kSimulated;
-  ladder.question.simulated = reports::what_is_simulated(alike(ladder).cell);
+  const Cell projected = alike(ladder).cell;
+  ladder.question.simulated = reports::what_is_simulated(projected);
   add_missing(ladder, model);
   const results::Document& document = *ladder.source.document;
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
   const OutputPaths out(ladder.source.folder);
   results::replace_file(out.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}\n{}\n", reports::to_text(explanation), out.explanation().string());
+  fmt::print("{}{}\n{}\n", left_out(projected), reports::to_text(explanation),
+             out.explanation().string());
   return explanation.stock_gap.seconds ? 0 : 1;
 }
 
