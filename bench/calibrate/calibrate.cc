@@ -101,7 +101,6 @@ MachineFigures measured_machine(const Here& here, const MachineCalibration& cali
   Device& device = *job.device;
   MachineFigures figures;
   figures.device = device_kind(job, machine);
-  figures.devices = devices_here(here);
   figures.name = fmt::format("calibrated {}", figures.device);
   figures.multiprocessors = device.multiprocessor_count();
   figures.memory = device.memory().capacity;
@@ -155,6 +154,7 @@ void measure_gpus_together(Platform& team, Precision precision, MachineFigures& 
 // each other and beside collectives.
 void measure_team(const Here& here, Platform& team, MachineFigures& figures,
                   MachineCalibration& calibration) {
+  figures.devices = team.device_count();
   figures.threads = time_threads(team);
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));

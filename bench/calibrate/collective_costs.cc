@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "bench/calibrate/on_each_device.h"
 #include "bench/step/square_product.h"
-#include "common/comm/thread_bootstrap.h"
 #include "common/comm/transports/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
@@ -45,7 +45,6 @@ double time_calls(Device& device, Stream& stream, Bytes size, const Enqueue& enq
 
 // The collectives of one rank, which calls what all ranks call.
 std::vector<MeasuredCollective> collectives_of(Bootstrap& bootstrap, Device& device) {
-  device.bind_this_thread();
   const auto ranks = make_communicator(Transport::kAuto, bootstrap, device);
   const auto stream = device.make_stream(StreamPriority::kNormal);
   std::vector<MeasuredCollective> all;
@@ -149,22 +148,14 @@ class ProductsBesideAllReduces {
 }  // namespace
 
 std::vector<MeasuredCollective> time_collectives(Platform& platform) {
-  std::vector<MeasuredCollective> all;
-  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
-    auto mine = collectives_of(bootstrap, platform.device(bootstrap.rank()));
-    if (bootstrap.rank() == 0) all = std::move(mine);
-  });
-  return all;
+  return on_each_device(platform, collectives_of).front();
 }
 
 double measure_contention_share(Platform& platform, Precision precision) {
-  std::vector<double> shares(static_cast<std::size_t>(platform.device_count()));
-  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
-    Device& device = platform.device(bootstrap.rank());
-    device.bind_this_thread();
-    shares.at(static_cast<std::size_t>(bootstrap.rank())) =
-        ProductsBesideAllReduces(bootstrap, device, precision).share();
-  });
+  const std::vector<double> shares =
+      on_each_device(platform, [precision](Bootstrap& ranks, Device& device) {
+        return ProductsBesideAllReduces(ranks, device, precision).share();
+      });
   return std::max(0.0, *std::ranges::max_element(shares));
 }
 

@@ -43,7 +43,7 @@ class Exchange {
 // between two threads in its time. For host devices' steps, which this observes; one thread calls.
 class HeldStart final : public StepObserver {
  public:
-  // Of the step that is enqueued next.
+  // Holds the step that is enqueued next.
   void hold() { is_held_ = true; }
   // Calls `enqueue`, and lets the step begin, where it is held, also if `enqueue` throws: a closed
   // gate would keep its stream from ending.

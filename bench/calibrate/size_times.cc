@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/thread_bootstrap.h"
+#include "bench/calibrate/on_each_device.h"
 #include "common/kernels/operation_key.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"
@@ -233,13 +233,11 @@ MeasuredOperations time_sizes(Device& device, Precision precision) {
 }
 
 MeasuredOperations time_sizes_together(Platform& platform, Precision precision) {
-  std::vector<MeasuredOperations> all(static_cast<std::size_t>(platform.device_count()));
-  run_ranks_as_threads(platform.device_count(), [&](Bootstrap& bootstrap) {
-    Device& device = platform.device(bootstrap.rank());
-    device.bind_this_thread();
-    all[static_cast<std::size_t>(bootstrap.rank())] = time_sizes(device, precision);
-  });
-  return std::move(all.front());
+  return on_each_device(platform,
+                        [precision](Bootstrap& /*ranks*/, Device& device) {
+                          return time_sizes(device, precision);
+                        })
+      .front();
 }
 
 MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch) {
