@@ -74,19 +74,18 @@ std::string against_one(const CellSummary& best) {
 
 Use use_of(const StrategyPair& pair) {
   const CellSummary& best = leader(pair);
-  if (is_slower_than_single(*pair.dp) && is_slower_than_single(*pair.ddp)) {
+  const bool is_ddp = &best == pair.ddp;
+  const bool is_resolved = pair.ddp_verdict != stats::Verdict::kNotResolved;
+  const CellSummary& other = is_ddp ? *pair.dp : *pair.ddp;
+  if (is_slower_than_single(best) && (is_resolved || is_slower_than_single(other))) {
     return {"one device", over(stats::rate(1, *best.speedup), best.cell.strategy)};
   }
-  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
+  if (!is_resolved) {
     return {pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
             over(pair.ddp_speed, "dp")};
   }
-  const bool is_ddp = &best == pair.ddp;
-  if (is_slower_than_single(best)) {
-    return {"one device", over(stats::rate(1, *best.speedup), best.cell.strategy)};
-  }
   return {best.cell.strategy + against_one(best),
-          over(is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed), is_ddp ? "dp" : "ddp")};
+          over(is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed), other.cell.strategy)};
 }
 
 std::string slower_strategies(const StrategyPair& pair) {

@@ -124,12 +124,20 @@ std::vector<FoldCoverage> nested_coverage(const std::vector<HeldOut>& rows) {
   return coverages;
 }
 
-stats::Interval projected_interval(double seconds, double half_width, int devices,
-                                   int most_measured) {
+double projected_half_width(double half_width, int devices, int most_measured) {
   const double doublings =
       devices > most_measured ? std::log2(static_cast<double>(devices) / most_measured) : 0;
-  const double factor = std::exp(half_width * (1 + doublings));
-  return {seconds / factor, seconds * factor};
+  return half_width * (1 + doublings);
+}
+
+stats::Interval interval_around(double figure, double half_width) {
+  const double factor = std::exp(half_width);
+  return {figure / factor, figure * factor};
+}
+
+stats::Interval projected_interval(double seconds, double half_width, int devices,
+                                   int most_measured) {
+  return interval_around(seconds, projected_half_width(half_width, devices, most_measured));
 }
 
 }  // namespace tandem::reports

@@ -87,8 +87,14 @@ struct FoldCoverage {
 // One coverage per fold that has two groups or more.
 [[nodiscard]] std::vector<FoldCoverage> nested_coverage(const std::vector<HeldOut>& rows);
 
-// A projected figure with its interval: the half width, as often again as the devices double beyond
-// the most that were measured.
+// The half width of a projection's interval on logs: that of its errors, as often again as the
+// devices double beyond the most that were measured.
+[[nodiscard]] double projected_half_width(double half_width, int devices, int most_measured);
+
+// From the figure divided by e^half_width to the figure times it.
+[[nodiscard]] stats::Interval interval_around(double figure, double half_width);
+
+// A projected figure's interval, of both.
 [[nodiscard]] stats::Interval projected_interval(double seconds, double half_width, int devices,
                                                  int most_measured);
 

@@ -86,8 +86,7 @@ stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other
     return of.interval ? std::log(of.interval->high / of.seconds) : 0.0;
   };
   if (!cell.interval && !other.interval) return speed;
-  const double factor = std::exp(std::hypot(half_width(cell), half_width(other)));
-  speed.interval = stats::Interval{speed.center / factor, speed.center * factor};
+  speed.interval = interval_around(speed.center, std::hypot(half_width(cell), half_width(other)));
   return speed;
 }
 

@@ -25,9 +25,9 @@ struct Reason {
 [[nodiscard]] std::optional<Reason> reason_of(const StrategyPair& pair,
                                               results::Statistic statistic);
 
-// The text ", because dp spends 9 to 27 % of its step adding gradients on device 0", of comparisons
-// that the same strategy loses; it names the phase of most of them, and how many that is where
-// reasons differ. Empty without reasons.
+// The text ", above all because dp spends 9 to 27 % of its step adding gradients on device 0", of
+// comparisons that the same strategy loses; it names the phase of most of them, and how many that
+// is where reasons differ. Empty without reasons.
 [[nodiscard]] std::string because(const std::vector<Reason>& reasons);
 
 }  // namespace tandem::reports

@@ -32,11 +32,6 @@ using results::Status;
 
 constexpr std::string_view kLockWords = ", interpreter lock";
 
-stats::Interval around(double center, double half_width) {
-  const double factor = std::exp(half_width);
-  return {center / factor, center * factor};
-}
-
 // The half width of a cell's interval, by what a projection's document tells of its strategy and up
 // to how many devices, "dp:0.157:8,ddp:0.064:16".
 std::optional<double> told_half_width(const results::Document& document,
@@ -49,7 +44,7 @@ std::optional<double> told_half_width(const results::Document& document,
     const auto width = parse_number<double>(told_of[1]);
     const auto most_devices = parse_number<int>(told_of[2]);
     if (!width || !most_devices || *most_devices < 1) return std::nullopt;
-    return std::log(projected_interval(1, *width, cell.devices, *most_devices).high);
+    return projected_half_width(*width, cell.devices, *most_devices);
   }
   return std::nullopt;
 }
@@ -61,7 +56,7 @@ void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Do
     cell.half_width = told_half_width(document, cell.cell);
     if (!cell.half_width) continue;
     for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
-      figure->interval = around(figure->center, *cell.half_width);
+      figure->interval = interval_around(figure->center, *cell.half_width);
     }
   }
 }
@@ -334,8 +329,8 @@ stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denomi
                          double confidence) {
   if (numerator.half_width || denominator.half_width) {
     stats::Estimate ratio = stats::ratio_of_medians(numerator.medians, denominator.medians);
-    ratio.interval = around(ratio.center, std::hypot(numerator.half_width.value_or(0),
-                                                     denominator.half_width.value_or(0)));
+    ratio.interval = interval_around(ratio.center, std::hypot(numerator.half_width.value_or(0),
+                                                              denominator.half_width.value_or(0)));
     return ratio;
   }
   if (numerator.rounds.empty() || denominator.rounds.empty()) {

@@ -44,7 +44,7 @@ struct CellSummary {
   bool oversubscribed = false;
   int devices_used = 0;  // the fewest devices of a launch; 0: not told
   std::string modelled;  // text of modelled_parts(); empty: measured
-  // Of a projected cell: the half width of its figures' intervals on logs, by what the method errs
+  // A projected cell's half width of its figures' intervals on logs, by what the method errs
   // by on published steps. Absent: measured, or nothing was published.
   std::optional<double> half_width{};
   std::string planted;                // a deliberate delay; empty: none

@@ -213,7 +213,7 @@ struct DecisionSection {
   TextTable table;
 };
 
-// Those that have rows.
+// Leaves out sections without rows.
 std::vector<DecisionSection> sections_of(const Projection& projection) {
   const Decisions& decisions = *projection.decisions;
   std::vector<DecisionSection> sections{
