@@ -53,8 +53,7 @@ InterpreterCosts interpreter_costs(std::string_view gpu) {
   const JsonValue told = document.root().at("interpreter");
   const auto own = told.at("scales").find(kind_of_gpu(gpu));
   InterpreterCosts costs{.factor = (own ? *own : told.at("scale")).number(),
-                         .is_of_like = own.has_value(),
-                         .source = std::string(told.at("source").text())};
+                         .is_of_like = own.has_value()};
   for (const JsonValue& kind : told.at("costs")) {
     const Nanoseconds cost = parse_duration(kind.text(), kind.key());
     costs.text += fmt::format("{}{}:{:.2f}us", costs.text.empty() ? "" : ",", kind.key(),

@@ -41,7 +41,6 @@ struct InterpreterCosts {
   std::string text{};       // as --dispatch-cost takes it, the factor included
   double factor = 0;        // on what pretended devices told
   bool is_of_like = false;  // whether the factor is of a system with this GPU
-  std::string source{};     // of the costs without the factor
 };
 [[nodiscard]] InterpreterCosts interpreter_costs(std::string_view gpu);
 

@@ -82,15 +82,21 @@ class DeviceMaker {
     return !is_gpu_ || event.device == device_;
   }
 
-  // The operators or kernels that lie in no other one: pieces that do not overlap.
-  void take_work(const std::vector<KinetoEvent>& events) {
+  // The device's own, in the order of time.
+  [[nodiscard]] std::vector<const KinetoEvent*> mine_of(
+      const std::vector<KinetoEvent>& events) const {
     std::vector<const KinetoEvent*> mine;
     for (const KinetoEvent& event : events) {
       if (is_mine(event)) mine.push_back(&event);
     }
     std::ranges::stable_sort(mine, {}, [](const KinetoEvent* event) { return event->time.begin; });
+    return mine;
+  }
+
+  // The operators or kernels that lie in no other one: pieces that do not overlap.
+  void take_work(const std::vector<KinetoEvent>& events) {
     Nanoseconds covered{0};
-    for (const KinetoEvent* event : mine) {
+    for (const KinetoEvent* event : mine_of(events)) {
       const Nanoseconds begin = std::max(covered, event->time.begin);
       if (begin >= event->time.end) continue;
       pieces_.push_back({.kind = SliceKind::kOperation,
@@ -104,14 +110,9 @@ class DeviceMaker {
   }
 
   void take_collectives(const std::vector<KinetoEvent>& events) {
-    std::vector<const KinetoEvent*> mine;
-    for (const KinetoEvent& event : events) {
-      if (is_mine(event)) mine.push_back(&event);
-    }
-    std::ranges::stable_sort(mine, {}, [](const KinetoEvent* event) { return event->time.begin; });
     std::map<int, int> buckets;
     int sequence = 0;
-    for (const KinetoEvent* event : mine) {
+    for (const KinetoEvent* event : mine_of(events)) {
       const int step = step_at(event->time.begin);
       Track& track = comm_[event->thread];
       if (track.name.empty()) {

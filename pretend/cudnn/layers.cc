@@ -17,7 +17,7 @@ namespace {
 // The generator's states of dropout: the size that cuDNN tells for a GPU is of this order.
 constexpr uint64_t kDropoutStateBytes = 1 << 20;
 
-// Of the arguments, those up to the input's descriptor are declared: no caller sees the difference.
+// The arguments up to the input's descriptor are declared: no caller sees the difference.
 int log_normalisation(const char* call, const DnnHandle* handle, const char* pass,
                       const DnnTensor& x) {
   if (!log::on) {

@@ -50,7 +50,7 @@ def main():
         slow = simulated(file, measured)
         assert slow["step_seconds"][0] > quick["step_seconds"][0] + 50 * min(curve.values()), (quick, slow)
         assert slow["rests_on"]["collectives measured"] > 0.5, slow["rests_on"]
-        # Of other numbers of ranks the form is the description's.
+        # The description's form holds for other numbers of ranks.
         more = simulated(file, 2 * measured)
         assert more["step_seconds"][0] > slow["step_seconds"][0], (slow, more)
         assert more["rests_on"]["collectives described"] > 0.5, more["rests_on"]

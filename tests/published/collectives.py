@@ -34,7 +34,7 @@ def is_table(document):
 
 
 def bytes_of(text):
-    """Of '1MiB', '256M', '4 GB' (taken for GiB, as nccl-tests writes sizes) or '1048576'; throws ValueError."""
+    """Bytes of '1MiB', '256M', '4 GB' (taken for GiB, as nccl-tests writes sizes) or '1048576'; throws ValueError."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kKMGT]?)(?:i?B)?", str(text).strip())
     if not found or float(found.group(1)) <= 0:
         raise ValueError(f"'{text}' is no size")

@@ -15,13 +15,13 @@ import workloads
 
 
 def bytes_per_second(text):
-    """Of "25GBps", as descriptions have it."""
+    """The figure of "25GBps", as descriptions have it."""
     number, prefix = re.fullmatch(r"([\d.]+) ?([kMGT]?)Bps", text).groups()
     return float(number) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[prefix]
 
 
 def seconds_of(text):
-    """Of "3.4us"."""
+    """The figure of "3.4us"."""
     number, unit = re.fullmatch(r"([\d.]+) ?(ns|us|ms|s)", text).groups()
     return float(number) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
 
@@ -96,7 +96,7 @@ class Simulator:
         return json.loads(record.read_text(encoding="utf-8"))["collectives"][0]["least_seconds"]
 
     def all_reduces(self, calls):
-        """Of (machine, ranks, bytes) each."""
+        """The times by (machine, ranks, bytes) each."""
         with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
             return list(pool.map(lambda call: self.all_reduce(*call), calls))
 

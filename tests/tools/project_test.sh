@@ -113,7 +113,7 @@ case_described() {
   grep -q ' [0-9]* % described, [0-9]* % host$' out || die "the critical path of a described step is not told"
 }
 
-# Of a model and a machine alone: one command answers.
+# One command answers for a model and a machine alone.
 described() { "$tandem" project --step-bench "$fake" "$@"; }
 
 case_model() {

@@ -220,7 +220,7 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                    }});
 }
 
-// Of a model or module on a described machine.
+// Options for a model or module on a described machine.
 void add_described(CLI::App& project, ProjectOptions& options) {
   project
       .add_option("--model", options.model,
@@ -251,7 +251,7 @@ void add_described(CLI::App& project, ProjectOptions& options) {
       ->type_name("PYTHON");
 }
 
-// Of a folder's measurements.
+// Options for a folder's measurements.
 void add_held_out(CLI::App& project, ProjectOptions& options) {
   project
       .add_option("--launches", options.launches,
