@@ -65,11 +65,14 @@ std::string over(const stats::Estimate& speed, std::string_view other) {
                             : fmt::format("{} over {}", ratio_text(speed), other);
 }
 
+bool is_faster_than_single(const CellSummary& cell) {
+  return cell.speedup && stats::judge(*cell.speedup) == stats::Verdict::kFaster;
+}
+
 // What is known against one device, where the faster strategy is not clearly faster than it.
 std::string against_one(const CellSummary& best) {
   if (!best.speedup) return " (one device was not measured)";
-  return stats::judge(*best.speedup) == stats::Verdict::kFaster ? ""
-                                                                : " (no faster than one device)";
+  return is_faster_than_single(best) ? "" : " (no faster than one device)";
 }
 
 Use use_of(const StrategyPair& pair) {
@@ -93,8 +96,10 @@ std::string slower_strategies(const StrategyPair& pair) {
   for (const CellSummary* cell : {pair.dp, pair.ddp}) {
     if (!is_slower_than_single(*cell)) continue;
     const stats::Estimate& speed = *cell->speedup;
-    parts.push_back(cell->cell.strategy + (is_too_wide(speed) ? fmt::format(", {}", kTooWide)
-                                                              : " " + factor_text(speed.center)));
+    parts.push_back(cell->cell.strategy +
+                    (is_too_wide(speed)
+                         ? fmt::format(", {}", kTooWide)
+                         : fmt::format(" has {} its speed", factor_text(speed.center))));
   }
   return join(parts, ", ");
 }
@@ -128,7 +133,24 @@ std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
     places.resize(kMostNames);
     places.push_back(more);
   }
-  return "Several devices are slower than one: " + join(places, "; ") + " of its speed.";
+  return "Several devices are slower than one: " + join(places, "; ") + ".";
+}
+
+std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
+  const StrategyPair* place = nullptr;
+  const CellSummary* most = nullptr;
+  for (const StrategyPair* pair : pairs) {
+    if (!counts(*pair)) continue;
+    for (const CellSummary* cell : {pair->dp, pair->ddp}) {
+      if (!is_faster_than_single(*cell) || is_too_wide(*cell->speedup)) continue;
+      if (most != nullptr && most->speedup->center >= cell->speedup->center) continue;
+      place = pair;
+      most = cell;
+    }
+  }
+  if (most == nullptr) return "";
+  return fmt::format(" Several devices gain most on {}: {} has {} the speed of one.",
+                     place_of(*place), most->cell.strategy, factor_text(most->speedup->center));
 }
 
 TextTable choice_table(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {

@@ -15,9 +15,13 @@ namespace tandem::reports {
 [[nodiscard]] std::string marks_text(const StrategyPair& pair);
 
 // Where a strategy on several devices is slower than one device beyond doubt: "Several devices
-// are slower than one: mlp-base, batch 64, 2 devices (dp 0.87x, ddp 0.77x) of its speed."; empty
-// where none is.
+// are slower than one: mlp-base, batch 64, 2 devices (dp has 0.87x its speed)."; empty where none
+// is.
 [[nodiscard]] std::string slower_text(const std::vector<const StrategyPair*>& pairs);
+
+// Where several devices gain most over one beyond doubt: " Several devices gain most on mlp-small,
+// batch 512, 2 devices: ddp has 1.80x the speed of one."; empty where nothing is gained.
+[[nodiscard]] std::string gain_text(const std::vector<const StrategyPair*>& pairs);
 
 // A row per comparison on several devices, of a dozen at most, and one that says how many more
 // there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over

@@ -148,8 +148,9 @@ std::string overall_text(Tally& total, bool any_comparison) {
   if (unresolved > total.equal) {
     rest += fmt::format("; {} not resolved", unresolved - total.equal);
   }
+  const auto count = [](int number) { return number == 0 ? "none" : std::to_string(number); };
   return fmt::format("Of {} comparisons of dp and ddp {}, ddp is faster in {}{}; dp in {}{}{}.",
-                     all, devices, ddp, why_ddp, dp, why_dp, rest);
+                     all, devices, count(ddp), why_ddp, count(dp), why_dp, rest);
 }
 
 std::string tested_text(const Summary& summary) {
@@ -171,6 +172,7 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
     return speaks_first.empty() || implementation_of(pair.dp->cell) != speaks_first;
   };
   Tally total;
+  std::vector<const StrategyPair*> counted;
   const bool any_measured = has_measured_pair(summary);
   for (const auto& [cell, pairs] : workloads) {
     for (const StrategyPair* pair : pairs) {
@@ -181,6 +183,7 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
       const bool counts =
           (pair->dp->modelled.empty() || !any_measured) && is_of_subject(*pair, summary);
       if (pair->dp->cell.devices == 1 || !counts) continue;
+      counted.push_back(pair);
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];
       if (auto reason = reason_of(*pair, summary.statistic)) {
@@ -197,7 +200,8 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
-  text.overall = overall_text(total, std::ranges::any_of(summary.comparisons, is_own));
+  text.overall =
+      overall_text(total, std::ranges::any_of(summary.comparisons, is_own)) + gain_text(counted);
   if (any_measured || summary.comparisons.empty()) return;
   text.overall = (is_projected(summary) ? "Projected: " : "Modelled: ") + text.overall;
 }

@@ -18,8 +18,10 @@ inline constexpr Heading kAdvice{"advice", "What to do"};
 
 inline constexpr Heading kChoices{
     "choices", "What to use",
-    "Median steps; the bound is the same work without communication. Factor: speed of what to use "
-    "over the other, or of one device over the faster of both."};
+    "Median steps. dp works as DataParallel does, ddp as DistributedDataParallel; the bound is the "
+    "same work without communication. Factor: speed of what to use over the other, or of one "
+    "device "
+    "over the faster of both."};
 inline constexpr Heading kWarnings{"warnings", "Warnings"};
 inline constexpr std::string_view kInWords = "Each comparison in words";
 

@@ -15,7 +15,9 @@ namespace tandem::reports {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 VerdictText choices_of(Synthetic& synthetic) { return make_report(synthetic.document()).verdict; }
@@ -95,7 +97,7 @@ TEST(Choices, OneDeviceThatIsFaster_IsSaidFirst) {
   const VerdictText verdict = choices_of(synthetic);
   EXPECT_THAT(headline(verdict),
               StartsWith("Several devices are slower than one: mlp-small, batch 64, 2 devices (dp "
-                         "0.50x, ddp 0.60x) of its speed. ddp is faster than dp"));
+                         "has 0.50x its speed, ddp has 0.60x its speed). ddp is faster than dp"));
   EXPECT_EQ(verdict.choices.rows[0][5], "one device");
   EXPECT_THAT(verdict.choices.rows[0][6], HasSubstr("over ddp"));
 }
@@ -105,9 +107,23 @@ TEST(Choices, OneStrategyThatIsSlowerThanOneDevice_IsNamedAlone) {
   synthetic.add("single", 1, {0.055, 0.0551, 0.0549});
   synthetic.add("dp", 2, {0.060, 0.0601, 0.0599}).add("ddp", 2, {0.050, 0.0501, 0.0499});
   EXPECT_EQ(choices_of(synthetic).slower,
-            "Several devices are slower than one: mlp-small, batch 64, 2 devices (dp 0.92x) of its "
-            "speed.");
+            "Several devices are slower than one: mlp-small, batch 64, 2 devices (dp has 0.92x its "
+            "speed).");
   EXPECT_EQ(choices_of(synthetic).choices.rows[0][5], "ddp");
+}
+
+TEST(Choices, TheLargestGainOverOneDevice_IsInTheSentence_OnlyBeyondDoubt) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.055, 0.0551, 0.0549});
+  synthetic.add("dp", 2, {0.060, 0.0601, 0.0599}).add("ddp", 2, {0.050, 0.0501, 0.0499});
+  EXPECT_THAT(
+      choices_of(synthetic).overall,
+      EndsWith(" Several devices gain most on mlp-small, batch 64, 2 devices: ddp has 1.10x "
+               "the speed of one."));
+  Synthetic unsure;
+  unsure.add("single", 1, {0.051, 0.060, 0.042});
+  unsure.add("dp", 2, {0.060, 0.0601, 0.0599}).add("ddp", 2, {0.050, 0.0501, 0.0499});
+  EXPECT_THAT(choices_of(unsure).overall, Not(HasSubstr("gain")));
 }
 
 TEST(Choices, WiderThanAFactorOfThree_SayNothing) {
