@@ -73,8 +73,9 @@ bool has_older_phases(const Summary& summary) {
 
 }  // namespace
 
-Report make_report(results::Document document) {
+Report make_report(results::Document document, std::vector<ProjectedDocument> projected) {
   Report report;
+  report.projected = std::move(projected);
   report.document = std::move(document);
   report.summary = summarize(report.document);
   report.verdict = verdict(report.document, report.summary);

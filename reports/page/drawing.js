@@ -5,14 +5,17 @@
 
 const tandem = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const cells = data.cells.map(function (cell) {
+  function figuresOf(cell) {
     const source = cell.q === undefined ? "" : data.texts[cell.q];
     const plain = data.texts[cell.l];
-    return { source: source, plain: plain, model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
+    return { panel: cell.r ?? 0, bare: cell.a === undefined ? plain : data.texts[cell.a], source: source, plain: plain, model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
              label: source ? source + ": " + plain : plain, conditions: data.texts[cell.c], modelled: cell.o === 1, launches: cell.n,
              samples: cell.k, throughput: cell.t, speedup: cell.u, efficiency: cell.e, weakEfficiency: cell.w,
              weakSpeedup: cell.x, ideal: cell.i, weakIdeal: cell.j, phases: cell.f, mean: cell.z, memory: cell.y, steps: cell.v, flag: cell.g };
-  });
+  }
+  const cells = data.cells.map(figuresOf);
+  const projected = (data.projected || []).map(figuresOf);  // in panels of the scaling curves alone
+  const panels = data.panels || [{ title: "", note: "" }];  // a source each; one without a title where there is one
   const sources = distinct(cells.map((cell) => cell.source));  // letters of documents; one, empty, where there is one
   const charts = {};    // by canvas
   const drawers = [];   // each draws one chart anew
@@ -169,6 +172,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { wide, tooWide, openLine, data, cells, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { wide, tooWide, openLine, data, cells, projected, panels, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scaling curves: one chart, whose controls choose figure, axis and cells.
+// The scaling curves, whose controls choose figure, axis and cells: one chart, or one for each source of
+// figures. Such panels have one scale, and no line is of two of them.
 "use strict";
 
 (function () {
   const id = "scaling-chart";
   if (!tandem.element(id)) return;
   // Projected devices all get the same batch.
-  const isProjected = tandem.cells.length > 0 && tandem.cells.every((cell) => cell.conditions.includes(", simulated"));
-  const state = { figure: "throughput", over: isProjected ? "weak" : "devices", logX: false, logY: false };
+  const panels = tandem.panels;
+  const hasPanels = panels.length > 1;
+  const canvas = (at) => (at === 0 ? id : id + "-" + (at + 1));
+  const isProjected = panels.some((panel) => panel.projected) || (tandem.cells.length > 0 && tandem.cells.every((cell) => cell.conditions.includes(", simulated")));
+  // A scale that nobody chose is logarithmic where panels are far apart.
+  const state = { figure: "throughput", over: isProjected ? "weak" : "devices", logX: null, logY: null };
   const hidden = new Set();  // strategies, as they are called in every document
   const away = new Set();    // letters of documents
 
@@ -19,16 +24,20 @@
     batch: { text: "batch", names: ["model", "devices", "conditions"], x: (cell) => cell.batch, title: "samples per step over all devices" },
     size: { text: "model size", names: ["batch", "devices", "conditions"], x: (cell) => cell.parameters / 1e6, title: "million parameters" },
   };
-  // The most devices, and the workload with the most of them, tell most.
+  // What most sources answer, the most devices, and the workload with the most of them, tell most.
   const most = (values) => values.reduce((a, b) => (b > a ? b : a));
   function widest(field) {
     return function (values, cells) {
       const counts = new Map();
       for (const cell of cells) {
         const key = tandem.fields[field].of(cell);
-        counts.set(key, (counts.get(key) || new Set()).add(state.over === "batch" ? cell.batch : cell.devices));
+        const one = counts.get(key) || { panels: new Set(), points: new Set() };
+        one.panels.add(cell.panel);
+        one.points.add(state.over === "batch" ? cell.batch : cell.devices);
+        counts.set(key, one);
       }
-      return values.reduce((a, b) => (counts.get(b).size > counts.get(a).size ? b : a));
+      const tells = (value) => 1e6 * counts.get(value).panels.size + counts.get(value).points.size;
+      return values.reduce((a, b) => (tells(b) > tells(a) ? b : a));
     };
   }
   const preferred = { model: widest("model"), batch: widest("batch"), share: widest("share"), devices: most };
@@ -73,7 +82,7 @@
   function markPlace(series) { return Math.max(0, tandem.sources.indexOf(series.own[0].source)) + Math.max(0, series.number - 1); }
 
   function strategy(first) {
-    return first.plain + (first.modelled ? " (modelled)" : "");
+    return first.bare + (panels[first.panel].projected ? " (projected)" : first.modelled ? " (modelled)" : "");
   }
 
   function name(series) {
@@ -86,7 +95,7 @@
     return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
       label: name(series), source: series.own[0].source, mark: markOf(series), markPlace: markPlace(series), data: series.points,
       pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), segment: tandem.openLine.segment, showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
-      tension: 0, hidden: hidden.has(series.own[0].plain) });
+      tension: 0, hidden: hidden.has(series.own[0].bare) });
   }
 
   function ideal(cells) {
@@ -99,7 +108,7 @@
     const list = Array.from(points, ([x, y]) => ({ x: x, y: y })).sort((a, b) => a.x - b.x);
     const ink = tandem.colour("soft");
     const source = state.figure === "throughput" ? cells[0].source : "";
-    return [{ label: (source ? source + ": " : "") + "ideal (not measured)", source: source, data: list, ...tandem.openLine, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
+    return [{ label: (source ? source + ": " : "") + (panels[cells[0].panel].projected ? "ideal" : "ideal (not measured)"), source: source, data: list, ...tandem.openLine, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
               pointStyle: "line", borderColor: ink, backgroundColor: ink, borderDash: [1, 4], borderWidth: 2, tension: 0 }];
   }
 
@@ -134,7 +143,7 @@
     id: "bands",
     beforeDatasetsDraw(chart) {
       const { ctx: context, chartArea: frame, scales } = chart;
-      const at = (value) => scales.y.getPixelForValue(state.logY ? Math.max(value, scales.y.min) : value);
+      const at = (value) => scales.y.getPixelForValue(scales.y.type === "logarithmic" ? Math.max(value, scales.y.min) : value);
       context.save();
       context.beginPath();
       context.rect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top);
@@ -170,22 +179,40 @@
     return 1.05 * Math.min(1.6 * highest, Math.max(highest, ...points.map((point) => (tandem.tooWide(point.yLow, point.yHigh) ? 0 : point.yHigh || 0))));
   }
 
-  function scales(series) {
+  function isLog(axis, series) {
+    if (state[axis] !== null) return state[axis];
+    const values = series.flatMap((one) => one.points.map((point) => (axis === "logX" ? point.x : point.y)));
+    return hasPanels && Math.max(...values) > (axis === "logX" ? 4 : 20) * Math.min(...values);
+  }
+
+  // The ends of the y of all panels, which each would otherwise find for itself.
+  function sharedEnds(points, isLogY, highest) {
+    const high = Math.max(highest, ...points.map((point) => point.y));
+    if (isLogY) return { min: 0.8 * Math.min(...points.map((point) => point.y)), max: 1.1 * high };
+    const step = [1, 2, 2.5, 5, 10].map((digit) => digit * 10 ** Math.floor(Math.log10(high / 5))).find((each) => high / each <= 6);
+    return { min: 0, max: step * Math.ceil(high / step), ticks: { color: tandem.colour("soft"), stepSize: step } };
+  }
+
+  // In panels the ideals of all of them count, so that each has the same scale.
+  function scales(series, ideals) {
     const xs = tandem.distinct(series.flatMap((one) => one.points.map((point) => point.x))).sort((a, b) => a - b);
     const from = xs[0];
     const to = xs[xs.length - 1];
-    const room = from === to ? 0.5 * from : state.logX ? 0 : 0.06 * (to - from);
-    const x = { type: state.logX ? "logarithmic" : "linear", offset: false,
-                min: state.logX ? from / 1.15 : from - room, max: state.logX ? to * 1.15 : to + room };
-    const y = state.logY ? { type: "logarithmic" } : { type: "linear", beginAtZero: true, suggestedMax: top(series) };
-    if (state.figure === "efficiency") y.ticks = { color: tandem.colour("soft"), callback: (value) => tandem.number(100 * value) + " %" };
+    const isLogX = isLog("logX", series);
+    const room = from === to ? 0.5 * from : isLogX ? 0 : 0.06 * (to - from);
+    const x = { type: isLogX ? "logarithmic" : "linear", offset: false,
+                min: isLogX ? from / 1.15 : from - room, max: isLogX ? to * 1.15 : to + room };
+    const isLogY = isLog("logY", series);
+    const y = isLogY ? { type: "logarithmic" } : { type: "linear", beginAtZero: true, suggestedMax: top(series) };
+    if (hasPanels) Object.assign(y, sharedEnds(series.flatMap((one) => one.points).concat(ideals.flatMap((set) => set.data)), isLogY, top(series)));
+    if (state.figure === "efficiency") y.ticks = Object.assign({ color: tandem.colour("soft") }, y.ticks, { callback: (value) => tandem.number(100 * value) + " %" });
     return { x: tandem.axis(axes[state.over].title, Object.assign(x, tandem.ticksAt(xs))), y: tandem.axis(figures[state.figure], y) };
   }
 
   function tooltip(item) {
     const cell = item.raw.cell;
     if (!cell) return item.dataset.label + ": " + tandem.number(item.raw.y);
-    return item.dataset.label + ": " + tandem.withInterval(item.raw) + ", " + cell.launches + " launches, " + cell.samples + " samples" + (cell.flag ? ": " + cell.flag : "");
+    return item.dataset.label + ": " + tandem.withInterval(item.raw) + ", " + (panels[cell.panel].projected ? "projected" : cell.launches + " launches, " + cell.samples + " samples") + (cell.flag ? ": " + cell.flag : "");
   }
 
   function switches(into) {
@@ -193,7 +220,7 @@
     into.append(tandem.select("figure", "figure", texts(figures), state.figure, function (value) { state.figure = value; redraw(); }));
     into.append(tandem.select("over", "over", texts(axes), state.over, function (value) {
       state.over = value;
-      state.logX = value === "batch" || value === "size";
+      state.logX = value === "batch" || value === "size" || null;
       for (const field of axes[value].names) delete state[field];
       redraw();
     }));
@@ -204,10 +231,10 @@
     const legend = document.createElement("legend");
     legend.textContent = "strategies";
     group.append(legend);
-    const shown = new Map(series.map((one) => [one.own[0].plain, one.own[0]]));
-    for (const [plain, first] of shown) {
-      group.append(tandem.check(strategy(first), "show " + plain, !hidden.has(plain), function (is_on) {
-        if (is_on) hidden.delete(plain); else hidden.add(plain);
+    const shown = new Map(series.map((one) => [one.own[0].bare, one.own[0]]));
+    for (const [bare, first] of shown) {
+      group.append(tandem.check(hasPanels ? bare : strategy(first), "show " + bare, !hidden.has(bare), function (is_on) {
+        if (is_on) hidden.delete(bare); else hidden.add(bare);
         redraw();
       }));
     }
@@ -232,26 +259,31 @@
   function redraw() {
     tandem.rebuild(id, function (into) {
       switches(into);
-      const whole = tandem.cells.filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
+      const whole = tandem.cells.concat(tandem.projected).filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
       const all = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
       const cells = all.filter((cell) => !away.has(cell.source));
-      const series = seriesOf(cells);
-      into.append(tandem.check("log x", "log-x", state.logX, function (is_on) { state.logX = is_on; redraw(); }),
-                  tandem.check("log y", "log-y", state.logY, function (is_on) { state.logY = is_on; redraw(); }));
+      const charts = panels.map(function (panel, at) {
+        const own = cells.filter((cell) => cell.panel === at);
+        return { id: canvas(at), panel: panel, cells: own, series: seriesOf(own) };
+      });
+      const series = charts.flatMap((chart) => chart.series);
+      into.append(tandem.check("log x", "log-x", isLog("logX", series), function (is_on) { state.logX = is_on; redraw(); }),
+                  tandem.check("log y", "log-y", isLog("logY", series), function (is_on) { state.logY = is_on; redraw(); }));
       documents(into);
       strategies(into, series);
-      show(cells, series);
+      show(charts, series);
     });
   }
 
   // Many series have as many entries in the legend, below one another where it is narrow, of which
   // Chart.js gives it half the height; and marks beside the lines.
-  function makeRoom(sets) {
-    const place = tandem.element(id).parentNode;
-    const isNarrow = place.clientWidth < 560;
-    const isMany = tandem.sources.length > 1 || sets.length > 4;
-    const more = isMany ? sets.length : 0;
-    place.style.height = 360 + (isNarrow ? 30 : 10) * more + "px";
+  function heightOf(chart) {
+    const isNarrow = tandem.element(chart.id).parentNode.clientWidth < 560;
+    const isMany = tandem.sources.length > 1 || chart.sets.length > 4;
+    return 360 + (isNarrow ? 30 : 10) * (isMany ? chart.sets.length : 0);
+  }
+
+  function markRoom(sets) {
     const marked = sets.filter((set) => set.mark);
     const ends = tandem.distinct(sets.flatMap((set) => set.data.map((point) => point.x)));
     return marked.length === 0 || ends.length < 2 ? 0 : markWidth * (1 + Math.max(...marked.map((set) => set.markPlace))) + 4;
@@ -274,22 +306,94 @@
     return Object.assign(shown, { onClick: () => {} });
   }
 
-  function show(cells, series) {
+  // The panel's source in lines that are no wider than its chart, so that a saved picture has it, too.
+  function titleOf(chart) {
+    const most = Math.max(20, Math.floor(tandem.element(chart.id).parentNode.clientWidth / 7.6));
+    const lines = [""];
+    for (const word of chart.panel.title.split(" ")) {
+      const last = lines.length - 1;
+      if (lines[last].length + word.length < most) lines[last] += (lines[last] && " ") + word; else lines.push(word);
+    }
+    return { display: chart.panel.title !== "", text: lines, color: tandem.colour("ink"), font: { size: 13, weight: 600 } };
+  }
+
+  // A frame of dashes: what is in it was not measured.
+  const frame = {
+    id: "frame",
+    beforeDatasetsDraw(chart) {
+      const { ctx: context, chartArea: area } = chart;
+      context.save();
+      context.strokeStyle = tandem.colour("field");
+      context.setLineDash([6, 5]);
+      context.strokeRect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+      context.restore();
+    },
+  };
+
+  // Titles and legends differ in height, axes in width: panels get room for the largest of each.
+  function align(drawn) {
+    const edges = drawn.map(({ chartArea: area, height }) => ({ top: area.top, left: area.left, bottom: height - area.bottom }));
+    const largest = (side) => Math.max(...edges.map((edge) => edge[side]));
+    drawn.forEach(function (chart, at) {
+      const more = (side) => largest(side) - edges[at][side];
+      chart.options.layout.padding = { top: more("top"), left: more("left"), bottom: more("bottom"), right: chart.options.layout.padding.right };
+      chart.update();
+    });
+  }
+
+  function wordsOf(chart) {
+    return (chart.panel.title && chart.panel.title + ". ") + figures[state.figure] + " over " + axes[state.over].text + ": " +
+           chart.series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ") +
+           (chart.panel.note && ". " + chart.panel.note);
+  }
+
+  // What the panels have in common: the choices of the controls above.
+  function askWhat() {
+    const words = { batch: (value) => "batch " + value, share: (value) => value + " samples per device", devices: (value) => value + " devices" };
+    const asked = axes[state.over].names.map((field) => (words[field] || String)(state[field]));
+    tandem.element("scaling-question").textContent = asked.join(", ") + ": " + figures[state.figure];
+  }
+
+  function show(charts, series) {
     const note = tandem.element(id + "-note");
     note.textContent = away.size === tandem.sources.length ? "No document is chosen." : series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
-    number(series);
-    const words = figures[state.figure] + " over " + axes[state.over].text + ": " +
-        series.map((one) => name(one) + " " + one.points.map((point) => tandem.number(point.x) + ": " + tandem.withInterval(point)).join(", ")).join("; ");
-    const sets = series.map(dataset).concat(ideals(cells));
-    const markRoom = makeRoom(sets);
-    tandem.draw(id, series.length === 0 ? null : {
-      type: "scatter",
-      data: { datasets: sets },
-      options: { layout: { padding: { right: markRoom } }, responsive: true, maintainAspectRatio: false, animation: false, scales: scales(series),
-                 plugins: { legend: legend(), tooltip: { callbacks: { label: tooltip } } } },
-      plugins: [bands, marks],
-    }, words);
+    if (hasPanels) askWhat();
+    for (const chart of charts) {
+      number(chart.series);
+      const shown = hasPanels && tandem.element(chart.id).closest(".source");
+      if (shown) shown.hidden = chart.series.length === 0;
+    }
+    for (const chart of charts) {
+      chart.ideals = ideals(chart.cells);
+      chart.sets = chart.series.map(dataset).concat(chart.ideals);
+    }
+    const height = Math.max(...charts.map(heightOf));
+    const right = Math.max(...charts.map((chart) => markRoom(chart.sets)));
+    for (const chart of charts) {
+      tandem.element(chart.id).parentNode.style.height = height + "px";
+      tandem.draw(chart.id, chart.series.length === 0 ? null : {
+        type: "scatter",
+        data: { datasets: chart.sets },
+        options: { layout: { padding: { right: right } }, responsive: true, maintainAspectRatio: false, animation: false,
+                   scales: scales(series, charts.flatMap((one) => one.ideals)),
+                   plugins: { title: titleOf(chart), legend: legend(), tooltip: { callbacks: { label: tooltip } } } },
+        plugins: chart.panel.projected ? [bands, marks, frame] : [bands, marks],
+      }, wordsOf(chart));
+    }
+    if (hasPanels) align(charts.map((chart) => tandem.charts[chart.id]).filter(Boolean));
+  }
+
+  // Another width breaks titles and legends elsewhere.
+  function followWidth() {
+    const place = document.querySelector(".sources");
+    let width = place.clientWidth;
+    new ResizeObserver(function () {
+      if (place.clientWidth === width) return;
+      width = place.clientWidth;
+      redraw();
+    }).observe(place);
   }
 
   tandem.drawers.push(redraw);
+  if (hasPanels) followWidth();
 })();

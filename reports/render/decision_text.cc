@@ -272,7 +272,8 @@ std::string decision_page(const Projection& projection, const Report& report) {
       "</header>\n",
       escape_html(projection.source), escape_html(standing),
       list_html("verdict", answers(projection)), list_html("notes", projection.basis));
-  std::string sections = scaling_chart(fmt::format("<p class=\"hint\">{}</p>\n", kBandWords), "");
+  std::string sections =
+      scaling_chart({}, fmt::format("<p class=\"hint\">{}</p>\n", kBandWords), "");
   for (const DecisionSection& section : sections_of(projection)) {
     sections += section_html(section.heading,
                              table_html(section.table, section.heading.title, "projection.md has"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/answer/advice.h"
+#include "reports/answer/panels.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/render/html_parts.h"
 #include "reports/render/page_data.h"
@@ -135,11 +136,24 @@ std::string advice_section(const Report& report) {
   return section_html(kAdvice, items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
 }
 
+// The figures of the panels, a table each.
+std::string panel_tables(const std::vector<Panel>& panels) {
+  std::string html;
+  for (const Panel& panel : panels) {
+    const std::string title = escape_html(panel.title);
+    const std::string table = table_html(panel_table(panel, panels), title);
+    if (!table.empty()) html += "<h4>" + title + "</h4>\n" + table;
+  }
+  return folded_html("The panels as tables", html);
+}
+
 std::string scaling_section(const Report& report) {
   if (!any_cell(report.summary)) return "";
+  const std::vector<Panel> panels = panels_of(report);
   return scaling_chart(
-      without_baseline(report.summary),
-      folded_html(kWeak.title, table_html(weak_table(report.summary), kWeak.title)));
+      panels, without_baseline(report.summary),
+      panel_tables(panels) +
+          folded_html(kWeak.title, table_html(weak_table(report.summary), kWeak.title)));
 }
 
 std::string gap_section(const Report& report) {

@@ -65,13 +65,36 @@ std::string hint_html(const Heading& heading, std::string_view more) {
   return parts.empty() ? "" : "<p class=\"hint\">" + join(parts, " ") + "</p>\n";
 }
 
-// A place for a chart, with the controls that choose the chart's curves.
-std::string chart_html(std::string_view id, std::string_view label) {
+std::string canvas_html(std::string_view id, std::string_view label) {
   return fmt::format(
-      "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>"
-      "<div class=\"chart\"><canvas id=\"{0}\" role=\"img\" aria-label=\"{1}\"></canvas></div>"
+      "<div class=\"chart\"><canvas id=\"{}\" role=\"img\" aria-label=\"{}\"></canvas></div>", id,
+      label);
+}
+
+// A place for a chart, with the controls that choose the chart's curves.
+std::string charts_html(std::string_view id, const std::string& canvases) {
+  return fmt::format(
+      "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>{1}"
       "<p class=\"hint\" id=\"{0}-note\" aria-live=\"polite\"></p></div>\n",
-      id, label);
+      id, canvases);
+}
+
+std::string chart_html(std::string_view id, std::string_view label) {
+  return charts_html(id, canvas_html(id, label));
+}
+
+// The scaling chart of each source; the script writes the question that they share above them.
+std::string panels_html(const std::vector<Panel>& panels) {
+  std::string html = fmt::format(
+      "<h3 id=\"scaling-question\">{}</h3>\n<p class=\"hint\">{}</p>\n<div class=\"sources\">\n",
+      kSources.title, kSources.hint);
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    const std::string id = at == 0 ? "scaling-chart" : fmt::format("scaling-chart-{}", at + 1);
+    html +=
+        fmt::format("<div class=\"source\">{}<p class=\"hint\">{}</p></div>\n",
+                    canvas_html(id, escape_html(panels[at].title)), escape_html(panels[at].note));
+  }
+  return charts_html("scaling-chart", html + "</div>\n");
 }
 
 // Links to the sections in the markup, by their titles.
@@ -178,9 +201,13 @@ std::string map_html(const WinMap& map) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string scaling_chart(const std::string& above, const std::string& below) {
+std::string scaling_chart(const std::vector<Panel>& panels, const std::string& above,
+                          const std::string& below) {
+  const std::string charts = panels.empty()
+                                 ? chart_html("scaling-chart", "Scaling curves of all strategies")
+                                 : panels_html(panels);
   return section_html(
-      kScaling, above + chart_html("scaling-chart", "Scaling curves of all strategies") + below,
+      kScaling, above + charts + below,
       "Bands are 95 % intervals over launches; a hollow point has none: a single launch, or "
       "launches that scatter so much that the interval is unbounded. Lines join measured points "
       "and "

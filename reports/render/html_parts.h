@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/answer/panels.h"
 #include "reports/render/page_data.h"
 #include "reports/tables/break_even.h"
 #include "reports/text/section_words.h"
@@ -51,7 +52,9 @@ inline constexpr std::size_t kMostRows = 300;
 // The charts, each with a heading and a hint on how to read the chart, and with `above` and
 // `below`, such as the chart's figures as a table, around it. The figures shown come from the
 // page's data.
-[[nodiscard]] std::string scaling_chart(const std::string& above, const std::string& below);
+// With panels it is a chart for each, and below each what stands behind it.
+[[nodiscard]] std::string scaling_chart(const std::vector<Panel>& panels, const std::string& above,
+                                        const std::string& below);
 // The picture of the first screen: no heading, and how to read it below.
 [[nodiscard]] std::string phase_picture();
 [[nodiscard]] std::string memory_chart(const std::string& below);

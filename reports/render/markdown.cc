@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/answer/advice.h"
+#include "reports/answer/panels.h"
 #include "reports/render/definition_links.h"
 #include "reports/render/explanation_sections.h"
 #include "reports/tables/break_even.h"
@@ -112,9 +113,23 @@ std::string advice_part(const std::vector<Advice>& advice) {
   return headed_markdown(kSection, kAdvice, list_markdown(lines));
 }
 
-std::string scaling_part(const Summary& summary) {
+// The panels of the page, a table each.
+std::string sources_block(const std::vector<Panel>& panels) {
+  std::string tables;
+  for (const Panel& panel : panels) {
+    const std::string table = table_markdown(panel_table(panel, panels));
+    if (table.empty()) continue;
+    tables += fmt::format("\n**{}**\n", escape_markdown(panel.title)) +
+              paragraph_markdown(panel.note) + table;
+  }
+  return block(kSources, tables);
+}
+
+std::string scaling_part(const Report& report) {
+  const Summary& summary = report.summary;
   return headed_markdown(kSection, kScaling,
                          block(kCells, table_markdown(cell_table(summary))) +
+                             sources_block(panels_of(report)) +
                              block(kWeak, table_markdown(weak_table(summary))));
 }
 
@@ -230,9 +245,8 @@ std::string table_markdown(const TextTable& table) {
 
 std::string to_markdown(const Report& report) {
   return with_definitions(verdict_part(report.verdict) + advice_part(report.advice) +
-                          scaling_part(report.summary) + gap_part(report) +
-                          map_part(report.summary) + details_part(report.summary) +
-                          normal_part(report) + trust_part(report));
+                          scaling_part(report) + gap_part(report) + map_part(report.summary) +
+                          details_part(report.summary) + normal_part(report) + trust_part(report));
 }
 
 std::string to_markdown(const SideBySide& side) {

@@ -11,6 +11,10 @@
 //     and x efficiency and speed-up of weak scaling; i and j throughput of an ideal device count,
 //     of single's on the same batch and on one device's share of it; what is absent is left out; an
 //     interval that does not exist is null, null
+//   panels, where several sources measured or projected: [{title, note, projected: true}]; each
+//   cell
+//     then has r, its panel's place, and a: its strategy and options without the panel's source
+//   projected: cells as above of projections, whose conditions are those of the measured question
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
@@ -30,6 +34,7 @@
 #include <set>
 
 #include "common/options/strategies.h"
+#include "reports/answer/panels.h"
 #include "reports/model/exposed_communication.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -241,12 +246,25 @@ void add_weak(Json& json, const CellSummary& cell) {
   json["x"] = triple(*cell.weak_efficiency, cell.cell.devices);
 }
 
-Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
+void add_scaling(Json& json, const CellSummary& cell, const Summary& summary) {
+  add_weak(json, cell);
+  add_ideal(json, "i", cell, cell.cell.global_batch, summary);
+  if (cell.cell.global_batch % cell.cell.devices == 0) {
+    add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);
+  }
+}
+
+Json scaling_figures_of(const CellSummary& cell) {
   Json json{{"n", cell.launches}, {"k", cell.samples}};
   if (!cell.cell.is_pretended()) json["t"] = triple(cell.throughput);
   if (cell.speedup) json["u"] = triple(*cell.speedup);
   if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
   if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);
+  return json;
+}
+
+Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
+  Json json = scaling_figures_of(cell);
   if (!cell.phases.empty()) {
     json["f"] = phases_of(cell, phases);
     json["z"] = triple(cell.mean_step, 1e3);
@@ -259,7 +277,9 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
   return json;
 }
 
-Json place_of(const CellSummary& cell, const std::string& letter, Texts& texts) {
+// `conditions` are those of the cell's question.
+Json place_of(const CellSummary& cell, const std::string& conditions, const std::string& letter,
+              Texts& texts) {
   Json json = Json::object();
   if (!letter.empty()) json["q"] = texts.place(letter);
   json.update(Json{{"m", texts.place(cell.cell.model)},
@@ -268,24 +288,65 @@ Json place_of(const CellSummary& cell, const std::string& letter, Texts& texts) 
                    {"d", cell.cell.devices},
                    {"s", texts.place(strategy_of(cell.cell))},
                    {"l", texts.place(strategy_label(cell.cell))},
-                   {"c", texts.place(conditions_of(cell))},
+                   {"c", texts.place(conditions)},
                    {"o", cell.modelled.empty() ? 0 : 1}});
   return json;
 }
 
+struct PanelPlace {
+  std::size_t panel = 0;
+  const PanelCell* cell = nullptr;
+};
+
+// Where measured cells stand.
+using PanelPlaces = std::map<const CellSummary*, PanelPlace>;
+
+PanelPlaces places_in(const std::vector<Panel>& panels) {
+  PanelPlaces places;
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    if (panels[at].projected != nullptr) continue;
+    for (const PanelCell& cell : panels[at].cells) places[cell.cell] = {at, &cell};
+  }
+  return places;
+}
+
+Json projected_json(const std::vector<Panel>& panels, Texts& texts) {
+  Json list = Json::array();
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    if (panels[at].projected == nullptr) continue;
+    for (const PanelCell& one : panels[at].cells) {
+      Json json = place_of(*one.cell, conditions_of(*one.question), "", texts);
+      json.update(Json{{"r", at}, {"a", texts.place(one.label)}});
+      json.update(scaling_figures_of(*one.cell));
+      add_scaling(json, *one.cell, *panels[at].projected);
+      list.push_back(std::move(json));
+    }
+  }
+  return list;
+}
+
+Json panels_json(const std::vector<Panel>& panels) {
+  Json list = Json::array();
+  for (const Panel& panel : panels) {
+    Json json{{"title", panel.title}, {"note", panel.note}};
+    if (panel.projected != nullptr) json["projected"] = true;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 // `limits.samples` limits the samples of all cells added so far.
 void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
-               Texts& texts, const PageLimits& limits, PageData& told) {
+               const PanelPlaces& places, Texts& texts, const PageLimits& limits, PageData& told) {
   const Summary& summary = source.report->summary;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
-    Json json = place_of(cell, source.letter, texts);
-    json.update(figures_of(cell, phases));
-    add_weak(json, cell);
-    add_ideal(json, "i", cell, cell.cell.global_batch, summary);
-    if (cell.cell.global_batch % cell.cell.devices == 0) {
-      add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);
+    Json json = place_of(cell, conditions_of(cell), source.letter, texts);
+    if (const auto place = places.find(&cell); place != places.end()) {
+      json.update(Json{{"r", place->second.panel}, {"a", texts.place(place->second.cell->label)}});
     }
+    json.update(figures_of(cell, phases));
+    add_scaling(json, cell, summary);
     told.samples += static_cast<std::size_t>(cell.samples);
     Json samples = samples_of(cell, limits.samples_of_cell);
     const std::size_t count = count_of(samples);
@@ -321,6 +382,10 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   PageData data;
   std::vector<std::string> phases = phase_names(sources);
   Texts texts;
+  std::vector<const Report*> reports;
+  for (const PageSource& source : sources) reports.push_back(source.report);
+  const std::vector<Panel> panels = panels_of(reports);
+  const PanelPlaces places = places_in(panels);
   Json cells = Json::array();
   Json pairs = Json::array();
   Json buckets = Json::array();
@@ -331,7 +396,7 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
     PageLimits own = limits;  // keeps the first document from taking the last one's share
     own.samples = limits.samples * (i + 1) / count;
     const Summary& summary = source.report->summary;
-    add_cells(cells, source, phases, texts, own, data);
+    add_cells(cells, source, phases, places, texts, own, data);
     append(pairs, pairs_json(summary, limits.comparisons / count), "label", source.letter);
     append(buckets, buckets_json(summary), "title", source.letter);
     append(wires, wires_json(*source.report), "label", source.letter);
@@ -339,9 +404,12 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   }
   data.shown_comparisons = pairs.size();
   phases.emplace_back("remainder");
-  const Json json{{"texts", texts.list()},         {"phases", phases},
-                  {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
-                  {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
+  Json projected = projected_json(panels, texts);
+  Json json{{"texts", texts.list()},         {"phases", phases},
+            {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
+            {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
+  if (!panels.empty()) json["panels"] = panels_json(panels);
+  if (!projected.empty()) json["projected"] = std::move(projected);
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     data.json += c == '<' ? "\\u003c" : std::string_view(&c, 1);
   }

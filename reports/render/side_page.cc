@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/answer/panels.h"
 #include "reports/answer/report.h"
 #include "reports/model/exposed_communication.h"
 #include "reports/render/html.h"
@@ -41,7 +42,10 @@ std::string cells_section(const SideBySide& side) {
 }
 
 std::string scaling(const SideBySide& side) {
+  std::vector<const Report*> reports;
+  for (const Report& report : side.reports) reports.push_back(&report);
   return scaling_chart(
+      panels_of(reports),
       "<p class=\"hint\">The letter at the end of a line, and before its name, is the document's; "
       "each document has dashes of its own, each strategy its colour and mark.</p>\n" +
           std::string(

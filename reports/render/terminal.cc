@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/answer/advice.h"
+#include "reports/answer/panels.h"
 #include "reports/model/power.h"
 #include "reports/tables/cell_table.h"
 #include "reports/tables/collective_table.h"
@@ -48,6 +49,18 @@ std::string defined_block(const Heading& heading, TextTable table) {
   return block(heading, std::move(table), notes);
 }
 
+// The panels of the page, a table each.
+std::string sources_text(const std::vector<Panel>& panels) {
+  std::string text;
+  for (const Panel& panel : panels) {
+    const Heading heading{kSources.id, panel.title};
+    text += block(
+        heading, panel_table(panel, panels),
+        panel.note.empty() ? std::vector<std::string>{} : std::vector<std::string>{panel.note});
+  }
+  return text;
+}
+
 std::string advice_text(const std::vector<Advice>& advice) {
   std::string text;
   for (const Advice& item : advice) text += fmt::format("  - {}\n", item.text);
@@ -63,6 +76,7 @@ std::string to_terminal(const Report& report) {
   const std::string power = power_text(tellings(report.document, summary));
   if (!power.empty()) text += power + "\n";
   return text + advice_text(report.advice) + block(kCells, brief_cell_table(summary)) +
+         sources_text(panels_of(report)) +
          block(twin_heading(summary), twin_table(summary), {twin_note(summary)}) +
          block(kCorners, two_by_two_table(summary), {two_by_two_note(summary)}) +
          defined_block(kCosts, brief_ddp_cost_table(summary)) +

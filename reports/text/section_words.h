@@ -30,6 +30,12 @@ inline constexpr Heading kCells{"cells", "All cells",
                                 "A dash is a figure that does not exist; the remarks say why."};
 inline constexpr Heading kWeak{"weak", "With the same batch per device"};
 
+// Of figures from several sources.
+inline constexpr Heading kSources{
+    "sources", "One question, a panel for each source",
+    "All panels have one scale. No line joins two sources, and no ratio is taken between them "
+    "here."};
+
 inline constexpr Heading kGap{"gap", "Why they differ"};
 inline constexpr Heading kLadderOfCauses{
     "ladder", "From dp to ddp, cause by cause",

@@ -28,12 +28,41 @@ case_predicts() {
   [ -s result/projected/report.html ] || die "no page"
   grep -q '"backend": *"simulated"' result/projected/results.json || die "no simulated launch"
   ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
-  grep -q 'Projected: every time is simulated, nothing was measured' result/projected/report.md || die "the page does not say so"
+  grep -q 'Projected, not measured. On 2 cells measured in result the method errs by ' result/projected/report.md || die "the page does not say so"
+  grep -q '"tandem_half_widths": *"dp:[0-9.e-]*:2,ddp:[0-9.e-]*:2"' result/projected/results.json || die "its intervals are not told"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
-  for verb in compare merge report; do
+  for verb in compare merge; do
     expect 2 "$tandem" $verb result result/projected
     one_line 'one is measured and the other simulated'
   done
+}
+
+# Measured and projected figures of one question share a page, and never a table or a curve.
+case_beside() {
+  measured '[1, 2]'
+  expect 0 project --devices=4
+  expect 0 "$tandem" report result
+  cp result/report.md one.md
+  cp out told
+  grep -q '^\*\*Tandem, measured\*\*$' one.md || die "no table of what was measured"
+  grep -q '^\*\*Tandem, projected onto .* as measured\*\*$' one.md || die "no table of the projection"
+  sed -n '/^Tandem, projected onto /,$p' told | grep -q '^mlp-tiny  *8  *4  *ddp ' || die "the terminal lacks the projection"
+  grep -q 'id="scaling-chart-2"' result/report.html || die "no panel of its own"
+  ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
+  expect 0 "$tandem" report result/projected result --out=both
+  cmp one.md both/report.md || die "a projection that is named tells another thing than the one in the folder"
+  expect 0 project --devices=4 --batch-per-device=64 --out=elsewhere
+  expect 2 "$tandem" report result elsewhere --out=apart
+  one_line 'elsewhere: no projected cell has the model, samples per device, precision and mode of a measured one; report each by itself'
+  [ ! -e apart ] || die "something was written"
+  rm -r result/projected
+  cp -r elsewhere result/projected
+  expect 0 "$tandem" report result
+  grep -q '^result/projected: no projected cell .*; its own page has it$' out || die "a projection of another question is passed over in silence"
+  ! grep -q 'scaling-chart-2' result/report.html || die "a panel without a common question"
+  sed -i 's/"schema_version": *"[0-9.]*"/"schema_version": "9.0.0"/' result/projected/results.json
+  expect 2 "$tandem" report result
+  one_line '9.0.0'
 }
 
 # The calibration is kept, and the same one gives the same words.

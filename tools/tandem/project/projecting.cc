@@ -48,6 +48,26 @@ int device_count(std::string_view text, std::string_view whole) {
        whole, kMostProjectedDevices);
 }
 
+// Writes what stands behind a projection and how wide its intervals are, so that its report says
+// so.
+void tell_errors(std::map<std::string, std::string>& told, const reports::Projection& projection) {
+  std::string standing = reports::standing_of(projection);
+  standing.pop_back();  // the verdict's own sentence has a full stop
+  told[reports::kStanding] = std::move(standing);
+  std::vector<std::string> widths;
+  if (projection.decisions) {
+    for (const reports::PublishedStanding& one : projection.decisions->standing) {
+      widths.push_back(fmt::format("{}:{}:{}", one.strategy, one.half_width, one.most_devices));
+    }
+  } else if (projection.half_width) {
+    for (const char* strategy : {"dp", "ddp"}) {
+      widths.push_back(
+          fmt::format("{}:{}:{}", strategy, *projection.half_width, projection.most_measured));
+    }
+  }
+  if (!widths.empty()) told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
+}
+
 }  // namespace
 
 std::vector<int> device_counts(std::string_view text) {
@@ -124,17 +144,7 @@ void write_projection(const reports::Projection& projection, const reports::Sign
                     .additions = {},
                     .context = measuring_context("project", place.step_bench),
                     .commands = {place.command}};
-  if (projection.decisions) {
-    auto& told = document.sweep.context.custom;
-    std::string standing = reports::standing_of(projection);
-    standing.pop_back();  // the verdict's own sentence has a full stop
-    told[reports::kStanding] = std::move(standing);
-    std::vector<std::string> widths;
-    for (const reports::PublishedStanding& one : projection.decisions->standing) {
-      widths.push_back(fmt::format("{}:{}:{}", one.strategy, one.half_width, one.most_devices));
-    }
-    told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
-  }
+  tell_errors(document.sweep.context.custom, projection);
   document.launches = std::move(launches);
   const reports::Report report = reports::make_report(std::move(document));
   if (projection.decisions) {

@@ -13,6 +13,7 @@
 #include "common/base/error.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
+#include "reports/answer/panels.h"
 #include "reports/answer/report.h"
 #include "reports/answer/side_by_side.h"
 #include "reports/model/subject.h"
@@ -144,16 +145,21 @@ void check_alike(const std::vector<std::string>& sources, const std::vector<Docu
 std::vector<Document> load_each(const std::vector<std::string>& sources) {
   std::vector<Document> documents;
   for (const std::string& source : sources) documents.push_back(load_document(source));
+  return documents;
+}
+
+void check_comparable(const std::vector<std::string>& sources,
+                      const std::vector<Document>& documents) {
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_kind(sources[0], documents[0], sources[i], documents[i]);
   }
   check_distinct(sources, documents);
-  return documents;
 }
 
 // The sources as one document.
 Document load_merged(const std::vector<std::string>& sources) {
   std::vector<Document> documents = load_each(sources);
+  check_comparable(sources, documents);
   check_alike(sources, documents);
   for (std::size_t i = 1; i < documents.size(); ++i) {
     check_same_machine(documents.front(), documents[i], sources[i]);
@@ -191,17 +197,53 @@ void check_rule_is_used(const RuleOptions& rule) {
       "document: leave them out, or give a second source");
 }
 
-int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& rule) {
+// Throws a usage error where a projection that was asked for answers nothing that was measured; one
+// that lies in the run's folder stays on its own page.
+void check_one_question(const reports::Report& report, const ReportOptions& options) {
+  for (const std::string& name : reports::projections_apart(report)) {
+    const std::string what = fmt::format(
+        "{}: no projected cell has the model, samples per device, precision and mode of a measured "
+        "one",
+        name);
+    if (std::ranges::find(options.sources, name) != options.sources.end()) {
+      fail(ErrorKind::kUsage, "{}; report each by itself", what);
+    }
+    fmt::print("{}; its own page has it\n", what);
+  }
+}
+
+// The report of one document goes to `out`, beside projections of its questions; `--figures` are
+// listed in it.
+int write_as_one(const ReportOptions& options, Document document,
+                 std::vector<reports::ProjectedDocument> projected, const fs::path& out) {
+  check_overwrites_none(out, options.sources);
+  const OutputPaths names(out);
+  const ResultsFile results =
+      is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
+  const ResultsFile sent = is_redacted(document) ? ResultsFile::kKept : ResultsFile::kWritten;
+  names.check_apart("--out", inputs_of(options), results, sent);
+  check_keeps_others(out, options, &document);
+  add_figures(document, options.figures);
+  const reports::Report report = reports::make_report(std::move(document), std::move(projected));
+  check_one_question(report, options);
+  const OutputFolder folder(out);
+  folder.write(report, results);
+  folder.write_to_send(report.document);
+  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
+  return 0;
+}
+
+int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& rule,
+                       std::vector<Document> documents, const fs::path& out) {
   if (!options.figures.empty()) {
     fail(
         ErrorKind::kUsage,
         "--figures belong to one document: report it by itself, or several as one by tandem merge");
   }
-  const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
+  check_comparable(options.sources, documents);
   check_overwrites_none(out, options.sources);
   check_keeps_others(out, options, nullptr);
   OutputPaths(out).check_apart("--out", inputs_of(options));
-  std::vector<Document> documents = load_each(options.sources);
   std::vector<reports::NamedDocument> named;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     named.push_back({.name = options.sources[i], .document = std::move(documents[i])});
@@ -214,39 +256,77 @@ int write_side_by_side(const ReportOptions& options, const reports::ChangeRule& 
   return 0;
 }
 
-// Writes the report of all sources as one document to `out`.
-int write_as_one(const ReportOptions& options, const fs::path& out) {
-  Document document = load_merged(options.sources);
-  check_overwrites_none(out, options.sources);
-  const OutputPaths names(out);
-  const ResultsFile results =
-      is_source(names.results(), options) ? ResultsFile::kKept : ResultsFile::kWritten;
-  const ResultsFile sent = is_redacted(document) ? ResultsFile::kKept : ResultsFile::kWritten;
-  names.check_apart("--out", inputs_of(options), results, sent);
-  check_keeps_others(out, options, &document);
-  add_figures(document, options.figures);
-  const OutputFolder folder(out);
-  const reports::Report report = reports::make_report(std::move(document));
-  folder.write(report, results);
-  folder.write_to_send(report.document);
-  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
-  return 0;
-}
-
 // The folder of the source.
 fs::path folder_beside(const std::string& source) {
   const fs::path folder = file_in(source).parent_path();
   return folder.empty() ? fs::path(".") : folder;
 }
 
+reports::ProjectedDocument as_projected(const std::string& name, Document document) {
+  reports::ProjectedDocument projected{
+      .name = name, .document = std::move(document), .summary = {}};
+  projected.summary = reports::summarize(projected.document);
+  return projected;
+}
+
+// The projection that `tandem project FOLDER` has left in the source's folder, if one.
+std::vector<reports::ProjectedDocument> projected_in(const std::string& source) {
+  std::vector<reports::ProjectedDocument> projected;
+  const fs::path folder = folder_beside(source) / "projected";
+  std::error_code unknown;
+  if (!fs::exists(folder / "results.json", unknown)) return projected;
+  Document document = load_document(folder);
+  if (is_projection(document)) {
+    projected.push_back(as_projected(folder.string(), std::move(document)));
+  }
+  return projected;
+}
+
+// One measured document beside projections of its questions.
+int write_beside_projections(const ReportOptions& options, std::vector<Document> documents,
+                             const fs::path& out) {
+  check_distinct(options.sources, documents);
+  std::vector<Document> measured;
+  std::vector<reports::ProjectedDocument> projected;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (is_projection(documents[i])) {
+      projected.push_back(as_projected(options.sources[i], std::move(documents[i])));
+    } else {
+      measured.push_back(std::move(documents[i]));
+    }
+  }
+  if (measured.size() > 1) {
+    fail(ErrorKind::kUsage,
+         "reporting {} sources: {} of them are measured and {} projected; give one measured source "
+         "and projections, or measured ones alone",
+         documents.size(), measured.size(), projected.size());
+  }
+  return write_as_one(options, std::move(measured.front()), std::move(projected), out);
+}
+
+bool are_mixed(const std::vector<Document>& documents) {
+  const auto projections = std::ranges::count_if(documents, is_projection);
+  return projections > 0 && projections < std::ssize(documents);
+}
+
 }  // namespace
 
 int write_report(const ReportOptions& options) {
   const reports::ChangeRule rule = rule_of(options.rule);
-  if (options.sources.size() > 1) return write_side_by_side(options, rule);
+  const std::string& first = options.sources.front();
+  if (options.sources.size() == 1) {
+    check_rule_is_used(options.rule);
+    Document document = load_document(first);
+    auto projected =
+        is_projection(document) ? std::vector<reports::ProjectedDocument>{} : projected_in(first);
+    return write_as_one(options, std::move(document), std::move(projected),
+                        options.out.empty() ? folder_beside(first) : fs::path(options.out));
+  }
+  const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
+  std::vector<Document> documents = load_each(options.sources);
+  if (!are_mixed(documents)) return write_side_by_side(options, rule, std::move(documents), out);
   check_rule_is_used(options.rule);
-  return write_as_one(options, options.out.empty() ? folder_beside(options.sources.front())
-                                                   : fs::path(options.out));
+  return write_beside_projections(options, std::move(documents), out);
 }
 
 int merge_runs(const MergeOptions& options) {
@@ -255,6 +335,7 @@ int merge_runs(const MergeOptions& options) {
          options.sources.front());
   }
   return write_as_one({.sources = options.sources, .figures = options.figures, .out = options.out},
+                      load_merged(options.sources), {},
                       options.out.empty() ? new_folder("merge") : fs::path(options.out));
 }
 

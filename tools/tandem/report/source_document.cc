@@ -30,13 +30,14 @@ struct ByTimes {
   bool operator()(const LaunchRecord* a, const LaunchRecord* b) const { return key(*a) < key(*b); }
 };
 
+bool any_cell(const Document& document, bool (results::Cell::*is)() const) {
+  return std::ranges::any_of(document.launches,
+                             [&](const LaunchRecord& record) { return (record.cell.*is)(); });
+}
+
 std::string_view kind_of(const Document& document) {
-  const auto any = [&](bool (results::Cell::*is)() const) {
-    return std::ranges::any_of(document.launches,
-                               [&](const LaunchRecord& record) { return (record.cell.*is)(); });
-  };
-  if (any(&results::Cell::is_simulated)) return "simulated";
-  return any(&results::Cell::is_pretended) ? "of pretended GPUs" : "measured";
+  if (is_projection(document)) return "simulated";
+  return any_cell(document, &results::Cell::is_pretended) ? "of pretended GPUs" : "measured";
 }
 
 }  // namespace
@@ -74,6 +75,10 @@ Document load_document(const fs::path& source) {
   if (file.extension() != ".jsonl") return as_input([&] { return results::read_document(file); });
   if (auto document = document_of_journal(file)) return *std::move(document);
   fail(ErrorKind::kUsage, "reading {}: it holds no launch; run the sweep again", file.string());
+}
+
+bool is_projection(const Document& document) {
+  return any_cell(document, &results::Cell::is_simulated);
 }
 
 void check_distinct(const std::vector<std::string>& sources,

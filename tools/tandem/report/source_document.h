@@ -35,6 +35,9 @@ template <class Read>
 // holds no launch.
 [[nodiscard]] results::Document load_document(const std::filesystem::path& source);
 
+// Whether a launch is simulated: no figure of such a document is measured.
+[[nodiscard]] bool is_projection(const results::Document& document);
+
 // Throws a usage error where two sources hold the same measured launch: a launch that counts twice
 // makes intervals too narrow. `documents` are the documents of `sources`, in the same order.
 void check_distinct(const std::vector<std::string>& sources,

@@ -42,8 +42,10 @@ void add_report(CLI::App& app, Verbs& verbs) {
       app, {.name = "report",
             .what = "write the page, Markdown and tables of a run, or of several side by side\n"
                     "Of one run: results.json, report.html, report.md and *.csv. Of several: "
-                    "report.html and report.md that judge each against the first.",
+                    "report.html and report.md that judge each against the first. Projections "
+                    "of the same question stand beside one measured run, in panels of their own.",
             .examples = "  tandem report out/quick-1\n"
+                        "  tandem report out/quick-1 out/project-1\n"
                         "  tandem report out/before out/after --out=out/both"});
   add_sources(report, options->sources, options->figures);
   report

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures of one question from several sources, a panel each: what Tandem measured, what another
+// implementation measured, and what was projected. Panels share a scale, and never a line or a
+// ratio.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/answer/report.h"
+#include "reports/model/summary.h"
+#include "reports/text/table.h"
+
+namespace tandem::reports {
+
+struct PanelCell {
+  const CellSummary* cell = nullptr;
+  const CellSummary* question = nullptr;  // the measured cell with its question; itself if measured
+  std::string label;                      // its strategy and options, without the panel's source
+};
+
+struct Panel {
+  std::string title;                   // "PyTorch 2.15.0, measured"
+  std::string note{};                  // what stands behind a projection; empty: measured
+  const Summary* projected = nullptr;  // of a projection; nullptr: measured
+  std::vector<PanelCell> cells{};
+};
+
+// A panel per source of the reports' figures, Tandem's own measurements first, projections last;
+// empty where there is one source alone. Of a projection those cells count whose model, samples per
+// device, mode and other question a measured cell has. Panels point into the reports.
+[[nodiscard]] std::vector<Panel> panels_of(const std::vector<const Report*>& reports);
+[[nodiscard]] std::vector<Panel> panels_of(const Report& report);
+
+// The names of the report's projections that answer no question of a measured cell.
+[[nodiscard]] std::vector<std::string> projections_apart(const Report& report);
+
+// A row per cell of the panel whose question another panel has, too: samples per second, and the
+// median step.
+[[nodiscard]] TextTable panel_table(const Panel& panel, const std::vector<Panel>& panels);
+
+}  // namespace tandem::reports
