@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -67,15 +68,20 @@ std::string projected_title(const ProjectedDocument& projected, const results::D
   const bool is_calibrated = words.starts_with(kCalibrated);
   const std::string name = is_calibrated ? words.substr(kCalibrated.size()) : words;
   const bool is_same = is_measured_machine(words, machine_of(measured));
-  return fmt::format("Tandem, projected onto {}{}", name,
-                     is_same ? " as measured" : ": not the measured machine");
+  return is_same ? fmt::format("Tandem, projected onto the measured machine ({})", name)
+                 : fmt::format("Tandem, projected onto {}: not the measured machine", name);
 }
 
 std::string projected_note(const ProjectedDocument& projected) {
-  const bool has_bands = std::ranges::any_of(
-      projected.summary.cells, [](const CellSummary& cell) { return cell.half_width.has_value(); });
-  return subject(projected.document, projected.summary) + "." +
-         (has_bands ? " Bands are of the method's errors, not of launches." : "");
+  const auto any = [&](auto is) { return std::ranges::any_of(projected.summary.cells, is); };
+  std::string note = subject(projected.document, projected.summary) + ".";
+  if (any([](const CellSummary& cell) { return cell.half_width.has_value(); })) {
+    note += " Bands are of the method's errors, not of launches.";
+  }
+  if (any([](const CellSummary& cell) { return is_too_wide(cell.throughput); })) {
+    note += " Intervals over more than a factor of three stand in the tables alone.";
+  }
+  return note;
 }
 
 // Samples of a device, of cells whose batch the devices divide.
@@ -198,8 +204,15 @@ TextTable panel_table(const Panel& panel, const std::vector<Panel>& panels) {
   }
   TextTable table({"model", ">samples per device", ">devices", "strategy", ">samples per second",
                    ">median step"});
-  for (const PanelCell& one : panel.cells) {
-    if (!elsewhere.contains(question_words(one))) continue;
+  std::vector<PanelCell> rows;
+  std::ranges::copy_if(panel.cells, std::back_inserter(rows), [&](const PanelCell& one) {
+    return elsewhere.contains(question_words(one));
+  });
+  std::ranges::stable_sort(rows, {}, [](const PanelCell& one) {
+    const results::Cell& cell = one.cell->cell;
+    return std::tuple(cell.model, cell.global_batch / cell.devices, cell.devices);
+  });
+  for (const PanelCell& one : rows) {
     const results::Cell& cell = one.cell->cell;
     table.rows.push_back({cell.model, share_text(cell), std::to_string(cell.devices), one.label,
                           rate_text(one.cell->throughput), duration_text(one.cell->median_step)});

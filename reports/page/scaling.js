@@ -33,7 +33,7 @@
         const key = tandem.fields[field].of(cell);
         const one = counts.get(key) || { panels: new Set(), points: new Set() };
         one.panels.add(cell.panel);
-        one.points.add(state.over === "batch" ? cell.batch : cell.devices);
+        one.points.add(cell.panel + " " + (state.over === "batch" ? cell.batch : cell.devices));
         counts.set(key, one);
       }
       const tells = (value) => 1e6 * counts.get(value).panels.size + counts.get(value).points.size;
@@ -188,7 +188,13 @@
   // The ends of the y of all panels, which each would otherwise find for itself.
   function sharedEnds(points, isLogY, highest) {
     const high = Math.max(highest, ...points.map((point) => point.y));
-    if (isLogY) return { min: 0.8 * Math.min(...points.map((point) => point.y)), max: 1.1 * high };
+    if (isLogY) {
+      const low = 0.8 * Math.min(...points.map((point) => point.y));
+      const digits = high > 100 * low ? [1] : high > 20 * low ? [1, 3] : [1, 2, 5];
+      const powers = Array.from({ length: Math.ceil(Math.log10(high / low)) + 2 }, (_, at) => 10 ** (Math.floor(Math.log10(low)) + at));
+      const ticks = powers.flatMap((power) => digits.map((digit) => digit * power)).filter((tick) => tick >= low && tick <= 1.1 * high);
+      return Object.assign(tandem.ticksAt(ticks), { min: low, max: 1.1 * high });
+    }
     const step = [1, 2, 2.5, 5, 10].map((digit) => digit * 10 ** Math.floor(Math.log10(high / 5))).find((each) => high / each <= 6);
     return { min: 0, max: step * Math.ceil(high / step), ticks: { color: tandem.colour("soft"), stepSize: step } };
   }

@@ -103,7 +103,6 @@ class Panels(probes.PageTest):
                             self.assertLess(max(map(lambda one: abs(one[0] - heights[0][0]) + abs(one[1] - heights[0][1]), heights), default=0), 1.5)
 
     def test_a_source_without_data_has_no_panel(self):
-        change(self.browser, "scaling-chart", "figure", "speedup")
         change(self.browser, "scaling-chart", "over", "devices")
         change(self.browser, "scaling-chart", "model", "mlp-base")
         change(self.browser, "scaling-chart", "batch", "256")

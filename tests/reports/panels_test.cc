@@ -98,7 +98,7 @@ TEST(Panels, EachSourceHasItsOwn) {
   const Report report = three_sources();
   EXPECT_THAT(titles_of(report),
               ElementsAre("Tandem, measured", "PyTorch 2.15.0, measured",
-                          "Tandem, projected onto Test CPU, a core as measured"));
+                          "Tandem, projected onto the measured machine (Test CPU, a core)"));
   const std::string html = to_html(report);
   EXPECT_THAT(html, HasSubstr("<canvas id=\"scaling-chart-3\""));
   EXPECT_THAT(html, HasSubstr("Projected, not measured. It errs by 6 %. Bands are of the method"));
@@ -186,7 +186,8 @@ TEST(Panels, TextFormsNameTheSourceAboveEachTable) {
   for (const std::string& text : {to_markdown(report), to_terminal(report)}) {
     const auto own = text.find("Tandem, measured");
     const auto torch = text.find("PyTorch 2.15.0, measured");
-    const auto projected = text.find("Tandem, projected onto Test CPU, a core as measured");
+    const auto projected =
+        text.find("Tandem, projected onto the measured machine (Test CPU, a core)");
     EXPECT_LT(own, torch);
     EXPECT_LT(torch, projected);
     ASSERT_NE(projected, std::string::npos);

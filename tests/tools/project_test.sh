@@ -45,7 +45,7 @@ case_beside() {
   cp result/report.md one.md
   cp out told
   grep -q '^\*\*Tandem, measured\*\*$' one.md || die "no table of what was measured"
-  grep -q '^\*\*Tandem, projected onto .* as measured\*\*$' one.md || die "no table of the projection"
+  grep -q '^\*\*Tandem, projected onto the measured machine (.*)\*\*$' one.md || die "no table of the projection"
   sed -n '/^Tandem, projected onto /,$p' told | grep -q '^mlp-tiny  *8  *4  *ddp ' || die "the terminal lacks the projection"
   grep -q 'id="scaling-chart-2"' result/report.html || die "no panel of its own"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
