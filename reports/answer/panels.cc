@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
@@ -165,10 +166,42 @@ std::string question_words(const PanelCell& one) {
                      precision_of(one.question->cell));
 }
 
-std::set<std::string> questions_in(const Panel& panel) {
-  std::set<std::string> questions;
-  for (const PanelCell& cell : panel.cells) questions.insert(question_words(cell));
-  return questions;
+// In how many panels each question is answered.
+std::map<std::string, std::size_t> answers_to_each(const std::vector<Panel>& panels) {
+  std::map<std::string, std::set<const Panel*>> answering;
+  for (const Panel& panel : panels) {
+    for (const PanelCell& one : panel.cells) answering[question_words(one)].insert(&panel);
+  }
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [question, of] : answering) counts[question] = of.size();
+  return counts;
+}
+
+TextTable table_of(std::vector<PanelCell> rows) {
+  std::ranges::stable_sort(rows, {}, [](const PanelCell& one) {
+    const results::Cell& cell = one.cell->cell;
+    return std::tuple(cell.model, cell.global_batch / cell.devices, cell.devices);
+  });
+  TextTable table({"model", ">samples per device", ">devices", "strategy", ">samples per second",
+                   ">median step"});
+  for (const PanelCell& one : rows) {
+    const results::Cell& cell = one.cell->cell;
+    table.rows.push_back({cell.model, share_text(cell), std::to_string(cell.devices), one.label,
+                          rate_text(one.cell->throughput), duration_text(one.cell->median_step)});
+  }
+  return table;
+}
+
+// Whether all figures are of one implementation, and nothing was projected.
+bool are_of_one_source(const std::vector<const Report*>& reports) {
+  std::set<std::string> implementations;
+  for (const Report* const report : reports) {
+    if (!report->projected.empty()) return false;
+    for (const CellSummary& cell : report->summary.cells) {
+      if (has_throughput(cell)) implementations.insert(implementation_of(cell.cell));
+    }
+  }
+  return implementations.size() < 2;
 }
 
 }  // namespace
@@ -176,6 +209,7 @@ std::set<std::string> questions_in(const Panel& panel) {
 std::vector<Panel> panels_of(const std::vector<const Report*>& reports) {
   std::map<std::string, Panel> measured;
   std::vector<Panel> panels;
+  if (are_of_one_source(reports)) return panels;
   for (const Report* const report : reports) add_measured(measured, report->summary);
   for (auto& [implementation, panel] : measured) panels.push_back(std::move(panel));
   for (const Report* const report : reports) {
@@ -197,27 +231,16 @@ std::vector<std::string> projections_apart(const Report& report) {
   return names;
 }
 
-TextTable panel_table(const Panel& panel, const std::vector<Panel>& panels) {
-  std::set<std::string> elsewhere;
-  for (const Panel& other : panels) {
-    if (&other != &panel) elsewhere.merge(questions_in(other));
+std::vector<TextTable> panel_tables(const std::vector<Panel>& panels) {
+  const auto answers = answers_to_each(panels);
+  std::vector<TextTable> tables;
+  for (const Panel& panel : panels) {
+    std::vector<PanelCell> rows;
+    std::ranges::copy_if(panel.cells, std::back_inserter(rows),
+                         [&](const PanelCell& one) { return answers.at(question_words(one)) > 1; });
+    tables.push_back(table_of(std::move(rows)));
   }
-  TextTable table({"model", ">samples per device", ">devices", "strategy", ">samples per second",
-                   ">median step"});
-  std::vector<PanelCell> rows;
-  std::ranges::copy_if(panel.cells, std::back_inserter(rows), [&](const PanelCell& one) {
-    return elsewhere.contains(question_words(one));
-  });
-  std::ranges::stable_sort(rows, {}, [](const PanelCell& one) {
-    const results::Cell& cell = one.cell->cell;
-    return std::tuple(cell.model, cell.global_batch / cell.devices, cell.devices);
-  });
-  for (const PanelCell& one : rows) {
-    const results::Cell& cell = one.cell->cell;
-    table.rows.push_back({cell.model, share_text(cell), std::to_string(cell.devices), one.label,
-                          rate_text(one.cell->throughput), duration_text(one.cell->median_step)});
-  }
-  return table;
+  return tables;
 }
 
 }  // namespace tandem::reports

@@ -36,8 +36,8 @@ struct Panel {
 // The names of the report's projections that answer no question of a measured cell.
 [[nodiscard]] std::vector<std::string> projections_apart(const Report& report);
 
-// A row per cell of the panel whose question another panel has, too: samples per second, and the
-// median step.
-[[nodiscard]] TextTable panel_table(const Panel& panel, const std::vector<Panel>& panels);
+// Each panel's table, a row per cell whose question another panel answers, too: samples per second,
+// and the median step.
+[[nodiscard]] std::vector<TextTable> panel_tables(const std::vector<Panel>& panels);
 
 }  // namespace tandem::reports

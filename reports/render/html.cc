@@ -137,11 +137,12 @@ std::string advice_section(const Report& report) {
 }
 
 // The figures of the panels, a table each.
-std::string panel_tables(const std::vector<Panel>& panels) {
+std::string sources_html(const std::vector<Panel>& panels) {
   std::string html;
-  for (const Panel& panel : panels) {
-    const std::string title = escape_html(panel.title);
-    const std::string table = table_html(panel_table(panel, panels), title);
+  const std::vector<TextTable> tables = panel_tables(panels);
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    const std::string title = escape_html(panels[at].title);
+    const std::string table = table_html(tables[at], title);
     if (!table.empty()) html += "<h4>" + title + "</h4>\n" + table;
   }
   return folded_html("The panels as tables", html);
@@ -152,7 +153,7 @@ std::string scaling_section(const Report& report) {
   const std::vector<Panel> panels = panels_of(report);
   return scaling_chart(
       panels, without_baseline(report.summary),
-      panel_tables(panels) +
+      sources_html(panels) +
           folded_html(kWeak.title, table_html(weak_table(report.summary), kWeak.title)));
 }
 

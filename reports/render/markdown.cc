@@ -115,14 +115,15 @@ std::string advice_part(const std::vector<Advice>& advice) {
 
 // The panels of the page, a table each.
 std::string sources_block(const std::vector<Panel>& panels) {
-  std::string tables;
-  for (const Panel& panel : panels) {
-    const std::string table = table_markdown(panel_table(panel, panels));
+  std::string text;
+  const std::vector<TextTable> tables = panel_tables(panels);
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    const std::string table = table_markdown(tables[at]);
     if (table.empty()) continue;
-    tables += fmt::format("\n**{}**\n", escape_markdown(panel.title)) +
-              paragraph_markdown(panel.note) + table;
+    text += fmt::format("\n**{}**\n", escape_markdown(panels[at].title)) +
+            paragraph_markdown(panels[at].note) + table;
   }
-  return block(kSources, tables);
+  return block(kSources, text);
 }
 
 std::string scaling_part(const Report& report) {

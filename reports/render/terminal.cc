@@ -52,11 +52,11 @@ std::string defined_block(const Heading& heading, TextTable table) {
 // The panels of the page, a table each.
 std::string sources_text(const std::vector<Panel>& panels) {
   std::string text;
-  for (const Panel& panel : panels) {
-    const Heading heading{kSources.id, panel.title};
-    text += block(
-        heading, panel_table(panel, panels),
-        panel.note.empty() ? std::vector<std::string>{} : std::vector<std::string>{panel.note});
+  std::vector<TextTable> tables = panel_tables(panels);
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    std::vector<std::string> notes{panels[at].note};
+    std::erase(notes, "");
+    text += block({kSources.id, panels[at].title}, std::move(tables[at]), notes);
   }
   return text;
 }

@@ -172,12 +172,12 @@ TEST(Panels, TablesHoldWhatSeveralSourcesAnswer_InOneUnit) {
   const std::vector<Panel> panels = panels_of(report);
   ASSERT_THAT(panels, SizeIs(3));
   EXPECT_THAT(panels[0].cells, SizeIs(4));
-  for (const Panel& panel : panels) {
-    const TextTable table = panel_table(panel, panels);
-    EXPECT_THAT(table.rows, SizeIs(3)) << panel.title;
+  const std::vector<TextTable> tables = panel_tables(panels);
+  for (const TextTable& table : tables) {
+    EXPECT_THAT(table.rows, SizeIs(3));
     EXPECT_EQ(table.columns[4].title, "samples per second");
   }
-  EXPECT_THAT(panel_table(panels[2], panels).rows.back(),
+  EXPECT_THAT(tables[2].rows.back(),
               ElementsAre("mlp-small", "32", "8", "ddp", HasSubstr("25,600 ["), HasSubstr("10.0")));
 }
 
