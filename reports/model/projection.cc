@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/options/strategies.h"
 #include "reports/model/subject.h"
 
 namespace tandem::reports {
@@ -69,15 +70,35 @@ void add_intervals(Projection& projection) {
   }
 }
 
+std::optional<stats::Interval> published_interval(const Decisions& decisions,
+                                                  const results::Cell& cell, double seconds) {
+  const auto found =
+      std::ranges::find(decisions.standing, cell.strategy, &PublishedStanding::strategy);
+  if (cell.devices == 1 || found == decisions.standing.end()) return std::nullopt;
+  return projected_interval(seconds, found->half_width, cell.devices, found->most_devices);
+}
+
 void add_published_intervals(Projection& projection) {
   for (ProjectedCell& cell : projection.cells) {
-    if (cell.cell.devices == 1) continue;
-    for (const PublishedStanding& standing : projection.decisions->standing) {
-      if (standing.strategy != cell.cell.strategy) continue;
-      cell.interval = projected_interval(cell.seconds, standing.half_width, cell.cell.devices,
-                                         standing.most_devices);
-    }
+    cell.interval = published_interval(*projection.decisions, cell.cell, cell.seconds);
   }
+}
+
+std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
+                                                     const Projection& projection) {
+  const bool is_whole = projection.decisions && projection.decisions->has_whole_batches;
+  const int times = is_whole ? 1 : cell.cell.devices;
+  const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& other) {
+    return other.cell.strategy == options::name_of(options::StrategyKind::kSingle) &&
+           other.cell.global_batch * times == cell.cell.global_batch;
+  });
+  if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
+  stats::Estimate speed = speed_over(cell, *one);
+  speed.center *= times;
+  if (speed.interval) {
+    speed.interval = stats::Interval{speed.interval->low * times, speed.interval->high * times};
+  }
+  return speed;
 }
 
 stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other) {

@@ -42,7 +42,7 @@ inline constexpr auto kPathBases = std::to_array<std::string_view>(
     const std::map<std::string, double>& rests_on);
 
 struct NotProjected {
-  std::string cell;  // name
+  results::Cell cell;
   std::string reason;
 };
 
@@ -73,15 +73,18 @@ struct LeastBatch {
   int devices = 0;
   std::int64_t most_tried = 0;          // samples of a device
   std::optional<std::int64_t> share{};  // samples of a device; absent: not up to the most
-  double times_as_fast = 0;             // there; 0: one device does not hold the batch, see reason
-  std::string reason{};                 // of the step that could not be simulated, if one
+  // The speed there over one device's; 0: one device does not hold the batch, see reason.
+  stats::Estimate times_as_fast{};
+  std::string reason{};  // of the step that could not be simulated, if one
 };
 
 // What a projection onto described hardware says beside its steps.
 struct Decisions {
   std::string gpu;                            // its kind, "A100 SXM4"
+  std::string precision{};                    // in words, "fp32"
   std::vector<PublishedStanding> standing{};  // of dp and of ddp
   bool knows_single_step = false;             // the step of one device is given, not described
+  bool has_whole_batches = false;             // batches are asked for over all devices, not of each
   std::vector<ChangedStep> changes{};
   std::vector<LeastBatch> least_batches{};
 };
@@ -122,6 +125,17 @@ void add_intervals(Projection& projection);
 // Fills in the intervals of dp and ddp on several devices from errors on published steps. The
 // projection has decisions.
 void add_published_intervals(Projection& projection);
+
+// The interval that the errors of a strategy on published steps earn a step on so many devices;
+// nothing for other strategies and for one device.
+[[nodiscard]] std::optional<stats::Interval> published_interval(const Decisions& decisions,
+                                                                const results::Cell& cell,
+                                                                double seconds);
+
+// Samples per second over those of `single` on one device, on the same samples of a device, or on
+// the same batch where these are asked for over all devices; nothing where that step is not there.
+[[nodiscard]] std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
+                                                                   const Projection& projection);
 
 // The speed of the first cell over the second, with the interval of errors that are taken as
 // independent.

@@ -187,16 +187,22 @@ constexpr std::string_view kCriticalPath =
 
 std::string left_out_section(const Projection& projection, const ProjectionFormat& format) {
   if (projection.left_out.empty()) return "";
-  TextTable table({"cell", "reason"});
-  for (const NotProjected& cell : projection.left_out)
-    table.rows.push_back({cell.cell, cell.reason});
-  return fmt::format("{}Not projected\n\n{}", format.heading, format.table(table));
+  std::string text = fmt::format("{}Not projected\n\n", format.heading);
+  for (const NotProjected& cell : projection.left_out) {
+    const std::string line = projection.decisions
+                                 ? not_projected_line(cell, *projection.decisions)
+                                 : fmt::format("{}: {}", cell.cell.name(), cell.reason);
+    text += fmt::format("{}{}\n", format.mark, line);
+  }
+  return text;
 }
 
 std::string whole(const Projection& projection, const SignsTold& signs,
                   const ProjectionFormat& format) {
   std::string text = standing_of(projection) + "\n\n";
-  for (const std::string& line : projection.basis) text += line + "\n";
+  for (const std::string& line : projection.basis) {
+    text += fmt::format("{}{}\n", format.mark, line);
+  }
   if (!projection.basis.empty()) text += "\n";
   if (!projection.held_out.empty()) text += held_out_section(projection, signs, format);
   if (projection.decisions) {
@@ -222,15 +228,17 @@ std::string standing_of(const Projection& projection) {
 }
 
 std::string to_text(const Projection& projection, const SignsTold& signs) {
-  return whole(projection, signs,
-               {.table = [](const TextTable& table) { return to_text(table); }, .heading = ""});
+  return whole(
+      projection, signs,
+      {.table = [](const TextTable& table) { return to_text(table); }, .heading = "", .mark = ""});
 }
 
 std::string to_markdown(const Projection& projection, const SignsTold& signs) {
   return "# Projection\n\n" +
          whole(projection, signs,
                {.table = [](const TextTable& table) { return to_markdown(table); },
-                .heading = "## "});
+                .heading = "## ",
+                .mark = "- "});
 }
 
 }  // namespace tandem::reports

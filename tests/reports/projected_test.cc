@@ -71,7 +71,7 @@ TEST(Projected, TheFirstWordsSayWhatStandsBehindIt) {
 }
 
 TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
-  Decisions decisions{.gpu = "H100 SXM5"};
+  Decisions decisions{.gpu = "H100 SXM5", .precision = "tf32"};
   decisions.standing = {
       {.strategy = "dp", .systems = 4, .steps = 323, .mean = 0.105, .most = 0.54},
       {.strategy = "ddp", .is_like = true, .systems = 1, .steps = 3, .mean = 0.059, .most = 0.073}};
@@ -85,9 +85,49 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
   EXPECT_NE(words.find("on others it errs by 10.5 % on average, by 54 % at most for dp"),
             std::string::npos)
       << words;
+  EXPECT_TRUE(words.starts_with("Projected, not measured, in tf32. ")) << words;
   decisions.standing.pop_back();
   EXPECT_NE(standing_of(decisions).find("No system like yours (H100 SXM5) was ever compared"),
             std::string::npos);
+}
+
+ProjectedCell step_of(const char* strategy, int devices, std::int64_t batch, double seconds) {
+  ProjectedCell step;
+  step.cell.strategy = strategy;
+  step.cell.devices = devices;
+  step.cell.global_batch = batch;
+  step.seconds = seconds;
+  return step;
+}
+
+TEST(Projected, SpeedOverOneDevice_IsOfSamplesPerSecondOnAShareOrOnTheWholeBatch) {
+  Projection projection;
+  projection.decisions.emplace();
+  projection.cells = {step_of("single", 1, 8, 0.1), step_of("single", 1, 32, 0.3),
+                      step_of("ddp", 4, 32, 0.2)};
+  ProjectedCell& ddp = projection.cells.back();
+  ddp.interval = stats::Interval{0.1, 0.4};
+  const auto of_share = speed_over_one_device(ddp, projection);
+  ASSERT_TRUE(of_share && of_share->interval);
+  EXPECT_NEAR(of_share->center, 2.0, 1e-12);
+  EXPECT_NEAR(of_share->interval->low, 1.0, 1e-12);
+  EXPECT_NEAR(of_share->interval->high, 4.0, 1e-12);
+  projection.decisions->has_whole_batches = true;
+  EXPECT_NEAR(speed_over_one_device(ddp, projection)->center, 1.5, 1e-12);
+  projection.cells.erase(projection.cells.begin() + 1);
+  EXPECT_FALSE(speed_over_one_device(projection.cells.back(), projection));
+}
+
+TEST(Projected, WhatIsNotProjectedIsTold_ByWhatFits) {
+  const Decisions decisions;
+  const NotProjected large{step_of("dp", 2, 64, 0).cell,
+                           "out of memory: 2 GiB asked; the largest batch that fits is 10, 5 on a "
+                           "device"};
+  EXPECT_EQ(not_projected_line(large, decisions),
+            "dp on 2 devices, 32 samples each: does not fit; the largest batch that fits is 10, 5 "
+            "on a device");
+  const NotProjected other{step_of("dp", 2, 64, 0).cell, "it crashed"};
+  EXPECT_EQ(not_projected_line(other, decisions), "dp on 2 devices, 32 samples each: it crashed");
 }
 
 }  // namespace

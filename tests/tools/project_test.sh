@@ -79,6 +79,20 @@ case_again() {
   ! grep -q 'launch 1 of 2' err || die "the first launch was not kept"
 }
 
+# A measured machine leaves its description, which other projections take.
+case_describes() {
+  measured '[2]'
+  expect 0 project --devices=2
+  grep -q '^this machine, for --hardware here and elsewhere: result/projected/hardware.json$' out || die "the file is not named"
+  expect 0 "$tandem" list hardware result/projected/hardware.json
+  grep -q '"value": 2,$' out || die "its devices are not those of the measured cells"
+  grep -q '"source": "measured"' out || die "no figure is measured"
+  expect 0 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --out=elsewhere
+  head -n 1 out | grep -q '^Projected, not measured, in fp32. No system like yours' || die "its first line"
+  expect 2 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --devices=4
+  one_line 'hardware.json has 2 GPUs: take no more'
+}
+
 case_check() {
   measured '[2]'
   expect 1 project --check=0%
@@ -147,20 +161,22 @@ described() { "$tandem" project --step-bench "$fake" "$@"; }
 
 case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
-  like='^Projected, not measured. On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
+  like='^Projected, not measured, in fp32 (convolutions in tf32, torch.s default). On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
   head -n 1 out | grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" || die "its first line"
   grep -q '^interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
   grep -q '^dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
-  [ "$(grep -c '^8 devices, .* samples each: ' out)" = 2 ] || die "no answer for each batch"
+  [ "$(grep -c '^8 devices, .* samples each: .*; over one device on as many samples as each has here, in samples per second, ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
+  [ "$(grep -c '^16 devices, .* samples each: ddp alone; ddp reaches .* over one device' out)" = 2 ] || die "no answer where dp ends"
   [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*collectives' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
   grep -q '^PCIe in place of NVLink .* dp ' out || die "no change of links"
   grep -q '^buckets of 1 MiB in place of 25 .* ddp ' out || die "no change of buckets"
   grep -q '^threads without a shared lock .* dp ' out || die "no change of the lock"
   grep -q '^two such nodes .* 16 devices' out || die "no change of nodes"
-  [ "$(grep -c '^ *8  *ddp  *[0-9]* ' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices"
+  [ "$(grep -c '^ *8  *ddp  *[0-9]*  *[0-9]*  *[0-9.]* \[' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices, with an interval"
   for page in projection.md projection.html report.md report.html results.json; do
     grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
+    grep -q 'in fp32 (convolutions in tf32' described/$page || die "$page does not name the precision"
   done
   for section in 'Change one thing' 'The least batch at which devices pay' 'threads without a shared lock'; do
     grep -q "$section" described/projection.html || die "the page lacks '$section'"
@@ -177,12 +193,33 @@ case_costs() {
   grep -q '^interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
   ! grep -q 'threads without a shared lock' out || die "a lock without costs"
   step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
+  expect 0 "$tandem" explain with --model=resnet50 --batch=32 --devices=4 --step-bench "$fake"
+  grep -q 'Modelled, no part of the measured gap: work on the host that takes replica-module:' out || die "the ladder says nothing of the interpreter"
+  for cause in 'dispatch cost in dp' 'dispatch cost in ddp' 'interpreter lock'; do
+    grep -q "$cause.*projected" out || die "the ladder lacks '$cause'"
+  done
   awk -v with="$(step with)" -v without="$(step without)" 'BEGIN { exit !(without > 0 && with > 1.2 * without) }' || die "dp takes $(step with) ms with and $(step without) ms without the interpreter"
+}
+
+# A batch over all devices: each strategy against one device on the same batch.
+case_batch() {
+  expect 0 described --model=mlp-base --hardware=a100-pcie-box --batch=10,64 --out=described
+  [ "$(grep -c '^ *64  *[124]  ' out)" = 7 ] || die "not all GPUs of the machine by default, on the same batch each"
+  grep -q '^4 devices, batch 64: .* over one device on the same batch, in samples per second, ddp ' out || die "no speed over one device"
+  row() { sed -n "s/^| 64 | $1 | $2 | \([0-9.]*\) \([mu]s\).*/\1 \2/p" described/projection.md; }
+  told=$(sed -n 's/^| 64 | 4 | ddp | [^|]* | [^|]* | \([0-9.]*\) .*/\1/p' described/projection.md)
+  awk -v one="$(row 1 single)" -v four="$(row 4 ddp)" -v told="$told" '
+    function seconds(text, part) { split(text, part, " "); return part[1] * (part[2] == "ms" ? 1000 : 1) }
+    BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is told to be $told times as fast, and the steps say otherwise"
+  grep -q '^ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
+  grep -q '<h2 id="left-out-title">Not projected</h2>' described/projection.html || die "the page does not say what is not projected"
+  expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
+  grep -q '^dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not told in a line"
 }
 
 case_unlike() {
   expect 0 described --model=mlp-base --hardware=rtx-4090-box --devices=4 --batch-per-device=64 --out=described
-  head -n 1 out | grep -q '^Projected, not measured. No system like yours (RTX 4090) was ever compared; on others, ' || die "its first line"
+  head -n 1 out | grep -q '^Projected, not measured, in fp32 (.* No system like yours (RTX 4090) was ever compared; on others, ' || die "its first line"
   grep -q '^peer access over PCIe' out || die "no change of links"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=4 --batch-per-device=32 --single-step=95ms --out=given
   grep -q 'single step of 95' out || die "the given step is not told"
@@ -198,19 +235,40 @@ case_described_refuses() {
   expect 2 described --model=resnet50 --batch-per-device=8
   one_line 'on which machine? add --hardware'
   expect 2 on_a100
-  one_line 'add --batch-per-device'
+  one_line 'give one of --batch-per-device'
+  expect 2 on_a100 --batch-per-device=8 --batch=64
+  one_line 'give one of --batch-per-device'
   expect 2 described --model=resnet50 --hardware=dgx-a10 --batch-per-device=8
   one_line "did you mean 'dgx-a100'?"
   expect 2 described --model=resnet5 --hardware=dgx-a100 --batch-per-device=8 --out=nothing
   one_line 'resnet5'
   expect 2 described --model=resnet50 --hardware=dgx-1 --batch-per-device=8 --precision=bf16 --out=nothing
-  one_line '--precision=bf16: the GPU V100 SXM2 32GB has no such step; use one of fp32'
+  one_line '--precision=bf16: the GPU of dgx-1, V100 SXM2 32GB, has no bf16, only fp32 (and fp16, in which no step is simulated); use one of these, or'
+  expect 2 on_a100 --batch-per-device=8 --precision=fp16
+  one_line '--precision=fp16: no step in fp16, with its gradient scaler, is simulated; dgx-a100 has fp32, tf32, bf16'
+  expect 2 on_a100 --batch-per-device=8 --precision=fp64
+  one_line '--precision=fp64: there is no such precision'
   expect 2 described --model=resnet50 --hardware=rtx-4090-box --batch-per-device=8 --devices=8 --out=nothing
-  one_line '--devices=8: rtx-4090-box has 4 GPUs: take fewer'
+  one_line '--devices=8: rtx-4090-box has 4 GPUs: take no more, or name a machine of more nodes, such as --hardware=rtx-4090-boxx2@eth-25g'
+  expect 2 described --model=resnet50 --hardware=dgx-a100x2@ib-200g --batch-per-device=8 --devices=17 --out=nothing
+  one_line 'has 16 GPUs: take no more, or name a machine of more nodes, such as --hardware=dgx-a100x3@ib-200g'
+  "$tandem" list hardware rtx-4090-box >box.json
+  expect 2 described --model=resnet50 --hardware=box.json --batch-per-device=8 --devices=8 --out=nothing
+  one_line 'box.json has 4 GPUs: take no more, or describe a network of more nodes in the file'
+  expect 2 on_a100 --batch-per-device=8 --devices=100000
+  one_line '--devices=100000: use a number from 1 to 1024'
   expect 2 on_a100 --batch-per-device=8 --devices=2..4
   one_line '--devices=2..4: use a number from 1'
   expect 2 on_a100 --batch-per-device=0
-  one_line '--batch-per-device: 0 holds no sample'
+  one_line '--batch-per-device=0: use whole numbers from 1'
+  expect 2 on_a100 --batch=-8
+  one_line '--batch=-8: use whole numbers from 1'
+  expect 2 on_a100 --batch=8,many
+  one_line '--batch'
+  expect 2 on_a100 --batch=2000000000
+  one_line '--batch=2000000000: use whole numbers from 1 to 1000000000'
+  expect 2 on_a100 --batch=8 --single-step=20ms
+  one_line 'it is of one batch of one device'
   expect 2 on_a100 --batch-per-device=8,16 --single-step=20ms
   one_line 'it is of one batch'
   expect 2 on_a100 --batch-per-device=8 --link=20us:1GBps
@@ -222,7 +280,7 @@ case_described_refuses() {
   expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much
   one_line '--dispatch-cost'
   expect 1 on_a100 --batch-per-device=100000
-  one_line 'the largest batch that fits is'
+  one_line '^tandem: no step could be simulated: .*the largest batch that fits is'
   expect 2 described --module=own.py:build --hardware=dgx-a100 --batch-per-device=8 --with-torch=./no-python --out=nothing
   one_line "there is no program './no-python'"
   printf '#!/bin/sh\nexit 1\n' >python && chmod +x python
@@ -234,13 +292,15 @@ case_described_refuses() {
 case_refuses() {
   measured '[1]'
   expect 2 project
-  one_line 'tandem project result: no cell of two devices or more was measured there'
+  one_line '^tandem: project result: no cell of two devices or more was measured there'
   expect 2 "$tandem" project nowhere
   one_line nowhere
   rm -r result
   measured '[1, 2]'
   expect 2 project --link=fast
   one_line '--link'
+  expect 2 project --batch=8
+  one_line '--batch=8: a FOLDER.s cells are projected by the samples of a device'
   expect 2 project --check=x
   one_line '--check'
   expect 2 project --hardware=dgx-a10

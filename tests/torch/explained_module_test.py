@@ -8,6 +8,7 @@ one explanation, and its projection onto a machine that is not there.
 Its modules, its scratch folder, its python and its exit status 77 are those of own_module_test.py.
 """
 import json
+import math
 import sys
 import unittest
 
@@ -95,7 +96,7 @@ class Case_projected(Explained):
         done = self.run_it(TANDEM, "project", "--module=own.py:classified", "--hardware=dgx-a100", "--devices=1..16", "--batch-per-device=8,32",
                            f"--with-torch={PYTHON}", "--out=out")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\AProjected, not measured\. On published measurements of systems like this \(A100 SXM4\)")
+        self.assertRegex(done.stdout, r"\AProjected, not measured, in fp32 \(.*\)\. On published measurements of systems like this \(A100 SXM4\)")
         self.assertRegex(done.stdout, r"(?m)^ +32 +16  ddp  ")
         content = json.loads((self.folder / "out/own.workload.json").read_text())
         self.assertNotIn("measured", content)  # its seconds on a core say nothing of the GPU
@@ -108,6 +109,32 @@ class Case_projected(Explained):
                            "--out=out")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
         self.assertFalse((self.folder / "out").exists())
+
+
+class Case_usual(own_module_test.Scratch):
+    """Parameters as their authors count them; those of a head that shares its weights count once."""
+    TORCHVISION = {"resnet18": 11_689_512, "resnet50": 25_557_032, "resnet152": 60_192_808, "vgg16": 138_357_544, "densenet121": 7_978_856,
+                   "mobilenet_v2": 3_504_872, "vit_b_16": 86_567_656, "convnext_tiny": 28_589_128}
+    TRANSFORMERS = {"gpt2": 124_439_808, "bert_base": 109_483_778, "distilbert": 66_985_530, "t5_small": 60_506_624}
+
+    def check(self, package, architectures):
+        if self.run_it(PYTHON, "-c", f"import {package}").returncode:
+            self.skipTest(f"{PYTHON} has no {package}")
+        for name, parameters in architectures.items():
+            with self.subTest(name):
+                source = own_module_test.HERE / f"modules/usual.py:{name}"
+                done = self.run_it(TANDEM, "project", f"--module={source}", "--hardware=dgx-a100", "--devices=1,4", "--batch-per-device=8",
+                                   f"--with-torch={PYTHON}", f"--out={name}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, r"(?m)^4 devices, 8 samples each: ")
+                content = json.loads((self.folder / name / "usual.workload.json").read_text())
+                self.assertEqual(sum(math.prod(tensor["shape"]) for tensor in content["tensors"]), parameters)
+
+    def test_architectures_of_torchvision_are_projected(self):
+        self.check("torchvision", self.TORCHVISION)
+
+    def test_architectures_of_hugging_face_are_projected(self):
+        self.check("transformers", self.TRANSFORMERS)
 
 
 class Case_explained(Explained):

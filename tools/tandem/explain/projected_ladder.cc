@@ -115,13 +115,13 @@ std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
   return missing;
 }
 
-// What the ladder leaves out of the folder's steps; empty where that is nothing.
-std::string left_out(const Cell& cell) {
-  const std::string costs = cell.option("dispatch-cost");
-  if (costs.empty()) return "";
-  return "without the interpreter's costs, which the projected steps have: no rung takes those "
-         "away, "
-         "and their cause stands in projection.md as the share of the host\n\n";
+// The rungs are without the interpreter's costs, as what they take away is not of the interpreter.
+// Where the folder's steps have such costs, the modelled chart says what they add.
+void take_costs(reports::GapQuestion& question, const Cell& projected) {
+  const std::string costs = projected.option("dispatch-cost");
+  if (!question.dispatch_cost.empty() || costs.empty()) return;
+  question.dispatch_cost = costs;
+  question.interpreter_lock = true;
 }
 
 // Simulates what is missing and adds it to the folder's results.
@@ -136,7 +136,8 @@ void add_missing(ProjectedLadder& ladder, const std::string& model) {
                            .model_files = {{ladder.question.model, model}}},
                           folder.logs(), kPatienceWithRung, interrupts);
   results::Document& document = *ladder.source.document;
-  for (LaunchRecord& record : simulate(missing, launcher)) {
+  StepSimulator simulator(launcher);
+  for (LaunchRecord& record : simulator.steps(missing)) {
     document.launches.push_back(std::move(record));
   }
   document.sweep.planned_cells += static_cast<int>(missing.size());
@@ -157,14 +158,14 @@ int explain_projected(ProjectedLadder ladder) {
   ladder.question.model = name_in_results(model);
   ladder.question.backend = results::kSimulated;
   const Cell projected = alike(ladder).cell;
+  take_costs(ladder.question, projected);
   ladder.question.simulated = reports::what_is_simulated(projected);
   add_missing(ladder, model);
   const results::Document& document = *ladder.source.document;
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
   const OutputPaths out(ladder.source.folder);
   results::replace_file(out.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}{}\n{}\n", left_out(projected), reports::to_text(explanation),
-             out.explanation().string());
+  fmt::print("{}\n{}\n", reports::to_text(explanation), out.explanation().string());
   return explanation.stock_gap.seconds ? 0 : 1;
 }
 

@@ -64,7 +64,8 @@ std::string import_error_of(const std::string& python) {
 std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::string& backend) {
   if (site.is_elsewhere()) return "its side runs on this machine alone";
   const bool is_of_gpus = backend == "cuda" || (backend == "auto" && has_nvidia_device());
-  twin.name = answer_of(twin, is_of_gpus ? "--name=cuda" : "--name");
+  const std::string fit_for = is_of_gpus ? "=cuda" : backend == kUnmeasured ? "=any" : "";
+  twin.name = answer_of(twin, "--name" + fit_for);
   if (twin.name.starts_with("torch-")) return "";
   if (twin.name.starts_with(kUnfit)) return twin.name.substr(kUnfit.size());
   const bool is_there = twin.python.find('/') == std::string::npos ? is_in_path(twin.python)

@@ -34,6 +34,9 @@ inline constexpr std::string_view kNoTorch = "off";
                                                        const LaunchSite& site,
                                                        const std::string& backend);
 
+// The back end of a torch that takes steps but is not measured, however slow it is.
+inline constexpr const char* kUnmeasured = "";
+
 // The same where torch is what is measured: throws a usage error in place of going on without.
 [[nodiscard]] TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site,
                                           const std::string& backend);

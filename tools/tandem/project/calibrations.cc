@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/base/units.h"
+#include "common/hardware/calibration.h"
+#include "common/hardware/description.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
 #include "reports/model/subject.h"
@@ -125,6 +128,20 @@ reports::LinkFigures link_in(const std::filesystem::path& file) {
   const Nanoseconds latency = parse_duration(figure("latency"), "latency");
   return {.latency_seconds = Seconds(latency).count(),
           .bytes_per_second = parse_bandwidth(figure("bandwidth"), "bandwidth")};
+}
+
+void write_hardware(const std::map<std::string, std::filesystem::path>& calibrations, int gpus,
+                    const std::filesystem::path& file) {
+  std::optional<HardwareDescription> machine;
+  for (const auto& [precision, calibration] : calibrations) {
+    const HardwareDescription measured = read_calibration(calibration.string()).hardware;
+    if (!machine) machine = measured;
+    if (precision == "fp32") machine->gpu.fp32 = measured.gpu.fp32;
+    if (measured.gpu.tf32) machine->gpu.tf32 = measured.gpu.tf32;
+    if (measured.gpu.bf16) machine->gpu.bf16 = measured.gpu.bf16;
+  }
+  machine->node.gpus = {gpus, "measured: the most devices of a cell"};
+  results::replace_file(file, hardware_text(*machine));
 }
 
 }  // namespace tandem::cli

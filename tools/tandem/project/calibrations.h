@@ -50,4 +50,11 @@ void calibrate(const std::filesystem::path& file, const std::string& precision,
 // The link between two devices that the calibration measured; zeros where it tells none.
 [[nodiscard]] reports::LinkFigures link_in(const std::filesystem::path& file);
 
+// Describes the machine that the calibrations (by precision, one or more) were measured on in a
+// file that --hardware takes: its figures from the first, peaks of further precisions from their
+// own, and `gpus` devices. Without NCCL's channels, which nothing measures: collectives go by the
+// links.
+void write_hardware(const std::map<std::string, std::filesystem::path>& calibrations, int gpus,
+                    const std::filesystem::path& file);
+
 }  // namespace tandem::cli

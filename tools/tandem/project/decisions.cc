@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "common/base/units.h"
 #include "common/hardware/catalogue.h"
 #include "common/options/strategies.h"
-#include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/project/projecting.h"
 
 namespace tandem::cli {
@@ -70,8 +71,8 @@ std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
 }
 
 void add_change(reports::Projection& projection, const ProjectedCell& base, std::string what,
-                Cell changed, const Launcher& launcher) {
-  const results::LaunchRecord record = simulate({changed}, launcher).front();
+                Cell changed, StepSimulator& simulator) {
+  const results::LaunchRecord& record = simulator.step(changed);
   projection.decisions->changes.push_back({.what = std::move(what),
                                            .base = base,
                                            .cell = std::move(changed),
@@ -79,25 +80,22 @@ void add_change(reports::Projection& projection, const ProjectedCell& base, std:
                                            .reason = record.reason});
 }
 
-// The most devices of one node that were projected, at the middle one of the shares.
+// The most devices of one node that were projected, at the middle one of their batches.
 struct Point {
   int devices = 0;
-  std::int64_t share = 0;
+  std::int64_t batch = 0;
 };
 
 Point point_of_changes(const reports::Projection& projection, int gpus_of_node) {
   Point point;
-  std::vector<std::int64_t> shares;
-  for (const ProjectedCell& cell : projection.cells) {
-    if (cell.cell.devices <= gpus_of_node)
-      point.devices = std::max(point.devices, cell.cell.devices);
-    shares.push_back(cell.cell.global_batch / cell.cell.devices);
+  std::map<int, std::set<std::int64_t>> batches;  // by devices
+  for (const ProjectedCell& projected : projection.cells) {
+    const Cell& cell = projected.cell;
+    if (cell.devices <= gpus_of_node) batches[cell.devices].insert(cell.global_batch);
   }
-  std::ranges::sort(shares);
-  const auto [end, last] = std::ranges::unique(shares);
-  shares.erase(end, last);
-  if (!shares.empty()) point.share = shares[shares.size() / 2];
-  return point;
+  if (batches.empty()) return point;
+  const auto& [devices, of_most] = *batches.rbegin();
+  return {devices, *std::next(of_most.begin(), std::ssize(of_most) / 2)};
 }
 
 // The base on two nodes in place of the whole one that it fills, where a network joins such nodes.
@@ -105,13 +103,11 @@ std::optional<Cell> on_two_nodes(const DescribedSteps& steps, const Cell& base) 
   const std::string& name = steps.machine.name;
   const bool fills_node = base.devices == steps.machine.hardware.node.gpus.value;
   if (is_hardware_file(name) || !fills_node) return std::nullopt;
-  const std::size_t at = name.find('@');
-  const std::string node = at == std::string::npos ? name : name.substr(0, name.rfind('x', at));
-  const std::string network = at == std::string::npos ? usual_network(name) : name.substr(at + 1);
+  const auto [node, network] = node_and_network(name);
   if (network.empty()) return std::nullopt;
   Cell more = base;
   more.devices *= 2;
-  more.global_batch *= 2;
+  if (!steps.has_whole_batches) more.global_batch *= 2;
   more.options["hardware"] = fmt::format("{}x2@{}", node, network);
   return more;
 }
@@ -126,49 +122,29 @@ const ProjectedCell* projected(const reports::Projection& projection, const Cell
   return found == projection.cells.end() ? nullptr : &*found;
 }
 
-// A simulated step, or why there is none.
-struct KnownStep {
-  double seconds = 0;
-  results::Status status{};
-  std::string reason{};
-};
-
-// Steps that were simulated once, by the names of their cells.
-class KnownSteps {
- public:
-  explicit KnownSteps(const Launcher& launcher) : launcher_(launcher) {}
-
-  [[nodiscard]] const KnownStep& step(const Cell& cell) {
-    const auto [place, is_new] = known_.try_emplace(cell.name());
-    if (is_new) {
-      const results::LaunchRecord record = simulate({cell}, launcher_).front();
-      place->second = {step_seconds(record), record.status, record.reason};
-    }
-    return place->second;
-  }
-
- private:
-  const Launcher& launcher_;
-  std::map<std::string, KnownStep> known_{};
-};
-
-reports::LeastBatch least_batch(const DescribedSteps& steps, options::StrategyKind strategy,
-                                int devices, KnownSteps& known) {
-  reports::LeastBatch least{.strategy = std::string(name_of(strategy)), .devices = devices};
+// The least batch at which the devices take less time than one device does for all of it.
+reports::LeastBatch least_batch(const reports::Decisions& decisions, const DescribedSteps& steps,
+                                const Cell& shape, StepSimulator& simulator) {
+  reports::LeastBatch least{.strategy = shape.strategy, .devices = shape.devices};
   for (std::int64_t share = 1; share <= kMostShare; share *= 2) {
-    const KnownStep& together =
-        known.step(described_cell(steps, name_of(strategy), devices, share));
+    const std::int64_t batch = share * shape.devices;
+    const Cell cell = described_cell(steps, shape.strategy, shape.devices, batch);
+    const results::LaunchRecord& together = simulator.step(cell);
     least.reason = together.reason;
-    if (together.seconds == 0) return least;
-    const KnownStep& alone =
-        known.step(described_cell(steps, name_of(kSingle), 1, share * devices));
+    const double seconds = step_seconds(together);
+    if (seconds == 0) return least;
+    const results::LaunchRecord& alone =
+        simulator.step(described_cell(steps, name_of(kSingle), 1, batch));
     least.reason = alone.reason;
+    const double alone_seconds = step_seconds(alone);
     const bool does_not_fit = alone.status == results::Status::kSkipped;
-    if (alone.seconds == 0 && !does_not_fit) return least;
+    if (alone_seconds == 0 && !does_not_fit) return least;
     least.most_tried = share;
-    if (!does_not_fit && alone.seconds <= together.seconds) continue;
+    if (!does_not_fit && alone_seconds <= seconds) continue;
     least.share = share;
-    least.times_as_fast = alone.seconds / together.seconds;
+    const ProjectedCell paying{
+        .cell = cell, .seconds = seconds, .interval = published_interval(decisions, cell, seconds)};
+    least.times_as_fast = speed_over(paying, {.cell = {}, .seconds = alone_seconds});
     return least;
   }
   return least;
@@ -177,22 +153,22 @@ reports::LeastBatch least_batch(const DescribedSteps& steps, options::StrategyKi
 }  // namespace
 
 void add_steps_without_costs(reports::Projection& projection, const DescribedSteps& steps,
-                             const Launcher& launcher) {
+                             StepSimulator& simulator) {
   if (steps.costs.empty()) return;
   for (ProjectedCell& cell : projection.cells) {
     Cell bare = without_costs(cell.cell);
     bare.options["hardware"] = steps.machine.name;  // records name it with a checksum
-    const double seconds = step_seconds(simulate({bare}, launcher).front());
+    const double seconds = step_seconds(simulator.step(bare));
     if (seconds > 0) cell.without_costs = seconds;
   }
 }
 
 void add_changes(reports::Projection& projection, const DescribedSteps& steps,
-                 const Launcher& launcher) {
+                 StepSimulator& simulator) {
   const Point point = point_of_changes(projection, steps.machine.hardware.node.gpus.value);
   if (point.devices < 2) return;
   const auto cell_of = [&](options::StrategyKind kind) {
-    return described_cell(steps, name_of(kind), point.devices, point.share);
+    return described_cell(steps, name_of(kind), point.devices, point.batch);
   };
   for (const OptionChange& change : changes_of(steps)) {
     for (const options::StrategyKind kind : {kDp, kDdp}) {
@@ -201,25 +177,26 @@ void add_changes(reports::Projection& projection, const DescribedSteps& steps,
       if (base == nullptr || !is_of_it) continue;
       Cell changed = cell_of(kind);
       changed.options[change.option] = change.value;
-      add_change(projection, *base, change.what, std::move(changed), launcher);
+      add_change(projection, *base, change.what, std::move(changed), simulator);
     }
   }
   const ProjectedCell* const base = projected(projection, cell_of(kDdp));
   if (base == nullptr) return;
   if (auto more = on_two_nodes(steps, cell_of(kDdp))) {
-    add_change(projection, *base, "two such nodes", std::move(*more), launcher);
+    add_change(projection, *base, "two such nodes", std::move(*more), simulator);
   }
 }
 
 void add_least_batches(reports::Projection& projection, const DescribedSteps& steps,
-                       const std::vector<int>& devices, const Launcher& launcher) {
+                       const std::vector<int>& devices, StepSimulator& simulator) {
   if (!steps.single_step.empty()) return;
-  KnownSteps known(launcher);
+  reports::Decisions& decisions = *projection.decisions;
   for (const int count : devices) {
     for (const options::StrategyKind kind : {kDp, kDdp}) {
       const bool is_on_one_node = count <= steps.machine.hardware.node.gpus.value;
       if (count == 1 || (kind == kDp && !is_on_one_node)) continue;
-      projection.decisions->least_batches.push_back(least_batch(steps, kind, count, known));
+      const Cell shape = described_cell(steps, name_of(kind), count, count);
+      decisions.least_batches.push_back(least_batch(decisions, steps, shape, simulator));
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
+#include "common/hardware/catalogue.h"
 #include "common/hardware/published_errors.h"
 #include "common/options/values.h"
 #include "common/results/files.h"
@@ -36,16 +38,24 @@ using results::LaunchRecord;
 
 constexpr std::chrono::minutes kPatienceWithModule{10};
 constexpr std::int64_t kExportedSamples = 2;  // with one, batch norms may refuse to train
+constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::string_view kNoCosts = "off";
 
 struct DescribedTask {
   const ProjectOptions& options;
   DescribedSteps steps{};
   std::vector<int> devices{};
-  std::vector<std::int64_t> shares{};
   ProjectionPlace place{};
   std::unique_ptr<TemporaryFolder> scratch = std::make_unique<TemporaryFolder>();
 };
+
+void check_batches(std::string_view flag, const std::vector<std::int64_t>& sizes) {
+  for (const std::int64_t size : sizes) {
+    if (size >= 1 && size <= kMostSamples) continue;
+    fail(ErrorKind::kUsage, "{}={}: use whole numbers from 1 to {}, such as 8,32", flag, size,
+         kMostSamples);
+  }
+}
 
 void check_asked(const ProjectOptions& options) {
   const std::string flag =
@@ -56,16 +66,15 @@ void check_asked(const ProjectOptions& options) {
          "names them",
          flag);
   }
-  if (options.shares.empty()) {
-    fail(ErrorKind::kUsage,
-         "{}: how many samples does a device get? add --batch-per-device, such as "
-         "--batch-per-device=8,32",
-         flag);
+  if (options.shares.empty() == options.batches.empty()) {
+    fail(
+        ErrorKind::kUsage,
+        "{}: on how many samples? give one of --batch-per-device, such as --batch-per-device=8,32, "
+        "and --batch, over all devices",
+        flag);
   }
-  for (const std::int64_t share : options.shares) {
-    if (share >= 1) continue;
-    fail(ErrorKind::kUsage, "--batch-per-device: {} holds no sample; use 1 or more", share);
-  }
+  check_batches("--batch-per-device", options.shares);
+  check_batches("--batch", options.batches);
   if (!options.link.empty()) {
     fail(ErrorKind::kUsage,
          "--link={}: the links are the hardware's; leave it out, or describe a machine of your own",
@@ -74,7 +83,8 @@ void check_asked(const ProjectOptions& options) {
   if (options.single_step.empty()) return;
   (void)parse_duration(options.single_step, "--single-step");
   if (options.shares.size() == 1) return;
-  fail(ErrorKind::kUsage, "--single-step={}: it is of one batch; give one --batch-per-device",
+  fail(ErrorKind::kUsage,
+       "--single-step={}: it is of one batch of one device; give one --batch-per-device",
        options.single_step);
 }
 
@@ -89,7 +99,7 @@ std::string costs_of(const ProjectOptions& options, const HardwareDescription& h
 std::string export_of(const DescribedTask& task) {
   const ProjectOptions& options = task.options;
   const TorchTwin torch =
-      needed_torch_twin(options.torch.empty() ? "python3" : options.torch, {}, "host");
+      needed_torch_twin(options.torch.empty() ? "python3" : options.torch, {}, kUnmeasured);
   const std::filesystem::path file =
       task.scratch->path() / (short_name(options.module) + ".workload.json");
   const Interrupts interrupts;
@@ -103,20 +113,29 @@ std::string export_of(const DescribedTask& task) {
   return file.string();
 }
 
+// Those that are asked for, or 1, 2, 4, ... of the machine's.
+std::vector<int> devices_of(const ProjectOptions& options) {
+  if (!options.devices.empty()) return device_counts(options.devices);
+  const std::int64_t all = gpus_of(find_hardware(options.hardware, "--hardware"));
+  return device_counts(std::to_string(std::min<std::int64_t>(all, kMostProjectedDevices)));
+}
+
 DescribedTask task_of(const ProjectOptions& options) {
   DescribedTask task{.options = options};
-  task.devices = device_counts(options.devices);
+  task.devices = devices_of(options);
   task.steps = {.machine = machine_for(options.hardware, task.devices.back()),
                 .model = {},
                 .precision = options.precision,
                 .single_step = options.single_step,
                 .costs = {},
-                .bucket_mb = options.bucket_mb};
+                .bucket_mb = options.bucket_mb,
+                .sizes = options.shares.empty() ? options.batches : options.shares,
+                .has_whole_batches = options.shares.empty()};
   const HardwareDescription& hardware = task.steps.machine.hardware;
-  check_precision(options.precision, hardware);
+  check_precision(options.precision, task.steps.machine);
   task.steps.costs = costs_of(options, hardware);
-  const std::set<std::int64_t> shares(options.shares.begin(), options.shares.end());
-  task.shares.assign(shares.begin(), shares.end());
+  const std::set<std::int64_t> sizes(task.steps.sizes.begin(), task.steps.sizes.end());
+  task.steps.sizes.assign(sizes.begin(), sizes.end());
   const std::string asked = options.module.empty() ? options.model : export_of(task);
   const std::string model = with_checksum(asked, "--model");
   task.steps.model = name_in_results(model);
@@ -133,9 +152,9 @@ DescribedTask task_of(const ProjectOptions& options) {
 // Throws a usage error where step_bench refuses the model or an option of all cells.
 void check_cell(const DescribedTask& task, const Interrupts& interrupts) {
   const Launcher asking = projecting_launcher(task.place, task.scratch->path(), interrupts);
-  const Cell cell = described_cell(task.steps, "ddp", 1, task.shares.front());
+  const Cell cell = described_cell(task.steps, "ddp", 1, task.steps.sizes.front());
   const std::string refusal = asking.refusal_of(cell, Check::kOptions);
-  if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
 }
 
 reports::PublishedStanding standing_of(const std::string& strategy, const std::string& gpu) {
@@ -156,10 +175,13 @@ reports::PublishedStanding standing_of(const std::string& strategy, const std::s
 }
 
 reports::Decisions decisions_of(const DescribedTask& task) {
-  const std::string& gpu = task.steps.machine.hardware.gpu.name;
+  const GpuDescription& described = task.steps.machine.hardware.gpu;
+  const std::string& gpu = described.name;
   return {.gpu = std::string(kind_of_gpu(gpu)),
+          .precision = precision_text(task.options.precision, described),
           .standing = {standing_of("dp", gpu), standing_of("ddp", gpu)},
           .knows_single_step = !task.options.single_step.empty(),
+          .has_whole_batches = task.steps.has_whole_batches,
           .changes = {},
           .least_batches = {}};
 }
@@ -213,18 +235,18 @@ int project_described(const ProjectOptions& options) {
   const Interrupts interrupts;
   check_cell(task, interrupts);
   const Launcher launcher = projecting_launcher(task.place, task.scratch->path(), interrupts);
+  StepSimulator simulator(launcher);
   reports::Projection projection{.source = task.steps.model};
   projection.decisions = decisions_of(task);
   std::vector<LaunchRecord> launches =
-      project_on(projection, described_cells(task.steps, task.devices, task.shares), launcher);
+      project_on(projection, described_cells(task.steps, task.devices), simulator);
   if (projection.cells.empty()) {
-    fail(ErrorKind::kFailure, "tandem project: no step could be simulated: {}",
-         projection.left_out.front().reason);
+    fail(ErrorKind::kFailure, "no step could be simulated: {}", projection.left_out.front().reason);
   }
   reports::add_published_intervals(projection);
-  add_steps_without_costs(projection, task.steps, launcher);
-  add_changes(projection, task.steps, launcher);
-  add_least_batches(projection, task.steps, task.devices, launcher);
+  add_steps_without_costs(projection, task.steps, simulator);
+  add_changes(projection, task.steps, simulator);
+  add_least_batches(projection, task.steps, task.devices, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
   fmt::print("{}\n{}\n", reports::to_text(projection, {}),

@@ -2,6 +2,7 @@
 #include "tools/tandem/project/project_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -47,6 +48,8 @@ using results::Cell;
 using results::LaunchRecord;
 using results::Status;
 
+constexpr std::string_view kUsualDevices = "8";
+
 // What was measured, and what is asked of it.
 struct ProjectTask {
   const ProjectOptions& options;
@@ -76,7 +79,7 @@ void check_on_this_machine(const ProjectTask& task) {
                  {"tandem_cpu_model", "tandem_cores"});
   if (!other) return;
   fail(ErrorKind::kUsage,
-       "tandem project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
+       "project {}: its cells were measured on another machine ({} '{}', here '{}'), so "
        "their operations cannot be timed here",
        task.options.source, other->name, other->then, other->now);
 }
@@ -193,16 +196,16 @@ void note_change(reports::Projection& projection, const CellSummary& cell, doubl
 }
 
 void hold_out(reports::Projection& projection, const ProjectTask& task,
-              const ProjectionBasis& basis, const Launcher& launcher) {
+              const ProjectionBasis& basis, StepSimulator& simulator) {
   const std::vector<Cell> cells = cells_of(task.measured);
-  const std::vector<LaunchRecord> simulated = simulate(simulated_cells(cells, basis), launcher);
+  const std::vector<LaunchRecord> simulated = simulator.steps(simulated_cells(cells, basis));
   const std::vector<LaunchRecord> singles =
-      simulate(simulated_cells(single_cells(cells), basis), launcher);
+      simulator.steps(simulated_cells(single_cells(cells), basis));
   std::vector<reports::KnownOfCell> known;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const LaunchRecord& record = simulated[i];
     if (record.status != Status::kOk) {
-      projection.left_out.push_back({cells[i].name(), record.reason});
+      projection.left_out.push_back({cells[i], record.reason});
       continue;
     }
     HeldOut row{.cell = cells[i], .measured = task.measured[i]->median_step};
@@ -241,7 +244,7 @@ void check_subject(const ProjectOptions& options) {
                     static_cast<int>(!options.module.empty());
   if (given != 1) {
     fail(ErrorKind::kUsage,
-         "tandem project: give one of FOLDER (of tandem run), --model and --module, such as tandem "
+         "project: give one of FOLDER (of tandem run), --model and --module, such as tandem "
          "project --model=resnet50 --hardware=dgx-a100 --batch-per-device=32");
   }
   const bool is_of_described = options.source.empty();
@@ -251,6 +254,12 @@ void check_subject(const ProjectOptions& options) {
                                     {"--with-torch", &options.torch}}) {
     if (is_of_described || value->empty()) continue;
     fail(ErrorKind::kUsage, "{}={}: a FOLDER's cells have their own; leave it out", flag, *value);
+  }
+  if (!is_of_described && !options.batches.empty()) {
+    fail(ErrorKind::kUsage,
+         "--batch={}: a FOLDER's cells are projected by the samples of a device; give "
+         "--batch-per-device in its place",
+         fmt::join(options.batches, ","));
   }
   if (is_of_described && options.launches) {
     fail(ErrorKind::kUsage, "--launches={}: described operations are not timed; leave it out",
@@ -280,7 +289,7 @@ void check_one_backend_in(const ProjectTask& task) {
   for (const CellSummary* const cell : task.measured) {
     if (cell->cell.backend == first) continue;
     fail(ErrorKind::kUsage,
-         "tandem project {}: it has cells of the back ends {} and {}, whose errors say nothing of "
+         "project {}: it has cells of the back ends {} and {}, whose errors say nothing of "
          "each other; project a run of one",
          task.options.source, first, cell->cell.backend);
   }
@@ -299,30 +308,40 @@ void check_link(const ProjectTask& task, const Interrupts& interrupts) {
   const TemporaryFolder scratch;
   const Launcher asking = projecting_launcher(task.place, scratch.path(), interrupts);
   const std::string refusal = asking.refusal_of(asked, Check::kOptions);
-  if (!refusal.empty()) fail(ErrorKind::kUsage, "tandem project: {}", refusal);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
+}
+
+int most_devices(const std::vector<const CellSummary*>& cells) {
+  return (*std::ranges::max_element(
+              cells, {}, [](const CellSummary* summary) { return summary->cell.devices; }))
+      ->cell.devices;
 }
 
 int run(const ProjectTask& task) {
   const Interrupts interrupts;
   const bool is_check = !task.options.check.empty();
   const std::vector<Cell> beyond =
-      is_check ? std::vector<Cell>{}
-               : cells_to_project(task.measured,
-                                  ProjectionAsked{.devices = device_counts(task.options.devices),
-                                                  .bucket_mb = task.options.bucket_mb,
-                                                  .shares = task.options.shares,
-                                                  .link = task.options.link});
+      is_check
+          ? std::vector<Cell>{}
+          : cells_to_project(task.measured,
+                             ProjectionAsked{.devices = device_counts(task.options.devices.empty()
+                                                                          ? kUsualDevices
+                                                                          : task.options.devices),
+                                             .bucket_mb = task.options.bucket_mb,
+                                             .shares = task.options.shares,
+                                             .link = task.options.link});
   check_link(task, interrupts);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);
   const OutputFolder out(task.place.out);
   const Launcher launcher = projecting_launcher(task.place, out.logs(), interrupts);
+  StepSimulator simulator(launcher);
   reports::Projection projection{.source = task.options.source};
   // Descriptions of other hardware have no hold-out here.
-  if (task.options.hardware.empty()) hold_out(projection, task, basis, launcher);
+  if (task.options.hardware.empty()) hold_out(projection, task, basis, simulator);
   std::vector<LaunchRecord> launches =
-      project_on(projection, simulated_cells(beyond, basis), launcher);
+      project_on(projection, simulated_cells(beyond, basis), simulator);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
   if (task.options.hardware.empty() && !is_check) {
     projection.basis.emplace_back(
@@ -335,6 +354,11 @@ int run(const ProjectTask& task) {
   fmt::print("{}\n", reports::to_text(projection, signs));
   if (is_check) return verdict_of_check(projection, task.options.check);
   write_projection(projection, signs, std::move(launches), task.place);
+  if (!basis.calibrations.empty()) {
+    const std::filesystem::path machine = task.place.out / "hardware.json";
+    write_hardware(basis.calibrations, most_devices(task.measured), machine);
+    fmt::print("this machine, for --hardware here and elsewhere: {}\n", machine.string());
+  }
   fmt::print("{}\n", (task.place.out / "projection.md").string());
   return projection.cells.empty() && projection.held_out.empty() ? 1 : 0;
 }
@@ -352,7 +376,7 @@ int project(const ProjectOptions& options) {
   task.measured = cells_to_hold_out(summary);
   if (task.measured.empty()) {
     fail(ErrorKind::kUsage,
-         "tandem project {}: no cell of two devices or more was measured there, so nothing can be "
+         "project {}: no cell of two devices or more was measured there, so nothing can be "
          "held out; measure one, such as tandem run quick",
          options.source);
   }

@@ -17,9 +17,9 @@ struct ProjectOptions {
   std::string source;
   std::string model;
   std::string module;
-  std::string out;            // empty: `projected` in the folder, or a new one
-  std::string hardware;       // a name or file; empty: the calibrated machine
-  std::string devices = "8";  // as device_counts() reads them
+  std::string out;       // empty: `projected` in the folder, or a new one
+  std::string hardware;  // a name or file; empty: the calibrated machine
+  std::string devices;   // as device_counts() reads them; empty: 8, or all of described hardware
   // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
   std::string precision;
   std::string single_step;
@@ -29,6 +29,7 @@ struct ProjectOptions {
   std::string link;                      // in place of the measured cells'
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'
+  std::vector<std::int64_t> batches{};   // in place of shares, without a folder: over all devices
   std::string check;                     // "5%": the hold-out alone; empty: no check
   std::string step_bench;
   std::vector<std::string> command{};

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/project/projected_cells.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
+#include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
 
@@ -13,6 +17,8 @@ namespace {
 
 using enum options::StrategyKind;
 using results::Cell;
+
+constexpr std::chrono::seconds kQuiet{5};  // between two lines of progress
 
 // Options of a machine that is there, which a simulated one does not have.
 constexpr std::array kOfThisMachine{"bind", "gpus", "gpu-wait", "oversubscribe", "peak-gflops"};
@@ -90,21 +96,29 @@ std::vector<Cell> cells_to_project(const std::vector<const reports::CellSummary*
   return cells;
 }
 
-std::vector<results::LaunchRecord> simulate(const std::vector<Cell>& cells,
-                                            const Launcher& launcher) {
-  std::vector<results::LaunchRecord> simulated;
-  std::map<std::string, std::size_t> first;  // places by name
-  for (const Cell& cell : cells) {
-    const auto [place, is_new] = first.try_emplace(cell.name(), simulated.size());
-    if (!is_new) {
-      simulated.push_back(simulated[place->second]);
-      continue;
-    }
-    auto outcome = launcher.run(cell, 0);
-    if (!outcome) throw Interrupted("simulating " + cell.name());
-    simulated.push_back(std::move(outcome->record));
-  }
-  return simulated;
+const results::LaunchRecord& StepSimulator::step(const Cell& cell) {
+  const std::string name = cell.name();
+  if (const auto known = known_.find(name); known != known_.end()) return known->second;
+  say_where_it_takes_long(cell);
+  auto outcome = launcher_.run(cell, 0);
+  if (!outcome) throw Interrupted("simulating " + name);
+  return known_.emplace(name, std::move(outcome->record)).first->second;
+}
+
+std::vector<results::LaunchRecord> StepSimulator::steps(const std::vector<Cell>& cells) {
+  std::vector<results::LaunchRecord> records;
+  for (const Cell& cell : cells) records.push_back(step(cell));
+  return records;
+}
+
+void StepSimulator::say_where_it_takes_long(const Cell& cell) {
+  const Clock::time_point now = Clock::now();
+  if (now - said_ < kQuiet) return;
+  said_ = now;
+  fmt::print(stderr, "simulated {} in {} s; next: {} on {}, batch {}\n",
+             count_text(static_cast<long long>(known_.size()), "step"),
+             std::chrono::duration_cast<std::chrono::seconds>(now - began_).count(), cell.strategy,
+             count_text(cell.devices, "device"), cell.global_batch);
 }
 
 }  // namespace tandem::cli

@@ -4,6 +4,7 @@
 // what nobody measured.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -48,9 +49,25 @@ struct ProjectionAsked {
 [[nodiscard]] std::vector<results::Cell> cells_to_project(
     const std::vector<const reports::CellSummary*>& measured, const ProjectionAsked& asked);
 
-// Simulates the cells one after another, equal ones once, in a process each. A record's status is
-// ok, or skipped (out of memory) or failed with the reason. Throws Interrupted.
-[[nodiscard]] std::vector<results::LaunchRecord> simulate(const std::vector<results::Cell>& cells,
-                                                          const Launcher& launcher);
+// Simulates steps one after another, equal ones once, in a process each, and says on stderr how far
+// it is where that takes long. Not thread-safe.
+class StepSimulator {
+ public:
+  explicit StepSimulator(const Launcher& launcher) : launcher_(launcher) {}
+
+  // The record's status is ok, or skipped (out of memory) or failed with the reason. Throws
+  // Interrupted.
+  [[nodiscard]] const results::LaunchRecord& step(const results::Cell& cell);
+  [[nodiscard]] std::vector<results::LaunchRecord> steps(const std::vector<results::Cell>& cells);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void say_where_it_takes_long(const results::Cell& cell);
+
+  const Launcher& launcher_;
+  std::map<std::string, results::LaunchRecord> known_{};  // by the names of cells
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point said_ = began_;
+};
 
 }  // namespace tandem::cli

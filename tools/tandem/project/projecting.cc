@@ -19,7 +19,6 @@
 #include "reports/model/subject.h"
 #include "reports/render/decision_text.h"
 #include "reports/render/projection_text.h"
-#include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -31,7 +30,6 @@ using results::LaunchRecord;
 using results::Status;
 
 constexpr std::chrono::minutes kPatienceWithCell{10};
-constexpr int kMostProjectedDevices = 1 << 20;
 
 bool has_measured_operations(const LaunchRecord& record) {
   return record.rests_on && record.rests_on->contains("operations measured");
@@ -99,8 +97,8 @@ double step_seconds(const LaunchRecord& record) {
 }
 
 std::vector<LaunchRecord> project_on(reports::Projection& projection,
-                                     const std::vector<Cell>& cells, const Launcher& launcher) {
-  std::vector<LaunchRecord> launches = simulate(cells, launcher);
+                                     const std::vector<Cell>& cells, StepSimulator& simulator) {
+  std::vector<LaunchRecord> launches = simulator.steps(cells);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const LaunchRecord& record = launches[i];
     if (record.status == Status::kOk) {
@@ -109,7 +107,7 @@ std::vector<LaunchRecord> project_on(reports::Projection& projection,
            .seconds = step_seconds(record),
            .rests_on = record.rests_on.value_or(std::map<std::string, double>{})});
     } else {
-      projection.left_out.push_back({cells[i].name(), record.reason});
+      projection.left_out.push_back({cells[i], record.reason});
     }
   }
   return launches;

@@ -13,9 +13,12 @@
 #include "reports/model/projection.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
+
+inline constexpr int kMostProjectedDevices = 1024;
 
 struct ProjectionPlace {
   std::filesystem::path step_bench{};
@@ -25,7 +28,7 @@ struct ProjectionPlace {
 };
 
 // Counts of devices: "8" and "1..8" are 1, 2, 4, 8, and "2,6" is a list; ascending, each once, from
-// 1 to 2^20. Throws a usage error for any other text.
+// 1 to 1,024. Throws a usage error for any other text.
 [[nodiscard]] std::vector<int> device_counts(std::string_view text);
 
 // Launches of simulated cells, whose logs lie in the folder.
@@ -39,7 +42,7 @@ struct ProjectionPlace {
 // Simulates the cells and adds each to what was projected or left out. Throws Interrupted.
 [[nodiscard]] std::vector<results::LaunchRecord> project_on(reports::Projection& projection,
                                                             const std::vector<results::Cell>& cells,
-                                                            const Launcher& launcher);
+                                                            StepSimulator& simulator);
 
 // What the launches rest on: each line of their records once, but for the shares of critical paths,
 // which each has of its own.

@@ -225,7 +225,7 @@ void add_described(CLI::App& project, ProjectOptions& options) {
   project
       .add_option("--model", options.model,
                   "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
-                  "--batch-per-device")
+                  "--batch-per-device or --batch")
       ->type_name("MODEL");
   project
       .add_option("--module", options.module,
@@ -292,8 +292,10 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "projected in FOLDER, else a new one, out/project-1")
       ->type_name("FOLDER");
   project
-      .add_option("--devices", options->devices,
-                  "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; default: 8")
+      .add_option(
+          "--devices", options->devices,
+          "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; at most 1024; default: "
+          "8, or of a model or module all GPUs of --hardware")
       ->type_name("COUNTS");
   project
       .add_option("--hardware", options->hardware,
@@ -313,6 +315,13 @@ void add_project(CLI::App& app, Verbs& verbs) {
       .add_option("--batch-per-device", options->shares,
                   "samples of a device to project, such as 8,32, in place of the measured cells'")
       ->type_name("COUNTS")
+      ->delimiter(',');
+  project
+      .add_option(
+          "--batch", options->batches,
+          "of a model or module, in place of --batch-per-device: the same over all devices, "
+          "such as 64,256")
+      ->type_name("SAMPLES,...")
       ->delimiter(',');
   add_held_out(project, *options);
   add_step_bench(project, options->step_bench);
