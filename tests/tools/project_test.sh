@@ -265,6 +265,11 @@ case_described_refuses() {
   one_line '--batch=-8: use whole numbers from 1'
   expect 2 on_a100 --batch=8,many
   one_line '--batch'
+  expect 2 on_a100 --batch=8 FOLDER
+  one_line '^tandem: project: give one of FOLDER'
+  echo '{' >broken.json
+  expect 2 described --model=broken.json --hardware=dgx-a100 --batch=8 --out=nothing
+  one_line '^tandem: workload broken.json: it is not valid JSON'
   expect 2 on_a100 --batch=2000000000
   one_line '--batch=2000000000: use whole numbers from 1 to 1000000000'
   expect 2 on_a100 --batch=8 --single-step=20ms

@@ -421,6 +421,8 @@ class Case_products(Scratch):
                                              "products.LEAST = float('inf')\nrunpy.run_path(sys.argv[0], run_name='__main__')\n")
         done = self.run_it(PYTHON, "-B", "slow.py", TOOLS / "torch/step_twin", "--name")
         self.assertRegex(done.stdout, r"^unfit: torch \S+ multiplies matrices with [0-9.]+ GFLOP/s on a core")
+        done = self.run_it(PYTHON, "-B", "slow.py", TOOLS / "torch/step_twin", "--name=any")  # nothing is measured then
+        self.assertRegex(done.stdout, "^torch-[0-9.]+")
         self.assertRegex(self.twin("--name").stdout, "^torch-[0-9.]+")
 
 

@@ -149,14 +149,6 @@ DescribedTask task_of(const ProjectOptions& options) {
   return task;
 }
 
-// Throws a usage error where step_bench refuses the model or an option of all cells.
-void check_cell(const DescribedTask& task, const Interrupts& interrupts) {
-  const Launcher asking = projecting_launcher(task.place, task.scratch->path(), interrupts);
-  const Cell cell = described_cell(task.steps, "ddp", 1, task.steps.sizes.front());
-  const std::string refusal = asking.refusal_of(cell, Check::kOptions);
-  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
-}
-
 reports::PublishedStanding standing_of(const std::string& strategy, const std::string& gpu) {
   const auto like = errors_on_systems_with(strategy, gpu);
   const PublishedErrors others = errors_elsewhere(strategy);
@@ -233,7 +225,8 @@ int project_described(const ProjectOptions& options) {
   check_asked(options);
   const DescribedTask task = task_of(options);
   const Interrupts interrupts;
-  check_cell(task, interrupts);
+  check_options_of(described_cell(task.steps, "ddp", 1, task.steps.sizes.front()), task.place,
+                   interrupts);
   const Launcher launcher = projecting_launcher(task.place, task.scratch->path(), interrupts);
   StepSimulator simulator(launcher);
   reports::Projection projection{.source = task.steps.model};

@@ -27,7 +27,6 @@
 #include "reports/model/summary.h"
 #include "reports/render/projection_text.h"
 #include "reports/text/format.h"
-#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -295,7 +294,7 @@ void check_one_backend_in(const ProjectTask& task) {
   }
 }
 
-// Throws a usage error where step_bench refuses the link, before anything is timed or written.
+// Throws a usage error where step_bench refuses the link.
 void check_link(const ProjectTask& task, const Interrupts& interrupts) {
   if (task.options.link.empty()) return;
   const Cell asked{.strategy = "ddp",
@@ -305,10 +304,7 @@ void check_link(const ProjectTask& task, const Interrupts& interrupts) {
                    .devices = 2,
                    .global_batch = 2,
                    .options = {{"link", task.options.link}}};
-  const TemporaryFolder scratch;
-  const Launcher asking = projecting_launcher(task.place, scratch.path(), interrupts);
-  const std::string refusal = asking.refusal_of(asked, Check::kOptions);
-  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
+  check_options_of(asked, task.place, interrupts);
 }
 
 int most_devices(const std::vector<const CellSummary*>& cells) {

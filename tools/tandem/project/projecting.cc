@@ -19,6 +19,7 @@
 #include "reports/model/subject.h"
 #include "reports/render/decision_text.h"
 #include "reports/render/projection_text.h"
+#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -90,6 +91,16 @@ Launcher projecting_launcher(const ProjectionPlace& place, const std::filesystem
           logs,
           kPatienceWithCell,
           interrupts};
+}
+
+void check_options_of(const Cell& cell, const ProjectionPlace& place,
+                      const Interrupts& interrupts) {
+  constexpr std::string_view kProgram = "step_bench: ";  // begins its errors
+  const TemporaryFolder scratch;
+  const Launcher asking = projecting_launcher(place, scratch.path(), interrupts);
+  std::string refusal = asking.refusal_of(cell, Check::kOptions);
+  if (refusal.starts_with(kProgram)) refusal.erase(0, kProgram.size());
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
 }
 
 double step_seconds(const LaunchRecord& record) {

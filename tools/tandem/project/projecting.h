@@ -36,6 +36,11 @@ struct ProjectionPlace {
                                            const std::filesystem::path& logs,
                                            const Interrupts& interrupts);
 
+// Throws a usage error where step_bench refuses the cell's model or options, before anything is
+// timed or written.
+void check_options_of(const results::Cell& cell, const ProjectionPlace& place,
+                      const Interrupts& interrupts);
+
 // The launch's step; 0 where it left none.
 [[nodiscard]] double step_seconds(const results::LaunchRecord& record);
 

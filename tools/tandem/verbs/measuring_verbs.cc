@@ -251,6 +251,28 @@ void add_described(CLI::App& project, ProjectOptions& options) {
       ->type_name("PYTHON");
 }
 
+void add_projected_sizes(CLI::App& project, ProjectOptions& options) {
+  project
+      .add_option("--bucket-mb", options.bucket_mb, "ddp's bucket sizes to project, such as 1,25")
+      ->type_name("SIZES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  project
+      .add_option("--batch-per-device", options.shares,
+                  "samples of a device to project, such as 8,32, in place of the measured cells'")
+      ->type_name("COUNTS")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  project
+      .add_option(
+          "--batch", options.batches,
+          "of a model or module, in place of --batch-per-device: the same over all devices, "
+          "such as 64,256")
+      ->type_name("SAMPLES,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 // Options for a folder's measurements.
 void add_held_out(CLI::App& project, ProjectOptions& options) {
   project
@@ -307,22 +329,7 @@ void add_project(CLI::App& app, Verbs& verbs) {
                   "the link between projected devices, such as 20us:1GBps, in place of the "
                   "measured cells'")
       ->type_name("LATENCY:BANDWIDTH");
-  project
-      .add_option("--bucket-mb", options->bucket_mb, "ddp's bucket sizes to project, such as 1,25")
-      ->type_name("SIZES")
-      ->delimiter(',');
-  project
-      .add_option("--batch-per-device", options->shares,
-                  "samples of a device to project, such as 8,32, in place of the measured cells'")
-      ->type_name("COUNTS")
-      ->delimiter(',');
-  project
-      .add_option(
-          "--batch", options->batches,
-          "of a model or module, in place of --batch-per-device: the same over all devices, "
-          "such as 64,256")
-      ->type_name("SAMPLES,...")
-      ->delimiter(',');
+  add_projected_sizes(project, *options);
   add_held_out(project, *options);
   add_step_bench(project, options->step_bench);
   verbs.push_back({&project, [options](const Call& call) {
