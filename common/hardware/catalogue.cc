@@ -156,6 +156,8 @@ HardwareDescription catalogued_hardware(std::string_view name, std::string_view 
            hardware.gpu);
   read_gpu_count(node.at("gpus"), hardware.node.gpus);
   read_link(links.at(node.at("host_link").text()), hardware.node.host_link);
+  const std::string staged = "staged-" + std::string(node.at("host_link").text());
+  read_staged_link(links.at(staged), hardware.node.staged_link.emplace());
   if (const auto peers = node.find("peer_link")) {
     read_link(links.at(peers->text()), hardware.node.peer_link.emplace());
   }

@@ -118,11 +118,28 @@ void read_link_figures(const JsonValue& json, LinkDescription& link) {
 }
 
 void read_node(const JsonValue& json, NodeDescription& node) {
-  json.allow({"gpus", "host_link", "peer_link", "nccl"});
+  json.allow({"gpus", "host_link", "peer_link", "staged_link", "nccl"});
   read_gpu_count(json.at("gpus"), node.gpus);
   read_link(json.at("host_link"), node.host_link);
   if (const auto found = json.find("peer_link")) read_link(*found, node.peer_link.emplace());
+  if (const auto found = json.find("staged_link")) {
+    read_staged_link(*found, node.staged_link.emplace());
+  }
   if (const auto found = json.find("nccl")) read_nccl(*found, node.nccl.emplace());
+}
+
+// What is staged in the host's memory crosses the links to it.
+void check_staged(const JsonValue& json, const NodeDescription& node) {
+  if (!node.staged_link) return;
+  const double to_host = node.host_link.bandwidth.value;
+  const double one_way = node.staged_link->one_way.bandwidth.value;
+  const double both_ways = node.staged_link->both_ways.value;
+  if (one_way <= to_host && both_ways <= one_way) return;
+  json.at("staged_link")
+      .complain(fmt::format("{:.4g} GBps one way and {:.4g} GBps both ways, over a host_link of "
+                            "{:.4g} GBps: both ways take no more than one, and one no more than "
+                            "the link",
+                            one_way * 1e-9, both_ways * 1e-9, to_host * 1e-9));
 }
 
 }  // namespace
@@ -161,6 +178,12 @@ void read_link(const JsonValue& json, LinkDescription& link) {
   read_link_figures(json, link);
 }
 
+void read_staged_link(const JsonValue& json, StagedLinkDescription& staged) {
+  json.allow({"bandwidth", "both_ways", "latency"});
+  read_link_figures(json, staged.one_way);
+  read_figure(json.at("both_ways"), staged.both_ways, kBandwidth, bandwidth_in);
+}
+
 void read_host(const JsonValue& json, HostDescription& host) {
   json.allow({"launch", "stream_wake", "wake", "thread_start"});
   read_figure(json.at("launch"), host.launch, kCost, duration_in);
@@ -186,6 +209,7 @@ void check_links(const JsonValue& json, const HardwareDescription& hardware) {
   }
   check_link("host_link", hardware.node.host_link);
   if (hardware.node.peer_link) check_link("peer_link", *hardware.node.peer_link);
+  check_staged(json, hardware.node);
 }
 
 void read_nccl(const JsonValue& json, NcclTopology& nccl) {

@@ -58,6 +58,14 @@ struct LinkDescription {
   SourcedFigure<Nanoseconds> latency;
 };
 
+// What GPUs without access to each other's memory send through the host's: the driver's copies in
+// pieces, and NCCL's transport by shared memory. A GPU that sends and receives at once does both
+// slower, since the host's root ports carry two directions worse than one.
+struct StagedLinkDescription {
+  LinkDescription one_way;
+  SourcedFigure<double> both_ways;  // bytes per second in each direction, both at once
+};
+
 // What NCCL builds its channels on; it decides on constants of its own model.
 enum class NcclGeneration { kPascal, kVolta, kAmpere, kHopper, kBlackwell };  // kVolta: Turing too
 enum class NcclPath { kNvlink, kPci };
@@ -79,7 +87,9 @@ struct NodeDescription {
   SourcedFigure<int> gpus;
   LinkDescription host_link;                 // of each GPU, to the host's memory
   std::optional<LinkDescription> peer_link;  // of each GPU, to all others; absent: through the host
-  std::optional<NcclTopology> nccl{};        // absent: collectives go by the links
+  // Of each GPU, what goes to others through the host; absent: as host_link carries it.
+  std::optional<StagedLinkDescription> staged_link{};
+  std::optional<NcclTopology> nccl{};  // absent: collectives go by the links
 };
 
 // What joins nodes. A node's link to the others is shared by its ranks.

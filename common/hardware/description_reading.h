@@ -37,12 +37,14 @@ class JsonPart {
 void read_gpu(const JsonPart& json, GpuDescription& gpu);
 void read_gpu_count(const JsonValue& json, SourcedFigure<int>& gpus);
 void read_link(const JsonValue& json, LinkDescription& link);
+void read_staged_link(const JsonValue& json, StagedLinkDescription& staged);
 void read_network_link(const JsonValue& json, NetworkDescription& network);
 void read_nccl(const JsonValue& json, NcclTopology& nccl);
 void read_host(const JsonValue& json, HostDescription& host);
 
-// Complains of links that are faster than the GPU's memory: a slip of a unit that is within its
-// bounds may show there. `json` is the node.
+// Complains of links that are faster than the GPU's memory, and of a staged link that is faster
+// than the one to the host: a slip of a unit that is within its bounds may show there. `json` is
+// the node.
 void check_links(const JsonValue& json, const HardwareDescription& hardware);
 
 }  // namespace tandem

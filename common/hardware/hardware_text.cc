@@ -119,6 +119,12 @@ void write_node(JsonWriter& writer, const NodeDescription& node) {
   out.count("gpus", node.gpus);
   out.link("host_link", node.host_link);
   if (node.peer_link) out.link("peer_link", *node.peer_link);
+  if (node.staged_link) {
+    out.open("staged_link");
+    out.link_figures(node.staged_link->one_way);
+    out.bandwidth("both_ways", node.staged_link->both_ways);
+    out.close();
+  }
   if (node.nccl) write_nccl(out, *node.nccl);
   writer.close();
 }

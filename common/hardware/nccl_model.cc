@@ -279,11 +279,13 @@ Nanoseconds time_of(const System& system, Call call, Bytes size) {
   const Way way(system, kNccl230, call);
   const double modelled = modelled_seconds(choice_of(system, call, size), size);
   const double bytes = std::max<double>(1, static_cast<double>(size.value));
-  // All-reduces gave the correction, and all-gathers and reduce-scatters are their halves. Chains
-  // pass each byte once, and no published sweep says that they are slower than modelled.
+  // All-reduces over NVLink gave the correction, and all-gathers and reduce-scatters are their
+  // halves. Chains pass each byte once, and no published sweep says that they, or calls over PCIe,
+  // whose bytes take ten times as long, are slower than modelled.
   const bool is_chain = call == Call::kBroadcast || call == Call::kReduce;
+  const bool is_corrected = !is_chain && system.topology.path.value == NcclPath::kNvlink;
   const double slower =
-      is_chain ? 1 : 1 + std::min(kMostCorrection, std::sqrt(kCorrectedBytes / bytes));
+      is_corrected ? 1 + std::min(kMostCorrection, std::sqrt(kCorrectedBytes / bytes)) : 1;
   double latency = 1;
   for_each_way(way, [&](Algorithm algorithm, Protocol protocol) {
     latency = std::min(latency, way.figures(algorithm, protocol, Bytes{1}).latency);

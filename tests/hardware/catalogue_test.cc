@@ -50,7 +50,10 @@ TEST(HardwareCatalogue, PutsGpuNodeAndNetworkTogether) {
   EXPECT_EQ(cluster.nodes(), 4);
   EXPECT_DOUBLE_EQ(cluster.network.value().link.bandwidth.value, 8 * 24e9);
   EXPECT_THAT(cluster.network.value().link.bandwidth.source, HasSubstr("8 links a node"));
-  EXPECT_FALSE(catalogued_hardware("rtx-4090-box", "--hardware").node.peer_link);
+  const NodeDescription box = catalogued_hardware("rtx-4090-box", "--hardware").node;
+  EXPECT_FALSE(box.peer_link);
+  EXPECT_DOUBLE_EQ(box.staged_link.value().one_way.bandwidth.value, 22.2e9);
+  EXPECT_DOUBLE_EQ(node.node.staged_link.value().both_ways.value, 15e9);  // with --p2p=off
 }
 
 // NVIDIA's datasheets give the half-precision peak of GPUs with tensor cores as a multiple of two.

@@ -84,6 +84,28 @@ TEST(Hardware, MayLackPeerLinks) {
   EXPECT_FALSE(parse_hardware(with(peer, ""), "hardware own.json").node.peer_link);
 }
 
+// The text with what goes through the host, over a link of 26 GBps to the host.
+std::string with_staged(std::string_view one_way, std::string_view both_ways) {
+  return with(R"("peer_link": )",
+              fmt::format(R"("staged_link": {{"bandwidth": {}, "both_ways": {}, "latency": {}}}, )"
+                          R"("peer_link": )",
+                          figure(one_way), figure(both_ways), figure(R"("14us")")));
+}
+
+TEST(Hardware, MayTellWhatGoesThroughTheHost) {
+  const HardwareDescription hardware =
+      parse_hardware(with_staged(R"("20GBps")", R"("15GBps")"), "hardware own.json");
+  const StagedLinkDescription& staged = hardware.node.staged_link.value();
+  EXPECT_DOUBLE_EQ(staged.one_way.bandwidth.value, 20e9);
+  EXPECT_DOUBLE_EQ(staged.both_ways.value, 15e9);
+  EXPECT_EQ(staged.one_way.latency.value, Nanoseconds{14'000});
+  for (const auto& [one_way, both_ways] :
+       {std::pair{R"("27GBps")", R"("15GBps")"}, std::pair{R"("20GBps")", R"("21GBps")"}}) {
+    EXPECT_NE(refusal_of(with_staged(one_way, both_ways)).find("node.staged_link"),
+              std::string::npos);
+  }
+}
+
 struct BadHardware {
   const char* part;
   const char* instead;

@@ -156,6 +156,13 @@ TEST(NcclModel, ChainsTakeTheModelsTime_WithoutTheCorrectionOfAllReduces) {
             1.5 * modelled);
 }
 
+TEST(NcclModel, OverPcie_AllReducesTakeTheModelsTime) {
+  const System system = system_named("a100-pcie-box", 4);
+  const double modelled = modelled_seconds(choice_of(system, Call::kAllReduce, mib(25)), mib(25));
+  const double time = static_cast<double>(time_of(system, Call::kAllReduce, mib(25)).count());
+  EXPECT_NEAR(time * 1e-9 / modelled, 1, 1e-4);
+}
+
 TEST(NcclModel, MoreBytesNeverTakeLess) {
   for (const CatalogueEntry& node : catalogue_nodes()) {
     const HardwareDescription hardware = catalogued_hardware(node.name, "--hardware");

@@ -64,8 +64,9 @@ class Simulator:
         document = copy.deepcopy(self.described(machine.name))
         for part, key, value in machine.changes:
             document[part][key] = {"value": value, "source": "the table"}
-        to_host = document["node"]["host_link"]["bandwidth"]
-        to_host["value"] = f"{link * bytes_per_second(to_host['value']) / 1e9:.4f}GBps"
+        node = document["node"]
+        for figure in (node["host_link"]["bandwidth"], node["staged_link"]["bandwidth"], node["staged_link"]["both_ways"]):
+            figure["value"] = f"{link * bytes_per_second(figure['value']) / 1e9:.4f}GBps"
         text = json.dumps(document)
         file = self.folder / f"{machine.name}-{zlib.crc32(text.encode()):08x}.json"
         if not file.exists():

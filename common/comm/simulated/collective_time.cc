@@ -138,6 +138,12 @@ std::optional<Nanoseconds> nccl_time(const CollectiveLinks& links, const Collect
   return nccl::time_of(*system, *call, request.size());
 }
 
+// The links of a collective whose data goes one way: along a chain, or to or from a root.
+CollectiveLinks one_way_of(CollectiveLinks links) {
+  if (links.one_way) links.within = *links.one_way;
+  return links;
+}
+
 }  // namespace
 
 CollectiveLinks collective_links(const HardwareDescription& hardware) {
@@ -147,6 +153,11 @@ CollectiveLinks collective_links(const HardwareDescription& hardware) {
                         .among_nodes = std::nullopt,
                         .ranks_of_node = node.gpus.value,
                         .nccl = node.nccl};
+  if (!node.peer_link && node.staged_link) {
+    links.within.bytes_per_second = node.staged_link->both_ways.value;
+    links.one_way = links.to_host;
+    links.one_way->bytes_per_second = node.staged_link->one_way.bandwidth.value;
+  }
   if (!hardware.network) return links;
   links.among_nodes = model_of(hardware.network->link);
   if (const auto& told = hardware.network->plugin_latency) links.plugin_latency = told->value;
@@ -165,11 +176,15 @@ Nanoseconds collective_time(const CollectiveLinks& links, const CollectiveReques
     case Kind::kReduceScatter:
       return row.latency() + ring_pass_time(row.slowest(), request.size(), ranks);
     case Kind::kBroadcast:
-    case Kind::kReduce:
-      return row.latency() + pipelined_time(row.slowest(), request.size(), ranks);
+    case Kind::kReduce: {
+      const CollectiveLinks one_way = one_way_of(links);
+      const Row chain(one_way, ranks);
+      return chain.latency() + pipelined_time(chain.slowest(), request.size(), ranks);
+    }
     case Kind::kScatter:
     case Kind::kGather:
-      return std::max(time_at_host(links, request, ranks), time_at_root(links, request, ranks));
+      return std::max(time_at_host(links, request, ranks),
+                      time_at_root(one_way_of(links), request, ranks));
     case Kind::kSend:
     case Kind::kRecv:
       break;

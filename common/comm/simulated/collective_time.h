@@ -12,7 +12,9 @@ namespace tandem::simulated {
 
 // The links that a collective's data crosses. Ranks fill one node after another.
 struct CollectiveLinks {
-  LinkModel within{};                      // between ranks of a node
+  // Between ranks of a node, and where each rank only sends or only receives, if that differs.
+  LinkModel within{};
+  std::optional<LinkModel> one_way{};
   LinkModel to_host{};                     // between a rank and its node's memory
   std::optional<LinkModel> among_nodes{};  // of each node, shared by its ranks; absent: one node
   int ranks_of_node = 1;
@@ -20,8 +22,8 @@ struct CollectiveLinks {
   Nanoseconds plugin_latency{0};       // of a hop between nodes, as the network's plugin tells NCCL
 };
 
-// The links of described hardware: within a node that between peers, or to the host where there is
-// none.
+// The links of described hardware: within a node that between peers, or what goes through the host
+// where there is none, with the latency of a step of NCCL's over the link to the host.
 [[nodiscard]] CollectiveLinks collective_links(const HardwareDescription& hardware);
 
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for

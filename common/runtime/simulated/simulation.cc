@@ -117,12 +117,24 @@ void Simulation::add_ports() {
     return schedule_.add_link(link.bandwidth.value);
   };
   const NodeDescription& node = hardware_.node;
+  const bool is_staged = !node.peer_link && node.staged_link;
   for (int i = 0; i < devices_; ++i) {
     DevicePorts ports{add(node.host_link), add(node.host_link), {}, {}};
-    ports.from_peers = node.peer_link ? add(*node.peer_link) : ports.from_host;
-    ports.to_peers = node.peer_link ? add(*node.peer_link) : ports.to_host;
+    ports.from_peers = ports.from_host;
+    ports.to_peers = ports.to_host;
+    if (node.peer_link || is_staged) {
+      const LinkDescription& link = node.peer_link ? *node.peer_link : node.staged_link->one_way;
+      ports.from_peers = add(link);
+      ports.to_peers = add(link);
+    }
+    if (is_staged) ports.staging = schedule_.add_link(2 * node.staged_link->both_ways.value);
     ports_.push_back(ports);
   }
+}
+
+Path Simulation::path_between(const DevicePorts& from, const DevicePorts& to) const {
+  if (!from.staging) return {from.to_peers, to.from_peers};
+  return {from.to_peers, to.from_peers, from.to_host, to.from_host, *from.staging, *to.staging};
 }
 
 void Simulation::add_ways() {
@@ -130,15 +142,17 @@ void Simulation::add_ways() {
   const NodeDescription& node = hardware_.node;
   const Nanoseconds to_host = node.host_link.latency.value;
   // Through the host's memory, data crosses two links, one after the other.
-  const Nanoseconds to_peer = node.peer_link ? node.peer_link->latency.value : 2 * to_host;
+  Nanoseconds to_peer = 2 * to_host;
+  if (node.staged_link) to_peer = node.staged_link->one_way.latency.value;
+  if (node.peer_link) to_peer = node.peer_link->latency.value;
   for (int i = 0; i < devices_; ++i) {
     const DevicePorts& mine = ports_[static_cast<std::size_t>(i)];
     ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host, {}};
     ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host, {}};
     for (int j = 0; j < devices_; ++j) {
       if (j == i) continue;
-      const LinkId there = ports_[static_cast<std::size_t>(j)].from_peers;
-      ways_[{i, j}] = {schedule_.add_path({mine.to_peers, there}), to_peer, {}};
+      const DevicePorts& there = ports_[static_cast<std::size_t>(j)];
+      ways_[{i, j}] = {schedule_.add_path(path_between(mine, there)), to_peer, {}};
     }
   }
 }

@@ -119,15 +119,18 @@ class Simulation {
 
  private:
   // The links of one device, into it and out of it. Without links between peers these are those to
-  // the host.
+  // the host, or what the driver reaches over them, in each direction and in both.
   struct DevicePorts {
     LinkId from_host;
     LinkId to_host;
     LinkId from_peers;
     LinkId to_peers;
+    std::optional<LinkId> staging{};
   };
 
   void add_ports();
+  // What copies from one device to another cross.
+  [[nodiscard]] Path path_between(const DevicePorts& from, const DevicePorts& to) const;
   void add_ways();
   void add_ways_of(const OneLink& link);
 

@@ -127,12 +127,27 @@ TEST_F(CollectiveTimeTest, WithNcclsTopology_IsThatOfItsModel) {
   EXPECT_EQ(time_of(Kind::kAllGather), ns(3 * (100 + 1000)));
 }
 
+// In a ring each rank sends and receives at once; chains and roots do one of both.
+TEST_F(CollectiveTimeTest, ThroughTheHost_IsFasterOneWayThanBoth) {
+  links_.one_way = links_.within;
+  links_.within.bytes_per_second /= 2;
+  EXPECT_EQ(time_of(Kind::kAllReduce), ns(2 * 3 * (100 + 2000)));
+  EXPECT_EQ(time_of(Kind::kBroadcast), ns(3 * 100 + 4000));
+  const std::vector<Block> blocks{{0, 1000}, {1000, 5000}, {6000, 3000}, {9000, 1000}};
+  EXPECT_EQ(time_of(Kind::kScatter, blocks), ns(100 + 4 * 5000 / 10));
+}
+
 TEST(CollectiveLinks, AreThoseBetweenPeers_OrToTheHostWhereThereAreNone) {
   HardwareDescription machine = round_machine();
   EXPECT_DOUBLE_EQ(simulated::collective_links(machine).within.bytes_per_second, 10e9);
   EXPECT_FALSE(simulated::collective_links(machine).among_nodes);
   machine.node.peer_link.reset();
   EXPECT_DOUBLE_EQ(simulated::collective_links(machine).within.bytes_per_second, 4e9);
+  machine.node.staged_link =
+      StagedLinkDescription{{{3e9, "round"}, {ns(9), "round"}}, {2e9, "round"}};
+  const simulated::CollectiveLinks staged = simulated::collective_links(machine);
+  EXPECT_DOUBLE_EQ(staged.within.bytes_per_second, 2e9);
+  EXPECT_DOUBLE_EQ(staged.one_way.value().bytes_per_second, 3e9);
   machine.network = NetworkDescription{{2, "round"}, {{25e9, "round"}, {ns(7), "round"}}};
   const auto network = simulated::collective_links(machine).among_nodes;
   ASSERT_TRUE(network);

@@ -101,6 +101,32 @@ TEST_F(SimulatedTimes, WithoutPeerLinks_CopiesGoThroughTheHost) {
             ns(2 * 700 + 20'000));
 }
 
+// One way as fast as the driver copies, and both ways at once slower.
+TEST_F(SimulatedTimes, CopiesStagedInTheHostsMemory_AreSlowerBothWays) {
+  machine_.node.peer_link.reset();
+  machine_.node.staged_link =
+      StagedLinkDescription{{{2e9, "round"}, {ns(900), "round"}}, {1.6e9, "round"}};
+  open(2);
+  const auto here = memory(1, 80'000);
+  const auto there = memory(0, 80'000);
+  const auto here_too = memory(1, 80'000);
+  const auto there_too = memory(0, 80'000);
+  const auto to_here = stream(1);
+  const auto to_there = stream(0);
+  EXPECT_EQ(time_of([&] {
+              enqueue_copy_bytes(*to_here, here->bytes(), there->bytes());
+              to_here->synchronize();
+            }),
+            ns(900 + 40'000));
+  EXPECT_EQ(time_of([&] {
+              enqueue_copy_bytes(*to_here, here->bytes(), there->bytes());
+              enqueue_copy_bytes(*to_there, there_too->bytes(), here_too->bytes());
+              to_here->synchronize();
+              to_there->synchronize();
+            }),
+            ns(900 + 50'000));
+}
+
 TEST_F(SimulatedTimes, PullsFromOneDeviceAtOnce_ShareItsPort) {
   open(5);
   const auto source = memory(0, 50'000);

@@ -42,19 +42,38 @@ bool is_nvlink(const NodeDescription& node) {
   return node.peer_link && node.peer_link->bandwidth.value > node.host_link.bandwidth.value;
 }
 
-std::vector<OptionChange> changes_of_links(const NodeDescription& node) {
-  const std::string pcie = link_text(node.host_link);  // peers over PCIe, as copies to the host
-  const std::string rate = fmt::format(" ({:.0f} GB/s)", node.host_link.bandwidth.value / 1e9);
-  if (is_nvlink(node)) {
-    return {{"PCIe in place of NVLink" + rate, "", "link", pcie},
-            {"no peer access: through the host", "", "p2p", "off"}};
+// What peers have over links such as the node's to the host: the catalogue's of that generation, or
+// as copies to the host.
+LinkDescription peers_over_pcie(const NodeDescription& node) {
+  for (const std::string name : {"pcie-3", "pcie-4", "pcie-5"}) {
+    const double bandwidth = catalogued_link(name).bandwidth.value;
+    if (bandwidth == node.host_link.bandwidth.value) return catalogued_link("peer-" + name);
   }
-  const LinkDescription link = catalogued_link("nvlink-3");
-  const OptionChange nvlink{
-      fmt::format("NVLink 3 between all ({:.0f} GB/s)", link.bandwidth.value / 1e9), "", "link",
-      link_text(link)};
-  if (node.peer_link) return {nvlink, {"no peer access: through the host", "", "p2p", "off"}};
-  return {nvlink, {"peer access over PCIe" + rate, "", "link", pcie}};
+  return node.host_link;
+}
+
+OptionChange change_of_link(std::string_view what, const LinkDescription& link) {
+  return {fmt::format("{} ({:.0f} GB/s)", what, link.bandwidth.value / 1e9), "", "link",
+          link_text(link)};
+}
+
+OptionChange no_peer_access(const NodeDescription& node) {
+  std::string rates;
+  if (const auto& staged = node.staged_link) {
+    rates = fmt::format(" ({:.0f} GB/s one way, {:.0f} both ways)",
+                        staged->one_way.bandwidth.value / 1e9, staged->both_ways.value / 1e9);
+  }
+  return {"no peer access: through the host" + rates, "", "p2p", "off"};
+}
+
+std::vector<OptionChange> changes_of_links(const NodeDescription& node) {
+  const LinkDescription pcie = peers_over_pcie(node);
+  if (is_nvlink(node)) {
+    return {change_of_link("PCIe in place of NVLink", pcie), no_peer_access(node)};
+  }
+  const OptionChange nvlink = change_of_link("NVLink 3 between all", catalogued_link("nvlink-3"));
+  if (node.peer_link) return {nvlink, no_peer_access(node)};
+  return {nvlink, change_of_link("peer access over PCIe", pcie)};
 }
 
 std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
