@@ -48,6 +48,11 @@ PublishedErrors errors_elsewhere(std::string_view strategy) {
   return *found;
 }
 
+std::string_view origin_of(const InterpreterCosts& costs) {
+  return costs.is_of_like ? "as published steps of dp on such systems tell"
+                          : "as published steps of dp on other systems tell in the mean";
+}
+
 InterpreterCosts interpreter_costs(std::string_view gpu) {
   const JsonDocument document = published();
   const JsonValue told = document.root().at("interpreter");

@@ -44,4 +44,7 @@ struct InterpreterCosts {
 };
 [[nodiscard]] InterpreterCosts interpreter_costs(std::string_view gpu);
 
+// What tells the factor, in words.
+[[nodiscard]] std::string_view origin_of(const InterpreterCosts& costs);
+
 }  // namespace tandem

@@ -150,13 +150,22 @@ class LogReader {
   }
 
  private:
+  // One pass: a thread's state as a step began is what it is at the thread's first call in it.
   void find_steps() {
-    std::optional<std::size_t> begin;
+    std::map<int, ThreadState> threads;
+    std::optional<MarkedStep> open;
     for (std::size_t at = 0; at < process_.calls.size(); ++at) {
-      const auto* const mark = std::get_if<StepMark>(&process_.calls[at].asked);
+      const LoggedCall& call = process_.calls[at];
+      ThreadState& thread = threads[call.thread];
+      if (open) open->threads.try_emplace(call.thread, thread);
+      thread.follow(call);
+      const auto* const mark = std::get_if<StepMark>(&call.asked);
       if (mark == nullptr) continue;
-      if (begin) process_.steps.push_back({*begin, at});
-      begin = mark->text == "end" ? std::nullopt : std::optional(at);
+      if (open) {
+        open->end = at;
+        process_.steps.push_back(*std::exchange(open, std::nullopt));
+      }
+      if (mark->text != "end") open = MarkedStep{at, at, {{call.thread, thread}}};
     }
   }
 
@@ -281,6 +290,12 @@ std::vector<fs::path> files_of(const fs::path& source) {
 }
 
 }  // namespace
+
+void ThreadState::follow(const LoggedCall& call) {
+  cpu = call.cpu + call.cpu_duration;
+  last = call.time + call.duration;
+  if (const auto* const change = std::get_if<LockChange>(&call.asked)) has_lock = change->is_held;
+}
 
 LoggedProcess parse_call_log(std::string_view text, std::string source) {
   LoggedProcess process{.file = std::move(source)};

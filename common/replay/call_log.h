@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -127,10 +128,21 @@ struct LoggedCall {
   Asked asked{};
 };
 
-// A step of a process, by the indices of its first and last mark among the calls.
+// What a thread had done by some time.
+struct ThreadState {
+  Nanoseconds cpu{0};   // what it had computed at the end of its last call
+  Nanoseconds last{0};  // when that was
+  bool has_lock = false;
+
+  void follow(const LoggedCall& call);
+};
+
+// A step of a process, by the indices of its first and last mark among the calls, and its threads
+// as they were when it began.
 struct MarkedStep {
   std::size_t begin = 0;
   std::size_t end = 0;
+  std::map<int, ThreadState> threads{};
 };
 
 struct LoggedProcess {

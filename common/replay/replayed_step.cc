@@ -27,9 +27,7 @@ using simulated::TimeOf;
 // A host thread as far as its calls were taken.
 struct HostThread {
   LaneId lane{};
-  Nanoseconds cpu{0};   // what it had computed at the end of its last call
-  Nanoseconds last{0};  // when that was
-  bool has_lock = false;
+  ThreadState state{};
   Nanoseconds owed{0};  // what it computed since its lane's last task
 };
 
@@ -80,60 +78,61 @@ class ProcessTasks {
 
   // Adds the tasks from one mark to the next and returns that mark's.
   TaskId add(std::size_t step) {
-    const auto [first, last] = process_.steps.at(step);
-    begin_ = process_.calls[first].time;
-    for (std::size_t at = 0; at <= first; ++at) follow(process_.calls[at]);
-    for (std::size_t at = first + 1; at <= last; ++at) take(process_.calls[at]);
-    return settled(thread_of(process_.calls[last]));
+    const MarkedStep& marked = process_.steps.at(step);
+    begin_ = process_.calls[marked.begin].time;
+    for (const auto& [number, state] : marked.threads) begin_thread(number, state);
+    for (std::size_t at = marked.begin + 1; at <= marked.end; ++at) take(process_.calls[at]);
+    const TaskId end = settled(threads_.at(process_.calls[marked.end].thread));
+    // Whoever still has the lock keeps it behind the step; others may yet wait for it within.
+    for (auto& [number, thread] : threads_) {
+      if (thread.state.has_lock) let_go(thread);
+    }
+    return end;
   }
 
  private:
   // ---- host threads ----
 
-  HostThread& thread_of(const LoggedCall& call) {
-    const auto [found, is_new] = threads_.try_emplace(call.thread);
-    if (is_new) {
-      found->second.lane =
-          machine_.schedule().add_lane(fmt::format("{} thread {}", process_.file, call.thread));
-    }
-    return found->second;
+  void begin_thread(int number, const ThreadState& state) {
+    const LaneId lane =
+        machine_.schedule().add_lane(fmt::format("{} thread {}", process_.file, number));
+    threads_[number] = {lane, state, {}};
+    if (state.has_lock) take_lock(threads_[number]);
   }
 
-  // A call before the step leaves its thread's clock and lock alone.
-  void follow(const LoggedCall& call) {
-    HostThread& thread = thread_of(call);
-    thread.cpu = call.cpu + call.cpu_duration;
-    thread.last = call.time + call.duration;
-    if (const auto* const change = std::get_if<LockChange>(&call.asked)) {
-      thread.has_lock = change->is_held;
-    }
+  void take_lock(const HostThread& thread) {
+    machine_.schedule().add(thread.lane,
+                            simulated::TakeLock{lock_, machine_.hardware().host.wake.value});
+  }
+
+  void let_go(HostThread& thread) {
+    settled(thread);
+    machine_.schedule().add(thread.lane, simulated::LetGoOfLock{lock_});
   }
 
   // What the thread computed since its last call, within the step and without the log's own time.
   [[nodiscard]] Nanoseconds computed(const HostThread& thread, const LoggedCall& call) const {
-    const Nanoseconds since = std::max(thread.last, begin_);
-    const Nanoseconds spent = call.cpu - thread.cpu - process_.log_time;
+    const Nanoseconds since = std::max(thread.state.last, begin_);
+    const Nanoseconds spent = call.cpu - thread.state.cpu - process_.log_time;
     return std::max(std::min(spent, call.time - since), Nanoseconds{0});
   }
 
   void take(const LoggedCall& call) {
-    HostThread& thread = thread_of(call);
+    HostThread& thread = threads_.at(call.thread);
     const Nanoseconds spent = computed(thread, call);
     thread.owed += Nanoseconds{std::llround(static_cast<double>(spent.count()) / host_speed_)};
     std::visit([&](const auto& asked) { take(thread, call, asked); }, call.asked);
-    thread.cpu = call.cpu + call.cpu_duration;
-    thread.last = call.time + call.duration;
+    thread.state.follow(call);
   }
 
   // Adds what the thread owes, and returns the lane's last task.
   TaskId settled(HostThread& thread) {
     const Nanoseconds owed = std::exchange(thread.owed, Nanoseconds{0});
     HostTimes& host = machine_.step.hosts[number_];
-    (thread.has_lock ? host.with_lock : host.without_lock) += owed;
+    (thread.state.has_lock ? host.with_lock : host.without_lock) += owed;
     simulated::Schedule& schedule = machine_.schedule();
     const bool is_marked = schedule.last_of(thread.lane) != kNoTask;
     if (owed == Nanoseconds{0} && is_marked) return schedule.last_of(thread.lane);
-    if (thread.has_lock) return schedule.add(thread.lane, simulated::LockedCall{lock_, owed});
     return schedule.add(thread.lane, simulated::Pause{owed});
   }
 
@@ -144,8 +143,16 @@ class ProcessTasks {
   }
 
   void wait_for(HostThread& thread, TaskId task) {
+    if (task != kNoTask) wait(thread, simulated::Pause{}, task);
+  }
+
+  // Whoever waits lets others have the lock, even if its log has it throughout: what the thread
+  // waits for was over in the log, and may need the lock here.
+  void wait(HostThread& thread, const simulated::Work& work, TaskId task) {
     settled(thread);
-    if (task != kNoTask) machine_.schedule().add(thread.lane, simulated::Pause{}, task);
+    if (thread.state.has_lock) let_go(thread);
+    machine_.schedule().add(thread.lane, work, task);
+    if (thread.state.has_lock) take_lock(thread);
   }
 
   // ---- streams ----
@@ -181,7 +188,12 @@ class ProcessTasks {
 
   void take(HostThread& thread, const LoggedCall& /*call*/, const LockChange& change) {
     settled(thread);
-    thread.has_lock = change.is_held;
+    if (change.is_held == thread.state.has_lock) return;
+    if (change.is_held) {
+      take_lock(thread);
+    } else {
+      let_go(thread);
+    }
   }
 
   void take(HostThread& thread, const LoggedCall& call, const Post& post) {
@@ -192,8 +204,7 @@ class ProcessTasks {
     settled(thread);
     const auto post = posts_.find(woken.object);
     if (post == posts_.end() || post->second.thread == call.thread) return;
-    machine_.schedule().add(thread.lane, simulated::WakeUp{machine_.hardware().host.wake.value},
-                            post->second.task);
+    wait(thread, simulated::WakeUp{machine_.hardware().host.wake.value}, post->second.task);
   }
 
   void take(HostThread& thread, const LoggedCall& call, const KernelLaunch& kernel) {

@@ -5,11 +5,10 @@
 //
 // - A thread takes the processor's time that it took between its calls, and `launch` of the
 //   description for each call that enqueues work. Every thread has a core.
-// - Work that the log has under Python's lock is done under it, by one thread of a process at a
-//   time, in the order in which threads come to it. The lock is taken anew for each piece of work
-//   between two calls of its holder, so that a thread that waits goes before the holder's next
-//   launch, wait or post, where CPython would let the holder go on. A thread that is let go on by
-//   another goes on `wake` later.
+// - A thread has Python's lock from where the log has it taken to where the log has it let go, one
+//   thread of a process at a time (TakeLock in runtime/simulated/task.h). It lets go of the lock
+//   while it waits for another thread or a device. A thread that is let go on by another goes on
+//   `wake` later.
 // - Streams run first in, first out, behind the calls that enqueued their work; waits for events,
 //   copies over links, computations beside collectives and collectives of all ranks take the time
 //   that they take in simulated strategies, by the same figures.

@@ -44,20 +44,40 @@ LogText two_threads(bool has_lock) {
 TEST_F(ReplayedStepTest, TwoThreads_ShareTheLock) {
   machine_.host.wake.value = ns(5);
   const ReplayedStep step = replayed({two_threads(true)});
-  EXPECT_EQ(step.time, ns(100 + 40 + 5 + 10));
+  EXPECT_EQ(step.time, ns(100 + 5 + 40 + 5 + 10));  // both notice 5 later that they may go on
   EXPECT_EQ(step.hosts.at(0).with_lock, ns(140));
   EXPECT_EQ(step.hosts.at(0).without_lock, ns(10));
 }
 
-// The lock is taken anew for each piece of its holder's work between two of its calls.
-TEST_F(ReplayedStepTest, AThreadThatWaitsForTheLock_GoesBeforeTheHoldersNextLaunch) {
-  machine_.host.launch.value = ns(3);
+// The first thread has the lock through two launches; the second one comes for it at 4.
+LogText launches_under_the_lock() {
   LogText log;
   log.mark({0, 0, 0}).object({0, 0, 0}, "post", 7).lock({0, 0, 0}, 1);
-  log.object({1, 0, 0}, "woken", 7).lock({1, 40, 4}, 1).lock({1, 45, 9}, 0);  // comes at 4
-  log.fill({0, 10, 10}, 100).fill({0, 20, 20}, 100).lock({0, 30, 30}, 0).mark({0, 50, 30});
-  // A lock that is held through both launches would end the step at 10 + 3 + 10 + 3 + 10.
-  EXPECT_EQ(replayed({log}).time, ns((10 + 3) + 5 + (10 + 3) + 10));
+  log.object({1, 0, 0}, "woken", 7).lock({1, 40, 4}, 1).lock({1, 45, 9}, 0);
+  log.object({1, 45, 9}, "post", 8);
+  return log.fill({0, 10, 10}, 100).fill({0, 20, 20}, 100).lock({0, 30, 30}, 0);
+}
+
+TEST_F(ReplayedStepTest, AThreadThatHasTheLock_KeepsItThroughItsLaunches) {
+  machine_.host.launch.value = ns(3);
+  LogText log = launches_under_the_lock();
+  EXPECT_EQ(replayed({log.mark({0, 50, 30})}).time, ns((10 + 3) + (10 + 3) + 10));
+}
+
+TEST_F(ReplayedStepTest, AThreadThatWaitedForTheLock_HasItBehindAWakeUp) {
+  machine_.host.wake.value = ns(2);
+  LogText log = launches_under_the_lock();
+  log.object({0, 50, 30}, "woken", 8).mark({0, 50, 30});
+  EXPECT_EQ(replayed({log}).time, ns(30 + 2 + 5 + 2));
+}
+
+// What a thread waits for may need the lock that the log, in another order, has it keep.
+TEST_F(ReplayedStepTest, AThreadThatWaits_LetsOthersHaveTheLock) {
+  LogText log;
+  log.mark({0, 0, 0}).object({0, 0, 0}, "post", 7).object({1, 0, 0}, "woken", 7);
+  log.lock({1, 20, 20}, 1).lock({1, 30, 30}, 0).object({1, 30, 30}, "post", 8);
+  log.lock({0, 31, 1}, 1).object({0, 32, 2}, "woken", 8).lock({0, 37, 7}, 0);
+  EXPECT_EQ(replayed({log.mark({0, 38, 8})}).time, ns(30 + 5 + 1));
 }
 
 TEST_F(ReplayedStepTest, TwoThreadsWithoutALock_WorkAtOnce) {

@@ -52,6 +52,21 @@ struct LockedCall {
   Nanoseconds duration{0};
 };
 
+// Waits until the lane has a lock, which it keeps until it lets go of it, as a thread does with
+// CPython's (Python/ceval_gil.c): whoever comes while the lock is free has it at once, be it the
+// lane that has just let go; a lane that waits notices `wake` after the lock became free, and waits
+// on if it is taken again by then. Who has waited for kLongestWait gets it next. No lock is for
+// these and for LockedCall.
+struct TakeLock {
+  LockId lock{};
+  Nanoseconds wake{0};
+};
+inline constexpr Nanoseconds kLongestWait = std::chrono::milliseconds(5);  // the switch interval
+
+struct LetGoOfLock {
+  LockId lock{};
+};
+
 // Computes on a device. Computations of several streams share the processor evenly, and each is
 // slower while a collective moves data on the device.
 struct Computation {
@@ -73,8 +88,8 @@ struct CollectivePart {
   ProcessorId processor{};
 };
 
-using Work =
-    std::variant<Pause, WakeUp, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
+using Work = std::variant<Pause, WakeUp, NotBefore, LockedCall, TakeLock, LetGoOfLock, Computation,
+                          PathTransfer, CollectivePart>;
 
 // What a task's time is of, and what its length rests on.
 enum class TimeOf : std::uint8_t {

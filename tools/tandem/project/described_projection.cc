@@ -185,9 +185,7 @@ std::string costs_line(const DescribedTask& task) {
   return fmt::format(
       "interpreter: {:.2f} times the costs measured on pretended devices, {}; --dispatch-cost=off "
       "leaves them out",
-      costs.factor,
-      costs.is_of_like ? "as published steps of dp on such systems tell"
-                       : "as published steps of dp on other systems tell in the mean");
+      costs.factor, origin_of(costs));
 }
 
 std::vector<std::string> basis_of(const DescribedTask& task,

@@ -16,6 +16,7 @@
 
 #include "common/base/error.h"
 #include "common/hardware/catalogue.h"
+#include "common/hardware/published_errors.h"
 #include "common/replay/replayed_step.h"
 #include "common/results/launch_record.h"
 #include "reports/text/format.h"
@@ -208,13 +209,15 @@ void print_beside(const ReplayedStep& step, const results::LaunchRecord& record)
 }  // namespace
 
 void replay_log(const ReplayOptions& options) {
-  if (!std::isfinite(options.host_speed) || options.host_speed <= 0) {
+  if (options.host_speed && (!std::isfinite(*options.host_speed) || *options.host_speed <= 0)) {
     fail(ErrorKind::kUsage, "--host-speed={}: use a number above 0, such as 1.3",
-         options.host_speed);
+         *options.host_speed);
   }
   const HardwareDescription hardware = find_hardware(options.hardware, "--hardware");
+  const InterpreterCosts published = interpreter_costs(hardware.gpu.name);
   const std::vector<replay::LoggedProcess> processes = replay::read_call_logs(options.log);
-  const ReplayedSteps steps = replay_all(processes, hardware, options.host_speed);
+  const ReplayedSteps steps =
+      replay_all(processes, hardware, options.host_speed.value_or(1 / published.factor));
   const std::size_t median = steps.median();
   std::optional<results::LaunchRecord> strategy;
   if (!options.strategy.empty()) strategy = simulated_strategy(options);
@@ -226,6 +229,13 @@ void replay_log(const ReplayOptions& options) {
              processes.size() == 1 ? "" : "es", steps.all.size(), steps.all.size() == 1 ? "" : "s",
              steps.first + median);
   print_step(steps, steps.all[median]);
+  if (!options.host_speed) {
+    const ReplayedStep as_logged = replay::replay_step(processes, steps.first + median, hardware);
+    print_line("host's factor",
+               fmt::format(
+                   "{:.2f} times the logged work, {}; with --host-speed=1 the step takes {}",
+                   published.factor, origin_of(published), duration_text(seconds(as_logged.time))));
+  }
   if (strategy) print_beside(steps.all[median], *strategy);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace tandem::cli {
 struct ReplayOptions {
   std::string log;       // of tandem pretend --log
   std::string hardware;  // a name or file
-  double host_speed = 1;
+  // Absent: slower by the factor that `tandem project` takes for such hardware.
+  std::optional<double> host_speed{};
   std::vector<std::string> strategy{};  // options of step_bench: what stands beside; empty: nothing
   std::string step_bench;
 };

@@ -109,9 +109,9 @@ void add_replay(CLI::App& app, Verbs& verbs) {
       ->required();
   replay
       .add_option("--host-speed", options->host_speed,
-                  "how much faster the machine's processor does the host's work than this one")
-      ->type_name("FACTOR")
-      ->capture_default_str();
+                  "how much faster the machine's processor does the host's work than this one; 1: "
+                  "as logged; absent: slower, by the interpreter's factor of tandem project")
+      ->type_name("FACTOR");
   add_step_bench(replay, options->step_bench);
   verbs.push_back({.app = &replay,
                    .run =
