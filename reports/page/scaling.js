@@ -314,7 +314,7 @@
 
   // The panel's source in lines that are no wider than its chart, so that a saved picture has it, too.
   function titleOf(chart) {
-    const most = Math.max(20, Math.floor(tandem.element(chart.id).parentNode.clientWidth / 7.6));
+    const most = Math.max(20, Math.floor(tandem.element(chart.id).parentNode.clientWidth / 8.4));
     const lines = [""];
     for (const word of chart.panel.title.split(" ")) {
       const last = lines.length - 1;

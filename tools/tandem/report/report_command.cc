@@ -193,8 +193,9 @@ void check_rule_is_used(const RuleOptions& rule) {
   if (!rule.is_given) return;
   fail(
       ErrorKind::kUsage,
-      "--threshold and --between-runs are of several sources side by side, and do nothing with one "
-      "document: leave them out, or give a second source");
+      "--threshold and --between-runs are of several measured sources side by side, and do nothing "
+      "with one document, nor with projections beside it: leave them out, or give a second "
+      "measured source");
 }
 
 // Throws a usage error where a projection that was asked for answers nothing that was measured; one
