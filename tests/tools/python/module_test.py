@@ -123,6 +123,22 @@ class Running(Standing):
         with self.assertRaisesRegex(tandem.UsageError, "explain: module is 5: name the function that returns it"):
             tandem.explain(module=5, batch=8)
 
+    def test_projecting(self):
+        projection = tandem.project(module="own.py:build", hardware="dgx-a100", batch_per_device=[8, 32], devices="1..16", progress=False)
+        self.assertEqual(self.calls(), ["project --module=own.py:build --hardware=dgx-a100 --batch-per-device=8,32 --devices=1..16 "
+                                        f"--with-torch={sys.executable} --out=out/project-1"])
+        self.assertEqual((str(projection), projection.folder), ("# Projection\n", pathlib.Path("out/project-1")))
+        self.assertGreater(len(projection.results.records("cells")), 0)
+        tandem.project(pathlib.Path("own.json"), hardware=pathlib.Path("box.json"), batch=64, devices=[2, 4], bucket_mb=1, out="mine",
+                       dispatch_cost="off", progress=False)
+        self.assertEqual(self.calls()[-1], "project --model=own.json --hardware=box.json --batch=64 --devices=2,4 --dispatch-cost=off "
+                                           "--bucket-mb=1 --out=mine")
+        for mistake in ({}, {"model": "mlp-tiny", "module": "own.py:build"}):
+            with self.assertRaisesRegex(tandem.UsageError, "project: give one of model and module"):
+                tandem.project(hardware="dgx-a100", batch=8, **mistake)
+        with self.assertRaisesRegex(tandem.UsageError, "project: batch=0: give a whole number"):
+            tandem.project("mlp-tiny", hardware="dgx-a100", batch=0)
+
     def test_neither_home_nor_temporary_folder_is_needed(self):
         nowhere = {**os.environ, "HOME": "/nonexistent", "TMPDIR": "/nonexistent"}
         done = self.python("import tandem; print(tandem.run('quick', 'out').verdict.overall)", env=nowhere)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from .errors import TandemError, UsageError
 from .exporting import export
+from .projecting import Projection, project
 from .results import Results, load
 from .running import Explanation, explain, run
 from .verdict import Verdict
@@ -23,7 +24,7 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     __version__: str
 
-__all__ = ["Explanation", "Results", "TandemError", "UsageError", "Verdict", "explain", "export", "load", "run"]
+__all__ = ["Explanation", "Projection", "Results", "TandemError", "UsageError", "Verdict", "explain", "export", "load", "project", "run"]
 
 
 def __getattr__(name: str) -> str:

@@ -104,12 +104,12 @@ def module_options(module: str, batch: Numbers, batch_per_device: Numbers, cells
             *(f"--cell={cell}" for cell in ([cells] if isinstance(cells, str) else cells))]
 
 
-def numbers_text(name: str, numbers: Numbers) -> Optional[str]:
+def numbers_text(name: str, numbers: Numbers, verb: str = "run") -> Optional[str]:
     if numbers is None:
         return None
     every = [numbers] if isinstance(numbers, int) else list(numbers)
     if not every or not all(isinstance(number, int) and number > 0 for number in every):
-        raise UsageError(f"run: {name}={numbers!r}: give a whole number from 1, or several, such as [8, 32]")
+        raise UsageError(f"{verb}: {name}={numbers!r}: give a whole number from 1, or several, such as [8, 32]")
     return ",".join(map(str, every))
 
 
@@ -192,17 +192,17 @@ def run_module(module: str, sweep: Any, out: Optional[StrPath], words: list[str]
 
 
 @dataclasses.dataclass(frozen=True)
-class Explanation:
-    """Why dp and ddp differ, cause by cause."""
+class Answer:
+    """What a command says beside its results."""
 
     folder: pathlib.Path
-    """Where its launches, its report and explain.md lie."""
+    """Where its launches, its report and its text lie."""
     text: str
-    """explain.md: Markdown; milliseconds per step with 95 % intervals."""
+    """Markdown."""
 
     @property
     def results(self) -> Results:
-        """Every rung as a cell, with its figures."""
+        """Every launch's cell, with its figures."""
         return load(self.folder)
 
     def __str__(self) -> str:
@@ -210,6 +210,10 @@ class Explanation:
 
     def _repr_markdown_(self) -> str:
         return self.text
+
+
+class Explanation(Answer):
+    """Why dp and ddp differ, cause by cause: explain.md, milliseconds per step with 95 % intervals."""
 
 
 def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *, module: Optional[str] = None,
