@@ -84,9 +84,15 @@ std::string limits_text(const std::map<std::string, double>& rests_on) {
   return parts.empty() ? "-" : join(parts, ", ");
 }
 
+// A ratio of speeds, without digits that say nothing: "3.52 [2.33 .. 5.30]", "992 [593 .. 1660]".
+std::string speed_words(const stats::Estimate& speed) {
+  constexpr double kLarge = 100;
+  return fixed_text(speed, speed.center < kLarge ? 2 : 0, "", 1);
+}
+
 std::string speed_text(const ProjectedCell& cell, const ProjectedCell* other) {
   if (other == nullptr || other == &cell) return "-";
-  return fixed_text(speed_over(cell, *other), 2, "", 1);
+  return speed_words(speed_over(cell, *other));
 }
 
 std::vector<const ProjectedCell*> in_order(const Projection& projection) {
@@ -100,7 +106,7 @@ std::vector<const ProjectedCell*> in_order(const Projection& projection) {
 
 std::string one_device_text(const ProjectedCell& cell, const Projection& projection) {
   const auto speed = speed_over_one_device(cell, projection);
-  return speed ? fixed_text(*speed, 2, "", 1) : "-";
+  return speed ? speed_words(*speed) : "-";
 }
 
 TextTable steps_table(const Projection& projection) {
@@ -131,7 +137,7 @@ TextTable steps_table(const Projection& projection) {
 // "ddp is 1.90 times as fast as dp [1.62 .. 2.23]", or that the errors do not let it be told.
 std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
   const stats::Estimate speed = speed_over(ddp, dp);
-  const std::string figure = fixed_text(speed, 2, "", 1);
+  const std::string figure = speed_words(speed);
   if (speed.interval && speed.interval->holds(1)) {
     return fmt::format("dp or ddp is not decided: ddp's speed over dp is {}", figure);
   }
@@ -155,7 +161,7 @@ std::string against_one_device(const std::vector<const ProjectedCell*>& cells,
   for (const ProjectedCell* const cell : cells) {
     const auto speed = speed_over_one_device(*cell, projection);
     if (!speed) return "; one device does not take that batch";
-    parts.push_back(fmt::format("{} {}", cell->cell.strategy, fixed_text(*speed, 2, "", 1)));
+    parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
     if (speed->center > best.center) best = *speed;
   }
   const bool is_open = best.interval && best.interval->holds(1);
@@ -259,7 +265,7 @@ TextTable least_batch_table(const Decisions& decisions) {
     table.rows.push_back({devices, least.strategy, std::to_string(*least.share),
                           std::to_string(*least.share * least.devices),
                           least.times_as_fast.center > 0
-                              ? fixed_text(least.times_as_fast, 2, "", 1)
+                              ? speed_words(least.times_as_fast)
                               : "one device: " + shortened(least.reason)});
   }
   return table;

@@ -145,6 +145,24 @@ class Running(Standing):
         self.assertIn("ddp is faster", done.stdout, done.stderr)
 
 
+class Command(Standing):
+    def test_python3_is_that_of_the_environment_even_where_it_is_not_activated(self):
+        shutil.copytree(SOURCE / "tools/python/tandem", self.folder / "packed/tandem")
+        program = self.folder / "packed/tandem/archive/tandem"
+        program.parent.mkdir()
+        program.write_text('#!/bin/sh\ncommand -v python3\n')
+        program.chmod(0o755)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "own"], check=True)
+        cases = [("own/bin/python3", f"{self.folder}/own/bin/python3")]
+        usual = shutil.which("python3", path="/usr/bin:/bin")
+        if usual and sys.prefix == sys.base_prefix:
+            cases.append((sys.executable, usual))
+        for python, found in cases:
+            done = subprocess.run([python, "-m", "tandem"], capture_output=True, text=True, check=False,
+                                  env={"PATH": "/usr/bin:/bin", "PYTHONPATH": "packed"})
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, found), done.stderr)
+
+
 class Failing(Standing):
     def test_the_line_is_the_message(self):
         for status, kind in ((2, tandem.UsageError), (1, tandem.TandemError)):

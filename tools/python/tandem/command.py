@@ -26,10 +26,18 @@ def starting(path: pathlib.Path) -> Iterator[None]:
         raise TandemError(f"starting {path}: {error.strerror}; it needs bash, which this system may lack") from error
 
 
+def environment() -> dict[str, str]:
+    """In a virtual environment that is not activated the programs' python3, which has torch, is that of the environment."""
+    variables = dict(os.environ)
+    if sys.prefix != sys.base_prefix:
+        variables["PATH"] = os.pathsep.join([str(pathlib.Path(sys.prefix) / "bin"), *filter(None, [variables.get("PATH")])])
+    return variables
+
+
 def start(arguments: list[str]) -> NoReturn:
     path = own_program()  # the variable may name the very command that this is
     with starting(path):
-        os.execv(path, [str(path), *arguments])
+        os.execve(path, [str(path), *arguments], environment())
     raise AssertionError("execv returns only by an exception")
 
 
