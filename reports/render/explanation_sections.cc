@@ -190,9 +190,12 @@ std::string interpreter_text(const std::string& costs) {
 
 Section modelled_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  Section section = effects_section(
-      "Modelled, no part of the measured gap: " + interpreter_text(question.dispatch_cost),
-      explanation.modelled, ">adds, ms [95 %]");
+  Section section =
+      effects_section((question.simulated.empty()
+                           ? "Modelled, no part of the measured gap: "
+                           : "Projected: What the interpreter adds, no part of the gap above: ") +
+                          interpreter_text(question.dispatch_cost),
+                      explanation.modelled, ">adds, ms [95 %]");
   for (const auto& [label, count] : explanation.dispatches) {
     section.lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
   }

@@ -194,7 +194,7 @@ case_costs() {
   ! grep -q 'threads without a shared lock' out || die "a lock without costs"
   step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
   expect 0 "$tandem" explain with --model=resnet50 --batch=32 --devices=4 --step-bench "$fake"
-  grep -q 'Modelled, no part of the measured gap: work on the host that takes replica-module:' out || die "the ladder says nothing of the interpreter"
+  grep -q '^Projected: What the interpreter adds, no part of the gap above: work on the host that takes replica-module:' out || die "the ladder says nothing of the interpreter"
   for cause in 'dispatch cost in dp' 'dispatch cost in ddp' 'interpreter lock'; do
     grep -q "$cause.*projected" out || die "the ladder lacks '$cause'"
   done

@@ -116,7 +116,7 @@ void check_module(const ExplainOptions& options, const MeasuringSettings& settin
 void check_subject(const ExplainOptions& options) {
   if (!options.module.empty() && !options.source.empty()) {
     fail(ErrorKind::kUsage,
-         "tandem explain: FOLDER and --module are both given; a module's launches go into a folder "
+         "explain: FOLDER and --module are both given; a module's launches go into a folder "
          "of their own with its export: give --out, which the same command resumes");
   }
   if (options.question.model.empty() && options.module.empty()) {

@@ -152,7 +152,7 @@ std::string definition_of(const reports::GapQuestion& question, int launches,
 ExplainSource find_source(const std::string& file, const std::string& out) {
   if (!file.empty() && !out.empty()) {
     fail(ErrorKind::kUsage,
-         "tandem explain: give either FOLDER, whose journal it adds to, or --out for a journal of "
+         "explain: give either FOLDER, whose journal it adds to, or --out for a journal of "
          "its own, not both");
   }
   if (file.empty()) {
