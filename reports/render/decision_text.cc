@@ -152,26 +152,29 @@ std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
                      100 * bound->seconds / cell.seconds);
 }
 
-// The sentence's part on one device: "; over one device on the same batch, in samples per second,
-// ddp 1.68 [..], dp 0.46 [..]". The faster of the cells tells whether several devices pay.
-std::string against_one_device(const std::vector<const ProjectedCell*>& cells,
-                               const Projection& projection) {
+// The sentence's part on one device, and whether it is the faster.
+struct AgainstOneDevice {
+  std::string words;  // "; over one device on the same batch, in samples per second, ddp 1.68 [..]"
+  bool is_one_faster = false;
+};
+
+// The fastest of the cells tells whether several devices pay.
+AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
+                                    const Projection& projection) {
   std::vector<std::string> parts;
   stats::Estimate best;
   for (const ProjectedCell* const cell : cells) {
     const auto speed = speed_over_one_device(*cell, projection);
-    if (!speed) return "; one device does not take that batch";
+    if (!speed) return {"; one device does not take that batch"};
     parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
     if (speed->center > best.center) best = *speed;
   }
   const bool is_open = best.interval && best.interval->holds(1);
-  return fmt::format("; over one device on {}, in samples per second, {}{}",
-                     projection.decisions->has_whole_batches ? "the same batch"
-                                                             : "as many samples as each has here",
-                     join(parts, ", "),
-                     is_open            ? ": whether they pay is not decided"
-                     : best.center <= 1 ? ": one device is faster"
-                                        : "");
+  return {fmt::format("; over one device on {}, in samples per second, {}{}",
+                      projection.decisions->has_whole_batches ? "the same batch"
+                                                              : "as many samples as each has here",
+                      join(parts, ", "), is_open ? ": whether they pay is not decided" : ""),
+          !is_open && best.center <= 1};
 }
 
 // The cells of a batch that the answer is about: at the most devices that both have, and at the
@@ -208,12 +211,14 @@ std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projectio
 std::vector<std::string> answers(const Projection& projection) {
   std::vector<std::string> lines;
   const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
+    const AgainstOneDevice one = against_one_device(cells, projection);
     std::string line =
-        fmt::format("{}: {}", samples_text(cells.front()->cell, *projection.decisions), verdict);
+        fmt::format("{}: {}{}", samples_text(cells.front()->cell, *projection.decisions),
+                    one.is_one_faster ? "use one device; else " : "", verdict);
     for (const ProjectedCell* const cell : cells) {
       line += of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells));
     }
-    lines.push_back(line + against_one_device(cells, projection) + ".");
+    lines.push_back(line + one.words + ".");
   };
   for (const auto& [size, cells] : answered_cells(projection)) {
     if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));

@@ -218,7 +218,7 @@ case_batch() {
   [ "$(speed "${paying% *}")" = "${paying#* }" ] || die "the least batch of $paying has another speed over one device"
   awk -v less="$(speed $((${paying% *} / 2)))" 'BEGIN { exit !(less > 0 && less <= 1) }' || die "half the least batch pays, too"
   expect 0 described --model=mlp-base --hardware=a100-pcie-box --batch=10,64 --out=described
-  grep -q '^4 devices, batch 10: dp alone; over one device on the same batch, .* dp [0-9.]* \[.*: one device is faster.$' out || die "no answer where dp alone takes the batch"
+  grep -q '^4 devices, batch 10: use one device; else dp alone; over one device on the same batch, .* dp [0-9.]* \[.*\].$' out || die "no answer where dp alone takes the batch"
   grep -q '^ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
   grep -q '<h2 id="left-out-title">Not projected</h2>' described/projection.html || die "the page does not say what is not projected"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
