@@ -115,6 +115,7 @@ class Machines(unittest.TestCase):
                                    ("4x V100 PCIe", "v100-pcie-box", 4), ("RTX 4090, no NVLink", "rtx-4090-box", 4), ("4 V100-SXM2-32GB", "dgx-1", 4),
                                    ("2 nodes of 8x H100, 8x 400 Gb/s InfiniBand", "dgx-h100x2@8xib-400g", 16), ("p4d.24xlarge", "dgx-a100-40gb", 8),
                                    ("4 nodes of 8x B200, EFA 8x 400 Gb/s", "dgx-b200x4@8xefa-400g", 32), ("RTX 3090 x2", "rtx-3090-box", 2),
+                                   ("2x RTX 3090 with NVLink", "rtx-3090-pair", 2),
                                    ("dgx-a100x4@8xib-200g", "dgx-a100x4@8xib-200g", 32)):
             self.assertEqual(self.meant(words), (name, ranks), words)
 
@@ -125,7 +126,7 @@ class Machines(unittest.TestCase):
         self.assertTrue(machines.machine_meant("DGX A100", 16).assumed)
 
     def test_what_the_catalogue_lacks_is_said(self):
-        for words in ("an abacus", "GB200 NVL72", "P100 PCIe", "2x RTX 3090 with NVLink", "dgx-a100x4@carrier-pigeons", "3 nodes of RTX 3090"):
+        for words in ("an abacus", "GB200 NVL72", "P100 PCIe", "2x RTX 4090 with NVLink", "dgx-a100x4@carrier-pigeons", "3 nodes of RTX 3090"):
             with self.assertRaises(machines.Unknown, msg=words):
                 machines.machine_meant(words)
 
