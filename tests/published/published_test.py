@@ -19,6 +19,7 @@ import collectives
 import errors
 import host_model
 import machines
+import predictions
 import tables
 import workloads
 
@@ -167,6 +168,20 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(1e3 * once, 1.9, delta=0.05)
         self.assertIn(f"autograd:{2 * factors['autograd'] * host_model.COSTS['autograd']:.4f}us", host_model.costs(2.0))
 
+    def test_the_host_decides_short_steps_of_many_modules(self):
+        cells = [cell for cell in tables.read(HERE / "dataparallel_torchvision.json")[0] if cell.column == "dgx-a100 half"]
+        self.assertEqual({cell.family for cell in cells if not host_model.decides(cell)}, {"vggs"})
+        self.assertFalse(host_model.decides(tables.dataclasses.replace(cells[0], single=2 * cells[0].single)))
+        self.assertFalse(host_model.decides(tables.dataclasses.replace(cells[0], least_of_work=1.0)))
+
+    def test_a_step_that_the_host_decides_is_simulated_in_part_where_there_is_room(self):
+        cells = {cell.family: cell for cell in tables.read(HERE / "dataparallel_torchvision.json")[0] if cell.column == "dgx-a100 half"}
+        asked = predictions.asked_for(cells["resnets"], 1.0, None)
+        self.assertTrue(predictions.LEAST_SHARE <= asked.share < 0.6)
+        self.assertAlmostEqual(asked.with_more_room().share, asked.share + 0.1)
+        self.assertEqual(predictions.asked_for(cells["resnets"], 1.0, None, whole=True).share, 1.0)
+        self.assertEqual(predictions.asked_for(cells["vggs"], 1.0, None).with_more_room().scale, 0.9)
+
     def test_the_largest_tensor_is_where_the_model_has_it(self):
         counts = {"largest_tensor": 64 * 1024, "largest_index": 1}
         self.assertEqual(workloads.sizes_of(counts, 68 * 1024, 3, 1.0), [2048, 64 * 1024, 2048])
@@ -196,6 +211,16 @@ class Simulated(Harness):
         done = self.run_on(few_steps(2.0), f"--check={BAR}")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("dgx-a100 float: simulated steps err by", done.stderr)
+
+    def test_what_a_table_of_steps_does_not_say_is_told(self):
+        done = self.run_on(few_steps())
+        self.assertIn("dgx-a100 float: assumed: 12 samples a device", done.stdout)
+        done = self.run_on({**few_steps(), "batch_per_device": 12})
+        self.assertNotIn("samples a device", done.stdout)
+
+    def test_a_baseline_that_did_better_is_told(self):
+        done = self.run_on(throughput(by_devices={"1": 320, "2": 640}))
+        self.assertIn("a baseline did better: perfect scaling, 0.0 %", done.stdout)
 
     def test_throughput_is_simulated_as_well(self):
         done = self.run_on(throughput(by_devices={"1": 320, "2": 620, "4": 1240}), f"--check={BAR}")
@@ -238,9 +263,9 @@ class Projections(unittest.TestCase):
         self.fitted = json.loads((HERE / "constants.json").read_text(encoding="utf-8"))
 
     def test_the_factors_are_those_of_the_fits(self):
-        self.assertEqual(self.told["scale"], self.fitted["dp_default"]["scale"])
+        self.assertEqual(self.told["scale"], self.fitted["command_default"]["scale"])
         of_gpus = {}
-        for column in self.fitted["dp"].values():
+        for column in self.fitted["command"].values():
             node = next(node for name, node in machines.NODES.items() if machines.Machine(name).kind == column["machine"])
             gpu = re.sub(r" \d+GB$", "", machines.GPUS[node["gpu"]]["name"])
             of_gpus.setdefault(gpu, []).append(column["all"]["scale"])

@@ -3,6 +3,7 @@
 
 The rules look at a row's conditions and at its figure of one device, never at what a prediction of the others would err.
 """
+import collections
 import dataclasses
 import json
 import re
@@ -36,6 +37,8 @@ class Cell:
     is_bound: bool = False
     software: str = ""
     older_python: float = 1.0  # what an older Python multiplies the interpreter's costs by
+    is_batch_assumed: bool = False
+    least_of_work: float = host_model.MOST_LEAST  # of all steps of one device of the machine (host_model.of_work), or of a usual one
 
     @property
     def of(self):
@@ -79,12 +82,14 @@ def cells_of_steps(document, system, name, words, model, steps):
     except ValueError as reason:
         yield f"{name}, {model}: {reason}"
         return
-    batch = system.get("batch_per_device", document.get("batch_per_device", BATCH_OF_STEPS))
+    told = system.get("batch_per_device", document.get("batch_per_device"))
+    batch = told or BATCH_OF_STEPS
     for devices, step in steps.items():
         if devices == 1 or (system["system"] == "titan-xp" and devices == 4):
             continue  # the table itself says that the four TITAN Xp are at fault
         yield Cell(column=name, machine=machine, model=model, family=family_of(model), strategy="dp", batch=batch, devices=devices, seconds=step * 1e-3,
-                   single=steps[1] * 1e-3, counts=tuple(counts.items()), elements=0.5 if is_half(name) else 1.0, older_python=older_python(system))
+                   single=steps[1] * 1e-3, counts=tuple(counts.items()), elements=0.5 if is_half(name) else 1.0, older_python=older_python(system),
+                   is_batch_assumed=told is None)
 
 
 def older_python(row):
@@ -211,6 +216,13 @@ def read(path):
         raise ValueError(f"{path}: a row or system is not as docs/method/published.md says: {wrong}") from wrong
 
 
+def with_least_of_work(cells):
+    least = collections.defaultdict(lambda: host_model.MOST_LEAST)
+    for cell in cells:
+        least[cell.machine.kind] = min(least[cell.machine.kind], host_model.of_work(cell))
+    return [dataclasses.replace(cell, least_of_work=least[cell.machine.kind]) for cell in cells]
+
+
 def read_form(path, document):
     if "measured" in document:
         found = list(dataparallel_cells(document))
@@ -218,4 +230,4 @@ def read_form(path, document):
         found = list(throughput_cells(document))
     else:
         raise ValueError(f"{path}: no table of steps, of throughput by devices or of collectives (docs/method/published.md)")
-    return [cell for cell in found if isinstance(cell, Cell)], [line for line in found if isinstance(line, str)], document
+    return with_least_of_work([cell for cell in found if isinstance(cell, Cell)]), [line for line in found if isinstance(line, str)], document
