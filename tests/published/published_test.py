@@ -5,6 +5,7 @@
     published_test.py STEP_BENCH
 """
 import copy
+import csv
 import json
 import math
 import pathlib
@@ -217,6 +218,15 @@ class Simulated(Harness):
         self.assertIn("dgx-a100 float: assumed: 12 samples a device", done.stdout)
         done = self.run_on({**few_steps(), "batch_per_device": 12})
         self.assertNotIn("samples a device", done.stdout)
+
+    def test_a_newer_python_makes_fitted_costs_smaller_too(self):
+        steps = []
+        for told in ({}, {"python": "3.12"}):
+            self.run_on({"measured": [{"system": "quick", "hardware": "RTX 4090", **told, "median_step_ms": {"resnet18": {"1": 16.0, "2": 30.0}}}]},
+                        f"--csv={self.folder / 'steps.csv'}")
+            with open(self.folder / "steps.csv", encoding="utf-8", newline="") as file:
+                steps.append([float(row["simulated, fitted to other systems"]) for row in csv.DictReader(file)][0])
+        self.assertGreater(steps[0], 1.02 * steps[1])
 
     def test_a_baseline_that_did_better_is_told(self):
         done = self.run_on(throughput(by_devices={"1": 320, "2": 640}))
