@@ -114,6 +114,12 @@ std::vector<Improvement> improvements() {
        }},
       {"a faster link to the host",
        [](HardwareDescription& machine, double times) { speed_up(machine.node.host_link, times); }},
+      {"a faster way through the host",
+       [](HardwareDescription& machine, double times) {
+         if (!machine.node.staged_link) return;
+         speed_up(machine.node.staged_link->one_way, times);
+         machine.node.staged_link->both_ways.value *= times;
+       }},
       {"a faster GPU",
        [](HardwareDescription& machine, double times) {
          machine.gpu.fp32.value *= times;

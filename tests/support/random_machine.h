@@ -40,6 +40,11 @@ class RandomMachines {
     machine.node.host_link = link(5e9, 1e11);
     if (share() < 0.3) machine.node.peer_link.reset();
     if (machine.node.peer_link) *machine.node.peer_link = link(1e10, 1e12);
+    if (share() < 0.5) {
+      const LinkDescription one_way = link(4e9, 1e11);
+      const double both_ways = one_way.bandwidth.value * (0.2 + 0.8 * share());
+      machine.node.staged_link = StagedLinkDescription{one_way, {both_ways, "drawn"}};
+    }
     machine.host.launch.value = cost(300, 20'000);
     machine.host.wake.value = cost(500, 50'000);
     machine.host.thread_start.value = cost(5'000, 100'000);
