@@ -87,7 +87,7 @@ struct NodeDescription {
   SourcedFigure<int> gpus;
   LinkDescription host_link;                 // of each GPU, to the host's memory
   std::optional<LinkDescription> peer_link;  // of each GPU, to all others; absent: through the host
-  // Of each GPU, what goes to others through the host; absent: as host_link carries it.
+  // What each GPU sends to others through the host; absent: as host_link carries it.
   std::optional<StagedLinkDescription> staged_link{};
   std::optional<NcclTopology> nccl{};  // absent: collectives go by the links
 };

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
@@ -21,13 +23,39 @@ bool counts(const StrategyPair& pair) {
   return on_several_devices(pair) && !pair.dp->cell.is_pretended();
 }
 
+// The speed of the faster over the slower.
+stats::Estimate lead_of(const StrategyPair& pair) {
+  return pair.ddp_verdict == stats::Verdict::kSlower ? stats::rate(1, pair.ddp_speed)
+                                                     : pair.ddp_speed;
+}
+
+bool leads_clearly(const StrategyPair& pair) {
+  return pair.ddp_verdict != stats::Verdict::kNotResolved && counts(pair) &&
+         !is_too_wide(lead_of(pair));
+}
+
 // The pair's strategy that leads, by its centre where the verdict is open.
 const CellSummary& leader(const StrategyPair& pair) {
   return pair.ddp_speed.center >= 1 ? *pair.ddp : *pair.dp;
 }
 
-std::string place_of(const StrategyPair& pair) {
-  std::string text = point_text(pair.dp->cell) + precision_suffix(pair.dp->cell);
+// Whether a sentence can name the number of devices once for all its places.
+bool has_one_device_count(const std::vector<const StrategyPair*>& pairs) {
+  const auto devices = [](const StrategyPair* pair) { return pair->dp->cell.devices; };
+  return std::ranges::adjacent_find(pairs, std::ranges::not_equal_to{}, devices) == pairs.end();
+}
+
+std::string several_devices(const std::vector<const StrategyPair*>& pairs) {
+  return has_one_device_count(pairs) ? count_text(pairs.front()->dp->cell.devices, "device")
+                                     : "Several devices";
+}
+
+// The workload, with its number of devices unless the sentence around it has that.
+std::string place_of(const StrategyPair& pair, bool with_devices = true) {
+  const results::Cell& cell = pair.dp->cell;
+  std::string text =
+      with_devices ? point_text(cell) : fmt::format("{}, batch {}", cell.model, cell.global_batch);
+  text += precision_suffix(cell);
   if (!is_plain(pair.dp->cell) || !is_plain(pair.ddp->cell)) {
     text +=
         fmt::format(" ({} / {})", strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell));
@@ -87,8 +115,7 @@ Use use_of(const StrategyPair& pair) {
     return {pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
             over(pair.ddp_speed, "dp")};
   }
-  return {best.cell.strategy + against_one(best),
-          over(is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed), other.cell.strategy)};
+  return {best.cell.strategy + against_one(best), over(lead_of(pair), other.cell.strategy)};
 }
 
 std::string slower_strategies(const StrategyPair& pair) {
@@ -96,10 +123,9 @@ std::string slower_strategies(const StrategyPair& pair) {
   for (const CellSummary* cell : {pair.dp, pair.ddp}) {
     if (!is_slower_than_single(*cell)) continue;
     const stats::Estimate& speed = *cell->speedup;
-    parts.push_back(cell->cell.strategy +
-                    (is_too_wide(speed)
-                         ? fmt::format(", {}", kTooWide)
-                         : fmt::format(" has {} its speed", factor_text(speed.center))));
+    parts.push_back(cell->cell.strategy + (is_too_wide(speed)
+                                               ? fmt::format(", {}", kTooWide)
+                                               : " at " + factor_text(speed.center)));
   }
   return join(parts, ", ");
 }
@@ -122,18 +148,24 @@ std::string marks_text(const StrategyPair& pair) {
 }
 
 std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
+  std::vector<const StrategyPair*> slower;
+  std::ranges::copy_if(pairs, std::back_inserter(slower), [](const StrategyPair* pair) {
+    return counts(*pair) && !slower_strategies(*pair).empty();
+  });
+  if (slower.empty()) return "";
+  const bool with_devices = !has_one_device_count(slower);
   std::vector<std::string> places;
-  for (const StrategyPair* pair : pairs) {
-    const std::string slower = counts(*pair) ? slower_strategies(*pair) : "";
-    if (!slower.empty()) places.push_back(fmt::format("{} ({})", place_of(*pair), slower));
+  for (const StrategyPair* pair : slower) {
+    places.push_back(
+        fmt::format("{} ({})", place_of(*pair, with_devices), slower_strategies(*pair)));
   }
-  if (places.empty()) return "";
   if (places.size() > kMostNames) {
     const std::string more = fmt::format("and {} more", places.size() - kMostNames);
     places.resize(kMostNames);
     places.push_back(more);
   }
-  return "Several devices are slower than one: " + join(places, "; ") + ".";
+  return several_devices(slower) + " are slower than one (one device: 1x): " + join(places, "; ") +
+         ".";
 }
 
 std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
@@ -149,8 +181,36 @@ std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
     }
   }
   if (most == nullptr) return "";
-  return fmt::format(" Several devices gain most on {}: {} has {} the speed of one.",
-                     place_of(*place), most->cell.strategy, factor_text(most->speedup->center));
+  return fmt::format(" {} are {} as fast as one at most: {} on {}.", several_devices(pairs),
+                     times_text(most->speedup->center), most->cell.strategy,
+                     place_of(*place, !has_one_device_count(pairs)));
+}
+
+const StrategyPair* largest_lead(const std::vector<const StrategyPair*>& pairs) {
+  const StrategyPair* best = nullptr;
+  for (const StrategyPair* pair : pairs) {
+    if (!leads_clearly(*pair)) continue;
+    if (best == nullptr || lead_of(*pair).center > lead_of(*best).center) best = pair;
+  }
+  return best;
+}
+
+std::string lead_text(const std::vector<const StrategyPair*>& pairs, stats::Verdict winner) {
+  std::vector<const StrategyPair*> won;
+  std::ranges::copy_if(pairs, std::back_inserter(won), [&](const StrategyPair* pair) {
+    return pair->ddp_verdict == winner && leads_clearly(*pair);
+  });
+  if (won.empty()) return "";
+  const StrategyPair& most = *largest_lead(won);
+  const StrategyPair& least = **std::ranges::min_element(
+      won, {}, [](const StrategyPair* pair) { return lead_of(*pair).center; });
+  const std::string times = times_text(lead_of(most).center);
+  const std::string place = place_of(most, !has_one_device_count(pairs));
+  if (won.size() == 1) return fmt::format(" ({} as fast on {})", times, place);
+  const std::string first = times_text(lead_of(least).center);
+  if (first == times) return fmt::format(" ({} as fast)", times);
+  return fmt::format(" ({} to {} as fast, most on {})", first.substr(0, first.find(' ')), times,
+                     place);
 }
 
 TextTable choice_table(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {

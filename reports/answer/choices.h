@@ -14,14 +14,24 @@ namespace tandem::reports {
 // Marks of a comparison's figures, " (oversubscribed, modelled: ...)"; empty where there are none.
 [[nodiscard]] std::string marks_text(const StrategyPair& pair);
 
-// Where a strategy on several devices is slower than one device beyond doubt: "Several devices
-// are slower than one: mlp-base, batch 64, 2 devices (dp has 0.87x its speed)."; empty where none
-// is.
+// Where a strategy on several devices is slower than one device beyond doubt: "2 devices are slower
+// than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where none is. Where numbers
+// of devices differ, "Several devices" are, and each place has its own.
 [[nodiscard]] std::string slower_text(const std::vector<const StrategyPair*>& pairs);
 
-// Where several devices gain most over one beyond doubt: " Several devices gain most on mlp-small,
-// batch 512, 2 devices: ddp has 1.80x the speed of one."; empty where nothing is gained.
+// Where several devices gain most over one beyond doubt: " 2 devices are 1.80 times as fast as one
+// at most: ddp on mlp-small, batch 512."; empty where nothing is gained.
 [[nodiscard]] std::string gain_text(const std::vector<const StrategyPair*>& pairs);
+
+// The comparison in which the speed of the faster over the slower is largest beyond doubt; null
+// where none is resolved.
+[[nodiscard]] const StrategyPair* largest_lead(const std::vector<const StrategyPair*>& pairs);
+
+// How much faster `winner` (kFaster: ddp, kSlower: dp) is in the comparisons that it wins: " (1.38
+// times as fast on mlp-small, batch 64)" of one, " (1.11 to 1.46 times as fast, most on ...)" of
+// several; empty where it wins none, or none that is not too wide.
+[[nodiscard]] std::string lead_text(const std::vector<const StrategyPair*>& pairs,
+                                    stats::Verdict winner);
 
 // A row per comparison on several devices, of a dozen at most, and one that says how many more
 // there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over

@@ -28,8 +28,9 @@ struct Panel {
 };
 
 // A panel per source of the reports' figures, Tandem's own measurements first, projections last;
-// empty where there is one source alone. Of a projection those cells count whose model, samples per
-// device, mode and other question a measured cell has. Panels point into the reports.
+// empty where there is one source alone. A projected panel has the cells whose model, samples per
+// device, precision, mode and other question a measured cell has too. Panels point into the
+// reports.
 [[nodiscard]] std::vector<Panel> panels_of(const std::vector<const Report*>& reports);
 [[nodiscard]] std::vector<Panel> panels_of(const Report& report);
 

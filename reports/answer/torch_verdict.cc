@@ -63,9 +63,7 @@ std::string with_options(std::string strategy, const results::Cell& cell) {
 }
 
 std::string times_as_fast(const stats::Estimate& speed) {
-  std::string factor = factor_text(speed.center);
-  factor.pop_back();
-  return factor + " times as fast as";
+  return times_text(speed.center) + " as fast as";
 }
 
 // "The host's work of a step is 1.80 times as long under DataParallel as under ... on ...": devices
@@ -83,10 +81,8 @@ std::string spoken_host_work(const StrategyPair& pair, const std::string& where)
   }
   const bool is_dp = pair.ddp_verdict == stats::Verdict::kFaster;
   const stats::Estimate ratio = is_dp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
-  std::string factor = factor_text(ratio.center);
-  factor.pop_back();
-  return fmt::format("the host's work of a step is {} times as long under {} as under {}{} ({})",
-                     factor, is_dp ? dp : ddp, is_dp ? ddp : dp, where,
+  return fmt::format("the host's work of a step is {} as long under {} as under {}{} ({})",
+                     times_text(ratio.center), is_dp ? dp : ddp, is_dp ? ddp : dp, where,
                      interval_words(ratio, pair.confidence));
 }
 

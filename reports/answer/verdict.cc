@@ -48,13 +48,6 @@ std::string launches_text(const StrategyPair& pair) {
                      pair.ddp->launches);
 }
 
-// The text "1.20 times", since "1.20x faster" would read as 2.20 times.
-std::string times_text(double ratio) {
-  std::string text = factor_text(ratio);
-  text.pop_back();
-  return text + " times";
-}
-
 std::string comparison_text(const StrategyPair& pair) {
   const std::string dp = strategy_label(pair.dp->cell);
   const std::string ddp = strategy_label(pair.ddp->cell);
@@ -123,7 +116,8 @@ std::vector<WorkloadPairs> workloads_of(const Summary& summary) {
   return workloads;
 }
 
-std::string overall_text(Tally& total, bool any_comparison) {
+std::string overall_text(Tally& total, const std::vector<const StrategyPair*>& counted,
+                         bool any_comparison) {
   const int ddp = total.verdicts[stats::Verdict::kFaster];
   const int dp = total.verdicts[stats::Verdict::kSlower];
   const int unresolved = total.verdicts[stats::Verdict::kNotResolved];
@@ -136,8 +130,11 @@ std::string overall_text(Tally& total, bool any_comparison) {
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
-  const std::string why_ddp = because(total.reasons[stats::Verdict::kFaster]);
-  const std::string why_dp = because(total.reasons[stats::Verdict::kSlower]);
+  const auto lead = [&](stats::Verdict winner) {
+    return lead_text(counted, winner) + because(total.reasons[winner]);
+  };
+  const std::string why_ddp = lead(stats::Verdict::kFaster);
+  const std::string why_dp = lead(stats::Verdict::kSlower);
   if (ddp == all) return fmt::format("ddp is faster than dp {} {}{}.", where, devices, why_ddp);
   if (dp == all) return fmt::format("dp is faster than ddp {} {}{}.", where, devices, why_dp);
   if (total.equal == all) return fmt::format("dp and ddp are equal {} {}.", where, devices);
@@ -200,8 +197,8 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
-  text.overall =
-      overall_text(total, std::ranges::any_of(summary.comparisons, is_own)) + gain_text(counted);
+  text.overall = overall_text(total, counted, std::ranges::any_of(summary.comparisons, is_own)) +
+                 gain_text(counted);
   if (any_measured || summary.comparisons.empty()) return;
   text.overall = (is_projected(summary) ? "Projected: " : "Modelled: ") + text.overall;
 }
@@ -241,6 +238,10 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     pairs.insert(pairs.end(), workload.pairs.begin(), workload.pairs.end());
   }
   text.slower = slower_text(pairs);
+  if (const StrategyPair* lead = largest_lead(pairs)) {
+    text.lead_model = lead->ddp->cell.model;
+    text.lead_batch = lead->ddp->cell.global_batch;
+  }
   text.choices = choice_table(summary, pairs);
   text.tested = tested_text(summary);
   text.breaks = breaks_of(summary);

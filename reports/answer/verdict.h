@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct VerdictText {
   std::string slower;
   // One sentence over all workloads, with the reason of each side's lead where phases tell it.
   std::string overall;
+  // The model and batch of the largest lead beyond doubt, which charts open with; empty without.
+  std::string lead_model;
+  std::int64_t lead_batch = 0;
   // What to use, a row per workload; the rows of choice_table().
   TextTable choices;
   // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty

@@ -241,8 +241,8 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.half_width.has_value(); })) {
     lines.emplace_back(
-        "projected intervals: of the method's errors on other steps, as its first line tells them, "
-        "and not 95 % of launches");
+        "projected intervals: of the method's errors on other steps, as the first line of the "
+        "projection says, and not 95 % of launches");
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
     lines.emplace_back(

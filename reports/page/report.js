@@ -40,12 +40,12 @@
     forward: "#7fa7c9", backward: "#4f7ea8", loss: "#a9c4da", update: "#8b93a1", input: "#b7bdc7", zero_grad: "#c9cdd4",
     launch: "#8c564b", check: "#c49c94", scatter: "#e0a030", replicate: "#d2691e", gather: "#e8c468",
     scatter_grad: "#b8860b", reduce: "#b03a2e", bucket_copy: "#8e6bbf", exposed_comm: "#c2418c", buffers: "#a07cc5",
-    idle: "#d9a7b0", remainder: "#555b66",
+    idle: "#d9a7b0", remainder: "#555b66", backward_and_comm: "#5a5fb0",
   };
 
   function bars(id, labels, datasets, title, unit) {
     const width = element(id).parentNode.clientWidth;
-    height(id, 100 + 30 * labels.length + (width < 560 ? 8 : 3) * datasets.length);
+    height(id, 100 + 27 * labels.length + (width < 560 ? 8 : 3) * datasets.length);
     return { type: "bar", data: { labels: labels, datasets: datasets },
              options: options({ x: axis(title, { stacked: unit !== "MiB", beginAtZero: true }),
                                 y: axis("", { stacked: unit !== "MiB", grid: { display: false, borderColor: colour("line") },
@@ -109,7 +109,9 @@
   }
 
   const phased = cells.filter((cell) => cell.phases);
-  chosen("phase-chart", phased, ["model", "batch", "conditions"], {}, function (found, into, state, redraw) {
+  // The first workload to be seen is the one that the sentence above the chart names.
+  const ofLead = (field) => (values) => (data.lead && values.includes(data.lead[field]) ? data.lead[field] : values[0]);
+  chosen("phase-chart", phased, ["model", "batch", "conditions"], { model: ofLead("model"), batch: ofLead("batch") }, function (found, into, state, redraw) {
     const left = beside(inOrder(state.every ? found : ends_of(found)));
     into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
     if (ends_of(found).length < found.length) {

@@ -6,13 +6,15 @@
 (function () {
   const id = "scaling-chart";
   if (!tandem.element(id)) return;
-  // Projected devices all get the same batch.
   const panels = tandem.panels;
   const hasPanels = panels.length > 1;
   const canvas = (at) => (at === 0 ? id : id + "-" + (at + 1));
   const isProjected = panels.some((panel) => panel.projected) || (tandem.cells.length > 0 && tandem.cells.every((cell) => cell.conditions.includes(", simulated")));
+  // Where projected devices each get the same samples, there are no more shares than batches; with --batch they share one.
+  const known = tandem.cells.concat(tandem.projected);
+  const isWeak = isProjected && tandem.distinct(known.map((cell) => cell.batch / cell.devices)).length <= tandem.distinct(known.map((cell) => cell.batch)).length;
   // A scale that nobody chose is logarithmic where panels are far apart.
-  const state = { figure: "throughput", over: isProjected ? "weak" : "devices", logX: null, logY: null };
+  const state = { figure: "throughput", over: isWeak ? "weak" : "devices", logX: null, logY: null };
   const hidden = new Set();  // strategies, as they are called in every document
   const away = new Set();    // letters of documents
 
@@ -265,7 +267,7 @@
   function redraw() {
     tandem.rebuild(id, function (into) {
       switches(into);
-      const whole = tandem.cells.concat(tandem.projected).filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
+      const whole = known.filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
       const all = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
       const cells = all.filter((cell) => !away.has(cell.source));
       const charts = panels.map(function (panel, at) {

@@ -145,7 +145,7 @@ std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
                           : fmt::format("use dp: ddp's speed over it is {}", figure);
 }
 
-// What is said of a strategy: "ddp 98 % of the bound".
+// What is said of a strategy: "; ddp reaches 98 % of the bound".
 std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
   if (bound == nullptr) return "";
   return fmt::format("; {} reaches {:.0f} % of the bound", cell.cell.strategy,
@@ -158,6 +158,17 @@ struct AgainstOneDevice {
   bool is_one_faster = false;
 };
 
+// Why a cell is not held against one device.
+std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
+  const std::int64_t batch = size_of(cell.cell, *projection.decisions);
+  const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
+    return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
+           left.reason.starts_with("out of memory");
+  });
+  return does_not_fit ? "; one device does not take that batch"
+                      : "; one device could not be simulated";
+}
+
 // The fastest of the cells tells whether several devices pay.
 AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
                                     const Projection& projection) {
@@ -165,7 +176,7 @@ AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cel
   stats::Estimate best;
   for (const ProjectedCell* const cell : cells) {
     const auto speed = speed_over_one_device(*cell, projection);
-    if (!speed) return {"; one device does not take that batch"};
+    if (!speed) return {without_one_device(*cell, projection)};
     parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
     if (speed->center > best.center) best = *speed;
   }
@@ -296,7 +307,8 @@ constexpr std::string_view kChangedWords =
 
 constexpr std::string_view kLeastBatchWords =
     "The least power of two at which so many devices take less time than one device takes for the "
-    "whole batch; larger ones are not tried. Where the interval holds 1, this is not sure.";
+    "whole batch; larger ones are not tried. Where the interval holds 1, the least batch is not "
+    "sure.";
 
 // A section with its words and its table.
 struct DecisionSection {

@@ -218,9 +218,8 @@ std::string scaling_chart(const std::vector<Panel>& panels, const std::string& a
 std::string phase_picture() {
   return chart_html("phase-chart", "Mean time per phase, stacked, by strategy") +
          "<p class=\"hint\">Mean step by phase, with its 95 % interval; the table below has "
-         "medians. Blue and grey are work "
-         "that "
-         "one device has too; warm colours and violet are what parallelism adds.</p>\n";
+         "medians. Bars that name no other program are Tandem's. Blue and grey are work that one "
+         "device has too; warm colours and violet are what parallelism adds.</p>\n";
 }
 
 std::string memory_chart(const std::string& below) {

@@ -12,9 +12,10 @@
 //     of single's on the same batch and on one device's share of it; what is absent is left out; an
 //     interval that does not exist is null, null
 //   panels, where several sources measured or projected: [{title, note, projected: true}]; each
-//   cell
-//     then has r, its panel's place, and a: its strategy and options without the panel's source
+//     cell then has r, its panel's place, and a: its strategy and options without the panel's
+//     source
 //   projected: cells as above of projections, whose conditions are those of the measured question
+//   lead: {model, batch} of the largest lead beyond doubt, where there is one
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
@@ -409,6 +410,10 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
             {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
             {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
   if (!panels.empty()) json["panels"] = panels_json(panels);
+  const VerdictText& verdict = sources.front().report->verdict;
+  if (!verdict.lead_model.empty()) {
+    json["lead"] = Json{{"model", verdict.lead_model}, {"batch", verdict.lead_batch}};
+  }
   if (!projected.empty()) json["projected"] = std::move(projected);
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     data.json += c == '<' ? "\\u003c" : std::string_view(&c, 1);

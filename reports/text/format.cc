@@ -98,6 +98,8 @@ std::string fixed_text(const stats::Estimate& estimate, int digits, std::string_
 
 std::string factor_text(double ratio) { return factor(ratio, 2) + "x"; }
 
+std::string times_text(double ratio) { return factor(ratio, 2) + " times"; }
+
 bool is_unbounded(const stats::Estimate& estimate) {
   return estimate.launches >= 2 && (!estimate.interval || !std::isfinite(estimate.interval->high));
 }

@@ -29,6 +29,9 @@ namespace tandem::reports {
 // The centre alone, "1.12x".
 [[nodiscard]] std::string factor_text(double ratio);
 
+// The text "1.12 times", of what is 1.12 times as fast: "1.12x faster" would read as 2.12 times.
+[[nodiscard]] std::string times_text(double ratio);
+
 // Whether several launches scatter so much that the interval has no upper end.
 [[nodiscard]] bool is_unbounded(const stats::Estimate& estimate);
 

@@ -7,7 +7,11 @@ import subprocess
 
 
 def read(path):
-    return json.loads(pathlib.Path(path).read_text())
+    """The document without PyTorch's launches, which stand in panels of their own."""
+    document = json.loads(pathlib.Path(path).read_text())
+    launches = document["tandem"]["launches"]
+    launches[:] = [one for one in launches if "implementation" not in one["cell"]["options"]]
+    return document
 
 
 def report(tandem, document, folder):

@@ -97,6 +97,8 @@ class Panels(probes.PageTest):
                         change(self.browser, "scaling-chart", "over", over)
                         change(self.browser, "scaling-chart", "figure", figure)
                         found = self.browser.evaluate(areas % ",".join(f"'{one}'" for one in self.shown()) if self.shown() else "[]")
+                        if figure == "throughput":
+                            self.assertGreaterEqual(len(found), 3 if over == "weak" else 2, found)
                         self.assertEqual(len({json.dumps(one[:7]) for one in found}), 1 if found else 0, found)
                         if width != 400:
                             heights = [one[7:9] for one in found]

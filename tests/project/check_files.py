@@ -14,7 +14,7 @@ HEADERS = {".h", ".cuh"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 MAX_LINES = 500
 MAX_FUNCTION_LINES = 60
-MAX_PRODUCT_LINES = 111_000  # of C++ in all; a feature that needs more raises it, in the commit that brings the feature
+MAX_PRODUCT_LINES = 112_000  # of C++ in all; a feature that needs more raises it, in the commit that brings the feature
 DEVICE_CODE = {".cu", ".cuh"}
 LAUNCHER = "launch.cuh"  # knows every kernel that goes through it
 

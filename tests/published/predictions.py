@@ -68,7 +68,7 @@ class Asked:
     cell: object
     scale: float
     link: float
-    # Of the step of one device that is simulated. The rest is time in CUDA's libraries, of each device's own thread, so that it neither
+    # The share of the step of one device that is simulated. The rest is time in CUDA's libraries, of each device's own thread, so that it neither
     # overlaps nor grows with the number of devices.
     share: float
 

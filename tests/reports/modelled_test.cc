@@ -64,7 +64,8 @@ TEST(Modelled, NeverDecidesTheVerdict_BesideWhatWasMeasured) {
   Synthetic synthetic = with_models();
   const VerdictText text = verdict(synthetic.document(), summarize(synthetic.document()));
   EXPECT_THAT(text.overall,
-              testing::StartsWith("ddp is faster than dp in the one comparison on 2 devices. "));
+              testing::StartsWith(
+                  "ddp is faster than dp in the one comparison on 2 devices (1.20 times as fast "));
   ASSERT_EQ(text.workloads.size(), 3U);
   EXPECT_NE(to_text(text).find("(modelled: dispatch cost 8us): dp, dispatch-cost=8us is"),
             std::string::npos);
@@ -75,7 +76,9 @@ TEST(Modelled, VerdictOfModelsAlone_SaysSoFirst) {
   auto& launches = synthetic.document().launches;
   std::erase_if(launches, [](const auto& record) { return record.cell.options.empty(); });
   const VerdictText text = verdict(synthetic.document(), summarize(synthetic.document()));
-  EXPECT_EQ(text.overall, "Modelled: dp is faster than ddp in all 2 comparisons on 2 devices.");
+  EXPECT_EQ(
+      text.overall,
+      "Modelled: dp is faster than ddp in all 2 comparisons on 2 devices (3.00 times as fast).");
 }
 
 TEST(Modelled, QuestionsDiffer_WhereTheBatchStartsElsewhere) {

@@ -35,7 +35,9 @@ TEST(Verdict, Faster_SaysByHowMuchAndHowSure) {
       verdict.workloads[0],
       "mlp-small, batch 64, 2 devices: ddp is 1.20 times as fast as dp (95 % interval 1.17 to "
       "1.23, 3 launches each).");
-  EXPECT_EQ(verdict.overall, "ddp is faster than dp in the one comparison on 2 devices.");
+  EXPECT_EQ(verdict.overall,
+            "ddp is faster than dp in the one comparison on 2 devices (1.20 times as fast on "
+            "mlp-small, batch 64).");
 }
 
 TEST(Verdict, DpFaster_IsSaidOfDp) {
@@ -90,7 +92,9 @@ TEST(Verdict, TakesTheMostDevicesAtWhichBothMeasured) {
   const VerdictText verdict = verdict_of(synthetic);
   ASSERT_EQ(verdict.workloads.size(), 1U);
   EXPECT_TRUE(verdict_has(verdict.workloads[0], "2 devices: dp is"));
-  EXPECT_EQ(verdict.overall, "dp is faster than ddp in the one comparison on 2 devices.");
+  EXPECT_EQ(verdict.overall,
+            "dp is faster than ddp in the one comparison on 2 devices (1.33 times as fast on "
+            "mlp-small, batch 64).");
 }
 
 TEST(Verdict, OneDeviceAlone_ClaimsNothing) {

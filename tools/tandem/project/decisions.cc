@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -99,22 +98,32 @@ void add_change(reports::Projection& projection, const ProjectedCell& base, std:
                                            .reason = record.reason});
 }
 
-// The most devices of one node that were projected, at the middle one of their batches.
+// The most devices of one node that were projected, at the middle one of ddp's batches on them, as
+// batches that these devices do not divide are dp's alone; of dp's where ddp has none.
 struct Point {
   int devices = 0;
   std::int64_t batch = 0;
 };
 
 Point point_of_changes(const reports::Projection& projection, int gpus_of_node) {
-  Point point;
-  std::map<int, std::set<std::int64_t>> batches;  // by devices
+  int most = 0;
+  std::set<std::int64_t> of_dp;  // batches on the most devices
+  std::set<std::int64_t> of_ddp;
   for (const ProjectedCell& projected : projection.cells) {
     const Cell& cell = projected.cell;
-    if (cell.devices <= gpus_of_node) batches[cell.devices].insert(cell.global_batch);
+    const bool is_ddp = cell.strategy == name_of(kDdp);
+    const bool counts = is_ddp || cell.strategy == name_of(kDp);
+    if (!counts || cell.devices > gpus_of_node || cell.devices < most) continue;
+    if (cell.devices > most) {
+      of_dp.clear();
+      of_ddp.clear();
+    }
+    most = cell.devices;
+    (is_ddp ? of_ddp : of_dp).insert(cell.global_batch);
   }
-  if (batches.empty()) return point;
-  const auto& [devices, of_most] = *batches.rbegin();
-  return {devices, *std::next(of_most.begin(), std::ssize(of_most) / 2)};
+  const std::set<std::int64_t>& batches = of_ddp.empty() ? of_dp : of_ddp;
+  if (batches.empty()) return {};
+  return {most, *std::next(batches.begin(), std::ssize(batches) / 2)};
 }
 
 // The base on two nodes in place of the whole one that it fills, where a network joins such nodes.

@@ -22,8 +22,8 @@ void add_changes(reports::Projection& projection, const DescribedSteps& steps,
                  StepSimulator& simulator);
 
 // The least batch at which each strategy pays on each count of devices. The projection has
-// decisions with their standing. Nothing where the step of
-// one device is given, which is of one batch.
+// decisions with their standing. Nothing where the step of one device is given, which is of one
+// batch.
 void add_least_batches(reports::Projection& projection, const DescribedSteps& steps,
                        const std::vector<int>& devices, StepSimulator& simulator);
 

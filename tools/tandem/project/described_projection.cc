@@ -113,7 +113,7 @@ std::string export_of(const DescribedTask& task) {
   return file.string();
 }
 
-// Those that are asked for, or 1, 2, 4, ... of the machine's.
+// The device counts that are asked for, or 1, 2, 4, ... up to the machine's.
 std::vector<int> devices_of(const ProjectOptions& options) {
   if (!options.devices.empty()) return device_counts(options.devices);
   const std::int64_t all = gpus_of(find_hardware(options.hardware, "--hardware"));
