@@ -303,7 +303,9 @@ constexpr std::string_view kBandWords =
 
 constexpr std::string_view kChangedWords =
     "Each row simulates the base again with one thing changed. A difference smaller than the "
-    "intervals above is a direction, no more.";
+    "intervals above is a direction, no more. A Python without the interpreter's lock is not among "
+    "them, since a build without it is another program: measured on pretended GPUs and two cores, "
+    "it took dp no less time (docs/measurements.md#the-interpreters-lock-measured).";
 
 constexpr std::string_view kLeastBatchWords =
     "The least power of two at which so many devices take less time than one device takes for the "

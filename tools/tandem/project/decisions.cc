@@ -81,10 +81,6 @@ std::vector<OptionChange> changes_of(const DescribedSteps& steps) {
     changes.push_back({fmt::format("buckets of {} MiB in place of 25", size),
                        std::string(name_of(kDdp)), "bucket-mb", size});
   }
-  if (!steps.costs.empty()) {
-    changes.push_back({"threads without a shared lock (simulated; no published step tells it)",
-                       std::string(name_of(kDp)), "interpreter-lock", "off"});
-  }
   return changes;
 }
 

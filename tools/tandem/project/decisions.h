@@ -16,8 +16,8 @@ namespace tandem::cli {
 void add_steps_without_costs(reports::Projection& projection, const DescribedSteps& steps,
                              StepSimulator& simulator);
 
-// At the most devices of one node and each strategy: other links, ddp's buckets, no interpreter
-// lock, and two nodes in place of a whole one.
+// At the most devices of one node and each strategy: other links, ddp's buckets, and two nodes
+// in place of a whole one.
 void add_changes(reports::Projection& projection, const DescribedSteps& steps,
                  StepSimulator& simulator);
 
