@@ -47,7 +47,7 @@ bool has_one_device_count(const std::vector<const StrategyPair*>& pairs) {
 
 std::string several_devices(const std::vector<const StrategyPair*>& pairs) {
   return has_one_device_count(pairs) ? count_text(pairs.front()->dp->cell.devices, "device")
-                                     : "Several devices";
+                                     : "several devices";
 }
 
 // The workload, with its number of devices unless the sentence around it has that.
@@ -164,8 +164,9 @@ std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
     places.resize(kMostNames);
     places.push_back(more);
   }
-  return several_devices(slower) + " are slower than one (one device: 1x): " + join(places, "; ") +
-         ".";
+  return fmt::format("At {} {} are slower than one (one device: 1x): {}.",
+                     slower.size() == 1 ? "this point" : "these points", several_devices(slower),
+                     join(places, "; "));
 }
 
 std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
@@ -181,8 +182,8 @@ std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
     }
   }
   if (most == nullptr) return "";
-  return fmt::format(" {} are {} as fast as one at most: {} on {}.", several_devices(pairs),
-                     times_text(most->speedup->center), most->cell.strategy,
+  return fmt::format(" Against one device the best is {} at {} on {}.", most->cell.strategy,
+                     factor_text(most->speedup->center),
                      place_of(*place, !has_one_device_count(pairs)));
 }
 

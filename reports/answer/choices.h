@@ -14,13 +14,13 @@ namespace tandem::reports {
 // Marks of a comparison's figures, " (oversubscribed, modelled: ...)"; empty where there are none.
 [[nodiscard]] std::string marks_text(const StrategyPair& pair);
 
-// Where a strategy on several devices is slower than one device beyond doubt: "2 devices are slower
-// than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where none is. Where numbers
-// of devices differ, "Several devices" are, and each place has its own.
+// Where a strategy on several devices is slower than one device beyond doubt: "At this point 2
+// devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where
+// none is. Where numbers of devices differ, "several devices" are, and each place has its own.
 [[nodiscard]] std::string slower_text(const std::vector<const StrategyPair*>& pairs);
 
-// Where several devices gain most over one beyond doubt: " 2 devices are 1.80 times as fast as one
-// at most: ddp on mlp-small, batch 512."; empty where nothing is gained.
+// Where several devices gain most over one beyond doubt: " Against one device the best is ddp at
+// 1.80x on mlp-small, batch 512."; empty where nothing is gained.
 [[nodiscard]] std::string gain_text(const std::vector<const StrategyPair*>& pairs);
 
 // The comparison in which the speed of the faster over the slower is largest beyond doubt; null

@@ -195,17 +195,10 @@ class Sample(probes.PageTest):
         said = self.browser.evaluate("[[1, 0.5, 1.6], [1, 0.6, 1.6], [1, null, null]].map(([y, yLow, yHigh]) => tandem.withInterval({y, yLow, yHigh}))")
         self.assertEqual(said, ["too wide to say", "1 [0.6 .. 1.6]", "1 (no interval)"])
 
-    def test_nothing_overflows_in_light_and_dark(self):
-        for width in probes.WIDTHS:
-            for is_dark in (False, True):
-                with self.subTest(width=width, dark=is_dark):
-                    self.browser.resize(width)
-                    self.browser.dark(is_dark)
-                    self.browser.open(self.path)
-                    self.assertEqual(self.browser.evaluate(probes.OVERFLOWING), [])
-                    self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+    def test_nothing_overflows_and_text_has_contrast(self):
+        probes.assert_fits(self, self.browser, self.path)
 
-    def test_text_has_contrast(self):
+    def test_folded_text_has_contrast(self):
         for is_dark in (False, True):
             with self.subTest(dark=is_dark):
                 self.browser.dark(is_dark)

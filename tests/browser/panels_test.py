@@ -127,14 +127,7 @@ class Panels(probes.PageTest):
             self.assertEqual(len(set(self.browser.evaluate(tops))), rows, width)
 
     def test_nothing_overflows_and_text_has_contrast(self):
-        for width in (400, 1000, 1400):
-            for is_dark in (False, True):
-                with self.subTest(width=width, dark=is_dark):
-                    self.browser.resize(width)
-                    self.browser.dark(is_dark)
-                    self.browser.open(self.path)
-                    self.assertEqual(self.browser.evaluate(probes.OVERFLOWING), [])
-                    self.assertEqual(self.browser.evaluate(probes.FAINT), [])
+        probes.assert_fits(self, self.browser, self.path)
 
     def test_each_panel_is_saved_with_its_source(self):
         self.assertEqual(self.browser.evaluate("document.querySelectorAll('.source .save button').length"), 6)

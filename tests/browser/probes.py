@@ -8,7 +8,7 @@ import unittest
 
 import chromium
 
-WIDTHS = (400, 1400)  # pixels: a telephone and a desk
+WIDTHS = (400, 1000, 1400)  # pixels: a telephone, a window and a desk
 
 # Elements that reach beyond the window; what scrolls in a box of its own does not.
 OVERFLOWING = """Array.from(document.querySelectorAll("main *")).filter(function (one) {
@@ -90,3 +90,16 @@ def run():
         print("skipped: no Chromium: install the package chromium (tools/install-deps --browser does)")
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+
+
+def assert_fits(test, browser, path):
+    """At every width, in light and dark, nothing overflows and text has contrast."""
+    for width in WIDTHS:
+        for is_dark in (False, True):
+            with test.subTest(width=width, dark=is_dark):
+                browser.resize(width)
+                browser.dark(is_dark)
+                browser.open(path)
+                test.assertEqual(browser.evaluate(OVERFLOWING), [])
+                test.assertLessEqual(browser.evaluate("document.documentElement.scrollWidth"), width)
+                test.assertEqual(browser.evaluate(FAINT), [])

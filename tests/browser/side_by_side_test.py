@@ -107,15 +107,7 @@ class SideBySide(probes.PageTest):
         self.assertEqual(len(canvases), 7)
 
     def test_nothing_overflows_and_text_has_contrast(self):
-        for width in probes.WIDTHS:
-            for is_dark in (False, True):
-                with self.subTest(width=width, dark=is_dark):
-                    self.browser.resize(width)
-                    self.browser.dark(is_dark)
-                    self.browser.open(self.path)
-                    self.assertEqual(self.browser.evaluate(probes.OVERFLOWING), [])
-                    self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
-                    self.assertEqual(self.browser.evaluate(probes.FAINT), [])
+        probes.assert_fits(self, self.browser, self.path)
 
     def test_keyboard_reaches_the_documents(self):
         names = []

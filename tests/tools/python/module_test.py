@@ -24,10 +24,10 @@ import unittest
 SOURCE, TANDEM = (pathlib.Path(argument) for argument in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = SOURCE / "reports/samples/quick-2-cores"
-OVERALL = ("2 devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.90x); mlp-small, batch 64 (dp at 0.73x). Of 3 "
-           "comparisons of dp and ddp on 2 devices, ddp is faster in 1 (1.38 times as fast on mlp-small, batch 64), above all because dp "
-           "spends 28 % of its step adding gradients on device 0; dp in none; 2 not resolved. 2 devices are 1.71 times as fast as one at "
-           "most: ddp on mlp-small, batch 512.")  # of that run
+OVERALL = ("At these points 2 devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.90x); mlp-small, batch 64 (dp at "
+           "0.73x). Of 3 comparisons of dp and ddp on 2 devices, ddp is faster in 1 (1.38 times as fast on mlp-small, batch 64), above all "
+           "because dp spends 28 % of its step adding gradients on device 0; dp in none; 2 not resolved. Against one device the best is "
+           "ddp at 1.71x on mlp-small, batch 512.")  # of that run
 EXPLAINED = SOURCE / "tests/reports/explained"
 sys.path.insert(0, str(SOURCE / "tools/python"))
 import tandem  # by the path above
