@@ -12,6 +12,7 @@
 
 #include "common/base/text.h"
 #include "common/options/strategies.h"
+#include "reports/model/subject.h"
 #include "reports/render/decision_text.h"
 #include "reports/text/format.h"
 #include "reports/text/table.h"
