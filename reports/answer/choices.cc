@@ -23,12 +23,6 @@ bool counts(const StrategyPair& pair) {
   return on_several_devices(pair) && !pair.dp->cell.is_pretended();
 }
 
-// The speed of the faster over the slower.
-stats::Estimate lead_of(const StrategyPair& pair) {
-  return pair.ddp_verdict == stats::Verdict::kSlower ? stats::rate(1, pair.ddp_speed)
-                                                     : pair.ddp_speed;
-}
-
 bool leads_clearly(const StrategyPair& pair) {
   return pair.ddp_verdict != stats::Verdict::kNotResolved && counts(pair) &&
          !is_too_wide(lead_of(pair));

@@ -24,7 +24,7 @@ namespace tandem::reports {
 [[nodiscard]] std::string gain_text(const std::vector<const StrategyPair*>& pairs);
 
 // The comparison in which the speed of the faster over the slower is largest beyond doubt; null
-// where none is resolved.
+// where none is resolved, and none that is_too_wide().
 [[nodiscard]] const StrategyPair* largest_lead(const std::vector<const StrategyPair*>& pairs);
 
 // How much faster `winner` (kFaster: ddp, kSlower: dp) is in the comparisons that it wins: " (1.38

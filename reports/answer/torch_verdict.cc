@@ -80,7 +80,7 @@ std::string spoken_host_work(const StrategyPair& pair, const std::string& where)
                        dp, ddp, where, ratio_text(pair.ddp_speed));
   }
   const bool is_dp = pair.ddp_verdict == stats::Verdict::kFaster;
-  const stats::Estimate ratio = is_dp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+  const stats::Estimate ratio = lead_of(pair);
   return fmt::format("the host's work of a step is {} as long under {} as under {}{} ({})",
                      times_text(ratio.center), is_dp ? dp : ddp, is_dp ? ddp : dp, where,
                      interval_words(ratio, pair.confidence));
@@ -99,7 +99,7 @@ std::string spoken_speeds(const StrategyPair& pair, const std::string& where) {
     return fmt::format("{} and {}{} are {}: {}", ddp, dp, where, equal_text(*pair.equal_within),
                        ratio);
   }
-  const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+  const stats::Estimate speed = lead_of(pair);
   return fmt::format("{} is {} {}{} ({})", is_ddp ? ddp : dp, times_as_fast(speed),
                      is_ddp ? dp : ddp, where, interval_words(speed, pair.confidence));
 }

@@ -54,7 +54,7 @@ std::string comparison_text(const StrategyPair& pair) {
   const std::string evidence = launches_text(pair);
   if (pair.ddp_verdict != stats::Verdict::kNotResolved) {
     const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
-    const stats::Estimate speed = is_ddp ? pair.ddp_speed : stats::rate(1, pair.ddp_speed);
+    const stats::Estimate speed = lead_of(pair);
     return fmt::format("{} is {} as fast as {} ({}, {})", is_ddp ? ddp : dp,
                        times_text(speed.center), is_ddp ? dp : ddp,
                        interval_words(speed, pair.confidence), evidence);

@@ -355,6 +355,11 @@ std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells
   return {first, last};
 }
 
+stats::Estimate lead_of(const StrategyPair& pair) {
+  return pair.ddp_verdict == stats::Verdict::kSlower ? stats::rate(1, pair.ddp_speed)
+                                                     : pair.ddp_speed;
+}
+
 bool on_several_devices(const StrategyPair& pair) { return pair.dp->cell.devices > 1; }
 
 bool is_shown_equal(const StrategyPair& pair) {

@@ -97,6 +97,9 @@ struct StrategyPair {
   std::optional<double> equal_within{};
 };
 
+// The speed of the faster over the slower; ddp's over dp's where the verdict is open.
+[[nodiscard]] stats::Estimate lead_of(const StrategyPair& pair);
+
 // Whether the comparison is one of devices that exchange something.
 [[nodiscard]] bool on_several_devices(const StrategyPair& pair);
 

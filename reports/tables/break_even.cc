@@ -167,8 +167,7 @@ std::string winner_text(const StrategyPair& pair) {
 }
 
 std::string speed_interval(const StrategyPair& pair) {
-  const bool is_dp = pair.ddp_verdict == Verdict::kSlower;
-  const stats::Estimate speed = is_dp ? stats::rate(1, pair.ddp_speed) : pair.ddp_speed;
+  const stats::Estimate speed = lead_of(pair);
   if (!speed.interval) return "";
   return fmt::format("{:.2f} .. {:.2f}", speed.interval->low, speed.interval->high);
 }
