@@ -24,7 +24,7 @@ std::optional<PublishedErrors> errors_in(const JsonValue& rows, std::string_view
         .mean = row.at("mean").number(),
         .most = row.at("most").number(),
         .half_width = row.at("half_width").number(),
-        .most_devices = static_cast<int>(row.at("most_devices").whole(2, 1'000'000))};
+        .most_devices = static_cast<int>(row.at("most_devices").whole(1, 1'000'000))};
   }
   return std::nullopt;
 }

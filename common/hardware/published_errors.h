@@ -30,7 +30,7 @@ struct PublishedErrors {
                                                                     std::string_view gpu);
 
 // The errors of a strategy on all compared systems, where the interpreter's factor of a prediction
-// was that of systems with other GPUs.
+// was that of systems with other GPUs; of "single" those of a step that is described alone.
 [[nodiscard]] PublishedErrors errors_elsewhere(std::string_view strategy);
 
 // The GPU's name without its memory's size: "A100 SXM4" of "A100 SXM4 80GB".

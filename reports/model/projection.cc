@@ -74,7 +74,7 @@ std::optional<stats::Interval> published_interval(const Decisions& decisions,
                                                   const results::Cell& cell, double seconds) {
   const auto found =
       std::ranges::find(decisions.standing, cell.strategy, &PublishedStanding::strategy);
-  if (cell.devices == 1 || found == decisions.standing.end()) return std::nullopt;
+  if (found == decisions.standing.end()) return std::nullopt;
   return projected_interval(seconds, found->half_width, cell.devices, found->most_devices);
 }
 
@@ -93,7 +93,7 @@ std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
            other.cell.global_batch * times == cell.cell.global_batch;
   });
   if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
-  stats::Estimate speed = speed_over(cell, *one);
+  stats::Estimate speed = speed_over(cell, {.cell = {}, .seconds = one->seconds});
   speed.center *= times;
   if (speed.interval) {
     speed.interval = stats::Interval{speed.interval->low * times, speed.interval->high * times};

@@ -46,7 +46,8 @@ struct NotProjected {
   std::string reason;
 };
 
-// What the method errs by on published steps of a strategy, given their step of one device.
+// What the method errs by on published steps of a strategy, given their step of one device; of
+// "single" on steps of one device that are described alone.
 struct PublishedStanding {
   std::string strategy;
   bool is_like = false;  // on systems with the GPU that is projected; else on all others
@@ -82,7 +83,7 @@ struct LeastBatch {
 struct Decisions {
   std::string gpu;                            // its kind, "A100 SXM4"
   std::string precision{};                    // in words, "fp32"
-  std::vector<PublishedStanding> standing{};  // of dp and of ddp
+  std::vector<PublishedStanding> standing{};  // of dp and ddp, and of single if it is described
   bool knows_single_step = false;             // the step of one device is given, not described
   bool has_whole_batches = false;             // batches are asked for over all devices, not of each
   std::vector<ChangedStep> changes{};
@@ -122,12 +123,11 @@ struct SignsTold {
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
 void add_intervals(Projection& projection);
 
-// Fills in the intervals of dp and ddp on several devices from errors on published steps. The
-// projection has decisions.
+// Fills in the intervals from errors on published steps. The projection has decisions.
 void add_published_intervals(Projection& projection);
 
 // The interval that the errors of a strategy on published steps earn a step on so many devices;
-// nothing for other strategies and for one device.
+// nothing for other strategies.
 [[nodiscard]] std::optional<stats::Interval> published_interval(const Decisions& decisions,
                                                                 const results::Cell& cell,
                                                                 double seconds);

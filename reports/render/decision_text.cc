@@ -64,7 +64,8 @@ std::string errors_text(const PublishedStanding& standing) {
 std::string errors_of(const Decisions& decisions, bool of_like) {
   std::vector<std::string> parts;
   for (const PublishedStanding& standing : decisions.standing) {
-    if (standing.is_like == of_like) parts.push_back(errors_text(standing));
+    const bool is_of_one = standing.strategy == options::name_of(kSingle);
+    if (standing.is_like == of_like && !is_of_one) parts.push_back(errors_text(standing));
   }
   return join(parts, ", ");
 }
@@ -290,10 +291,10 @@ TextTable least_batch_table(const Decisions& decisions) {
 constexpr std::string_view kStepWords =
     "Speed over one device: in samples per second, over single on as many samples as a device has, "
     "or on the same batch where batches are of all devices. Intervals: the errors on published "
-    "steps, which nine in ten stay below, given the step of one "
-    "device; as wide again with each doubling beyond the devices of those steps. Clocks, skew "
-    "among ranks and contention beyond the description are in them as far as "
-    "those systems had them. Of the bound: its step over this one. Without the interpreter: the "
+    "steps, which nine in ten stay below, given the step of one device, which has one of its own "
+    "where it is described; as wide again with each doubling beyond the devices of those steps. "
+    "Clocks, skew among ranks and contention beyond the description are in them as far as those "
+    "systems had them. Of the bound: its step over this one. Without the interpreter: the "
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
     "path.";
 

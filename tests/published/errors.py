@@ -65,3 +65,26 @@ def coverage(errors_and_widths):
     """(share of errors within the half widths, on logs, that stand beside them; median of the widths in %)."""
     held = [abs(math.log1p(error)) <= width for error, width in errors_and_widths]
     return statistics.fmean(held), statistics.median([100 * math.expm1(width) for _, width in errors_and_widths])
+
+
+def t_quantile(share, freedom):
+    """Where Student's distribution has this share below it, above a half: by Simpson's rule and halving."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+
+    def below(t, pieces=2000):
+        heights = [(1 + (t * i / pieces) ** 2 / freedom) ** (-(freedom + 1) / 2) for i in range(pieces + 1)]
+        return 0.5 + scale * t / pieces / 3 * (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2]))
+
+    low, high = 0.0, 1000.0
+    while high - low > 1e-7 * (1 + low):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < share else (low, middle)
+    return low
+
+
+def width_of_next(errors, promise=0.9):
+    """The half width, on logs, of a prediction interval for one more step, by Student's distribution; the errors' own mean, which nobody
+    takes away from a prediction, widens it."""
+    logs = [math.log1p(error) for error in errors]
+    spread = statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
+    return abs(statistics.fmean(logs)) + t_quantile((1 + promise) / 2, len(logs) - 1) * spread

@@ -147,6 +147,11 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(errors.width_of([0.001] * 20), math.log(1.03))
         self.assertAlmostEqual(errors.width_of([0.1] * 20), math.log(1.1))
 
+    def test_the_next_step_is_told_by_students_distribution(self):
+        for freedom, wanted in ((1, 6.3138), (9, 1.8331), (30, 1.6973)):
+            self.assertAlmostEqual(errors.t_quantile(0.95, freedom), wanted, places=3)
+        self.assertAlmostEqual(errors.width_of_next([math.expm1(0.1), math.expm1(0.3)]), 0.2 + 6.3138 * 0.1 * math.sqrt(3), places=3)
+
     def test_coverage_is_the_share_within_the_widths_beside(self):
         held, width = errors.coverage([(0.0, math.log(1.5))] * 10 + [(0.5, math.log(1.03))] * 10)
         self.assertEqual(held, 0.5)
