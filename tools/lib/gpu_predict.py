@@ -88,7 +88,7 @@ def document_of(programs, date):
         asked = ("mlp-base", 512, "fp32", {})
         _, launch, half_width = single_of(programs, HARDWARE[0], asked, "tandem", folder)
     of_one = next(row for row in errors if row["strategy"] == "single")
-    return {"tandem_predictions": "1.0.0", "date": date, "tandem_version": output_of(programs, ["tandem", "--version"]).split()[-1],
+    return {"tandem_predictions": "1.0.0", "date": date, "tandem_version": output_of(programs, ["tandem", "--version"]).split()[1],
             "commit": subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip(),
             "programs": launch["machine"]["libraries"]["tandem"],
             "interval": {"half_width": half_width, "promise": 0.9,
@@ -113,7 +113,7 @@ def main():
         print(f"gpu_predict: {error}", file=sys.stderr)
         return 1
     rows = ",\n".join("  " + json.dumps(entry) for entry in document.pop("entries"))
-    head = json.dumps(document, indent=1).rstrip("}\n")
+    head = json.dumps(document, indent=1).removesuffix("\n}")
     out.write_text(f'{head},\n "entries": [\n{rows}\n ]\n}}\n', encoding="utf-8")
     print(out)
     return 0
