@@ -7,8 +7,6 @@
 With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
 of them has torch.
 """
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -276,16 +274,15 @@ class Case_options(unittest.TestCase):
         self.assertEqual(options.named(given), {"grads": "views", "bucket-mb": "10", "accumulate": "2"})
 
     def test_convolutions_are_tf32_unless_asked_otherwise_and_products_only_if_asked(self):
-        loader = importlib.machinery.SourceFileLoader("step_twin", str(TOOLS / "torch" / "step_twin"))
-        program = importlib.util.module_from_spec(importlib.util.spec_from_loader("step_twin", loader))
-        loader.exec_module(program)
+        from twin import launch
+
         torch = unittest.mock.MagicMock()
         for precision, conv_fp32, expected in (("fp32", "off", (False, True)), ("fp32", "on", (False, False)), ("tf32", "off", (True, True))):
             options = types.SimpleNamespace(precision=precision, conv_fp32=conv_fp32, strategy="single", backend="host")
-            program.prepare(torch, options, None)
+            launch.prepare(torch, options, 0)
             self.assertEqual((torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), expected)
         options = types.SimpleNamespace(precision="fp32", conv_fp32="on", strategy="single", backend="host")
-        self.assertIn("conv-fp32", program.unavailable(torch, options))
+        self.assertIn("conv-fp32", launch.unavailable(torch, options))
 
     def test_checksums_are_those_of_the_programs(self):
         from twin import checksum
