@@ -108,12 +108,6 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
   return cell;
 }
 
-Cell without_costs(Cell cell) {
-  cell.options.erase("dispatch-cost");
-  cell.options.erase("interpreter-lock");
-  return cell;
-}
-
 std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector<int>& devices) {
   std::vector<Cell> cells;
   const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {

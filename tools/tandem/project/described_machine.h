@@ -62,9 +62,6 @@ struct DescribedSteps {
 [[nodiscard]] results::Cell described_cell(const DescribedSteps& steps, std::string_view strategy,
                                            int devices, std::int64_t batch);
 
-// The same step without the interpreter's costs.
-[[nodiscard]] results::Cell without_costs(results::Cell cell);
-
 // single on one device; dp, ddp (in each bucket size) and the bound on each larger count, dp on
 // those of one node alone; for each size of a batch.
 [[nodiscard]] std::vector<results::Cell> described_cells(const DescribedSteps& steps,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <set>
 #include <utility>
@@ -179,16 +178,6 @@ reports::Decisions decisions_of(const DescribedTask& task) {
   return decisions;
 }
 
-std::string operations_line() {
-  const PublishedErrors errors = errors_elsewhere("single");
-  return fmt::format(
-      "operations: described alone, by a roofline, which errs by {:.0f} % on average, by {:.0f} % "
-      "at most on {} published steps of one GPU of ResNet-50 and BERT-large that nothing was "
-      "fitted to: the interval of such a step, divided and multiplied by {:.2f}, holds nine in ten "
-      "like them, and other models, such as small MLPs and GPT-2, may lie outside",
-      100 * errors.mean, 100 * errors.most, errors.steps, std::exp(errors.half_width));
-}
-
 std::string costs_line(const DescribedTask& task) {
   if (task.steps.costs.empty()) return "interpreter: none, by --dispatch-cost=off";
   if (!task.options.dispatch_cost.empty()) return "interpreter: costs as --dispatch-cost says";
@@ -203,11 +192,10 @@ std::vector<std::string> basis_of(const DescribedTask& task,
                                   const std::vector<LaunchRecord>& launches) {
   std::vector<std::string> basis;
   for (const std::string& line : basis_lines(launches)) {
-    const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock" ||
-                               line.starts_with("operations: described alone");
+    const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock";
     if (!is_told_below) basis.push_back(line);
   }
-  if (task.options.single_step.empty()) basis.push_back(operations_line());
+  if (task.options.single_step.empty()) basis.push_back(described_operations());
   basis.push_back(costs_line(task));
   const int gpus = task.steps.machine.hardware.node.gpus.value;
   if (task.devices.back() > gpus) {

@@ -339,6 +339,7 @@ int run(const ProjectTask& task) {
   std::vector<LaunchRecord> launches =
       project_on(projection, simulated_cells(beyond, basis), simulator);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
+  if (!basis.hardware.empty()) projection.basis.push_back(described_operations());
   if (task.options.hardware.empty() && !is_check) {
     projection.basis.emplace_back(
         "more devices than were measured: each is assumed to be as fast as these beside others at "

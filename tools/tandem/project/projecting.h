@@ -54,6 +54,9 @@ void check_options_of(const results::Cell& cell, const ProjectionPlace& place,
 [[nodiscard]] std::vector<std::string> basis_lines(
     const std::vector<results::LaunchRecord>& launches);
 
+// The line that stands with them where operations are described: by what such a step errs.
+[[nodiscard]] std::string described_operations();
+
 // Writes projection.md and, where there are launches, a results document with its page, and of a
 // projection with decisions their page, projection.html.
 void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
