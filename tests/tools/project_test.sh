@@ -185,6 +185,22 @@ case_model() {
   ! tail -n +2 described/cells.csv | grep -v simulated || die "a row of the CSV does not say simulated"
 }
 
+# A step of one described device has an interval, by the errors of published steps of one; a given step has none.
+case_one_device() {
+  half_width=$(sed -n '/"strategy": "single"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p' "$source_tree/common/hardware/catalogue/published.json")
+  expect 0 described --model=gpt2-124m --precision=bf16 --hardware=dgx-h100 --devices=1 --batch-per-device=8 --out=one
+  grep -q '^operations: described alone, .* on [0-9]* published steps of one GPU of ResNet-50 and BERT-large .* other models, .*, may lie outside$' out || die "where the interval is from is not told"
+  awk -v width="$half_width" '$3 == "single" { found = 1; low = substr($6, 2); high = $8; sub("]", "", high)
+    if (low / ($4 * exp(-width)) > 1.01 || high / ($4 * exp(width)) < 0.99) exit 1 } END { exit !found }' out || die "the interval is not of $half_width"
+  grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results do not tell the half width"
+  expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1,2 --batch-per-device=32 --out=two
+  grep -q '^ *32  *1  *single  *[0-9.]* ms \[' out || die "one device beside several has no interval"
+  awk '$3 == "ddp" && NF > 12 && !found { found = 1; ratio = $13 / $10 / ($8 / $4); if (ratio < 0.99 || ratio > 1.01) exit 1 } END { exit !found }' out ||
+    die "the speed over one device has the error of the described step in it"
+  expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1 --batch-per-device=32 --single-step=95ms --out=given
+  grep -q '^ *32  *1  *single  *[0-9.]* ms  ' out || die "a step that is given has an interval"
+}
+
 # The committed sample is what its command prints.
 case_sample() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..8 --batch-per-device=8,32,128 --out=made
