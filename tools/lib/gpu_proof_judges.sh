@@ -84,6 +84,22 @@ judge_at_least() {
   detail+="; at least $bar is asked for"
 }
 
+# A line for each way that was measured: NAME MEDIAN ms, and more.
+judge_torch_ways() {
+  judge_exit "$1" "$2"
+  if [ "$state" = passed ]; then detail=$(sed -nE 's/^([a-z][a-z-]*) +([0-9.]+) ms.*/\1 \2 ms/p' "$2" | tr '\n' ',' | sed 's/,$//; s/,/, /g'); fi
+}
+
+# Where PyTorch has one kernel for attention and Tandem several, every step of a transformer is too slow.
+judge_fused() {
+  local attention
+  judge_trace "$1" "$2"
+  if [ "$state" != passed ]; then return 0; fi
+  attention=$(grep -ao '"attention": *"[^"]*"' "$out/logs/$row_name.record.json" | head -n 1 | sed 's/.*: *"//; s/"$//') || attention=
+  detail+=", attention: ${attention:-not said}"
+  if [[ $attention != *fused* ]]; then state=failed; fi
+}
+
 judge_over_nccl() {
   judge_exit "$1" "$2"
   if [ "$state" = passed ] && ! grep -aq 'NCCL INFO.* Init COMPLETE' "$2"; then

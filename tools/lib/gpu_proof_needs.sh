@@ -28,6 +28,15 @@ count_gpus() {
   printf '%s\n' "$count"
 }
 
+# no_gpu: that there is none, or what hides it.
+no_gpu() {
+  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && [ "$(unset CUDA_VISIBLE_DEVICES; count_gpus)" != 0 ]; then
+    printf "CUDA_VISIBLE_DEVICES='%s' hides every GPU: unset it\n" "$CUDA_VISIBLE_DEVICES"
+  else
+    printf 'no GPU\n'
+  fi
+}
+
 # missing_for NEEDS: the first thing that a row needs and that is not here; nothing where all is.
 missing_for() {
   local need
@@ -36,12 +45,15 @@ missing_for() {
       gpu | gpus:*)
         if [ "$need" = gpu ]; then need=gpus:1; fi
         if [ "$backend" = host ]; then printf 'a rehearsal on the CPU\n'; return; fi
-        if [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi
+        if [ "$gpus" = 0 ]; then no_gpu; return; fi
         if [ "$gpus" -lt "${need#*:}" ]; then printf 'needs %s GPUs\n' "${need#*:}"; return; fi ;;
-      device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then printf 'no GPU\n'; return; fi ;;
+      device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then no_gpu; return; fi ;;
       test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
       tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
-      model:*) ;;  # asked last, see why_not
+      torch)
+        if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then no_gpu; return; fi
+        if [[ $torch_answer != torch-* ]]; then printf '%s\n' "$torch_answer"; return; fi ;;
+      model:* | quiet) ;;  # a model is asked for last, see why_not
       *) die "row needs '$need', which is no known need" ;;
     esac
   done

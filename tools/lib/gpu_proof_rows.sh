@@ -6,58 +6,82 @@
 # `programs`, `backend`, `gpus` set.
 
 declare_rows() {
-  local test model=mlp-base all=$gpus shared=--oversubscribe fp32=''
+  local test model=mlp-base all=$gpus shared=--oversubscribe fp32='' tax_batch=4096
+  local gpt2='--model=gpt2-124m --batch=8 --precision=bf16' resnet='--model=resnet50 --batch=128 --precision=bf16'
+  local mlp='--model=mlp-base --batch=512' torch_on=--backend=$backend calibrated='gpt2-124m --calibrate-batches=4,8 --precision=bf16'
   # In tf32, cuDNN's default, a whole tensor may be off by an eighth: fp32 shows a mistake of a thousandth.
-  if [ "$backend" = host ]; then model=mlp-tiny; else shared+=' --gpus=0' fp32=--conv-fp32=on; fi
+  if [ "$backend" = host ]; then
+    model=mlp-tiny tax_batch=64 gpt2='--model=gpt2-nano --batch=8' resnet='--model=resnet-tiny --batch=8' mlp='--model=mlp-tiny --batch=64'
+    calibrated='mlp-tiny --calibrate-batches=16,32'
+  else
+    shared+=' --gpus=0' fp32=--conv-fp32=on
+  fi
   if [ "$all" = 0 ]; then all=1; fi
   local on="--backend=$backend" tiny="--backend=$backend --model=mlp-tiny --batch=64"
   local two="$tiny --devices=2 $shared" several="--backend=$backend --devices=$all"
-  local each="$several --model=mlp-tiny --batch-per-device=32" tax="$on --model=$model --batch=512 --strategy=ddp --ab=strategy=single"
+  local each="$several --model=mlp-tiny --batch-per-device=32" tax="$on --model=$model --batch=$tax_batch --strategy=ddp"
+  local few="$on --strategy=single --warmup-time=1s" moved='moves nothing' nccl='one rank of NCCL: starts, ends, moves nothing;'
+  if [ "$all" -gt 1 ]; then moved='a rank per GPU' nccl='a rank of NCCL per GPU:'; fi
 
   # shellcheck disable=SC2086  # words of an option list
   {
-    # The first row is the gate: where it fails, the others are not run.
-    row device device 60 'memory and copies, checked, between all GPUs' figures program copy_bench $several --sizes=1MiB,16MiB --samples=10
+    # The first row is the gate: where it fails, the others of ours are not run.
+    row device device 8 40 'memory and copies, checked, between all GPUs' figures program copy_bench $several --sizes=1MiB,16MiB --samples=10
+
+    # Numbers. While these rows run, PyTorch compiles its steps for the rows that time them.
+    row golden_gpu_test gpu,test:golden_gpu_test 20 60 "numbers as PyTorch's: outputs, losses, gradients, optimizers" gtest golden_gpu_test
+    row numbers-gpt2 device 5 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared --verify
+    row numbers-bf16 gpu 5 30 'dp in bf16, devices doubled up: numbers as single' program step_bench $two --strategy=dp --precision=bf16 --verify
+    row graph gpu 5 30 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
+    row numbers-ddp device 5 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp --verify
+    row cuda_parity_test gpu,test:cuda_parity_test 60 150 'every kernel against the naive one' gtest cuda_parity_test
+
+    # Steps, and PyTorch's own on the same GPU in the same minutes.
+    row trace-gpt2 gpu,quiet 15 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
+    row steps device,quiet 150 240 "steps of one device and of ddp's one rank, beside PyTorch's" sweep steps "--with-torch=$python"
+    row torch-gpt2 torch,quiet 30 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
+    row torch-resnet torch,quiet 30 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
+    row torch-mlp torch,quiet 25 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
+    row trace-resnet gpu,model:resnet50,quiet 15 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
+    row precisions device,quiet 35 90 "an MLP in tf32 and bf16, beside PyTorch's" sweep precisions "--with-torch=$python"
+    row peak device 12 60 'the measured peak, by square products' figures program kernel_bench $on --peak
+    row bare-products gpu,quiet 12 60 'a step of an MLP against its bare products' figures program kernel_bench $on --step-of=mlp-base --batch=4096 --precision=bf16 --pairs=20
+    row graph-steps gpu,quiet 8 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
+    row dp-doubled gpu,quiet 8 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
+    row calibrate device 40 90 'what each operation takes, for projections' program step_bench $on --calibrate=$out/figures/calibration.txt --model=$calibrated
+
+    # 1 / 1.005: single takes no less than that of what ddp takes.
+    row wrapper-tax device,quiet 25 60 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
+      at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --ab=strategy=single --grads=views --pairs=60
 
     # Tests labelled gpu, by CMake's own list: a new one needs no line here.
     for test in $(gpu_tests); do
-      row "$test" "gpu,test:$test" 90 'tests labelled gpu' gtest "$test"
+      case $test in golden_gpu_test | cuda_parity_test) continue ;; esac
+      row "$test" "gpu,test:$test" 12 90 'tests labelled gpu' gtest "$test"
     done
-    row cuda_module_test gpu,test:cuda_module_test 60 'the module as programs load it' gtest cuda_module_test
-
-    row memcheck gpu,tool:compute-sanitizer 60 'dp, two devices on a GPU: no wrong access, by compute-sanitizer' sanitizer memcheck program step_bench $two --strategy=dp --verify
-    row racecheck gpu,tool:compute-sanitizer 60 'a tiny model: no race in shared memory, by compute-sanitizer' sanitizer racecheck program step_bench $tiny --verify
-
-    row numbers-dp device 30 'dp, devices doubled up: numbers as single' program step_bench $two --strategy=dp --verify
-    row numbers-dp-allreduce device 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $two --strategy=dp-allreduce --verify
-    row numbers-ddp device 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp --verify
-    row numbers-replicate device 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --verify
-    row numbers-bf16 gpu 30 'dp in bf16, devices doubled up: numbers as single' program step_bench $two --strategy=dp --precision=bf16 --verify
-    row numbers-gpt2 device 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared --verify
-    row numbers-resnet device,model:resnet-tiny 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32 --verify
-
-    row nccl-ddp gpu 60 'ddp over NCCL, a rank per GPU: numbers as single' over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --verify
-    row nccl-collectives gpu 120 'all collectives of NCCL, a rank per GPU' figures ranks $all collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
-    row graph gpu 60 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
-    row graph-ddp gpu 60 'ddp over NCCL, replayed: numbers as single' over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --cuda-graph=on --verify
-    row trace gpu 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $two --strategy=dp
-
-    # 1 / 1.005: single takes no less than that of what ddp takes.
-    row wrapper-tax device 90 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
-      at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --grads=views
-    row wrapper-tax-copy device 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=50
-    row wrapper-tax-unmarked device 60 'the same without marks between phases' pairs figures ranks 1 step_bench $tax --grads=copy --pairs=50 --phases=off
+    row cuda_module_test gpu,test:cuda_module_test 5 60 'the module as programs load it' gtest cuda_module_test
+    row trace gpu 8 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $two --strategy=dp
+    row numbers-dp device 4 30 'dp, two devices on a GPU: numbers as single' program step_bench $two --strategy=dp --verify
+    row numbers-dp-allreduce device 4 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $two --strategy=dp-allreduce --verify
+    row numbers-replicate device 4 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --verify
+    row numbers-resnet device,model:resnet-tiny 4 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32 --verify
+    row nccl-ddp gpu 6 60 "$nccl numbers as single" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --verify
+    row graph-ddp gpu 6 60 "$nccl replayed as a CUDA graph" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --cuda-graph=on --verify
+    row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=1 --warmup-time=1ms
+    row memcheck gpu,tool:compute-sanitizer 25 90 'dp, two devices on a GPU: no wrong access by own kernels' sanitizer memcheck program step_bench $two --strategy=dp --verify
+    row racecheck gpu,tool:compute-sanitizer 25 90 'a tiny model: no race in shared memory of own kernels' sanitizer racecheck program step_bench $tiny --verify
+    row wrapper-tax-copy device,quiet 20 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --ab=strategy=single --grads=copy --pairs=50
     # 1 / 1.01, the bar of what observing costs.
-    row marks device 90 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
-      at_least 0.9901 'step time with phases=off over step time without' figures ranks 1 step_bench $on --model=$model --batch=512 --strategy=ddp --ab=phases=off
-    row steps device 180 'steps of one device, achieved FLOP/s' sweep steps
+    row marks device,quiet 25 60 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
+      at_least 0.9901 'step time with phases=off over step time without' figures ranks 1 step_bench $tax --ab=phases=off --pairs=60
 
-    row nccl-dp gpus:2 60 'dp, NCCL broadcasts and reduces: numbers as single' over_nccl program step_bench $each --strategy=dp --broadcast=collective --reduce=collective --verify
-    row nccl-dp-allreduce gpus:2 60 'dp-allreduce over NCCL, registered memory, high priority: numbers as single' \
+    row nccl-collectives gpus:2 60 120 'all collectives of NCCL, a rank per GPU' figures ranks $all collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
+    row nccl-dp gpus:2 8 60 'dp, NCCL broadcasts and reduces: numbers as single' over_nccl program step_bench $each --strategy=dp --broadcast=collective --reduce=collective --verify
+    row nccl-dp-allreduce gpus:2 8 60 'dp-allreduce over NCCL, registered memory, high priority: numbers as single' \
       over_nccl program step_bench $each --strategy=dp-allreduce --comm-memory=registered --comm-priority=high --verify
-    row nccl-replicate gpus:2 60 'ddp-replicate over NCCL: numbers as single' over_nccl ranks $all step_bench $each --strategy=ddp-replicate --comm=nccl --verify
-    row trace-ddp gpus:2 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks $all step_bench $each --strategy=ddp --comm=nccl
-    row corners gpus:2 400 'the four corners and their bounds, a device per GPU' sweep corners
+    row nccl-replicate gpus:2 8 60 'ddp-replicate over NCCL: numbers as single' over_nccl ranks $all step_bench $each --strategy=ddp-replicate --comm=nccl --verify
+    row trace-ddp gpus:2 10 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks $all step_bench $each --strategy=ddp --comm=nccl
+    row corners gpus:2,quiet 240 400 'the four corners and their bounds, a device per GPU' sweep corners
   }
 }
 
@@ -71,12 +95,23 @@ gpu_tests() {
 }
 
 # The sweeps, as `tandem run` reads them: sweep_NAME prints that of row NAME. A few launches are enough to see a step's
-# time, too few for a verdict: that is what the named sweeps are for.
+# time, too few for a verdict: that is what the named sweeps are for. A budget ends a sweep with what it has.
 sweep_steps() {
-  local workloads='{"model": "mlp-base", "batch": 512, "precision": ["fp32", "tf32", "bf16"]}, {"model": "gpt2-124m", "batch": 8, "precision": ["tf32", "bf16"]}'
-  if [ "$backend" = host ]; then workloads='{"model": "mlp-tiny", "batch": 64}'; fi  # not every CPU has bf16
-  printf '{"name": "gpu-proof-steps", "workloads": [%s], "devices": [1], "strategies": ["single"], ' "$workloads"
-  printf '"launches": 2, "min_time": "300ms", "min_samples": 10}\n'
+  local workloads='{"model": "gpt2-124m", "batch": 8, "precision": "bf16"}, {"model": "resnet50", "batch": 128, "precision": "bf16"}, {"model": "mlp-base", "batch": 512}' layouts=''
+  if [ "$backend" = host ]; then  # not every CPU has bf16, and cores know one layout
+    workloads='{"model": "mlp-tiny", "batch": 64}'
+  else
+    layouts='"axes": {"channels-last": [null, "on"]}, "constraints": [{"drop": {"channels-last": "on", "model": ["gpt2-124m", "mlp-base"]}, "reason": "no images"}], '
+  fi
+  printf '{"name": "gpu-proof-steps", "budget": "200s", "workloads": [%s], "devices": [1], "strategies": ["single", "ddp"], %s' "$workloads" "$layouts"
+  printf '"launches": 1, "min_time": "500ms", "min_samples": 10}\n'
+}
+
+sweep_precisions() {
+  local workloads='{"model": "mlp-base", "batch": 512, "precision": ["tf32", "bf16"]}'
+  if [ "$backend" = host ]; then workloads='{"model": "mlp-tiny", "batch": 32}'; fi
+  printf '{"name": "gpu-proof-precisions", "budget": "90s", "workloads": [%s], "devices": [1], "strategies": ["single"], ' "$workloads"
+  printf '"launches": 1, "min_time": "300ms", "min_samples": 10}\n'
 }
 
 # 2, 4, 8, ... and all GPUs; each count divides the batch. dp also as torch runs it, whose threads nobody binds.

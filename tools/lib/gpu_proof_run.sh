@@ -2,26 +2,30 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # judges read what rows set; options are set by who sources this
 # How tools/gpu_proof runs its rows: what each needs, its time limit, how its end is judged, and the table of
-# all. Sourced, with `programs`, `out`, `gpus`, `minutes`, `backend` set, and say, usage_error, die defined.
+# all, written anew behind each. Sourced, with `programs`, `out`, `gpus`, `minutes`, `budget`, `backend`, `python` set, and
+# say, usage_error, die defined.
 
-row_names=() row_needs=() row_limits=() row_titles=() row_commands=()
+row_names=() row_needs=() row_expected=() row_limits=() row_titles=() row_commands=()
 # A state is passed, failed, not run, or not resolved: noise hides on which side of its bar a figure lies, which is
 # no pass.
 states=() details=() seconds=()
 
-# row NAME NEEDS SECONDS TITLE KIND ARGUMENT...: one row. NEEDS are words with commas between them:
+# row NAME NEEDS EXPECTED LIMIT TITLE KIND ARGUMENT...: one row, with the seconds that it usually takes and those behind
+# which it is ended. NEEDS are words with commas between them:
 #   gpu           a GPU                     gpus:N   so many
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
 #   model:NAME    a model that the back end has
+#   torch         a PyTorch for the back end
+#   quiet         nothing beside it: what compiles in the background is awaited
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
-  row_names+=("$1") row_needs+=("$2") row_limits+=("$3") row_titles+=("$4")
-  shift 4
+  row_names+=("$1") row_needs+=("$2") row_expected+=("$3") row_limits+=("$4") row_titles+=("$5")
+  shift 5
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words='' kernels_of=''
+command=() judge='' bar='' bar_words='' kernels_of='' is_measuring=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -30,6 +34,7 @@ pairs() { "${@}"; judge=judge_pairs; }
 # figures KIND ARGUMENT...: its figures join the one results document too.
 figures() {
   "$@"
+  is_measuring=1
   command+=("--benchmark_out=$out/figures/$row_name.json")
 }
 # traced PREFIX KIND ARGUMENT...: a timeline beside the log, of the kernels that GPUs ran; those whose names begin with
@@ -38,6 +43,25 @@ traced() {
   "${@:2}"
   command+=("--trace=$out/logs/$row_name.trace.json" --trace-steps=3 --min-time=10ms)
   judge=judge_trace kernels_of=$1
+}
+# fused KIND ARGUMENT...: of a traced step, whose record has to say that attention is one fused kernel.
+fused() {
+  "$@"
+  command+=("--record=$out/logs/$row_name.record.json")
+  judge=judge_fused
+}
+# torch_ways OPTION...: PyTorch's own ways to take a step, one after the other in one process.
+torch_ways() {
+  figures torch_script step_ways "$@" "--warmup-time=1s"
+  judge=judge_torch_ways
+}
+torch_script() { command=(env "TORCHINDUCTOR_CACHE_DIR=$out/inductor" "$python" -B "$here/torch/$1" "${@:2}") judge=judge_exit; }
+# counted KIND ARGUMENT...: own kernels by Nsight Compute, whose metrics are in the log.
+counted() {
+  "$@"
+  command=("$(tool_path ncu)" --clock-control none --kernel-name regex:tandem --launch-count 120
+    --metrics "gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__throughput.avg.pct_of_peak_sustained_elapsed"
+    "${command[@]}")
 }
 # at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
 # is held against BAR.
@@ -55,7 +79,8 @@ sanitizer() {
   local tool=$1
   shift
   "$@"
-  command=("$(tool_path compute-sanitizer)" --tool "$tool" --target-processes all --error-exitcode 99 "${command[@]}")
+  # The libraries' kernels are NVIDIA's to check, and take most of the time.
+  command=("$(tool_path compute-sanitizer)" --tool "$tool" --target-processes all --error-exitcode 99 --kernel-name kns=tandem "${command[@]}")
   judge=judge_sanitizer
 }
 # sweep NAME OPTION...: its launches join the one results document.
@@ -64,7 +89,7 @@ sweep() {
   mkdir -p "$folder"
   "sweep_$1" >"$folder.json"
   command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" --no-links "${@:2}")
-  judge=judge_sweep
+  judge=judge_sweep is_measuring=1
 }
 
 # run_row INDEX: runs it within its limit and what is left of the minutes.
@@ -72,12 +97,15 @@ whole_figures=()  # files of rows whose program ended well: others may be cut of
 child='' stopped='' cut_short='' row_name=
 run_row() {
   local index=$1 log left limit status=0 start=$SECONDS
-  row_name=${row_names[index]}
+  row_name=${row_names[index]} is_measuring=
   log=$out/logs/$row_name.log
-  left=$((minutes * 60 - SECONDS)) limit=${row_limits[index]}
+  left=$((budget - SECONDS)) limit=${row_limits[index]}
   if [ "$left" -lt "$limit" ]; then limit=$left; fi
   eval "${row_commands[index]}"
-  printf '$ %s\n' "${command[*]}" >"$log"
+  if ! { printf '$ %s\n' "${command[*]}" >"$log"; } 2>/dev/null; then
+    states[index]=failed details[index]="its log $log cannot be written: is the disk full?" seconds[index]=0
+    return 0
+  fi
   timeout --kill-after=10 "$limit" "${command[@]}" >>"$log" 2>&1 </dev/null &
   child=$!
   while :; do  # a trapped signal ends `wait`, not the child
@@ -100,6 +128,53 @@ run_row() {
   states[index]=$state details[index]=$detail seconds[index]=$((SECONDS - start))
 }
 
+# The python's torch is asked once, while the first rows run, since its import may take half a minute.
+asked='' torch_answer=
+ask_torch() {
+  local fit=cuda
+  if [ "$backend" = host ]; then fit=any; fi
+  timeout --kill-after=5 120 "$python" -B "$here/torch/step_twin" "--name=$fit" >"$out/logs/torch.txt" 2>"$out/logs/torch-errors.txt" </dev/null &
+  asked=$!
+}
+
+# Sets torch_answer: "torch-2.11.0", or why there is none that fits.
+await_torch() {
+  [ -n "$asked" ] || return 0
+  wait "$asked" || true
+  asked=
+  torch_answer=$(tail -n 1 "$out/logs/torch.txt")
+  case $torch_answer in
+    torch-*) ;;
+    unfit:*) torch_answer=${torch_answer#unfit: } ;;
+    *) torch_answer="$python has no torch that loads: $(tail -n 1 "$out/logs/torch-errors.txt")" ;;
+  esac
+}
+
+# PyTorch compiles the steps of the rows torch-*, beside rows that measure no time.
+compiling=()
+start_compiling() {
+  local index
+  await_torch
+  [[ $torch_answer = torch-* ]] || return 0
+  for index in "${!row_names[@]}"; do
+    [[ ${row_commands[index]} = torch_ways* ]] || continue
+    row_name=${row_names[index]}
+    eval "${row_commands[index]}"
+    timeout --kill-after=5 150 "${command[@]}" --prepare >"$out/logs/compile-$row_name.log" 2>&1 </dev/null &
+    compiling+=("$!")
+  done
+}
+
+# Waits for what compiles; its own limit ends it.
+await_compiling() {
+  local one
+  for one in "${compiling[@]}"; do
+    if [ -n "$stopped" ]; then kill -TERM "$one" 2>/dev/null || true; fi
+    wait "$one" || true
+  done
+  compiling=()
+}
+
 # Why a row is not even started; nothing where it is.
 gate=
 why_not() {
@@ -108,10 +183,12 @@ why_not() {
   why=$(missing_for "${row_needs[$1]}")
   if [ -n "$why" ]; then
     printf '%s\n' "$why"
-  elif [ -n "$gate" ]; then
+  elif [ -n "$gate" ] && [[ ,${row_needs[$1]}, != *,torch,* ]]; then
     printf '%s\n' "$gate"
-  elif [ "$SECONDS" -ge $((minutes * 60)) ]; then
+  elif [ "$SECONDS" -ge "$budget" ]; then
     minutes_spent
+  elif [ $((SECONDS + row_expected[$1])) -gt "$budget" ]; then
+    printf 'late: it takes about %s s, and the %s minutes end in %s s\n' "${row_expected[$1]}" "$minutes" $((budget - SECONDS))
   elif [[ ,${row_needs[$1]}, =~ ,model:([^,]+), ]]; then
     lack_of_model "${BASH_REMATCH[1]}"
   fi
@@ -119,27 +196,26 @@ why_not() {
 
 minutes_spent() { printf 'the %s minutes are spent\n' "$minutes"; }
 
-# prove: all rows, the documents, the table; ends the script. The first row is the gate: where CUDA cannot
-# even copy, the others would only repeat why.
+# prove: all rows; table, log and document are written anew behind each, so that a kill loses the row that runs and no
+# other; ends the script. The first row is the gate: where CUDA cannot even copy, the others would only repeat why.
 prove() {
   local index why
-  trap 'stopped=1; if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null || true; fi' INT TERM HUP
+  trap 'stopped=1; kill -TERM $child "${compiling[@]}" 2>/dev/null || true' INT TERM HUP
+  for index in "${!row_names[@]}"; do states[index]='not run' details[index]='not reached' seconds[index]=0; done
+  if [[ " ${row_needs[*]} " == *torch* ]]; then ask_torch; fi
   describe_machine >"$out/machine.txt" 2>&1
+  cat "$out/machine.txt" >"$out/log.txt"
   say "${#row_names[@]} rows, $gpus GPUs, into $out"
   for index in "${!row_names[@]}"; do
-    why=$(why_not "$index")
-    if [ "$why" = "$(minutes_spent)" ]; then cut_short=1; fi
-    if [ -n "$why" ]; then
-      states[index]='not run' details[index]=$why seconds[index]=0
-    else
-      run_row "$index"
+    if [[ ,${row_needs[index]}, = *,quiet,* ]]; then await_compiling; fi
+    if [[ ,${row_needs[index]}, = *,torch,* ]]; then await_torch; fi
+    prove_row "$index"
+    if [ "${row_names[index]}" = device ]; then
+      if [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
+      if [ -z "$stopped" ]; then start_compiling; fi
     fi
-    if [ "${row_names[index]}" = device ] && [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
-    print_row "$index"
   done
-  write_report
-  join_logs
-  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.txt"
+  await_compiling
   printf '\n'
   cat "$out/table.txt"
   if [ -n "$stopped" ]; then exit 130; fi
@@ -148,12 +224,48 @@ prove() {
   exit 0
 }
 
+# prove_row INDEX: one row, and what is saved of it.
+prove_row() {
+  local index=$1 why
+  is_measuring=
+  why=$(why_not "$index")
+  case $why in "$(minutes_spent)" | late:*) cut_short=1 ;; esac
+  if [ -n "$why" ]; then
+    details[index]=$why
+  else
+    run_row "$index"
+  fi
+  print_row "$index"
+  write_table
+  append_log "$index"
+  if [ -n "$is_measuring" ] || [ "$index" = "$((${#states[@]} - 1))" ]; then
+    write_report
+    write_table
+  fi
+}
+
+# In one piece or not at all.
+write_table() {
+  local index
+  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.part" && mv "$out/table.part" "$out/table.txt"
+}
+
+# What is odd here is a line of the log, and no reason to stop.
 describe_machine() {
+  local words
   date -u
   uname -a
   printf 'driver %s\n' "$(driver_version "" || echo 'none is loaded')"
-  if command -v nvidia-smi >/dev/null; then timeout 30 nvidia-smi -L; timeout 30 nvidia-smi topo -m; fi
-  return 0
+  while read -r words; do
+    # shellcheck disable=SC2086  # words of a command
+    if command -v ${words%% *} >/dev/null; then timeout 60 $words || true; fi
+  done <<COMMANDS
+nvidia-smi -L
+nvidia-smi topo -m
+nvidia-smi -q -d CLOCK,POWER,PERFORMANCE
+df -h /dev/shm
+$programs/bin/tandem doctor
+COMMANDS
 }
 
 table_head() {
@@ -169,6 +281,7 @@ print_row() {
 
 count_of() {
   local state count=0
+  if [ "$1" = failed ] && [ -n "$report_trouble" ]; then count=1; fi
   for state in "${states[@]}"; do if [ "$state" = "$1" ]; then count=$((count + 1)); fi; done
   printf '%s\n' "$count"
 }
@@ -177,6 +290,7 @@ summary() {
   printf '\n%s passed, %s failed, %s not resolved, %s not run\n' "$(count_of passed)" "$(count_of failed)" \
     "$(count_of 'not resolved')" "$(count_of 'not run')"
   if [ -n "$cut_short" ]; then printf 'cut short: %s minutes were not enough for all rows\n' "$minutes"; fi
+  if [ -n "$report_trouble" ]; then printf 'one document and report of all that was measured: failed: %s\n' "$report_trouble"; fi
   if [ -e "$out/report.html" ]; then
     printf 'report: %s\n' "$out/report.html"
     if [ -e "$out/results-to-send.json" ]; then
@@ -212,7 +326,9 @@ write_rows() {
   printf ']}\n'
 }
 
-# One document of all sweeps and figures. Its failure is a row of its own: measured steps without it would be lost to sight.
+# One document of all sweeps and figures. Where it cannot be written, the table says so: measured steps without it would be
+# lost to sight.
+report_trouble=
 write_report() {
   local folder file verb=merge sources=() files=()
   for folder in "$out"/sweeps/*/; do
@@ -225,43 +341,40 @@ write_report() {
     files+=("--figures=$out/figures/proof.json")
   fi
   if [ "${#sources[@]}" = 1 ]; then verb=report; fi
-  if "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
-  row report device 0 'one document and report of all that was measured' true
-  states+=(failed) details+=("$(reason_in "$out/logs/report.log")") seconds+=(0)
+  report_trouble=
+  if timeout 60 "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  report_trouble=$(reason_in "$out/logs/report.log")
 }
 
-join_logs() {
-  local index log
+# append_log INDEX: its log behind those of the rows before it.
+append_log() {
+  local index=$1 log=$out/logs/${row_names[$1]}.log
   {
-    cat "$out/machine.txt"
-    for index in "${!row_names[@]}"; do
-      log=$out/logs/${row_names[index]}.log
-      printf '\n===== %s: %s (%s s) %s\n' "${row_names[index]}" "${states[index]}" "${seconds[index]}" "${details[index]}"
-      if [ -e "$log" ]; then cat "$log"; fi
-    done
-  } >"$out/log.txt"
+    printf '\n===== %s: %s (%s s) %s\n' "${row_names[index]}" "${states[index]}" "${seconds[index]}" "${details[index]}"
+    if [ -e "$log" ]; then cat "$log"; fi
+  } >>"$out/log.txt"
 }
 
 # choose_rows NAME,...: keeps these, in the table's order.
 choose_rows() {
-  local wanted index kept=() names=() needs=() limits=() titles=() commands=()
+  local wanted index kept=() names=() needs=() expected=() limits=() titles=() commands=()
   for wanted in ${1//,/ }; do
     [[ " ${row_names[*]} " == *" $wanted "* ]] || usage_error "--rows: '$wanted' is no row; there are ${row_names[*]}"
     kept+=("$wanted")
   done
   for index in "${!row_names[@]}"; do
     [[ " ${kept[*]} " == *" ${row_names[index]} "* ]] || continue
-    names+=("${row_names[index]}") needs+=("${row_needs[index]}") limits+=("${row_limits[index]}")
+    names+=("${row_names[index]}") needs+=("${row_needs[index]}") expected+=("${row_expected[index]}") limits+=("${row_limits[index]}")
     titles+=("${row_titles[index]}") commands+=("${row_commands[index]}")
   done
-  row_names=("${names[@]}") row_needs=("${needs[@]}") row_limits=("${limits[@]}") row_titles=("${titles[@]}") row_commands=("${commands[@]}")
+  row_names=("${names[@]}") row_needs=("${needs[@]}") row_expected=("${expected[@]}") row_limits=("${limits[@]}") row_titles=("${titles[@]}") row_commands=("${commands[@]}")
 }
 
 list_rows() {
   local index
-  printf '%-29s %-32s %5s  %s\n' row needs 's <=' 'what it shows'
+  printf '%-29s %-32s %5s %5s  %s\n' row needs 's' 's <=' 'what it shows'
   for index in "${!row_names[@]}"; do
-    printf '%-29s %-32s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_limits[index]}" "${row_titles[index]}"
+    printf '%-29s %-32s %5s %5s  %s\n' "${row_names[index]}" "${row_needs[index]}" "${row_expected[index]}" "${row_limits[index]}" "${row_titles[index]}"
   done
 }
 
