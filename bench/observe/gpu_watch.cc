@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -78,7 +79,8 @@ std::vector<WatchedDevice> neighbours_of(Bootstrap& bootstrap, const NodeLayout&
 }
 
 constexpr Nanoseconds kClockPeriod = std::chrono::milliseconds(100);
-constexpr std::size_t kClockReadings = 6;  // half a second
+constexpr std::size_t kFewestReadings = 6;
+constexpr std::size_t kClockReadings = 20;  // two seconds
 
 double milliseconds(Nanoseconds time) {
   return std::chrono::duration<double, std::milli>(time).count();
@@ -127,23 +129,23 @@ void GpuWatch::read_clocks() {
 
 std::optional<double> GpuWatch::drift_of(const WatchedDevice& device) const {
   const auto found = clocks_.find(device.device);
-  if (found == clocks_.end() || found->second.size() < kClockReadings) return std::nullopt;
-  const auto [lowest, highest] = std::ranges::minmax(found->second);
-  if (lowest <= 0) return std::nullopt;
-  return static_cast<double>(highest) / lowest - 1;
+  if (found == clocks_.end() || found->second.size() < kFewestReadings) return std::nullopt;
+  const std::vector<int>& all = found->second;
+  const auto half = std::ssize(all) / 2;
+  const auto [lower, higher] = std::minmax(
+      {std::reduce(all.begin(), all.begin() + half), std::reduce(all.end() - half, all.end())});
+  return lower > 0 ? std::optional(1.0 * higher / lower - 1) : std::nullopt;
 }
 
 bool GpuWatch::are_clocks_steady() const {
-  return std::ranges::all_of(devices_, [this](const WatchedDevice& device) {
-    const bool is_told = clocks_.contains(device.device);
-    return !is_told || drift_of(device).value_or(1) <= results::kSteadyClock;
+  return std::ranges::all_of(devices_, [this](const WatchedDevice& one) {
+    return !clocks_.contains(one.device) || drift_of(one).value_or(1) <= results::kSteadyClock;
   });
 }
 
 bool GpuWatch::is_steady(Communicator& ranks) {
   if (Clock::now() - clocks_read_ >= kClockPeriod) read_clocks();
-  const std::vector<double> all = ranks.all_gather(are_clocks_steady() ? 1.0 : 0.0);
-  return std::ranges::all_of(all, [](double steady) { return steady > 0; });
+  return std::ranges::min(ranks.all_gather(are_clocks_steady() ? 1.0 : 0.0)) > 0;
 }
 
 void GpuWatch::before_samples() {

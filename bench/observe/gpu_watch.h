@@ -36,11 +36,9 @@ class GpuWatch {
 
   // Reads the SM clocks; to be called during the warm-up, while the GPUs are at work.
   void read_clocks();
-  // Whether the latest readings of each GPU's clock lie close together: so close that the clock is
-  // steady, and over long enough a time. True where no clock can be read.
+  // Whether each GPU's clock keeps its level, about which it may move. True where none can be read.
   [[nodiscard]] bool are_clocks_steady() const;
-  // Both, with a reading a tenth of a second after the last one at the earliest; true where it is
-  // so on all ranks. Collective.
+  // Both, with readings a tenth of a second apart or more; true if so on all ranks. Collective.
   [[nodiscard]] bool is_steady(Communicator& ranks);
 
   void before_samples();
@@ -52,7 +50,7 @@ class GpuWatch {
   [[nodiscard]] std::vector<results::GpuRecord> gather(Bootstrap& bootstrap) const;
 
  private:
-  // By the latest readings; absent where there are too few.
+  // Between the halves of the latest readings; absent where there are too few.
   [[nodiscard]] std::optional<double> drift_of(const WatchedDevice& device) const;
   [[nodiscard]] std::vector<results::GpuPeer> peers_of(const WatchedDevice& device) const;
 

@@ -122,8 +122,8 @@ struct GpuRecord {
   // The energy that the whole GPU took between both readings. Absent also on an instance (MIG), as
   // the counter is of the whole GPU.
   std::optional<double> joules;
-  // How far apart the SM clocks of the warm-up's last readings lay: the highest over the lowest,
-  // less 1. Above kSteadyClock the warm-up ended at its cap, before the clocks were steady.
+  // The SM clock's means in both halves of the warm-up's last two seconds: the higher over the
+  // lower, less 1. Above kSteadyClock the warm-up ended at its cap.
   std::optional<double> clock_drift;
 };
 

@@ -62,18 +62,36 @@ TEST_F(GpuWatchTest, TimeHeldDown_IsWhatTheCountersAdded) {
       << lines.front();
 }
 
-TEST_F(GpuWatchTest, Clocks_AreSteadyOnceTheLatestReadingsLieTogether) {
+TEST_F(GpuWatchTest, Clocks_ThatClimb_AreSteadyOnceTheClimbIsTwoSecondsAgo) {
   GpuWatch watch = watch_of(0, hardware_);
   EXPECT_TRUE(watch.are_clocks_steady());  // nothing is known of them
-  for (const unsigned mhz : {345U, 1200U, 1980U, 1970U, 1980U, 1965U, 1980U}) {
-    fake.sm_mhz = mhz;
+  for (int i = 0; i < 21; ++i) {
+    fake.sm_mhz = i < 2 ? 345 : 1980;
     watch.read_clocks();
-    EXPECT_FALSE(watch.are_clocks_steady()) << mhz;
+    EXPECT_FALSE(watch.are_clocks_steady()) << i;
   }
-  watch.read_clocks();  // the climb lies behind the latest six
+  watch.read_clocks();  // the climb lies behind the latest twenty
+  EXPECT_TRUE(watch.are_clocks_steady());
+}
+
+TEST_F(GpuWatchTest, Clocks_ThatMoveAboutALevel_AreSteady_AndTheDriftIsThatOfTheLevel) {
+  GpuWatch watch = watch_of(0, hardware_);
+  for (int i = 0; i < 20; ++i) {
+    fake.sm_mhz = (i % 2 == 0 ? 1980 : 1700) + (i < 10 ? 18 : 0);
+    watch.read_clocks();
+  }
   EXPECT_TRUE(watch.are_clocks_steady());
   watch.before_samples();
-  EXPECT_NEAR(watch.records().front().clock_drift.value(), 1980.0 / 1965 - 1, 1e-9);
+  EXPECT_NEAR(watch.records().front().clock_drift.value(), 1858.0 / 1840 - 1, 1e-9);
+}
+
+TEST_F(GpuWatchTest, Clocks_ThatSinkFromReadingToReading_AreNotSteady) {
+  GpuWatch watch = watch_of(0, hardware_);
+  for (unsigned i = 0; i < 20; ++i) {
+    fake.sm_mhz = 1980 - 10 * i;
+    watch.read_clocks();
+  }
+  EXPECT_FALSE(watch.are_clocks_steady());
 }
 
 TEST_F(GpuWatchTest, ClocksThatCannotBeRead_KeepNothingWaiting_AndHaveNoDrift) {

@@ -238,7 +238,7 @@ class Case_samples(unittest.TestCase):
         self.assertEqual(slow.warm_up(1, 2.5, lambda: False, 9.5)[1], 10)
         self.assertEqual(slow.warm_up(1, 2.5, lambda: True, 9.5)[1], 3)
 
-    def test_clocks_are_steady_once_six_readings_of_each_gpu_lie_close(self):
+    def test_clocks_are_steady_once_each_keeps_its_level_about_which_it_may_move(self):
         from twin import clocks
 
         class Alone:
@@ -251,10 +251,12 @@ class Case_samples(unittest.TestCase):
 
         saved, clocks.PERIOD = clocks.PERIOD, 0.0
         self.addCleanup(setattr, clocks, "PERIOD", saved)
-        climbing = readings([345, 1000, 1900, 1960, 1970, 1980, 1980, 1980, 1980])
-        self.assertEqual([climbing.is_steady() for _ in range(9)], [False] * 8 + [True])
-        one_drifts = readings([1980] * 7, [1980, 1900] * 3 + [1980])
-        self.assertFalse(any(one_drifts.is_steady() for _ in range(7)))
+        climb = readings([345, 1000, *[1980] * 20])
+        self.assertEqual([climb.is_steady() for _ in range(22)], [False] * 21 + [True])
+        capped = readings([1980, 1700] * 10)
+        self.assertTrue([capped.is_steady() for _ in range(20)][-1])
+        one_sinks = readings([1980] * 20, range(1980, 1780, -10))
+        self.assertFalse([one_sinks.is_steady() for _ in range(20)][-1])
         self.assertTrue(clocks.Watch(Alone(), dict).is_steady())  # nobody tells a clock
 
     def test_samples_fill_the_time_and_are_enough(self):

@@ -8,8 +8,9 @@ import ctypes
 import time
 
 PERIOD = 0.1  # seconds between two readings, at least
-READINGS = 6
-STEADY = 0.02  # the highest of the latest readings over the lowest, less 1
+READINGS = 20  # two seconds
+FEWEST_READINGS = 6
+STEADY = 0.02  # the higher mean of both halves of the latest readings over the lower, less 1
 NVML_CLOCK_SM = 1
 
 
@@ -49,7 +50,9 @@ def sm_clocks(ordinals):
 
 
 def are_steady(readings):
-    return len(readings) == READINGS and min(readings) > 0 and max(readings) <= min(readings) * (1 + STEADY)
+    half = len(readings) // 2
+    lower, higher = sorted((sum(readings[:half]), sum(readings[len(readings) - half:])))
+    return len(readings) >= FEWEST_READINGS and 0 < lower and higher <= lower * (1 + STEADY)
 
 
 class Watch:
