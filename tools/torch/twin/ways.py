@@ -3,9 +3,7 @@
 import copy
 import gc
 import os
-import pathlib
 import statistics
-import tempfile
 
 import torch
 from torch import distributed, nn
@@ -35,9 +33,8 @@ class OneRank(strategies.DistributedDataParallel):
     def __init__(self, options, training):
         if not distributed.is_initialized():
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-            store = distributed.FileStore(str(pathlib.Path(tempfile.mkdtemp(prefix="step-ways-")) / "store"), 1)
-            distributed.init_process_group("gloo" if options.backend == "host" else "nccl", store=store, rank=0, world_size=1,
-                                           timeout=joined.PATIENCE)
+            distributed.init_process_group("gloo" if options.backend == "host" else "nccl", store=distributed.HashStore(),
+                                           rank=0, world_size=1, timeout=joined.PATIENCE)
         super().__init__(options, training)
 
 
