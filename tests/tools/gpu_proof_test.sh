@@ -16,7 +16,7 @@ unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
 make_stand_ins() {
   mkdir -p built/bin built/tests/bin toolkit/bin path
   local program
-  for program in step_bench copy_bench collective_bench; do cp "$stand_in" built/bin/$program; done
+  for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
   for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
   printf 'cuda_contract_test gpu\ncuda_parity_test gpu slow\nstats_test unit tsan\n' >built/tests/programs.txt
   # `tandem` itself with a fake step_bench: the sweeps' documents are real ones.
@@ -30,7 +30,9 @@ exit 4
 SH
   chmod +x built/bin/tandem
   cp "$stand_in" toolkit/bin/compute-sanitizer
+  cp "$stand_in" toolkit/bin/ncu
   cp "$stand_in" path/mpirun
+  cp "$stand_in" path/python-with-torch
   export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
 }
 
@@ -39,7 +41,9 @@ is() {
   grep -E "^$1 +$2 .*${3:-}" result/table.txt >/dev/null || die "row $1 is not '$2 ... ${3:-}': $(cat result/table.txt)"
 }
 
-proved() { "$proof" --programs built --out result "$@"; }
+# python-without-torch is no program: rows of PyTorch are not run, and sweeps go on without it.
+proved() { "$proof" --programs built --out result --python python-without-torch "$@"; }
+proved_with_torch() { "$proof" --programs built --out result --python python-with-torch "$@"; }
 
 case_no_gpu() {
   compgen -G '/dev/nvidia[0-9]*' && { echo "there is a GPU here"; exit 77; }
@@ -62,14 +66,17 @@ case_one_gpu() {
   is racecheck passed '0 hazards'
   is wrapper-tax passed '1.0010 .*95 % interval 0.9990 to 1.0030.; at least 0.9950 is asked for'
   is wrapper-tax-copy passed '1.0010'
-  is wrapper-tax-unmarked passed '1.0010'
+  is trace-gpt2 passed '2 kernels, attention: cuDNN 9.19.0, fused$'
+  is torch-gpt2 'not run' 'python-without-torch has no torch that loads: '
   is marks passed 'phases=off .*; at least 0.9901 is asked for'
   is trace passed '2 kernels$'
   is steps passed '[0-9]+ launches measured'
-  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp nccl-collectives graph graph-ddp; do
+  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp graph graph-ddp graph-steps dp-doubled peak calibrate counters precisions; do
     is $row passed
   done
-  for row in nccl-dp nccl-dp-allreduce nccl-replicate trace-ddp corners; do is $row 'not run' 'needs 2 GPUs$'; done
+  # What moves nothing at one rank says so, or waits for two GPUs.
+  for row in nccl-ddp graph-ddp; do is $row passed 'moves nothing'; done
+  for row in nccl-collectives nccl-dp nccl-dp-allreduce nccl-replicate trace-ddp corners; do is $row 'not run' 'needs 2 GPUs$'; done
   for words in '--strategy=dp' '--strategy=dp-allreduce' '--strategy=ddp' '--strategy=ddp-replicate' '--strategy=dp --precision=bf16'; do
     grep -q "^step_bench .*--model=mlp-tiny .*--oversubscribe --gpus=0 $words --verify$" starts || die "no numbers by $words"
   done
@@ -78,7 +85,7 @@ case_one_gpu() {
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
   done
-  for row in device wrapper-tax nccl-collectives; do
+  for row in device wrapper-tax peak; do
     grep -q "\"tandem_source\": \"$row\"" result/results.json || die "the figures of $row are not in the one document"
     grep -q "^| $row " result/report.md || die "the figures of $row are not in the report"
   done
@@ -193,12 +200,12 @@ HOW
 
 case_failing() {
   make_stand_ins
-  FAKE_PROOF="collective_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
-  is nccl-collectives failed 'exit status 3: collective_bench: it cannot be had'
+  FAKE_PROOF="kernel_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
+  is peak failed 'exit status 3: kernel_bench: it cannot be had'
   is cuda_parity_test failed 'exit status 3'
   is steps passed
   is memcheck passed
-  if grep -q '"tandem_source": "nccl-collectives"' result/results.json; then die "figures of a program that failed"; fi
+  if grep -q '"tandem_source": "peak"' result/results.json; then die "figures of a program that failed"; fi
 }
 
 case_sweep_failing() {
@@ -243,18 +250,18 @@ case_absent() {
 case_hanging() {
   make_stand_ins
   cp -r "$tools" tools  # a table with a limit that a test can wait for
-  sed -i 's/row device device 60/row device device 1/' tools/lib/gpu_proof_rows.sh
+  sed -i 's/row device device 8 40/row device device 1 1/' tools/lib/gpu_proof_rows.sh
   proof=$folder/tools/gpu_proof
   FAKE_PROOF="copy_bench=hangs" expect 1 proved --gpus 1 --rows device
   is device failed 'no end within its limit of 1 s'
   if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
   # Where it is the minutes that end a row, nothing failed, but the proof is not whole either.
-  sed -i 's/row device device 1 /row device device 60 /' tools/lib/gpu_proof_rows.sh
+  sed -i 's/row device device 1 1 /row device device 1 60 /' tools/lib/gpu_proof_rows.sh
   sed -i 's/  left=.* limit=/  left=1 limit=/' tools/lib/gpu_proof_run.sh
   rm -r result
   FAKE_PROOF="copy_bench=hangs" expect 3 proved --gpus 1 --rows device
-  is device 'not run' 'cut short: the 8 minutes are spent'
-  grep -q '^cut short: 8 minutes were not enough' result/table.txt || die "does not say that it was cut short"
+  is device 'not run' 'cut short: the 9 minutes are spent'
+  grep -q '^cut short: 9 minutes were not enough' result/table.txt || die "does not say that it was cut short"
 }
 
 case_minutes() {
@@ -265,9 +272,85 @@ case_minutes() {
   [ ! -e starts ] || die "something ran"
 }
 
+# A row that would end behind the minutes is not started, and named; shorter ones behind it are run.
+case_late() {
+  make_stand_ins
+  expect 3 proved --gpus 1 --minutes 0.5 --rows device,steps,numbers-dp
+  is device passed
+  is steps 'not run' 'late: it takes about 150 s, and the 0.5 minutes end in [0-9]* s$'
+  is numbers-dp passed
+  grep -q '^cut short: 0.5 minutes' result/table.txt || die "does not say that it was cut short"
+}
+
+# Behind every row the table, the log and the document are there: a kill loses the row that runs and no other.
+case_killed() {
+  make_stand_ins
+  FAKE_PROOF="kernel_bench=hangs" setsid "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,peak,numbers-dp >out 2>err &
+  local pid=$! tries=0
+  while [ ! -e starts.hanging ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the row that hangs did not start"
+    sleep 0.1
+  done
+  pkill -KILL -f "$folder/result|--out result" || die "nothing was killed"
+  wait $pid 2>/dev/null
+  pkill -KILL -f "$folder/built/bin/kernel_bench"
+  is device passed
+  is steps passed '[0-9]+ launches measured'
+  is peak 'not run' 'not reached$'
+  is numbers-dp 'not run' 'not reached$'
+  grep -q '^2 passed, 0 failed, 0 not resolved, 2 not run' result/table.txt || die "the table has no sum"
+  grep -q '^===== steps: passed' result/log.txt || die "the log has no row"
+  grep -q '"name": *"steps/passed"' result/results.json || die "the document does not know its rows"
+  expect 0 "$tandem" report result/results.json --out=reported
+}
+
+# PyTorch's rows: found, of another kind, without an answer; and the gate is none of theirs.
+case_torch() {
+  make_stand_ins
+  expect 0 proved_with_torch --gpus 1 --rows device,torch-gpt2
+  is torch-gpt2 passed 'eager 25.1000 ms, compile 20.2000 ms$'
+  grep -q '^python-with-torch .*step_ways .*--model=gpt2-124m --batch=8 --precision=bf16 .*--prepare$' starts || die "nothing compiled beforehand"
+  grep -q "^python-with-torch .*step_ways .*--benchmark_out=$folder/result/figures/torch-gpt2.json$" starts || die "no figures"
+  rm -r result
+  FAKE_PROOF="copy_bench=fails" expect 1 proved_with_torch --gpus 1 --rows device,steps,torch-mlp
+  is steps 'not run' 'the row device failed'
+  is torch-mlp passed
+  rm -r result
+  FAKE_PROOF="python-with-torch=unfit" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
+  is torch-mlp 'not run' 'its torch 2.11.0 is built without CUDA'
+  rm -r result
+  FAKE_PROOF="python-with-torch=fails" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
+  is torch-mlp 'not run' 'python-with-torch has no torch that loads'
+}
+
+# An empty list hides the GPUs that there are.
+case_hidden() {
+  make_stand_ins
+  printf '#!/bin/sh\necho "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)"\n' >path/nvidia-smi
+  chmod +x path/nvidia-smi
+  CUDA_VISIBLE_DEVICES='' expect 0 proved --rows device,steps
+  is device 'not run' "CUDA_VISIBLE_DEVICES='' hides every GPU: unset it"
+  rm -r result
+  CUDA_VISIBLE_DEVICES=0 expect 0 proved --rows device
+  is device passed
+}
+
+# On a disk that is full, what can be said still is.
+case_full_disk() {
+  make_stand_ins
+  mkdir result
+  unshare --mount true 2>/dev/null || { echo "no mounts here"; exit 77; }
+  unshare --mount bash -c 'mount -t tmpfs -o size=64k tmpfs result && exec "$@"' bash bash -c \
+    'head -c 49152 /dev/zero >result/filler; "$@"' bash "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,numbers-dp >out 2>err
+  [ $? = 1 ] || die "did not end with 1"
+  grep -q '^device ' out || die "no row is told"
+  grep -q 'cannot be written: is the disk full?\|No space left' out err || die "does not say that the disk is full"
+}
+
 case_interrupt() {
   make_stand_ins
-  FAKE_PROOF="collective_bench=hangs" "$proof" --programs built --out result --gpus 1 >out 2>err &
+  FAKE_PROOF="kernel_bench=hangs" "$proof" --programs built --out result --python python-without-torch --gpus 1 >out 2>err &
   local pid=$! tries=0
   while [ ! -e starts.hanging ]; do
     tries=$((tries + 1))
@@ -278,10 +361,10 @@ case_interrupt() {
   wait $pid
   [ $? = 130 ] || die "did not end with 130"
   is device passed
-  is numbers-dp passed
-  is graph 'not run' 'stopped by Ctrl-C'
+  is numbers-gpt2 passed
+  is trace 'not run' 'stopped by Ctrl-C'
   is wrapper-tax 'not run' 'stopped by Ctrl-C'
-  if pgrep -f "$folder/built/bin/collective_bench" >left; then die "processes are left: $(cat left)"; fi
+  if pgrep -f "$folder/built/bin/kernel_bench" >left; then die "processes are left: $(cat left)"; fi
 }
 
 case_bad_input() {
@@ -303,7 +386,7 @@ case_bad_input() {
   expect 0 proved --help
   grep -q -- '--rehearse' out || die "no help"
   expect 0 "$proof" --programs built --list
-  grep -qE '^corners +gpus:2 ' out || die "the list does not say what a row needs"
+  grep -qE '^corners +gpus:2,quiet ' out || die "the list does not say what a row needs"
   expect 0 "$proof" --programs "$build" --list
   [ ! -e out/gpu-proof-1 ] || die "the list made a folder"
   [ ! -e starts ] || die "the list ran something"
@@ -314,7 +397,7 @@ case_rehearsal() {
   expect 0 "$proof" --programs "$build" --out result --rehearse
   grep -q '^A rehearsal on the CPU' out || die "not marked"
   is wrapper-tax passed 'step time with strategy=single .*not judged: a rehearsal'
-  for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy wrapper-tax-unmarked marks steps; do is $row passed; done
+  for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy marks steps precisions peak calibrate; do is $row passed; done
   is memcheck 'not run' 'a rehearsal on the CPU'
   grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
   if grep -q '"tandem_source": *"proof"' result/results.json; then die "a rehearsal counts as a proof"; fi

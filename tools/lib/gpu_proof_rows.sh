@@ -38,12 +38,12 @@ declare_rows() {
 
     # Steps, and PyTorch's own on the same GPU in the same minutes.
     row trace-gpt2 gpu,quiet 15 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
-    row steps device,quiet 150 240 "steps of one device and of ddp's one rank, beside PyTorch's" sweep steps "--with-torch=$python"
+    row steps device,quiet 150 240 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
     row torch-gpt2 torch,quiet 30 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
     row torch-resnet torch,quiet 30 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
     row torch-mlp torch,quiet 25 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
     row trace-resnet gpu,model:resnet50,quiet 15 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
-    row precisions device,quiet 35 90 "an MLP in tf32 and bf16, beside PyTorch's" sweep precisions "--with-torch=$python"
+    row precisions device,quiet 35 90 "an MLP in tf32 and bf16, beside PyTorch's" beside_torch sweep precisions
     row peak device 12 60 'the measured peak, by square products' figures program kernel_bench $on --peak
     row bare-products gpu,quiet 12 60 'a step of an MLP against its bare products' figures program kernel_bench $on --step-of=mlp-base --batch=4096 --precision=bf16 --pairs=20
     row graph-steps gpu,quiet 8 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on

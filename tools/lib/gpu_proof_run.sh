@@ -50,6 +50,13 @@ fused() {
   command+=("--record=$out/logs/$row_name.record.json")
   judge=judge_fused
 }
+# beside_torch sweep ARGUMENT...: PyTorch's cells join those of the sweep, where there is a PyTorch.
+beside_torch() {
+  local with=off
+  await_torch
+  if [[ $torch_answer = torch-* ]]; then with=$python; fi
+  "$@" "--with-torch=$with"
+}
 # torch_ways OPTION...: PyTorch's own ways to take a step, one after the other in one process.
 torch_ways() {
   figures torch_script step_ways "$@" "--warmup-time=1s"
@@ -202,7 +209,7 @@ prove() {
   local index why
   trap 'stopped=1; kill -TERM $child "${compiling[@]}" 2>/dev/null || true' INT TERM HUP
   for index in "${!row_names[@]}"; do states[index]='not run' details[index]='not reached' seconds[index]=0; done
-  if [[ " ${row_needs[*]} " == *torch* ]]; then ask_torch; fi
+  if [[ " ${row_commands[*]} " == *torch* ]]; then ask_torch; fi
   describe_machine >"$out/machine.txt" 2>&1
   cat "$out/machine.txt" >"$out/log.txt"
   say "${#row_names[@]} rows, $gpus GPUs, into $out"
