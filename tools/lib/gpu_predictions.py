@@ -109,7 +109,7 @@ def document_of(programs, date):
             "programs": launch["machine"]["libraries"]["tandem"],
             "interval": {"half_width": half_width, "promise": 0.9,
                          "from": f"errors on {of_one['steps']} published steps of one GPU of ResNet-50 and BERT-large, on {of_one['systems']} systems, that "
-                                 "nothing was fitted to (docs/method/projection.md); other models may lie outside, and so may Tandem's own kernels"},
+                                 "nothing was fitted to (docs/method/one-device.md); other models may lie outside, and so may Tandem's own kernels"},
             "entries": entries}
 
 
