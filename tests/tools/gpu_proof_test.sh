@@ -6,40 +6,9 @@
 # sweeps is the real one, with a fake step_bench.
 # shellcheck source=tests/tools/cases.sh
 source "$(dirname "$0")/cases.sh"
-tools=$4
+# shellcheck source=tests/tools/proof_stand_ins.sh
+source "$(dirname "$0")/proof_stand_ins.sh"
 proof=$tools/gpu_proof
-build=$5
-stand_in=$(dirname "$(readlink -f "$0")")/fake_proof_program
-unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
-
-# A build folder of stand-ins, a toolkit with its sanitizer, and an mpirun.
-make_stand_ins() {
-  mkdir -p built/bin built/tests/bin toolkit/bin path
-  local program
-  for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
-  for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
-  printf 'cuda_contract_test gpu\ncuda_parity_test gpu slow\nstats_test unit tsan\n' >built/tests/programs.txt
-  # `tandem` itself with a fake step_bench: the sweeps' documents are real ones.
-  cat >built/bin/tandem <<SH
-#!/bin/bash
-if [ "\$1" = run ] && [ -z "\${FAKE_NO_SWEEPS:-}" ]; then
-  exec "$tandem" "\${@/--backend=cuda/--backend=host}" --step-bench "$fake" --oversubscribe
-fi
-case "\$1" in report | merge) exec "$tandem" "\$@" ;; esac
-exit 4
-SH
-  chmod +x built/bin/tandem
-  cp "$stand_in" toolkit/bin/compute-sanitizer
-  cp "$stand_in" toolkit/bin/ncu
-  cp "$stand_in" path/mpirun
-  cp "$stand_in" path/python-with-torch
-  export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
-}
-
-# is ROW STATE [WORDS]: the table's line
-is() {
-  grep -E "^$1 +$2 .*${3:-}" result/table.txt >/dev/null || die "row $1 is not '$2 ... ${3:-}': $(cat result/table.txt)"
-}
 
 # python-without-torch is no program: rows of PyTorch are not run, and sweeps go on without it.
 proved() { "$proof" --programs built --out result --python python-without-torch "$@"; }
@@ -257,7 +226,7 @@ case_hanging() {
   if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
   # Where it is the minutes that end a row, nothing failed, but the proof is not whole either.
   sed -i 's/row device device 1 1 /row device device 1 60 /' tools/lib/gpu_proof_rows.sh
-  sed -i 's/  left=.* limit=/  left=1 limit=/' tools/lib/gpu_proof_run.sh
+  sed -i 's/^  limit=.*/  limit=1/' tools/lib/gpu_proof_run.sh
   rm -r result
   FAKE_PROOF="copy_bench=hangs" expect 3 proved --gpus 1 --rows device
   is device 'not run' 'cut short: the 9 minutes are spent'

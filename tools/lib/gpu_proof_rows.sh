@@ -20,8 +20,8 @@ declare_rows() {
   local on="--backend=$backend" tiny="--backend=$backend --model=mlp-tiny --batch=64"
   local two="$tiny --devices=2 $shared" several="--backend=$backend --devices=$all"
   local each="$several --model=mlp-tiny --batch-per-device=32" tax="$on --model=$model --batch=$tax_batch --strategy=ddp"
-  local few="$on --strategy=single --warmup-time=1s" moved='moves nothing' nccl='one rank of NCCL: starts, ends, moves nothing;'
-  if [ "$all" -gt 1 ]; then moved='a rank per GPU' nccl='a rank of NCCL per GPU:'; fi
+  local few="$on --strategy=single --warmup-time=1s" nccl='one rank of NCCL: starts, ends, moves nothing;'
+  if [ "$all" -gt 1 ]; then nccl='a rank of NCCL per GPU:'; fi
 
   # shellcheck disable=SC2086  # words of an option list
   {

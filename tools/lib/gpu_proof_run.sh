@@ -50,19 +50,6 @@ fused() {
   command+=("--record=$out/logs/$row_name.record.json")
   judge=judge_fused
 }
-# beside_torch sweep ARGUMENT...: PyTorch's cells join those of the sweep, where there is a PyTorch.
-beside_torch() {
-  local with=off
-  await_torch
-  if [[ $torch_answer = torch-* ]]; then with=$python; fi
-  "$@" "--with-torch=$with"
-}
-# torch_ways OPTION...: PyTorch's own ways to take a step, one after the other in one process.
-torch_ways() {
-  figures torch_script step_ways "$@" "--warmup-time=1s"
-  judge=judge_torch_ways
-}
-torch_script() { command=(env "TORCHINDUCTOR_CACHE_DIR=$out/inductor" "$python" -B "$here/torch/$1" "${@:2}") judge=judge_exit; }
 # counted KIND ARGUMENT...: own kernels by Nsight Compute, whose metrics are in the log.
 counted() {
   "$@"
@@ -99,15 +86,22 @@ sweep() {
   judge=judge_sweep is_measuring=1
 }
 
+# within SECONDS: so many, or what is left of the minutes; at least one, since 0 is no limit to `timeout`.
+within() {
+  local left=$((budget - SECONDS))
+  if [ "$left" -gt "$1" ]; then left=$1; fi
+  if [ "$left" -lt 1 ]; then left=1; fi
+  printf '%s\n' "$left"
+}
+
 # run_row INDEX: runs it within its limit and what is left of the minutes.
 whole_figures=()  # files of rows whose program ended well: others may be cut off
 child='' stopped='' cut_short='' row_name=
 run_row() {
-  local index=$1 log left limit status=0 start=$SECONDS
+  local index=$1 log limit status=0 start=$SECONDS
   row_name=${row_names[index]} is_measuring=
   log=$out/logs/$row_name.log
-  left=$((budget - SECONDS)) limit=${row_limits[index]}
-  if [ "$left" -lt "$limit" ]; then limit=$left; fi
+  limit=$(within "${row_limits[index]}")
   eval "${row_commands[index]}"
   if ! { printf '$ %s\n' "${command[*]}" >"$log"; } 2>/dev/null; then
     states[index]=failed details[index]="its log $log cannot be written: is the disk full?" seconds[index]=0
@@ -133,53 +127,6 @@ run_row() {
     if [ "$status" = 0 ]; then whole_figures+=("$out/figures/$row_name".*json); fi
   fi
   states[index]=$state details[index]=$detail seconds[index]=$((SECONDS - start))
-}
-
-# The python's torch is asked once, while the first rows run, since its import may take half a minute.
-asked='' torch_answer=
-ask_torch() {
-  local fit=cuda
-  if [ "$backend" = host ]; then fit=any; fi
-  timeout --kill-after=5 120 "$python" -B "$here/torch/step_twin" "--name=$fit" >"$out/logs/torch.txt" 2>"$out/logs/torch-errors.txt" </dev/null &
-  asked=$!
-}
-
-# Sets torch_answer: "torch-2.11.0", or why there is none that fits.
-await_torch() {
-  [ -n "$asked" ] || return 0
-  wait "$asked" || true
-  asked=
-  torch_answer=$(tail -n 1 "$out/logs/torch.txt")
-  case $torch_answer in
-    torch-*) ;;
-    unfit:*) torch_answer=${torch_answer#unfit: } ;;
-    *) torch_answer="$python has no torch that loads: $(tail -n 1 "$out/logs/torch-errors.txt")" ;;
-  esac
-}
-
-# PyTorch compiles the steps of the rows torch-*, beside rows that measure no time.
-compiling=()
-start_compiling() {
-  local index
-  await_torch
-  [[ $torch_answer = torch-* ]] || return 0
-  for index in "${!row_names[@]}"; do
-    [[ ${row_commands[index]} = torch_ways* ]] || continue
-    row_name=${row_names[index]}
-    eval "${row_commands[index]}"
-    timeout --kill-after=5 150 "${command[@]}" --prepare >"$out/logs/compile-$row_name.log" 2>&1 </dev/null &
-    compiling+=("$!")
-  done
-}
-
-# Waits for what compiles; its own limit ends it.
-await_compiling() {
-  local one
-  for one in "${compiling[@]}"; do
-    if [ -n "$stopped" ]; then kill -TERM "$one" 2>/dev/null || true; fi
-    wait "$one" || true
-  done
-  compiling=()
 }
 
 # Why a row is not even started; nothing where it is.

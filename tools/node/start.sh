@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
 done
 [[ $minutes =~ ^([1-9][0-9]?)(\.[0-9])?$|^0\.[1-9]$ ]] || die 2 "--minutes: '$minutes' is no number such as 9 or 8.5"
 if [[ $minutes == *.* ]]; then limit=$((${minutes%.*} * 60 + ${minutes#*.} * 6)); else limit=$((minutes * 60)); fi
-mkdir -p "$out" 2>/dev/null && [ -w "$out" ] || die 1 "--out: '$out' cannot be written; choose another folder"
+{ mkdir -p "$out" && [ -w "$out" ]; } 2>/dev/null || die 1 "--out: '$out' cannot be written; choose another folder"
 out=$(cd "$out" && pwd -P)
 [ ! -e "$out/table.txt" ] || die 2 "--out: '$out' holds an earlier proof; choose another folder"
 [ -r "$archive" ] || die 1 "$archive is not there; keep it beside this script"
@@ -82,6 +82,7 @@ proof='' status=0
 stop() {
   if [ -n "$proof" ]; then kill -"$1" "$proof" 2>/dev/null || true; fi
 }
+# shellcheck disable=SC2317  # the trap calls it
 leave() {
   stop KILL
   save || true
@@ -111,5 +112,5 @@ done
 wait "$proof" || status=$?
 proof=
 save || note 'the last state could not be saved: is the disk of --out full?'
-say "ended with $status after $SECONDS s; $out has $(ls "$out" | tr '\n' ' ')"
+say "ended with $status after $SECONDS s; $out has $(echo "${out:?}"/* | sed "s|$out/||g")"
 exit "$status"
