@@ -44,7 +44,7 @@ def readme_commands():
 class Scripts(unittest.TestCase):
     def test_there_are_scripts(self):
         names = {file.name for file in SCRIPTS}
-        self.assertLessEqual({"quickstart", "test", "install-deps", "bundle", "gpu_proof", "starter", "launch.sh", "run", "setup.sh"}, names)
+        self.assertLessEqual({"quickstart", "test", "install-deps", "bundle", "gpu_proof", "gpu_node", "starter", "launch.sh", "run", "setup.sh"}, names)
 
     def test_bash_reads_them(self):
         for script in SCRIPTS:
@@ -203,7 +203,7 @@ class MissingToolkit(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_help_works_from_any_directory(self):
         with tempfile.TemporaryDirectory() as elsewhere:
-            for name in ("quickstart", "test", "bundle", "gpu_proof", "cuda-from-pip", "wheel"):
+            for name in ("quickstart", "test", "bundle", "gpu_proof", "gpu_node", "cuda-from-pip", "wheel"):
                 result = run(ROOT / "tools" / name, "--help", cwd=elsewhere)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn(f"tools/{name}", result.stdout)
@@ -211,7 +211,7 @@ class Commands(unittest.TestCase):
 
     def test_wrong_arguments_are_usage_errors(self):
         for command in (["quickstart", "--frobnicate"], ["quickstart", "--out"], ["quickstart", "--out="], ["test", "--jobs", "0"],
-                        ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"], ["wheel", "--frobnicate"], ["wheel", "--from"],
+                        ["bundle", "--frobnicate"], ["bundle", "--out"], ["bundle", "--built", "/"], ["gpu_proof", "--rows"], ["gpu_node", "send"], ["wheel", "--frobnicate"], ["wheel", "--from"],
                         ["wheel", "--from", "/"]):
             result = run(ROOT / "tools" / command[0], *command[1:])
             self.assertEqual(result.returncode, 2, result.stderr)

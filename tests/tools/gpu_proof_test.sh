@@ -361,16 +361,4 @@ case_bad_input() {
   [ ! -e starts ] || die "the list ran something"
 }
 
-# The rows' own commands, as they are, on the CPU.
-case_rehearsal() {
-  expect 0 "$proof" --programs "$build" --out result --rehearse
-  grep -q '^A rehearsal on the CPU' out || die "not marked"
-  is wrapper-tax passed 'step time with strategy=single .*not judged: a rehearsal'
-  for row in device numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-gpt2 numbers-resnet wrapper-tax-copy marks steps precisions peak calibrate; do is $row passed; done
-  is memcheck 'not run' 'a rehearsal on the CPU'
-  grep -q '^# CPU only' result/report.md || die "the report claims more than the CPU"
-  if grep -q '"tandem_source": *"proof"' result/results.json; then die "a rehearsal counts as a proof"; fi
-  if [ -e result/results-to-send.json ] || grep -q '^to send' result/table.txt; then die "a rehearsal is to be sent"; fi
-}
-
 "case_$3" || exit 1

@@ -16,7 +16,7 @@ import sys
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 PAGE = SOURCE / "docs" / "cli.md"
 BENCHES = ("collective_bench", "copy_bench", "kernel_bench", "lessons")
-SCRIPTS = ("quickstart", "test", "install-deps", "bundle", "wheel", "cuda-from-pip", "gpu_proof")
+SCRIPTS = ("quickstart", "test", "install-deps", "bundle", "wheel", "cuda-from-pip", "gpu_proof", "gpu_node")
 
 HEAD = """# Command line
 
