@@ -26,53 +26,53 @@ declare_rows() {
   # shellcheck disable=SC2086  # words of an option list
   {
     # The first row is the gate: where it fails, the others of ours are not run.
-    row device device 8 40 'memory and copies, checked, between all GPUs' figures program copy_bench $several --sizes=1MiB,16MiB --samples=10
+    row device device 5 40 'memory and copies, checked, between all GPUs' figures program copy_bench $several --sizes=1MiB,16MiB --samples=10
 
     # Numbers. While these rows run, PyTorch compiles its steps for the rows that time them.
-    row golden_gpu_test gpu,test:golden_gpu_test 20 60 "numbers as PyTorch's: outputs, losses, gradients, optimizers" gtest golden_gpu_test
-    row numbers-gpt2 device 5 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared --verify
-    row numbers-bf16 gpu 5 30 'dp in bf16, devices doubled up: numbers as single' program step_bench $two --strategy=dp --precision=bf16 --verify
-    row graph gpu 5 30 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
-    row numbers-ddp device 5 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp --verify
-    row cuda_parity_test gpu,test:cuda_parity_test 60 150 'every kernel against the naive one' gtest cuda_parity_test
+    row golden_gpu_test gpu,test:golden_gpu_test 5 60 "numbers as PyTorch's: outputs, losses, gradients, optimizers" gtest golden_gpu_test
+    row numbers-gpt2 device 3 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared --verify
+    row numbers-bf16 gpu 3 30 'dp in bf16, devices doubled up: numbers as single' program step_bench $two --strategy=dp --precision=bf16 --verify
+    row graph gpu 3 30 'the step as a replayed CUDA graph: numbers as single' program step_bench $tiny --cuda-graph=on --verify
+    row numbers-ddp device 3 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp --verify
+    row cuda_parity_test gpu,test:cuda_parity_test 20 150 'every kernel against the naive one' gtest cuda_parity_test
 
     # Steps, and PyTorch's own on the same GPU in the same minutes.
-    row trace-gpt2 gpu,quiet 15 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
-    row steps device,quiet 150 240 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
-    row torch-gpt2 torch,quiet 30 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
-    row torch-resnet torch,quiet 30 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
-    row torch-mlp torch,quiet 25 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
-    row trace-resnet gpu,model:resnet50,quiet 15 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
-    row precisions device,quiet 35 90 "an MLP in tf32 and bf16, beside PyTorch's" beside_torch sweep precisions
-    row peak device 12 60 'the measured peak, by square products' figures program kernel_bench $on --peak
-    row bare-products gpu,quiet 12 60 'a step of an MLP against its bare products' figures program kernel_bench $on --step-of=mlp-base --batch=4096 --precision=bf16 --pairs=20
-    row graph-steps gpu,quiet 8 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
-    row dp-doubled gpu,quiet 8 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
-    row calibrate device 40 90 'what each operation takes, for projections' program step_bench $on --calibrate=$out/figures/calibration.txt --model=$calibrated
+    row trace-gpt2 gpu,quiet 10 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
+    row steps device,quiet 175 240 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
+    row torch-gpt2 torch,quiet 40 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
+    row torch-resnet torch,quiet 36 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
+    row torch-mlp torch,quiet 28 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
+    row trace-resnet gpu,model:resnet50,quiet 12 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
+    row precisions device,quiet 50 90 "an MLP in tf32 and bf16, beside PyTorch's" beside_torch sweep precisions
+    row peak device 6 60 'the measured peak, by square products' figures program kernel_bench $on --peak
+    row bare-products gpu,quiet 4 60 'a step of an MLP against its bare products' figures program kernel_bench $on --step-of=mlp-base --batch=4096 --precision=bf16 --pairs=20
+    row graph-steps gpu,quiet 5 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
+    row dp-doubled gpu,quiet 5 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
+    row calibrate device 30 90 'what each operation takes, for projections' program step_bench $on --calibrate=$out/figures/calibration.txt --model=$calibrated
 
     # 1 / 1.005: single takes no less than that of what ddp takes.
-    row wrapper-tax device,quiet 25 60 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
+    row wrapper-tax device,quiet 10 60 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
       at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench $tax --ab=strategy=single --grads=views --pairs=60
 
     # Tests labelled gpu, by CMake's own list: a new one needs no line here.
     for test in $(gpu_tests); do
       case $test in golden_gpu_test | cuda_parity_test) continue ;; esac
-      row "$test" "gpu,test:$test" 12 90 'tests labelled gpu' gtest "$test"
+      row "$test" "gpu,test:$test" 5 90 'tests labelled gpu' gtest "$test"
     done
-    row cuda_module_test gpu,test:cuda_module_test 5 60 'the module as programs load it' gtest cuda_module_test
-    row trace gpu 8 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $two --strategy=dp
-    row numbers-dp device 4 30 'dp, two devices on a GPU: numbers as single' program step_bench $two --strategy=dp --verify
-    row numbers-dp-allreduce device 4 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $two --strategy=dp-allreduce --verify
-    row numbers-replicate device 4 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --verify
-    row numbers-resnet device,model:resnet-tiny 4 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32 --verify
-    row nccl-ddp gpu 6 60 "$nccl numbers as single" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --verify
-    row graph-ddp gpu 6 60 "$nccl replayed as a CUDA graph" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --cuda-graph=on --verify
+    row cuda_module_test gpu,test:cuda_module_test 3 60 'the module as programs load it' gtest cuda_module_test
+    row trace gpu 6 60 'a timeline of dp, devices doubled up: kernels by CUPTI, each in its step' traced '' program step_bench $two --strategy=dp
+    row numbers-dp device 3 30 'dp, two devices on a GPU: numbers as single' program step_bench $two --strategy=dp --verify
+    row numbers-dp-allreduce device 3 30 'dp-allreduce, devices doubled up: numbers as single' program step_bench $two --strategy=dp-allreduce --verify
+    row numbers-replicate device 3 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench $two --strategy=ddp-replicate --verify
+    row numbers-resnet device,model:resnet-tiny 3 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32 --verify
+    row nccl-ddp gpu 5 60 "$nccl numbers as single" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --verify
+    row graph-ddp gpu 5 60 "$nccl replayed as a CUDA graph" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --cuda-graph=on --verify
     row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=1 --warmup-time=1ms
     row memcheck gpu,tool:compute-sanitizer 25 90 'dp, two devices on a GPU: no wrong access by own kernels' sanitizer memcheck program step_bench $two --strategy=dp --verify
     row racecheck gpu,tool:compute-sanitizer 25 90 'a tiny model: no race in shared memory of own kernels' sanitizer racecheck program step_bench $tiny --verify
-    row wrapper-tax-copy device,quiet 20 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --ab=strategy=single --grads=copy --pairs=50
+    row wrapper-tax-copy device,quiet 10 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench $tax --ab=strategy=single --grads=copy --pairs=50
     # 1 / 1.01, the bar of what observing costs.
-    row marks device,quiet 25 60 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
+    row marks device,quiet 10 60 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
       at_least 0.9901 'step time with phases=off over step time without' figures ranks 1 step_bench $tax --ab=phases=off --pairs=60
 
     row nccl-collectives gpus:2 60 120 'all collectives of NCCL, a rank per GPU' figures ranks $all collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
