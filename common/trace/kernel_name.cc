@@ -4,20 +4,38 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace tandem {
 namespace {
 
 constexpr std::size_t kMost = 80;
 
+// `a::b<...>` of a nested name whose arguments nobody can read, such as _ZN1a1bI...
+std::string begin_of(const std::string& name) {
+  std::string kept;
+  const char* const end = name.data() + name.size();
+  for (const char* at = name.data() + 3; at < end;) {
+    std::size_t length = 0;
+    const auto number = std::from_chars(at, end, length);
+    if (number.ec != std::errc() || length > static_cast<std::size_t>(end - number.ptr)) break;
+    kept += (kept.empty() ? "" : "::") + std::string(number.ptr, length);
+    at = number.ptr + length;
+  }
+  return kept.empty() ? name : kept + "<...>";
+}
+
 std::string demangled(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : name;
+  if (status == 0 && text) return text.get();
+  return name.starts_with("_ZN") ? begin_of(name) : name;
 }
 
 void erase_all(std::string& text, const std::string& part) {
@@ -53,6 +71,24 @@ std::size_t behind_last(const std::string& name, char what) {
 // text.
 bool is_plain(char one) { return one >= ' ' && one <= '~'; }
 
+bool is_of_identifier(char one) {
+  return std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '_';
+}
+
+// `a::b<c::d>` as `b<d>`.
+std::string without_namespaces(const std::string& name) {
+  std::string kept;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (name.compare(at, 2, "::") != 0) {
+      kept += name[at];
+    } else {
+      while (!kept.empty() && is_of_identifier(kept.back())) kept.pop_back();
+      ++at;
+    }
+  }
+  return kept;
+}
+
 std::string without_arguments(const std::string& name) {
   std::string kept;
   int depth = 0;
@@ -71,6 +107,9 @@ std::string kernel_name(const std::string& linker_name) {
   erase_all(name, "(anonymous namespace)::");
   drop_parameters(name);
   name.erase(0, behind_last(name, ' '));  // the return type, which only names of templates have
+  if (std::string all = without_namespaces(name); name.size() > kMost && all.size() <= kMost) {
+    name = std::move(all);
+  }
   if (name.size() > kMost) name = without_arguments(name);
   if (name.size() > kMost) name.erase(0, behind_last(name, ':'));
   if (name.size() > kMost) name = name.substr(0, kMost - 3) + "...";

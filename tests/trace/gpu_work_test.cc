@@ -162,16 +162,25 @@ TEST(KernelName, IsWithoutTypeAndParameters) {
       kernel_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
       "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
   EXPECT_EQ(kernel_name("sm90_xmma_gemm_f32f32"), "sm90_xmma_gemm_f32f32");
+  EXPECT_EQ(kernel_name("_ZN12cutlass__5x_6KernelINS_4conv6kernelE"), "cutlass__5x_::Kernel<...>");
+  EXPECT_EQ(kernel_name("_ZN99short"), "_ZN99short");
   EXPECT_EQ(kernel_name("na\xff"
                         "me\n"),
             "na?me?");
   EXPECT_EQ(kernel_name(""), "kernel");
 }
 
+TEST(KernelName, WhatIsTooLong_KeepsItsArgumentsWhereNamespacesAreWhatIsTooMuch) {
+  EXPECT_EQ(kernel_name("_ZN6tandem4cuda44_GLOBAL__N__d9a12611_11_for_each_cu_b06e57cc9visit_all"
+                        "ILi4ENS0_24BatchNormForwardElementsINS_8BFloat16EEEEEvlT0_"),
+            "visit_all<4, BatchNormForwardElements<BFloat16> >");
+}
+
 TEST(KernelName, WhatIsTooLong_LosesArgumentsThenNamespacesThenItsEnd) {
   const std::string deep(70, 'd');
   EXPECT_EQ(kernel_name("void a::b<" + deep + "<int>, 3>(int)"), "a::b<...>");
-  EXPECT_EQ(kernel_name("void " + deep + "::" + deep + "::name<int>(float*)"), "name<...>");
+  EXPECT_EQ(kernel_name("void " + deep + "::" + deep + "::name<" + deep + deep + ">(float*)"),
+            "name<...>");
   EXPECT_EQ(kernel_name(deep + deep), deep + "ddddddd...");
 }
 
