@@ -4,12 +4,11 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <utility>
+#include <regex>
 
 namespace tandem {
 namespace {
@@ -36,12 +35,6 @@ std::string demangled(const std::string& name) {
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
   if (status == 0 && text) return text.get();
   return name.starts_with("_ZN") ? begin_of(name) : name;
-}
-
-void erase_all(std::string& text, const std::string& part) {
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
-    text.erase(at, part.size());
-  }
 }
 
 // Template arguments may have parentheses too, so only the parentheses at the name's end are
@@ -71,22 +64,9 @@ std::size_t behind_last(const std::string& name, char what) {
 // text.
 bool is_plain(char one) { return one >= ' ' && one <= '~'; }
 
-bool is_of_identifier(char one) {
-  return std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '_';
-}
-
 // `a::b<c::d>` as `b<d>`.
 std::string without_namespaces(const std::string& name) {
-  std::string kept;
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (name.compare(at, 2, "::") != 0) {
-      kept += name[at];
-    } else {
-      while (!kept.empty() && is_of_identifier(kept.back())) kept.pop_back();
-      ++at;
-    }
-  }
-  return kept;
+  return std::regex_replace(name, std::regex("\\w+::"), "");
 }
 
 std::string without_arguments(const std::string& name) {
@@ -103,14 +83,14 @@ std::string without_arguments(const std::string& name) {
 }  // namespace
 
 std::string kernel_name(const std::string& linker_name) {
-  std::string name = demangled(linker_name);
-  erase_all(name, "(anonymous namespace)::");
+  std::string name =
+      std::regex_replace(demangled(linker_name), std::regex("\\(anonymous namespace\\)::"), "");
   drop_parameters(name);
   name.erase(0, behind_last(name, ' '));  // the return type, which only names of templates have
-  if (std::string all = without_namespaces(name); name.size() > kMost && all.size() <= kMost) {
-    name = std::move(all);
+  if (name.size() > kMost) {
+    const std::string all = without_namespaces(name);
+    name = all.size() > kMost ? without_arguments(name) : all;
   }
-  if (name.size() > kMost) name = without_arguments(name);
   if (name.size() > kMost) name.erase(0, behind_last(name, ':'));
   if (name.size() > kMost) name = name.substr(0, kMost - 3) + "...";
   std::ranges::replace_if(name, std::not_fn(is_plain), '?');

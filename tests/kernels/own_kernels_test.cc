@@ -14,10 +14,10 @@
 namespace tandem::cuda {
 namespace {
 
-// One for single elements, and one for packs where the function takes them.
+// One for single elements, and one for each width of packs that the function takes.
 template <class Function>
 constexpr std::size_t visits() {
-  return Packable<Function> ? 2 : 1;
+  return 1 + (Packable<Function> ? 1 : 0) + (WidelyPackable<Function> ? 1 : 0);
 }
 
 constexpr std::size_t kElementwise = 0

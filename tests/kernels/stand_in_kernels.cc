@@ -57,6 +57,9 @@ template <class Function>
 cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& function) {
   if (count == 0) return cudaSuccess;
   return stand_in::kernel("for_each", stream, [count, function] {
+    if constexpr (WidelyPackable<Function>) {
+      if (function.packed(kWidePack)) return visit_all<kWidePack>(count, function);
+    }
     if constexpr (Packable<Function>) {
       if (function.packed()) return visit_all<kPack>(count, function);
     }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/base/rounding.h"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/kernels/cuda/team.h"
@@ -20,12 +21,24 @@ struct Channels {
   std::int64_t count;
   std::int64_t plane;
 
-  [[nodiscard]] bool packed() const { return (plane == 1 ? count : plane) % kPack == 0; }
-  // The channel of element i; with step(), the channel of each in a pack from there on.
+  [[nodiscard]] bool packed(int width) const { return (plane == 1 ? count : plane) % width == 0; }
+  // The channel of element i.
   [[nodiscard]] TANDEM_DEVICE std::int64_t of(std::int64_t i) const {
     return divide(plane == 1 ? i : divide(i, plane).quotient, count).remainder;
   }
-  [[nodiscard]] TANDEM_DEVICE int step() const { return plane == 1 ? 1 : 0; }
+  // The parameter of each element of a pack that begins with channel c.
+  template <int width>
+  [[nodiscard]] TANDEM_DEVICE Pack<float, width> of_each(const float* parameters,
+                                                         std::int64_t c) const {
+    constexpr int kAtOnce = width < kPack ? width : kPack;
+    Pack<float, width> own;
+    for (int j = 0; j < width; j += kAtOnce) {
+      Pack<float, kAtOnce> some;
+      if (plane == 1) some = load<kAtOnce>(parameters + c + j);
+      for (int k = 0; k < kAtOnce; ++k) own[j + k] = plane == 1 ? some[k] : parameters[c];
+    }
+    return own;
+  }
   [[nodiscard]] TANDEM_DEVICE std::int64_t at(std::int64_t row, std::int64_t channel) const {
     if (plane == 1) return row * count + channel;
     const auto [image, place] = divide(row, plane);
@@ -33,7 +46,37 @@ struct Channels {
   }
 };
 
-// What batch normalisation does to each element once the sums are known.
+// Where a thread finds several packs of the same channels: on the way to each element's parameters
+// and from memory it waits once for all of them.
+struct Strides {
+  static constexpr int kMost = 4;
+  std::int64_t size;   // elements of all threads
+  std::int64_t apart;  // elements: those before are the threads' first ones
+
+  Strides(const Channels& channels, std::int64_t size_of_all)
+      : size(size_of_all),
+        apart(round_up(ceil_div(size, std::int64_t{kMost}), channels.count * channels.plane)) {}
+
+  // Calls body(at, packs of a and of b) for the packs at i, i + apart, ...; b may be null. All are
+  // loaded before the first call, which may overwrite them.
+  template <int width, class T, class Body>
+  TANDEM_DEVICE void each(std::int64_t i, const T* a, const T* b, const Body& body) const {
+    Pack<T, width> of_a[kMost]{};
+    Pack<T, width> of_b[kMost]{};
+    for (int k = 0; k < kMost; ++k) {
+      const std::int64_t at = i + k * apart;
+      if (at < size) of_a[k] = load<width>(a + at);
+      if (at < size && b != nullptr) of_b[k] = load<width>(b + at);
+    }
+    for (int k = 0; k < kMost; ++k) {
+      const std::int64_t at = i + k * apart;
+      if (at < size) body(at, of_a[k], of_b[k]);
+    }
+  }
+};
+
+// What batch normalisation does to each element once the sums are known; over the first elements of
+// the threads.
 
 template <class T>
 struct BatchNormForwardElements {
@@ -45,26 +88,31 @@ struct BatchNormForwardElements {
   const float* mean;
   const float* rstd;
   Channels channels;
+  Strides strides;
   bool relu;
 
-  [[nodiscard]] bool packed() const {
-    return channels.packed() && are_packed(x, residual, static_cast<const T*>(y));
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width = kPack) const {
+    return channels.packed(width) && are_packed(width, x, residual, static_cast<const T*>(y)) &&
+           are_packed(gain, bias, mean, rstd);
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const std::int64_t first = channels.of(i);
-    Pack<T, width> values = load<width>(x + i);
-    Pack<T, width> others{};
-    if (residual != nullptr) others = load<width>(residual + i);
-    for (int j = 0; j < width; ++j) {
-      const std::int64_t c = first + j * channels.step();
-      const float distance = static_cast<float>(values[j]) - mean[c];
-      float value = distance * (rstd[c] * gain[c]) + bias[c];
-      if (residual != nullptr) value += static_cast<float>(others[j]);
-      values[j] = T(relu && value <= 0 ? 0.0F : value);
-    }
-    store(y + i, values);
+    const std::int64_t c = channels.of(i);
+    const auto means = channels.of_each<width>(mean, c);
+    const auto offsets = channels.of_each<width>(bias, c);
+    const auto gains = channels.of_each<width>(gain, c);
+    auto factors = channels.of_each<width>(rstd, c);
+    for (int j = 0; j < width; ++j) factors[j] *= gains[j];
+    strides.each<width>(i, x, residual, [&](std::int64_t at, auto& values, const auto& others) {
+      for (int j = 0; j < width; ++j) {
+        float value = (static_cast<float>(values[j]) - means[j]) * factors[j] + offsets[j];
+        if (residual != nullptr) value += static_cast<float>(others[j]);
+        values[j] = T(relu && value <= 0 ? 0.0F : value);
+      }
+      store(y + at, values);
+    });
   }
 };
 
@@ -80,24 +128,32 @@ struct BatchNormBackwardElements {
   const float* dgain;
   const float* dbias;
   Channels channels;
+  Strides strides;
   float over_rows;  // 1 / rows
 
-  [[nodiscard]] bool packed() const {
-    return channels.packed() && are_packed(g, x, static_cast<const T*>(dx));
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width = kPack) const {
+    return channels.packed(width) && are_packed(width, g, x, static_cast<const T*>(dx)) &&
+           are_packed(gain, mean, rstd, dgain, dbias);
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const std::int64_t first = channels.of(i);
-    Pack<T, width> gradient = load<width>(g + i);
-    const Pack<T, width> values = load<width>(x + i);
-    for (int j = 0; j < width; ++j) {
-      const std::int64_t c = first + j * channels.step();
-      const float normal = (static_cast<float>(values[j]) - mean[c]) * rstd[c];
-      const float level = (dbias[c] + normal * dgain[c]) * over_rows;
-      gradient[j] = T(gain[c] * rstd[c] * (static_cast<float>(gradient[j]) - level));
-    }
-    store(dx + i, gradient);
+    const std::int64_t c = channels.of(i);
+    const auto means = channels.of_each<width>(mean, c);
+    const auto rstds = channels.of_each<width>(rstd, c);
+    const auto levels = channels.of_each<width>(dbias, c);
+    const auto slopes = channels.of_each<width>(dgain, c);
+    auto factors = channels.of_each<width>(gain, c);
+    for (int j = 0; j < width; ++j) factors[j] *= rstds[j];
+    strides.each<width>(i, g, x, [&](std::int64_t at, auto& gradient, const auto& values) {
+      for (int j = 0; j < width; ++j) {
+        const float normal = (static_cast<float>(values[j]) - means[j]) * rstds[j];
+        const float level = (levels[j] + normal * slopes[j]) * over_rows;
+        gradient[j] = T(factors[j] * (static_cast<float>(gradient[j]) - level));
+      }
+      store(dx + at, gradient);
+    });
   }
 };
 
@@ -133,39 +189,60 @@ struct Stretches {
 // The sums over stretches of what Terms has of each element, at a distance from its channel's
 // origin:
 //   origins<width>(from, channel)   of the channels whose first elements lie from `from` on
-//   at<width>(from, origins)        pairs of numbers to be summed
+//   loaded<width>(from)             the operands from there on
+//   at<width>(from, operands, origins)  pairs of numbers to be summed
+//   kRows                           rows whose operands a thread waits for at once
 //   keep(i, sum, origin, rows, zero)  the i-th partial sum, of so many rows; zero is the place of
 //                                   the channel's first number
-// A thread takes a stretch of a channel, or of a pack of channels; a team that of a channel, whose
-// rows lie in packs where `wide`.
+// A thread takes a stretch of a channel, or of a pack of channels, where channels are last; a team
+// that of a channel, whose rows it takes in packs of `of_team`.
 template <class Terms>
 struct StretchSums {
   Terms terms;
   Stretches stretches;
-  bool wide = false;
+  int of_team = 1;
 
-  [[nodiscard]] bool packed() const { return stretches.channels.packed() && terms.packed(); }
+  static constexpr int kWidest = Terms::kWidest;
+  [[nodiscard]] bool packed(int width = kPack) const {
+    return stretches.channels.packed(width) && terms.packed(width);
+  }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const Channels& channels = stretches.channels;
+    const std::int64_t apart = stretches.channels.count;
     const Stretch part = stretches.of(i);
-    const Pack<float, width> origins =
-        terms.template origins<width>(channels.at(part.first, part.channel), part.channel);
+    std::int64_t from = part.first * apart + part.channel;
+    const Pack<float, width> origins = terms.template origins<width>(from, part.channel);
     Pack<FloatPair, width> sums{};
-    for (std::int64_t row = part.first; row < part.end; ++row) {
-      const auto own = terms.template at<width>(channels.at(row, part.channel), origins);
-      for (int j = 0; j < width; ++j) sums[j] = sums[j] + own[j];
+    std::int64_t left = part.end - part.first;
+    for (; left >= Terms::kRows; left -= Terms::kRows, from += Terms::kRows * apart) {
+      add<Terms::kRows>(from, origins, sums);
     }
-    const std::int64_t zero = channels.at(0, part.channel);
+    for (; left > 0; --left, from += apart) add<1>(from, origins, sums);
     for (int j = 0; j < width; ++j) {
-      terms.keep(i + j, sums[j], origins[j], part.end - part.first, zero + j);
+      terms.keep(i + j, sums[j], origins[j], part.end - part.first, part.channel + j);
+    }
+  }
+
+  // Loads everything first: what is stored might, for all that the compiler knows, change it.
+  template <int rows, int width>
+  TANDEM_DEVICE void add(std::int64_t from, const Pack<float, width>& origins,
+                         Pack<FloatPair, width>& sums) const {
+    const std::int64_t apart = stretches.channels.count;
+    decltype(terms.template loaded<width>(from)) operands[rows];
+    for (int r = 0; r < rows; ++r) operands[r] = terms.template loaded<width>(from + r * apart);
+    for (int r = 0; r < rows; ++r) {
+      const auto own = terms.at(from + r * apart, operands[r], origins);
+      for (int j = 0; j < width; ++j) sums[j] = sums[j] + own[j];
     }
   }
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
-    wide ? row_in<kPack>(team, i) : row_in<1>(team, i);
+    if constexpr (kWidest == kWidePack) {
+      if (of_team == kWidePack) return row_in<kWidePack>(team, i);
+    }
+    of_team == kPack ? row_in<kPack>(team, i) : row_in<1>(team, i);
   }
 
   template <int width, class Team>
@@ -177,8 +254,8 @@ struct StretchSums {
     Pack<float, width> origins;
     for (int j = 0; j < width; ++j) origins[j] = origin;
     const FloatPair sums = sum_of(team, (part.end - part.first) / width, [&](std::int64_t k) {
-      const auto own =
-          terms.template at<width>(channels.at(part.first + k * width, part.channel), origins);
+      const std::int64_t from = channels.at(part.first + k * width, part.channel);
+      const auto own = terms.at(from, terms.template loaded<width>(from), origins);
       FloatPair sum{0, 0};
       for (int j = 0; j < width; ++j) sum = sum + own[j];
       return sum;
@@ -203,20 +280,26 @@ struct MomentTerms {
   const T* x;  // (rows, channels)
   Moments* partials;
 
-  [[nodiscard]] bool packed() const { return are_packed(x); }
+  static constexpr int kRows = 8;
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width) const { return are_packed(width, x); }
 
   template <int width>
   TANDEM_DEVICE Pack<float, width> origins(std::int64_t from, std::int64_t /*channel*/) const {
-    const Pack<T, width> own = load<width>(x + from);
+    const Pack<T, width> own = loaded<width>(from);
     Pack<float, width> first;
     for (int j = 0; j < width; ++j) first[j] = static_cast<float>(own[j]);
     return first;
   }
 
   template <int width>
-  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from,
+  TANDEM_DEVICE Pack<T, width> loaded(std::int64_t from) const {
+    return load<width>(x + from);
+  }
+
+  template <int width>
+  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t /*from*/, const Pack<T, width>& own,
                                           const Pack<float, width>& origins) const {
-    const Pack<T, width> own = load<width>(x + from);
     Pack<FloatPair, width> terms;
     for (int j = 0; j < width; ++j) {
       const float distance = static_cast<float>(own[j]) - origins[j];
@@ -234,24 +317,17 @@ struct MomentTerms {
   }
 };
 
-// Moments of any number of rows.
-struct WideMoments {
-  double rows;
-  double mean;
-  double squares;
+struct WidePair {
+  double first;
+  double second;
 
-  // Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
-  // variances", 1979.
-  TANDEM_DEVICE WideMoments operator+(const WideMoments& other) const {
-    if (other.rows == 0) return *this;
-    const double all = rows + other.rows;
-    const double distance = other.mean - mean;
-    return {all, mean + distance * other.rows / all,
-            squares + other.squares + distance * distance * rows * other.rows / all};
+  TANDEM_DEVICE WidePair operator+(const WidePair& other) const {
+    return {first + other.first, second + other.second};
   }
 };
 
-// What the moments of a channel are kept as.
+// What the moments of a channel are kept as. Means lie at a distance from the channel's first
+// number, so that in double the sum of their squares may be taken off that of all squares.
 template <class T>
 struct BatchStatistics {
   const T* x;               // (rows, channels)
@@ -266,19 +342,24 @@ struct BatchStatistics {
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
-    const WideMoments all = sum_of(team, stretches.parts(), [&](std::int64_t part) {
+    const WidePair all = sum_of(team, stretches.parts(), [&](std::int64_t part) {
       const Moments& own = partials[part * stretches.channels.count + c];
-      return WideMoments{static_cast<double>(stretches.end(part) - stretches.first(part)),
-                         static_cast<double>(own.mean), static_cast<double>(own.squares)};
+      const auto rows = static_cast<double>(stretches.end(part) - stretches.first(part));
+      const auto distance = static_cast<double>(own.mean);
+      return WidePair{rows * distance,
+                      static_cast<double>(own.squares) + rows * distance * distance};
     });
     team.alone([&] {
+      const auto rows = static_cast<double>(stretches.rows);
+      const double distance = all.first / rows;
+      const double rest = all.second - all.first * distance;
+      const double squares = rest < 0 ? 0 : rest;
       const double middle =
-          static_cast<double>(static_cast<float>(x[stretches.channels.at(0, c)])) + all.mean;
+          static_cast<double>(static_cast<float>(x[stretches.channels.at(0, c)])) + distance;
       mean[c] = static_cast<float>(middle);
-      rstd[c] =
-          static_cast<float>(1 / std::sqrt(all.squares / all.rows + static_cast<double>(epsilon)));
+      rstd[c] = static_cast<float>(1 / std::sqrt(squares / rows + static_cast<double>(epsilon)));
       advance(running_mean[c], middle);
-      advance(running_variance[c], all.squares / (all.rows - 1));
+      advance(running_variance[c], squares / (rows - 1));
     });
   }
 
@@ -300,9 +381,19 @@ struct BatchGradientTerms {
   const float* mean;
   FloatPair* partials;
 
-  [[nodiscard]] bool packed() const {
-    return are_packed(x, dy, dabove, y, static_cast<const T*>(g));
+  static constexpr int kRows = 4;
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width) const {
+    return are_packed(width, x, dy, dabove, y, static_cast<const T*>(g));
   }
+
+  template <int width>
+  struct Operands {
+    Pack<T, width> x;
+    Pack<T, width> dy;
+    Pack<T, width> dabove;
+    Pack<T, width> y;
+  };
 
   template <int width>
   TANDEM_DEVICE Pack<float, width> origins(std::int64_t /*from*/, std::int64_t channel) const {
@@ -312,15 +403,22 @@ struct BatchGradientTerms {
   }
 
   template <int width>
-  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from,
+  TANDEM_DEVICE Operands<width> loaded(std::int64_t from) const {
+    Operands<width> own{load<width>(x + from), load<width>(dy + from), {}, {}};
+    if (dabove != nullptr) own.dabove = load<width>(dabove + from);
+    if (y != nullptr) own.y = load<width>(y + from);
+    return own;
+  }
+
+  template <int width>
+  TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from, const Operands<width>& own,
                                           const Pack<float, width>& origins) const {
-    const Pack<T, width> own = load<width>(x + from);
-    const Pack<T, width> gradient = gradient_at<width>(from);
+    const Pack<T, width> gradient = gradient_of(own);
     if (g != nullptr) store(g + from, gradient);
     Pack<FloatPair, width> terms;
     for (int j = 0; j < width; ++j) {
       const auto value = static_cast<float>(gradient[j]);
-      terms[j] = {value, value * (static_cast<float>(own[j]) - origins[j])};
+      terms[j] = {value, value * (static_cast<float>(own.x[j]) - origins[j])};
     }
     return terms;
   }
@@ -331,30 +429,15 @@ struct BatchGradientTerms {
   }
 
   template <int width>
-  TANDEM_DEVICE Pack<T, width> gradient_at(std::int64_t from) const {
-    Pack<T, width> gradient = load<width>(dy + from);
-    if (dabove != nullptr) {
-      const Pack<T, width> above = load<width>(dabove + from);
-      for (int j = 0; j < width; ++j) {
-        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(above[j]));
+  TANDEM_DEVICE Pack<T, width> gradient_of(const Operands<width>& own) const {
+    Pack<T, width> gradient = own.dy;
+    for (int j = 0; j < width; ++j) {
+      if (dabove != nullptr) {
+        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(own.dabove[j]));
       }
-    }
-    if (y != nullptr) {
-      const Pack<T, width> result = load<width>(y + from);
-      for (int j = 0; j < width; ++j) {
-        if (static_cast<float>(result[j]) <= 0) gradient[j] = T(0.0F);
-      }
+      if (y != nullptr && static_cast<float>(own.y[j]) <= 0) gradient[j] = T(0.0F);
     }
     return gradient;
-  }
-};
-
-struct WidePair {
-  double first;
-  double second;
-
-  TANDEM_DEVICE WidePair operator+(const WidePair& other) const {
-    return {first + other.first, second + other.second};
   }
 };
 

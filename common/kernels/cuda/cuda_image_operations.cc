@@ -19,14 +19,16 @@ Stretches stretches_of(const BatchNormShape& shape, const ImageOptions& how) {
   const Channels channels{shape.channels, how.channels_last ? 1 : shape.positions};
   const std::int64_t parts = channels.plane == 1 ? norm_parts(shape.rows, shape.channels)
                                                  : team_parts(shape.rows, shape.channels);
-  return {shape.rows, channels, round_up(ceil_div(shape.rows, parts), kPack)};
+  return {shape.rows, channels, round_up(ceil_div(shape.rows, parts), kWidePack)};
 }
 
 // A thread for each stretch and channel, or a team.
 template <class Terms>
 cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, const Terms& terms) {
   StretchSums<Terms> sums{terms, stretches};
-  sums.wide = sums.packed();
+  for (const int width : {kPack, Terms::kWidest}) {
+    if (sums.packed(width)) sums.of_team = width;
+  }
   const std::int64_t count = stretches.parts() * stretches.channels.count;
   return stretches.channels.plane == 1 ? for_each(stream, count, sums)
                                        : for_each_row(stream, count, sums);
@@ -49,7 +51,8 @@ cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& str
                                            .epsilon = op.epsilon,
                                            .momentum = op.momentum});
   if (status != cudaSuccess) return status;
-  return for_each(stream, op.x.size(),
+  const Strides strides(stretches.channels, op.x.size());
+  return for_each(stream, strides.apart,
                   BatchNormForwardElements<T>{.x = x,
                                               .residual = as<T>(data_or_null(op.residual)),
                                               .y = as<T>(op.y.data()),
@@ -58,6 +61,7 @@ cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& str
                                               .mean = op.mean.data(),
                                               .rstd = op.rstd.data(),
                                               .channels = stretches.channels,
+                                              .strides = strides,
                                               .relu = op.activation == Activation::kRelu});
 }
 
@@ -93,8 +97,9 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
                                            .dgain = op.dgain.data(),
                                            .dbias = op.dbias.data()});
   if (status != cudaSuccess) return status;
+  const Strides strides(stretches.channels, op.x.size());
   return for_each(
-      stream, op.x.size(),
+      stream, strides.apart,
       BatchNormBackwardElements<T>{.g = g != nullptr ? g : dy,
                                    .x = as<T>(op.x.data()),
                                    .dx = as<T>(op.dx.data()),
@@ -104,6 +109,7 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
                                    .dgain = op.dgain.data(),
                                    .dbias = op.dbias.data(),
                                    .channels = stretches.channels,
+                                   .strides = strides,
                                    .over_rows = 1.0F / static_cast<float>(op.shape.rows)});
 }
 

@@ -13,7 +13,7 @@ namespace tandem::cuda {
 namespace {
 
 template <int width, class Function>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)  // so that one loads while the other adds
     visit_all(std::int64_t count, const __grid_constant__ Function function) {
   visit<width>(static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, count, function);
 }
@@ -30,6 +30,9 @@ cudaError_t launch_visits(cudaStream_t stream, std::int64_t count, const Functio
 template <class Function>
 cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& function) {
   if (count == 0) return cudaSuccess;  // CUDA refuses a grid of nothing
+  if constexpr (WidelyPackable<Function>) {
+    if (function.packed(kWidePack)) return launch_visits<kWidePack>(stream, count, function);
+  }
   if constexpr (Packable<Function>) {
     if (function.packed()) return launch_visits<kPack>(stream, count, function);
   }

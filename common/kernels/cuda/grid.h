@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
 // Stretches of rows that normalisations first sum over, one thread a stretch and column: about as
 // many sums as keep a GPU busy.
 [[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kSums = std::int64_t{1} << 18;
+  constexpr std::int64_t kSums = std::int64_t{1} << 19;
   return std::min(ceil_div(kSums, columns), ceil_div(rows, 16));
 }
 

@@ -12,7 +12,8 @@
 
 namespace tandem::cuda {
 
-inline constexpr int kPack = 4;  // elements: 16 bytes of fp32, 8 of the narrow types
+inline constexpr int kPack = 4;      // elements: 16 bytes of fp32, 8 of the narrow types
+inline constexpr int kWidePack = 8;  // elements of the narrow types: 16 bytes
 
 template <class T, int width>
 struct alignas(sizeof(T) * width) Pack {
@@ -29,20 +30,37 @@ TANDEM_DEVICE inline Pack<T, width> load(const T* from) {
 
 template <int width, class T>
 TANDEM_DEVICE inline void store(T* to, const Pack<T, width>& pack) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof pack == sizeof(uint4)) {  // of an assignment the compiler may make several
+    const auto words = __builtin_bit_cast(uint4, pack);
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+                 : "memory");
+    return;
+  }
+#endif
   *reinterpret_cast<Pack<T, width>*>(to) = pack;
 }
 
-// Whether packs of kPack elements may start at each of these addresses.
+// Whether packs of so many elements may start at each of these addresses.
+template <class... T>
+[[nodiscard]] bool are_packed(int width, const T*... first) {
+  return ((reinterpret_cast<std::uintptr_t>(first) % (sizeof(T) * width) == 0) && ...);
+}
 template <class... T>
 [[nodiscard]] bool are_packed(const T*... first) {
-  return ((reinterpret_cast<std::uintptr_t>(first) % sizeof(Pack<T, kPack>) == 0) && ...);
+  return are_packed(kPack, first...);
 }
 
-// Functions whose operands may at times be taken in packs.
+// Functions whose operands may at times be taken in packs, and in packs of Function::kWidest.
 template <class Function>
 concept Packable = requires(const Function& function) {
   { function.packed() } -> std::same_as<bool>;
 };
+template <class Function>
+concept WidelyPackable = Packable<Function> && Function::kWidest == kWidePack;
+template <class T>
+inline constexpr int kWidestPack = sizeof(T) == 2 ? kWidePack : kPack;
 
 // What thread `thread` of `visit`ing threads does: calls at<width>(i) for its own whole pack, or
 // at<1>(i) for each element of the last one.

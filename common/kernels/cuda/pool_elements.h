@@ -49,7 +49,7 @@ struct Images {
     return channels_last ? channels : 1;
   }
   // Whether there may be packs.
-  [[nodiscard]] bool packed() const { return channels_last && channels % kPack == 0; }
+  [[nodiscard]] bool packed(int pack) const { return channels_last && channels % pack == 0; }
 };
 
 // Over the elements of y.
@@ -60,8 +60,9 @@ struct MaxPoolForwardElements {
   Images of;      // x, as dx
   Images pooled;  // y
 
-  [[nodiscard]] bool packed() const {
-    return of.packed() && are_packed(x, static_cast<const T*>(y));
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width = kPack) const {
+    return of.packed(width) && are_packed(width, x, static_cast<const T*>(y));
   }
 
   template <int width>
@@ -97,17 +98,19 @@ struct MaxPoolBackwardElements {
   Images of;      // x, as dx
   Images pooled;  // y
 
-  [[nodiscard]] bool packed() const {
-    return of.packed() && are_packed(x, y, dy, dabove, static_cast<const T*>(dx));
+  static constexpr int kWidest = kWidestPack<T>;
+  [[nodiscard]] bool packed(int width = kPack) const {
+    return of.packed(width) && are_packed(width, x, y, dy, dabove, static_cast<const T*>(dx));
   }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
     const ImagePlace own = of.place(i);
+    const Pack<T, width> values = load<width>(x + i);
     Pack<float, width> sums{};
     for (std::int64_t p = own.row / 2; p <= (own.row + 1) / 2 && p < pooled.height; ++p) {
       for (std::int64_t q = own.column / 2; q <= (own.column + 1) / 2 && q < pooled.width; ++q) {
-        add_from<width>(p, q, i, own, sums);
+        add_from(p, q, i, own, values, sums);
       }
     }
     Pack<T, width> result;
@@ -115,34 +118,35 @@ struct MaxPoolBackwardElements {
     store(dx + i, result);
   }
 
-  // What window (p, q) sends to its element i.
+  // What window (p, q) sends to its elements from i on, which have `values`.
   template <int width>
   TANDEM_DEVICE void add_from(std::int64_t p, std::int64_t q, std::int64_t i, const ImagePlace& own,
-                              Pack<float, width>& sums) const {
+                              const Pack<T, width>& values, Pack<float, width>& sums) const {
     const std::int64_t from = pooled.at({own.sample, p, q, own.channel});
     const Pack<T, width> largest = load<width>(y + from);
+    const Pack<T, width> gradient = load<width>(dy + from);
+    Pack<T, width> above{};
+    if (dabove != nullptr) above = load<width>(dabove + from);
+    Pack<bool, width> first;
+    for (int j = 0; j < width; ++j) first[j] = are_same(values[j], largest[j]);
+    const std::int64_t end = 2 * q + 2 < of.width ? 2 * q + 2 : of.width;
+    for (std::int64_t row = p == 0 ? 0 : 2 * p - 1; row <= own.row; ++row) {
+      for (std::int64_t column = q == 0 ? 0 : 2 * q - 1;
+           column < (row < own.row ? end : own.column); ++column) {
+        const std::int64_t apart = (row - own.row) * of.width + column - own.column;
+        const Pack<T, width> ahead = load<width>(x + i + apart * of.columns_apart());
+        for (int j = 0; j < width; ++j) first[j] &= !are_same(ahead[j], largest[j]);
+      }
+    }
     for (int j = 0; j < width; ++j) {
-      const auto wanted = static_cast<float>(largest[j]);
-      if (static_cast<float>(x[i + j]) != wanted || is_ahead(p, q, i + j, own, wanted)) continue;
-      const auto gradient = static_cast<float>(dy[from + j]);
-      sums[j] += dabove == nullptr
-                     ? gradient
-                     : static_cast<float>(T(gradient + static_cast<float>(dabove[from + j])));
+      auto sum = static_cast<float>(gradient[j]);
+      if (dabove != nullptr) sum = static_cast<float>(T(sum + static_cast<float>(above[j])));
+      if (first[j]) sums[j] += sum;
     }
   }
 
-  // Whether the window has `wanted` ahead of element i, too.
-  [[nodiscard]] TANDEM_DEVICE bool is_ahead(std::int64_t p, std::int64_t q, std::int64_t i,
-                                            const ImagePlace& own, float wanted) const {
-    const std::int64_t end = 2 * q + 2 < of.width ? 2 * q + 2 : of.width;
-    for (std::int64_t row = p == 0 ? 0 : 2 * p - 1; row <= own.row; ++row) {
-      for (std::int64_t column = q == 0 ? 0 : 2 * q - 1; column < end; ++column) {
-        if (row == own.row && column == own.column) return false;
-        const std::int64_t apart = (row - own.row) * of.width + column - own.column;
-        if (static_cast<float>(x[i + apart * of.columns_apart()]) == wanted) return true;
-      }
-    }
-    return false;
+  [[nodiscard]] TANDEM_DEVICE static bool are_same(const T& a, const T& b) {
+    return static_cast<float>(a) == static_cast<float>(b);
   }
 };
 
