@@ -64,11 +64,6 @@ std::size_t behind_last(const std::string& name, char what) {
 // text.
 bool is_plain(char one) { return one >= ' ' && one <= '~'; }
 
-// `a::b<c::d>` as `b<d>`.
-std::string without_namespaces(const std::string& name) {
-  return std::regex_replace(name, std::regex("\\w+::"), "");
-}
-
 std::string without_arguments(const std::string& name) {
   std::string kept;
   int depth = 0;
@@ -88,7 +83,7 @@ std::string kernel_name(const std::string& linker_name) {
   drop_parameters(name);
   name.erase(0, behind_last(name, ' '));  // the return type, which only names of templates have
   if (name.size() > kMost) {
-    const std::string all = without_namespaces(name);
+    const std::string all = std::regex_replace(name, std::regex("\\w+::"), "");  // a::b<c::d>: b<d>
     name = all.size() > kMost ? without_arguments(name) : all;
   }
   if (name.size() > kMost) name.erase(0, behind_last(name, ':'));

@@ -172,9 +172,6 @@ struct Stretches {
   [[nodiscard]] TANDEM_DEVICE std::int64_t parts() const {
     return (rows + rows_each - 1) / rows_each;
   }
-  [[nodiscard]] TANDEM_DEVICE std::int64_t first(std::int64_t part) const {
-    return part * rows_each;
-  }
   [[nodiscard]] TANDEM_DEVICE std::int64_t end(std::int64_t part) const {
     const std::int64_t last = (part + 1) * rows_each;
     return last < rows ? last : rows;
@@ -182,7 +179,7 @@ struct Stretches {
   // The stretch of the i-th partial sum; partial sums lie as (parts, channels).
   [[nodiscard]] TANDEM_DEVICE Stretch of(std::int64_t i) const {
     const auto [part, channel] = divide(i, channels.count);
-    return {channel, first(part), end(part)};
+    return {channel, part * rows_each, end(part)};
   }
 };
 
@@ -239,10 +236,9 @@ struct StretchSums {
 
   template <class Team>
   TANDEM_DEVICE void row(Team& team, std::int64_t i) const {
-    if constexpr (kWidest == kWidePack) {
-      if (of_team == kWidePack) return row_in<kWidePack>(team, i);
-    }
-    of_team == kPack ? row_in<kPack>(team, i) : row_in<1>(team, i);
+    of_team == 1       ? row_in<1>(team, i)
+    : of_team == kPack ? row_in<kPack>(team, i)
+                       : row_in<kWidest>(team, i);
   }
 
   template <int width, class Team>
@@ -344,7 +340,7 @@ struct BatchStatistics {
   TANDEM_DEVICE void row(Team& team, std::int64_t c) const {
     const WidePair all = sum_of(team, stretches.parts(), [&](std::int64_t part) {
       const Moments& own = partials[part * stretches.channels.count + c];
-      const auto rows = static_cast<double>(stretches.end(part) - stretches.first(part));
+      const auto rows = static_cast<double>(stretches.end(part) - part * stretches.rows_each);
       const auto distance = static_cast<double>(own.mean);
       return WidePair{rows * distance,
                       static_cast<double>(own.squares) + rows * distance * distance};
@@ -389,10 +385,7 @@ struct BatchGradientTerms {
 
   template <int width>
   struct Operands {
-    Pack<T, width> x;
-    Pack<T, width> dy;
-    Pack<T, width> dabove;
-    Pack<T, width> y;
+    Pack<T, width> x, dy, dabove, y;
   };
 
   template <int width>
@@ -413,31 +406,23 @@ struct BatchGradientTerms {
   template <int width>
   TANDEM_DEVICE Pack<FloatPair, width> at(std::int64_t from, const Operands<width>& own,
                                           const Pack<float, width>& origins) const {
-    const Pack<T, width> gradient = gradient_of(own);
-    if (g != nullptr) store(g + from, gradient);
+    Pack<T, width> gradient = own.dy;
     Pack<FloatPair, width> terms;
     for (int j = 0; j < width; ++j) {
+      if (dabove != nullptr) {
+        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(own.dabove[j]));
+      }
+      if (y != nullptr && static_cast<float>(own.y[j]) <= 0) gradient[j] = T(0.0F);
       const auto value = static_cast<float>(gradient[j]);
       terms[j] = {value, value * (static_cast<float>(own.x[j]) - origins[j])};
     }
+    if (g != nullptr) store(g + from, gradient);
     return terms;
   }
 
   TANDEM_DEVICE void keep(std::int64_t i, FloatPair sum, float /*origin*/, std::int64_t /*rows*/,
                           std::int64_t /*zero*/) const {
     partials[i] = sum;
-  }
-
-  template <int width>
-  TANDEM_DEVICE Pack<T, width> gradient_of(const Operands<width>& own) const {
-    Pack<T, width> gradient = own.dy;
-    for (int j = 0; j < width; ++j) {
-      if (dabove != nullptr) {
-        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(own.dabove[j]));
-      }
-      if (y != nullptr && static_cast<float>(own.y[j]) <= 0) gradient[j] = T(0.0F);
-    }
-    return gradient;
   }
 };
 
