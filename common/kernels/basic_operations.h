@@ -60,10 +60,13 @@ struct Subtract {
 
 // out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
 // tensor is divided after the cast. Exactly one of `in` and `out` is fp32; the two do not overlap.
+// The other may have padding behind each row: zeros where it is written, not read.
 struct Convert {
   ConstAnySpan in;
   AnySpan out;
   float divisor = 1;
+  std::int64_t columns = 0;  // of the rows, where there is padding
+  std::int64_t padding = 0;
 };
 
 // Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each row
@@ -114,13 +117,15 @@ struct LinearBackwardInput {
 };
 
 // dweight = dy^T . x, dbias = column sums of dy. Overwrites both, never accumulates. Gradients of
-// parameters are fp32 whatever x and dy are, since fp32 sums make these gradients.
+// parameters are fp32 whatever x and dy are, since fp32 sums make these gradients. Without dbias,
+// rows of dy may have padding behind them, which is not read.
 struct LinearBackwardWeight {
   LinearShape shape;
   ConstAnySpan x;       // (batch, in)
   ConstAnySpan dy;      // (batch, out)
   Span<float> dweight;  // (out, in)
   Span<float> dbias{};  // (out), or empty where there is no bias
+  std::int64_t padding = 0;
 };
 
 // dy = 0 where y <= 0, in place; y is the result of the ReLU.

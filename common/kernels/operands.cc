@@ -146,9 +146,11 @@ std::vector<Access> accesses(const LinearBackwardInput& op) {
 
 std::vector<Access> accesses(const LinearBackwardWeight& op) {
   check(op.shape);
+  TANDEM_CHECK(op.padding == 0 || (op.padding > 0 && op.dbias.empty()),
+               "{} columns of padding, beside dbias of {}", op.padding, op.dbias.size());
   const auto& [batch, in, out] = op.shape;
   return checked({{"x", op.x, batch * in},
-                  {"dy", op.dy, batch * out},
+                  {"dy", op.dy, batch * (out + op.padding)},
                   {"dweight", op.dweight, out * in},
                   {"dbias", op.dbias, unless_empty(op.dbias, out)}},
                  op.x.dtype());
@@ -411,8 +413,14 @@ std::vector<Access> accesses(const Subtract& op) {
 std::vector<Access> accesses(const Convert& op) {
   TANDEM_CHECK((op.in.dtype() == DType::kFloat32) != (op.out.dtype() == DType::kFloat32),
                "a conversion of {} to {}", name_of(op.in.dtype()), name_of(op.out.dtype()));
-  TANDEM_CHECK(op.out.size() == op.in.size(), "out has {} elements where {} are needed",
-               op.out.size(), op.in.size());
+  const bool narrows = op.in.dtype() == DType::kFloat32;
+  const std::int64_t wide = (narrows ? op.in : ConstAnySpan(op.out)).size();
+  const std::int64_t rows = op.padding > 0 && op.columns > 0 ? wide / op.columns : 0;
+  TANDEM_CHECK(rows * op.columns == (op.padding == 0 ? 0 : wide), "{} elements in rows of {}", wide,
+               op.columns);
+  const std::int64_t needed = op.in.size() + (narrows ? rows : -rows) * op.padding;
+  TANDEM_CHECK(op.out.size() == needed, "out has {} elements where {} are needed", op.out.size(),
+               needed);
   return {reads(op.in.bytes()), writes(op.out.bytes())};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/gpt2_activations.h"
 
+#include "common/base/rounding.h"
+
 namespace tandem {
 namespace {
 
@@ -18,6 +20,14 @@ std::vector<int> cast_segments(const Gpt2Shape& shape) {
   return segments;
 }
 
+// To whole packs of 16 bytes on GPUs, where products of rows of other lengths take several times as
+// long.
+std::int64_t padding_of(const Device& device, DType type, std::int64_t vocabulary) {
+  constexpr std::int64_t kPack = 8;
+  const bool is_padded = device.id().backend == Backend::kCuda && type != DType::kFloat32;
+  return is_padded ? round_up(vocabulary, kPack) - vocabulary : 0;
+}
+
 }  // namespace
 
 Gpt2Activations::Gpt2Activations(Device& device, const Gpt2Shape& shape,
@@ -27,11 +37,13 @@ Gpt2Activations::Gpt2Activations(Device& device, const Gpt2Shape& shape,
       rows_(shape.rows(batch)),
       width_(shape.width),
       type_(storage_of(precision)),
+      padding_(padding_of(device, type_, shape.vocabulary)),
       tensors_(device) {
   add_norms(2 * shape.layers + 1);
   add_blocks(shape);
   add_shared(shape);
-  if (type_ != DType::kFloat32) copies_.emplace(device, type_, layout, cast_segments(shape));
+  if (type_ == DType::kFloat32) return;
+  copies_.emplace(device, type_, layout, cast_segments(shape), padding_ * width_);
 }
 
 void Gpt2Activations::add_norms(std::int64_t count) {
@@ -56,7 +68,7 @@ void Gpt2Activations::add_blocks(const Gpt2Shape& shape) {
 void Gpt2Activations::add_shared(const Gpt2Shape& shape) {
   const bool is_wide = type_ == DType::kFloat32;
   output_ = tensors_.add(rows_ * shape.vocabulary);
-  logits_ = is_wide ? AnySpan(output_) : tensors_.add(type_, rows_ * shape.vocabulary);
+  logits_ = is_wide ? AnySpan(output_) : tensors_.add(type_, rows_ * (shape.vocabulary + padding_));
   shared_ = tensors_.add(type_, rows_ * width_);
   wide_ = tensors_.add(type_, rows_ * shape.hidden());
   stream_gradient_ = tensors_.add(rows_ * width_);

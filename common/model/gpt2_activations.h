@@ -52,8 +52,9 @@ class Gpt2Activations final : public Activations {
   }
 
   // The logits as the head makes them, and their gradient as the head takes it: output() itself in
-  // fp32.
+  // fp32. Each row may have padding behind it.
   [[nodiscard]] AnySpan logits() const { return logits_; }
+  [[nodiscard]] std::int64_t padding() const { return padding_; }
 
   // (rows, width), type: in forward the tensor to be added to the residual stream; in backward, in
   // the same memory, the gradient of the result of a norm or of the attention.
@@ -79,6 +80,7 @@ class Gpt2Activations final : public Activations {
   const std::int64_t rows_;
   const std::int64_t width_;
   const DType type_;
+  const std::int64_t padding_;  // elements, behind each row of logits
   OwnedTensors tensors_;
   std::vector<Norm> norms_;
   std::vector<Block> blocks_;

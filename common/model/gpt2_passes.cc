@@ -86,12 +86,15 @@ void apply_mlp(const Gpt2Pass& pass, std::int64_t index) {
 void apply_head(const Gpt2Pass& pass) {
   const AnySpan logits = pass.kept.logits();
   charge(pass.on);
-  pass.on.enqueue(LinearForward{.shape = pass.shape.head(pass.kept.batch()),
+  pass.on.enqueue(LinearForward{.shape = pass.shape.head(pass.kept.batch(), pass.kept.padding()),
                                 .x = pass.kept.norm(pass.norms() - 1).y,
                                 .weight = pass.parameters.factor(gpt2::kTokens),
                                 .y = logits});
   if (pass.kept.copies() == nullptr) return;
-  pass.on.enqueue(Convert{.in = logits, .out = pass.kept.output()});
+  pass.on.enqueue(Convert{.in = logits,
+                          .out = pass.kept.output(),
+                          .columns = pass.shape.vocabulary,
+                          .padding = pass.kept.padding()});
 }
 
 }  // namespace
@@ -148,16 +151,20 @@ void head_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
   if (kept.copies() != nullptr) {
-    on.enqueue(Convert{.in = kept.output_gradient(), .out = dlogits});
+    on.enqueue(Convert{.in = kept.output_gradient(),
+                       .out = dlogits,
+                       .columns = shape.vocabulary,
+                       .padding = kept.padding()});
   }
-  on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch()),
+  on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch(), kept.padding()),
                                  .dy = dlogits,
                                  .weight = pass.parameters.factor(gpt2::kTokens),
                                  .dx = kept.input_gradient()});
   on.enqueue(LinearBackwardWeight{.shape = shape.head(kept.batch()),
                                   .x = kept.norm(pass.norms() - 1).y,
                                   .dy = dlogits,
-                                  .dweight = gradients.of(gpt2::kTokens)});
+                                  .dweight = gradients.of(gpt2::kTokens),
+                                  .padding = kept.padding()});
 }
 
 void mlp_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t index) {

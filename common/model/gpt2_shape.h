@@ -32,8 +32,9 @@ struct Gpt2Shape {
   [[nodiscard]] constexpr AttentionShape attention(std::int64_t batch) const {
     return {batch, sequence, heads, width / heads};
   }
-  [[nodiscard]] constexpr LinearShape head(std::int64_t batch) const {
-    return {rows(batch), width, vocabulary};
+  // `padding`: columns of zeros behind the logits, of tokens beyond the table.
+  [[nodiscard]] constexpr LinearShape head(std::int64_t batch, std::int64_t padding = 0) const {
+    return {rows(batch), width, vocabulary + padding};
   }
 };
 

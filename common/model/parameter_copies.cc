@@ -4,7 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "common/base/checksum.h"
+#include "common/runtime/copy.h"
+
 namespace tandem {
 
 namespace {
@@ -19,10 +20,11 @@ std::vector<int> all_of(const ParameterLayout& layout) {
 
 // The copies lie in one arena, each at a cache line's start, like the parameters themselves.
 ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
-                                 std::vector<int> segments)
-    : segments_(std::move(segments)), copies_(layout.segments().size()) {
+                                 std::vector<int> segments, std::int64_t zeros)
+    : segments_(std::move(segments)), zeros_(zeros), copies_(layout.segments().size()) {
   const auto count_of = [&](int segment) {
-    return layout.segments().at(static_cast<std::size_t>(segment)).count;
+    const std::int64_t count = layout.segments().at(static_cast<std::size_t>(segment)).count;
+    return segment == segments_.front() ? count + zeros_ : count;
   };
   std::int64_t total = 0;
   for (const int segment : segments_) total += aligned_count(count_of(segment));
@@ -41,7 +43,12 @@ ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayo
 void ParameterCopies::cast(Executor on, const ConstTensorList& parameters) {
   for (const int segment : segments_) {
     const auto index = static_cast<std::size_t>(segment);
-    on.enqueue(Convert{.in = parameters.at(index), .out = copies_[index]});
+    const std::int64_t count = parameters.at(index).size();
+    const AnySpan copy = copies_[index];
+    on.enqueue(Convert{.in = parameters[index], .out = copy.subspan(0, count)});
+    if (copy.size() > count) {
+      enqueue_zero_bytes(on.stream, copy.subspan(count, copy.size() - count).bytes());
+    }
   }
 }
 

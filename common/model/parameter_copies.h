@@ -13,9 +13,10 @@ namespace tandem {
 // compute in another type than fp32. Owns their memory; used with one stream at a time.
 class ParameterCopies {
  public:
-  // Copies only these segments, by index, in this order.
+  // Copies only these segments, by index, in this order; `zeros` more elements, of 0, belong to the
+  // first one's copy.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
-                  std::vector<int> segments);
+                  std::vector<int> segments, std::int64_t zeros = 0);
 
   // Copies all segments.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout);
@@ -28,6 +29,7 @@ class ParameterCopies {
 
  private:
   const std::vector<int> segments_;
+  const std::int64_t zeros_;
   std::unique_ptr<Buffer> memory_;
   std::vector<AnySpan> copies_;  // copies by segment; empty: no copy
 };

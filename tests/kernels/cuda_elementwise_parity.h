@@ -155,6 +155,32 @@ TYPED_TEST_P(CudaElementwiseParity, Convert_HasTheSameBits) {
   });
 }
 
+// Rows that packs fit in, and do not; the last as GPT-2's.
+TYPED_TEST_P(CudaElementwiseParity, ConvertOfPaddedRows_HasTheSameBits) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const auto& [rows, columns, padding] :
+         {std::array<std::int64_t, 3>{1, 1, 7}, {3, 5, 2}, {70, 250, 6}, {3, 50'257, 7}}) {
+      SCOPED_TRACE(std::to_string(columns) + " columns, offset " + std::to_string(offset));
+      auto wide = this->random(rows * columns);
+      auto narrow = this->template random<BFloat16>(rows * (columns + padding));
+      const auto convert = [&, columns = columns, padding = padding](auto in, auto out) {
+        this->run_on_both([&](Side s) {
+          return Convert{
+              .in = in->on(s), .out = out->on(s), .columns = columns, .padding = padding};
+        });
+        expect_same(*out, "converted");
+      };
+      convert(&wide, &narrow);
+      for (std::int64_t i = columns; i < columns + padding; ++i) {
+        EXPECT_EQ(narrow.of_device()[static_cast<std::size_t>(i)], BFloat16(0.0F));
+      }
+      auto filled = this->template random<BFloat16>(rows * (columns + padding));
+      convert(&filled, &wide);
+    }
+  }
+}
+
 TYPED_TEST_P(CudaElementwiseParity, MseLoss_AgreesWithNaive) {
   this->for_counts([&](std::int64_t count) {
     if (count == 0) return;  // there is no mean of nothing
@@ -266,7 +292,8 @@ REGISTER_TYPED_TEST_SUITE_P(CudaElementwiseParity, ReluBackward_HasTheSameBits,
                             AddSubtractAndAddScalar_HaveTheSameBits_AlsoInPlace,
                             Optimizers_AgreeWithNaive, UpdateOfManyTensors_AgreesWithNaive,
                             FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
-                            Fill_HasTheSameBits, Convert_HasTheSameBits, MseLoss_AgreesWithNaive,
+                            Fill_HasTheSameBits, Convert_HasTheSameBits,
+                            ConvertOfPaddedRows_HasTheSameBits, MseLoss_AgreesWithNaive,
                             WeightedSum_AgreesAndIsZeroOfNothing, Sums_AreTheSameBitsEveryTime,
                             Orthogonalise_AgreesWithNaive,
                             Orthogonalise_CompletesRowsThatHaveNothingLeft,

@@ -57,6 +57,13 @@ TEST(ProductPlan, Forward_ComputesTheTransposeOfTheResult) {
   EXPECT_EQ(plan.d, (StoredMatrix{.rows = 5, .columns = 2}));
 }
 
+TEST(ProductPlan, OfAParametersGradient_StepsOverPadding) {
+  const ProductPlan plan = plan_of(
+      LinearBackwardWeight{.shape = kProduct, .x = {}, .dy = {}, .dweight = {}, .padding = 3});
+  EXPECT_EQ(plan.b, (StoredMatrix{.rows = 5, .columns = 2, .transposed = true, .stride = 8}));
+  EXPECT_EQ(plan.d, (StoredMatrix{.rows = 3, .columns = 5}));
+}
+
 TEST(ProductPlan, ParametersGradients_AreFp32AlsoOfBf16) {
   const LinearBackwardWeight op{.shape = kProduct,
                                 .x = some<const BFloat16>(6),

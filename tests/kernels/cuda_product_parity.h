@@ -144,6 +144,20 @@ class CudaProductParity : public CudaParity<Backend> {
     }
   }
 
+  template <class T>
+  void expect_padded_gradient_has_the_same_bits(const LinearShape& s, std::int64_t padding) {
+    auto twins = layer<T>({s.batch, s.in, s.out + padding}, Distribution::kSmallIntegers);
+    auto dweight = this->random(s.out * s.in);
+    this->run_on_both([&](Side side) {
+      return LinearBackwardWeight{.shape = s,
+                                  .x = twins.x.on(side),
+                                  .dy = twins.dy.on(side),
+                                  .dweight = dweight.on(side),
+                                  .padding = padding};
+    });
+    expect_same(dweight, "dweight");
+  }
+
   void expect_agreement(const LinearShape& s, Precision precision) {
     if (precision == Precision::kBf16) return expect_layer_agrees<BFloat16>(s, precision);
     expect_layer_agrees<float>(s, precision);
@@ -188,6 +202,23 @@ TYPED_TEST_P(CudaProductParity, UnalignedOperands_AgreeWithNaive) {
   }
 }
 
+// Fewer columns than a pack, whole packs alone, and as GPT-2's vocabulary one more.
+TYPED_TEST_P(CudaProductParity, GradientsOfPaddedRows_HaveTheSameBits) {
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const LinearShape& shape : {LinearShape{3, 8, 5}, {16, 24, 96}, {64, 40, 241}}) {
+      for (const std::int64_t padding : {7, 8}) {
+        SCOPED_TRACE(std::to_string(shape.out) + " columns, " + std::to_string(padding) +
+                     " behind, offset " + std::to_string(offset));
+        ASSERT_TRUE(this->take(Precision::kFp32));
+        this->template expect_padded_gradient_has_the_same_bits<float>(shape, padding);
+        if (!this->take(Precision::kBf16)) continue;
+        this->template expect_padded_gradient_has_the_same_bits<BFloat16>(shape, padding);
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(CudaProductParity, Products_AreTheSameBitsEveryTime_AlsoOfOtherOperations) {
   for (const Precision precision : {Precision::kFp32, Precision::kTf32}) {
     if (!this->take(precision)) continue;
@@ -215,7 +246,7 @@ TYPED_TEST_P(CudaProductParity, NoOperation_TakesDeviceMemory) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(CudaProductParity, Layers_AgreeWithNaive_InEveryPrecision,
-                            UnalignedOperands_AgreeWithNaive,
+                            UnalignedOperands_AgreeWithNaive, GradientsOfPaddedRows_HaveTheSameBits,
                             Products_AreTheSameBitsEveryTime_AlsoOfOtherOperations,
                             NoOperation_TakesDeviceMemory);
 

@@ -87,6 +87,21 @@ TEST_P(Linear, BackwardWeightWithoutBias_AgreesWithNaive) {
   expect_near(actual, op.dweight, tolerance(shape().batch));
 }
 
+TEST_P(Linear, BackwardWeightOfPaddedRows_AgreesWithNaive) {
+  LinearBackwardWeight op{.shape = shape(),
+                          .x = data(shape().batch, shape().in),
+                          .dy = data(shape().batch, shape().out + 3),
+                          .dweight = data(shape().out, shape().in),
+                          .padding = 3};
+  run(op);
+  const Span<float> actual = op.dweight;
+  op.dweight = zeros(actual.size());
+  naive(op);
+  expect_near(actual, op.dweight, tolerance(shape().batch));
+  op.dbias = data(shape().out);
+  EXPECT_THROW(run(op), Error);
+}
+
 // The bare product computes what it claims to: the products, without bias.
 TEST_P(Linear, BareProducts_AgreeWithNaive) {
   const Span<float> x = data(shape().batch, shape().in);

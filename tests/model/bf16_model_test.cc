@@ -5,6 +5,7 @@
 
 #include "common/kernels/host_support.h"
 #include "common/model/linear_stack.h"
+#include "common/model/parameter_copies.h"
 #include "common/model/small_models.h"
 #include "tests/model/model_run.h"
 
@@ -137,6 +138,32 @@ TEST_F(Bf16Model, OnRealNumbers_StaysWithinTheFormatsReach) {
   for (std::size_t segment = 0; segment < model.layout().segments().size(); ++segment) {
     EXPECT_LT(distance(wide.gradient(segment), narrow.gradient(segment)), 0.05) << segment;
   }
+}
+
+TEST(ParameterCopies, ZerosBehindTheFirst_AreWrittenByEachCast) {
+  const auto platform = host_devices(1);
+  Device& device = platform->device(0);
+  ParameterLayout layout;
+  layout.add("a", {2});
+  layout.add("b", {3});
+  const Arena given = make_arena(device, layout);
+  put(device, given.tensors[0], {1, 2});
+  put(device, given.tensors[1], {3, 4, 5});
+  ParameterCopies copies(device, DType::kBFloat16, layout, {0, 1}, 4);
+  const auto read = [&](int segment) {
+    const auto copy = copies.of(segment).as<const BFloat16>();
+    std::vector<float> values;
+    for (const BFloat16 value : copy) values.push_back(static_cast<float>(value));
+    return values;
+  };
+  auto* const memory = const_cast<std::byte*>(copies.of(0).data());
+  std::fill_n(reinterpret_cast<BFloat16*>(memory), 6, BFloat16(NAN));
+  const auto operations = make_operations(device, Precision::kBf16);
+  const auto stream = device.make_stream(StreamPriority::kNormal);
+  copies.cast({*operations, *stream}, {given.tensors.begin(), given.tensors.end()});
+  stream->synchronize();
+  EXPECT_EQ(read(0), (std::vector<float>{1, 2, 0, 0, 0, 0}));
+  EXPECT_EQ(read(1), (std::vector<float>{3, 4, 5}));
 }
 
 std::int64_t bytes_held(const Model& model, Precision precision) {

@@ -20,11 +20,14 @@ namespace tandem::test {
   return {"nano", {2, 2, 64, 512, 32, sequence}};
 }
 
-// One forward, loss and backward of a GPT-2 on a host device, with weights large enough that no
-// part of it is nearly linear. Gradients are garbage before. The model outlives this.
+// One forward, loss and backward of a GPT-2 on a device, of the host unless given, with weights
+// large enough that no part of it is nearly linear. Gradients are garbage before. The model
+// outlives this.
 struct Gpt2Run {
-  Gpt2Run(const Gpt2& model, std::int64_t batch, Precision precision = Precision::kFp32)
-      : data(*platform, batch_shape(model, {0, batch}), 1, Distribution::kUniform),
+  Gpt2Run(const Gpt2& model, std::int64_t batch, Precision precision = Precision::kFp32,
+          std::unique_ptr<Platform> given = host_devices(1))
+      : platform(std::move(given)),
+        data(*platform, batch_shape(model, {0, batch}), 1, Distribution::kUniform),
         input(device.allocate(data.inputs().size_bytes())),
         targets(device.allocate(data.targets().size_bytes())),
         gradients(make_arena(device, model.layout())),
@@ -64,7 +67,7 @@ struct Gpt2Run {
     return {model.shape(), std::move(parameters)};
   }
 
-  const std::unique_ptr<Platform> platform = host_devices(1);
+  const std::unique_ptr<Platform> platform;
   Device& device = platform->device(0);
   const SyntheticBatch data;
   const std::unique_ptr<Buffer> input;

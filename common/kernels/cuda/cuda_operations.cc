@@ -59,9 +59,9 @@ cudaError_t fill(cudaStream_t stream, const FillRandom& op) {
 
 template <class In, class Out>
 cudaError_t convert(cudaStream_t stream, const Convert& op) {
-  return for_each(
-      stream, op.in.size(),
-      ConvertElements<In, Out>{as<In>(op.in.data()), as<Out>(op.out.data()), op.divisor});
+  return for_each(stream, op.out.size(),
+                  ConvertElements<In, Out>{as<In>(op.in.data()), as<Out>(op.out.data()), op.divisor,
+                                           op.columns, op.padding});
 }
 
 // In as few launches as hold all tensors; `addresses` gives a tensor's.
@@ -106,9 +106,22 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardInpu
   return cudaSuccess;
 }
 
+// Of a padded dy, the columns in whole packs are a product of their own, which may read them so:
+// the gradient has no room for padding.
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardWeight& op) {
-  const Epilogue epilogue = products_.enqueue(
-      stream, plan_of(op), {op.x.data(), op.dy.data(), op.dweight.data(), data_or_null(op.dbias)});
+  constexpr std::int64_t kPackOfColumns = 8;
+  ProductPlan plan = plan_of(op);
+  const std::int64_t columns = op.shape.out;
+  const std::int64_t packed = op.padding > 0 ? columns - columns % kPackOfColumns : 0;
+  const auto take = [&](std::int64_t first, std::int64_t count) {
+    plan.b.rows = plan.d.columns = count;
+    return products_.enqueue(stream, plan,
+                             {op.x.data(), op.dy.data() + first * size_of(op.dy.dtype()),
+                              op.dweight.data() + first * op.shape.in, data_or_null(op.dbias)});
+  };
+  if (packed > 0) take(0, packed);
+  if (packed == columns) return cudaSuccess;
+  const Epilogue epilogue = take(packed, columns - packed);
   return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(stream, op);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "common/base/half.h"
 #include "common/kernels/cuda/device_code.h"
@@ -142,24 +143,50 @@ struct MseBackwardElements {
   }
 };
 
-// Rounds twice where there is a divisor: Convert in operations.h says why.
+// Rounds twice where there is a divisor: Convert in operations.h says why. Elements are those of
+// `out`; of padded rows only that is taken in packs, as rows of fp32 start anywhere.
 template <class In, class Out>
 struct ConvertElements {
   const In* in;
   Out* out;
   float divisor;
+  std::int64_t columns = 0;
+  std::int64_t padding = 0;
 
-  [[nodiscard]] bool packed() const { return are_packed(in, out); }
+  static constexpr bool kNarrows = std::is_same_v<In, float>;
+
+  [[nodiscard]] bool packed() const {
+    if (padding == 0) return are_packed(in, out);
+    return are_packed(out) && (kNarrows ? (columns + padding) % kPack == 0 : columns >= kPack);
+  }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<In, width> values = load<width>(in + i);
+    const Pack<In, width> values = padding == 0 ? load<width>(in + i) : of_rows<width>(i);
     Pack<Out, width> results;
     for (int j = 0; j < width; ++j) {
       results[j] = Out(static_cast<float>(values[j]));
       if (divisor != 1) results[j] = Out(static_cast<float>(results[j]) / divisor);
     }
     store(out + i, results);
+  }
+
+ private:
+  // A pack of wide elements may reach into the next row, one of narrow elements into the padding.
+  template <int width>
+  TANDEM_DEVICE Pack<In, width> of_rows(std::int64_t i) const {
+    const std::int64_t row = i / (kNarrows ? columns + padding : columns);
+    const In* const from = in + i + (kNarrows ? -row : row) * padding;
+    const std::int64_t left = (row + 1) * columns + (kNarrows ? row * padding : 0) - i;
+    Pack<In, width> values;
+    for (int j = 0; j < width; ++j) {
+      if (kNarrows) {
+        values[j] = j < left ? from[j] : In(0.0F);
+      } else {
+        values[j] = from[j < left ? j : j + padding];
+      }
+    }
+    return values;
   }
 };
 

@@ -76,10 +76,12 @@ ProductPlan plan_of(const LinearBackwardInput& op) {
 ProductPlan plan_of(const LinearBackwardWeight& op) {
   const auto& [batch, in, out] = op.shape;
   const DType type = op.x.dtype();
+  StoredMatrix dy = read_as_transposed(as_it_lies(batch, out, type));
+  if (op.padding > 0) dy.stride = out + op.padding;
   return {.product = Product::kBackwardWeight,
           .shape = op.shape,
           .a = as_it_lies(batch, in, type),
-          .b = read_as_transposed(as_it_lies(batch, out, type)),
+          .b = dy,
           .d = as_it_lies(out, in, DType::kFloat32),
           .epilogue = op.dbias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BGRADB};
 }

@@ -8,6 +8,7 @@
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/basic_operations.h"
 #include "common/kernels/host/loops.h"
+#include "common/kernels/host/naive.h"
 #include "common/kernels/host/vector_math.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
@@ -223,6 +224,7 @@ void run_widening(const Convert& op) {
 }  // namespace
 
 void run(const Convert& op) {
+  if (op.padding > 0) return naive(op);  // GPUs have it
   const bool narrows = op.in.dtype() == DType::kFloat32;
   switch (narrows ? op.out.dtype() : op.in.dtype()) {
     case DType::kBFloat16:

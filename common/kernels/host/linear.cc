@@ -36,6 +36,7 @@ struct ProductKey {
   DType type = DType::kFloat32;  // type of all operands but the gradients of parameters
   Activation activation = Activation::kNone;
   Bias bias = Bias::kNone;
+  std::int64_t padding = 0;  // behind rows of dy
 
   auto operator<=>(const ProductKey&) const = default;
 };
@@ -142,7 +143,8 @@ PreparedProduct make_backward_weight(const dnnl::engine& engine, const ProductKe
   const memory::desc x = matrix(key.type, s.batch, s.in);
   const memory::desc dweight = matrix(DType::kFloat32, s.out, s.in);
   const memory::desc dbias = present(key, vector(DType::kFloat32, s.out));
-  const memory::desc dy = matrix(key.type, s.batch, s.out);
+  const memory::dims strides{s.out + key.padding, 1};
+  const memory::desc dy({s.batch, s.out}, library_type(key.type), strides);
   using Primitive = dnnl::inner_product_backward_weights;
   const auto description =
       describe_backward<Primitive>(engine, forward_description(engine, key), x, dweight, dbias, dy);
@@ -206,7 +208,7 @@ PreparedWork LinearProducts::prepare(const LinearBackwardInput& op) {
 
 PreparedWork LinearProducts::prepare(const LinearBackwardWeight& op) {
   return library_->work(ProductKey{Product::kBackwardWeight, op.shape, op.x.dtype(),
-                                   Activation::kNone, bias_of(op.dbias)},
+                                   Activation::kNone, bias_of(op.dbias), op.padding},
                         std::array{Operand{DNNL_ARG_SRC, library_address(op.x)},
                                    Operand{DNNL_ARG_DIFF_DST, library_address(op.dy)},
                                    Operand{DNNL_ARG_DIFF_WEIGHTS, op.dweight.data()},

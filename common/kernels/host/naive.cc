@@ -75,8 +75,11 @@ void naive(const LinearBackwardInput& op) {
 }
 
 void naive(const LinearBackwardWeight& op) {
-  naive_loops::linear_backward_weight(op.shape, widened(op.x).data(), widened(op.dy).data(),
-                                      op.dweight.data(), tandem::data_or_null(op.dbias));
+  const LinearShape shape{op.shape.batch, op.shape.in, op.shape.out + op.padding};
+  std::vector<float> dweight(static_cast<std::size_t>(shape.out * shape.in));
+  naive_loops::linear_backward_weight(shape, widened(op.x).data(), widened(op.dy).data(),
+                                      dweight.data(), tandem::data_or_null(op.dbias));
+  std::copy_n(dweight.begin(), op.dweight.size(), op.dweight.data());
 }
 
 void naive(const ReluBackward& op) {
@@ -172,10 +175,18 @@ void naive(const Subtract& op) {
   }
 }
 
+// i counts the narrow tensor, rows of which have padding.
 void naive(const Convert& op) {
-  for (std::int64_t i = 0; i < op.in.size(); ++i) {
-    set_element(op.out, i, element(op.in, i));
-    set_element(op.out, i, element(op.out, i) / op.divisor);
+  const bool narrows = op.in.dtype() == DType::kFloat32;
+  const std::int64_t count = narrows ? op.out.size() : op.in.size();
+  const std::int64_t padded = op.padding > 0 ? op.columns + op.padding : count;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t wide = i - i / padded * op.padding;
+    const std::int64_t to = narrows ? i : wide;
+    const bool is_padding = i % padded >= padded - op.padding;
+    if (is_padding && !narrows) continue;
+    set_element(op.out, to, is_padding ? 0 : element(op.in, narrows ? wide : i));
+    set_element(op.out, to, element(op.out, to) / op.divisor);
   }
 }
 
