@@ -2,8 +2,7 @@
 //
 // The speed of one device's operations, each next to a bare operation where there is one; or with
 // --peak the speed of large matrix products, with which the FLOP/s of training steps are compared;
-// or with --step-of the speed of one step, next to the bare products of its shapes; or with
-// --parts-of the part of a step that lies outside operations.
+// or with --step-of the speed of one step, next to the bare products of its shapes.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -13,7 +12,6 @@
 #include "bench/kernels/measured_peaks.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
-#include "bench/kernels/step_parts.h"
 #include "bench/kernels/step_share.h"
 #include "bench/step/measured_peak.h"
 #include "common/base/error.h"
@@ -69,8 +67,6 @@ int run(const KernelOptions& options) {
     run_peak(options, *platform);
   } else if (!options.step_of.empty()) {
     run_step_share(options, *platform);
-  } else if (!options.parts_of.empty()) {
-    run_step_parts(options, *platform);
   } else {
     run_operations(options, *platform);
   }

@@ -24,19 +24,12 @@ void declare(CLI::App& app, KernelOptions& options, Flags& flags) {
          "a model: the FLOP/s of its step on one device, and of forward and backward alone, "
          "against the bare products of its shapes, in pairs; in place of the operations")
       ->type_name("MODEL");
-  app.add_option("--parts-of", options.parts_of,
-                 "a model: how much of its step on a host device lies in operations, and where the "
-                 "rest goes; in place of the operations")
-      ->type_name("MODEL");
-  app.add_option("--batch", options.batch, "of --step-of and --parts-of, which need it: such as 64")
+  app.add_option("--batch", options.batch, "of --step-of, which needs it: such as 64")
       ->type_name("SAMPLES");
-  app.add_option("--input", flags.input, "of --step-of and --parts-of: where the batch lies")
+  app.add_option("--input", flags.input, "of --step-of: where the batch lies")
       ->type_name("host|pageable|device")
       ->capture_default_str();
   app.add_option("--pairs", options.pairs, "of --step-of: pairs of step and products")
-      ->type_name("COUNT")
-      ->capture_default_str();
-  app.add_option("--steps", options.steps, "of --parts-of: steps that are timed")
       ->type_name("COUNT")
       ->capture_default_str();
   app.add_option("--precision", flags.precision,
@@ -48,38 +41,25 @@ void declare(CLI::App& app, KernelOptions& options, Flags& flags) {
       ->capture_default_str();
 }
 
-// Refuses options that belong to another run than the requested one.
-void check_owners(const CLI::App& app, const KernelOptions& options) {
-  const auto refuse = [&app](const char* flag, const char* owners) {
-    if (app.count(flag) == 0) return;
-    fail(ErrorKind::kUsage, "{} does nothing without {}: leave it out", flag, owners);
-  };
-  if (options.step_of.empty()) refuse("--pairs", "--step-of");
-  if (options.parts_of.empty()) refuse("--steps", "--parts-of");
-  if (!options.step_of.empty() || !options.parts_of.empty()) return;
-  for (const char* flag : {"--batch", "--input"}) refuse(flag, "--step-of or --parts-of");
-}
-
 void check(const CLI::App& app, const KernelOptions& options) {
-  check_owners(app, options);
-  const bool of_products = !options.step_of.empty();
-  const bool of_parts = !options.parts_of.empty();
-  if (int{options.peak} + int{of_products} + int{of_parts} > 1) {
-    fail(ErrorKind::kUsage, "--peak, --step-of and --parts-of are runs of their own: give one");
+  if (options.step_of.empty()) {
+    for (const char* flag : {"--pairs", "--batch", "--input"}) {
+      if (app.count(flag) == 0) continue;
+      fail(ErrorKind::kUsage, "{} does nothing without --step-of: leave it out", flag);
+    }
+    return;
   }
-  if (!of_products && !of_parts) return;
-  const char* const run = of_products ? "--step-of" : "--parts-of";
-  if (options.batch < 1) fail(ErrorKind::kUsage, "{} needs --batch, 1 sample or more", run);
+  if (options.peak) fail(ErrorKind::kUsage, "--peak and --step-of are runs of their own: give one");
+  if (options.batch < 1) fail(ErrorKind::kUsage, "--step-of needs --batch, 1 sample or more");
   if (options.pairs < 2) fail(ErrorKind::kUsage, "--pairs={}: use 2 or more", options.pairs);
-  if (options.steps < 1) fail(ErrorKind::kUsage, "--steps={}: use 1 or more", options.steps);
 }
 
 }  // namespace
 
 std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* argv) {
   CLI::App app(
-      "Times the operations of one device, or with --peak its largest matrix products, with "
-      "--step-of a step against its bare products, or with --parts-of what a step is made of.",
+      "Times the operations of one device, or with --peak its largest matrix products, or with "
+      "--step-of a step against its bare products.",
       "kernel_bench");
   KernelOptions options;
   Flags flags;
@@ -88,8 +68,8 @@ std::optional<KernelOptions> parse_kernel_options(int argc, const char* const* a
       "Examples:\n"
       "  kernel_bench --benchmark_filter=linear_forward\n"
       "  kernel_bench --step-of=gpt2-nano --batch=16\n"
-      "Of Google Benchmark's flags all, but with --peak, --step-of and --parts-of only those that "
-      "say where output goes.\n"
+      "Of Google Benchmark's flags all, but with --peak and --step-of only those that say where "
+      "output goes.\n"
       "Exit status: 0 measured, 1 failed, 2 wrong usage.");
   if (!parse_with_benchmark_flags(app, argc, argv, options.benchmark_flags)) return std::nullopt;
   check(app, options);

@@ -21,11 +21,9 @@ struct KernelOptions {
   bool peak = false;                     // measures peaks instead of operations
   std::optional<Precision> precision{};  // none: with `peak` all that the device has, else fp32
   std::string step_of{};   // model whose step is compared with bare products, instead of operations
-  std::string parts_of{};  // model whose step is divided into parts, instead of operations
   std::int64_t batch = 0;  // samples of the model's step
   InputPlace input = InputPlace::kHost;  // place of the step's input
   int pairs = 100;                       // pairs of the step and its products
-  int steps = 50;                        // steps whose parts are summed
   BackendChoice backend = BackendChoice::kAuto;
   std::vector<std::string> benchmark_flags{};  // --benchmark_..., for Google Benchmark
 };

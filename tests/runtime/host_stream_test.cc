@@ -146,27 +146,6 @@ TEST(ScopedBindingTest, RestoresWhatWasBefore) {
   EXPECT_EQ(allowed_cores(), before);
 }
 
-// By the worker's own clock, in stream order.
-TEST_F(HostStreamTest, Account_HasWhatOperationsTookOfTheProcessor) {
-  const auto work = [] {
-    const Nanoseconds until = thread_time() + milliseconds(5);
-    while (thread_time() < until) {
-    }
-  };
-  host_.enqueue({"before", {}, work});
-  host_.open_account();
-  host_.enqueue({"work", {}, work});
-  host_.delay(milliseconds(1));
-  host_.enqueue({"work", {}, work});
-  const WorkAccount account = host_.close_account();
-  host_.enqueue({"after", {}, work});
-  ASSERT_EQ(account.operations.size(), 2U);
-  EXPECT_EQ(account.operations.at("work").count, 2);
-  EXPECT_GE(account.operations.at("work").time, milliseconds(10));
-  EXPECT_GE(account.worker,
-            account.operations.at("work").time + account.operations.at("delay").time);
-}
-
 TEST_F(HostStreamTest, Log_HasEachTaskFromItsOpeningOn) {
   host_.delay(milliseconds(1));
   host_.open_log();
@@ -187,12 +166,6 @@ TEST_F(HostStreamTest, Log_HasEachTaskFromItsOpeningOn) {
   EXPECT_LE(log.after(2), log.before(2));
   EXPECT_LE(log.before(2), log.after(3));
   EXPECT_GE(log.after(5) - log.after(4), milliseconds(2));
-}
-
-TEST_F(HostStreamTest, Account_OfFailedWork_IsItsError) {
-  host_.open_account();
-  host_.enqueue({"boom", {}, [] { throw Error(ErrorKind::kFailure, "boom"); }});
-  EXPECT_THROW(static_cast<void>(host_.close_account()), Error);
 }
 
 }  // namespace

@@ -78,33 +78,11 @@ void HostStream::run(Operation& operation, TimePoint enqueued) {
   start_late();
   for (const Access& access : operation.accesses) report_access(access);
   try {
-    run_body(operation);
+    operation.body();
   } catch (...) {
     failure_ = failure_of(operation.name);
   }
   if (link()) end_.at = Clock::now();
-}
-
-void HostStream::run_body(Operation& operation) {
-  if (!account_) return operation.body();
-  const Nanoseconds start = thread_time();
-  operation.body();
-  account_->add(operation.name, thread_time() - start);
-}
-
-void HostStream::open_account() {
-  push([this] { account_.emplace().worker = -thread_time(); });
-}
-
-WorkAccount HostStream::close_account() {
-  WorkAccount account;
-  push([this, &account] {
-    if (!account_) return;
-    account_->worker += thread_time();
-    account = *std::exchange(account_, std::nullopt);
-  });
-  synchronize();
-  return account;
 }
 
 void HostStream::open_log() {

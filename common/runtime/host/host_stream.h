@@ -87,11 +87,6 @@ class HostStream final : public Stream {
   // synchronize() sleep to this time. Consecutive modelled durations start at modelled ends.
   void enqueue_due(std::function<TimePoint(TimePoint ready)> end_of);
 
-  // From here on in stream order the worker keeps an account of its operations, until
-  // close_account(), which waits for all work before it, as synchronize() does.
-  void open_account();
-  [[nodiscard]] WorkAccount close_account();
-
   // Opens and closes a log of the times at which the worker began and ended each task queued after
   // this call; only where there is no link. Tasks between pause_log() and resume_log(), which are
   // logged tasks themselves, are left out, since some tasks are shorter than a reading of the
@@ -117,7 +112,6 @@ class HostStream final : public Stream {
   }
   void work();  // the worker's loop
   void run(Operation& operation, TimePoint enqueued);
-  void run_body(Operation& operation);
   void run(const Transfer& transfer, TimePoint enqueued);
   void sleep_to(TimePoint time);
   // A reading of the clock takes as long as the shortest tasks: one reading is both a task's end
@@ -152,7 +146,6 @@ class HostStream final : public Stream {
   // The end of the work so far: kept always with a link, else where a duration is modelled.
   ModelledTime end_;
   std::mt19937_64 delays_;
-  std::optional<WorkAccount> account_;  // while an account is open
   std::optional<TaskLog> log_;          // while a log is open
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not
