@@ -16,6 +16,7 @@ namespace tandem::reports {
 inline constexpr const char* kQuickSample = TANDEM_COMMITTED_ROOT "/reports/samples/quick-2-cores";
 inline constexpr const char* kLadderSample =
     TANDEM_COMMITTED_ROOT "/reports/samples/explain-2-cores";
+inline constexpr const char* kProofSample = TANDEM_COMMITTED_ROOT "/reports/samples/one-h100";
 inline constexpr const char* kPretendedSample =
     TANDEM_COMMITTED_ROOT "/reports/samples/pretended-resnet50";
 // A small sweep of a small model, and on it `tandem explain`, whose explain.md lies beside it.

@@ -91,6 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Committed{kQuickSample, "report.md", to_markdown},
                     Committed{kQuickSample, "cells.csv", cells_csv},
                     Committed{kQuickSample, "comparisons.csv", comparisons_csv},
+                    Committed{kProofSample, "report.md", to_markdown},
+                    Committed{kProofSample, "cells.csv", cells_csv},
                     Committed{kPretendedSample, "report.md", to_markdown},
                     Committed{kPretendedSample, "cells.csv", cells_csv},
                     Committed{kPretendedSample, "comparisons.csv", comparisons_csv},
