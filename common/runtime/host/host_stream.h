@@ -146,7 +146,7 @@ class HostStream final : public Stream {
   // The end of the work so far: kept always with a link, else where a duration is modelled.
   ModelledTime end_;
   std::mt19937_64 delays_;
-  std::optional<TaskLog> log_;          // while a log is open
+  std::optional<TaskLog> log_;  // while a log is open
 
   std::latch prepared_{1};  // the worker is bound, or failure_ says why not
 
