@@ -6,13 +6,13 @@
 # `programs`, `backend`, `gpus` set.
 
 declare_rows() {
-  local test model=mlp-base all=$gpus shared=--oversubscribe fp32='' tax_batch=4096
+  local test precision other_precisions='tf32 bf16' model=mlp-base all=$gpus shared=--oversubscribe fp32='' tax_batch=4096
   local gpt2='--model=gpt2-124m --batch=8 --precision=bf16' resnet='--model=resnet50 --batch=128 --precision=bf16'
   local mlp='--model=mlp-base --batch=512' torch_on=--backend=$backend calibrated='gpt2-124m --calibrate-batches=4,8 --precision=bf16'
   # In tf32, cuDNN's default, a whole tensor may be off by an eighth: fp32 shows a mistake of a thousandth.
   if [ "$backend" = host ]; then
     model=mlp-tiny tax_batch=64 gpt2='--model=gpt2-nano --batch=8' resnet='--model=resnet-tiny --batch=8' mlp='--model=mlp-tiny --batch=64'
-    calibrated='mlp-tiny --calibrate-batches=16,32'
+    calibrated='mlp-tiny --calibrate-batches=16,32' other_precisions=bf16
   else
     shared+=' --gpus=0' fp32=--conv-fp32=on
   fi
@@ -67,6 +67,11 @@ declare_rows() {
     row numbers-resnet device,model:resnet-tiny 3 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32 --verify
     row nccl-ddp gpu 5 60 "$nccl numbers as single" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --verify
     row graph-ddp gpu 5 60 "$nccl replayed as a CUDA graph" over_nccl ranks $all step_bench $each --strategy=ddp --comm=nccl --cuda-graph=on --verify
+    # What the minutes on one GPU may not hold: again.sh of tools/gpu_node takes such rows in a second try.
+    row torch-resnet-first torch,quiet 36 90 "PyTorch's ways to run ResNet, channels first" torch_ways $torch_on $resnet
+    for precision in $other_precisions; do
+      row torch-mlp-$precision torch,quiet 28 60 "PyTorch's ways to run an MLP in $precision" torch_ways $torch_on $mlp --precision=$precision
+    done
     row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=1 --warmup-time=1ms
     row memcheck gpu,tool:compute-sanitizer 25 90 'dp, two devices on a GPU: no wrong access by own kernels' sanitizer memcheck program step_bench $two --strategy=dp --verify
     row racecheck gpu,tool:compute-sanitizer 25 90 'a tiny model: no race in shared memory of own kernels' sanitizer racecheck program step_bench $tiny --verify
