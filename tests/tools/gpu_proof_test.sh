@@ -261,7 +261,7 @@ case_killed() {
     [ $tries -lt 300 ] || die "the row that hangs did not start"
     sleep 0.1
   done
-  pkill -KILL -f "$folder/result|--out result" || die "nothing was killed"
+  kill -KILL -- -$pid || die "nothing was killed"
   wait $pid 2>/dev/null
   pkill -KILL -f "$folder/built/bin/kernel_bench"
   is device passed
@@ -309,8 +309,10 @@ case_hidden() {
 case_full_disk() {
   make_stand_ins
   mkdir result
-  unshare --mount true 2>/dev/null || { echo "no mounts here"; exit 77; }
-  unshare --mount bash -c 'mount -t tmpfs -o size=64k tmpfs result && exec "$@"' bash bash -c \
+  local propagation=private
+  unshare --mount --propagation private true 2>/dev/null || propagation=unchanged  # within a chroot
+  unshare --mount --propagation $propagation true 2>/dev/null || { echo "no mounts here"; exit 77; }
+  unshare --mount --propagation $propagation bash -c 'mount -t tmpfs -o size=64k tmpfs result && exec "$@"' bash bash -c \
     'head -c 49152 /dev/zero >result/filler; "$@"' bash "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,numbers-dp >out 2>err
   [ $? = 1 ] || die "did not end with 1"
   grep -q '^device ' out || die "no row is told"

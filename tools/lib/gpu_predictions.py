@@ -232,8 +232,13 @@ def compare(options):
     return 0 if inside == len(errors) else 3
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}; see --help\n")
+
+
 def parsed():
-    parser = argparse.ArgumentParser(prog="gpu_predictions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = Parser(prog="gpu_predictions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="write|compare")
     writing = verbs.add_parser("write", allow_abbrev=False)
     writing.add_argument("programs", type=pathlib.Path)
