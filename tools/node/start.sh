@@ -112,5 +112,5 @@ done
 wait "$proof" || status=$?
 proof=
 save || note 'the last state could not be saved: is the disk of --out full?'
-say "ended with $status after $SECONDS s; $out has $(echo "${out:?}"/* | sed "s|$out/||g")"
+say "ended with $status after $SECONDS s; $out has $(cd "$out" && shopt -s nullglob && files=(*) && echo "${files[*]:-nothing}")"
 exit "$status"
