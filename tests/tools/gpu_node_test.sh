@@ -34,6 +34,7 @@ check_files() {
 case_whole() {
   make_packed
   expect 0 started --rows device,numbers-dp,steps,torch-mlp
+  grep -qx "report: $folder/result/report.html" out || die "names a folder that is gone"
   grep -q "^start: ended with 0 after [0-9]* s; .*/result has .*table.txt" out || die "does not say what there is"
   check_files
   is steps passed '[0-9]+ launches measured'
@@ -99,6 +100,8 @@ case_again() {
   [ "$(grep -c ' passed ' result/table.txt)" = 2 ] || die "not the two rows: $(cat result/table.txt)"
   expect 2 bash node/again.sh
   one_line 'it needs rows'
+  expect 2 bash node/again.sh device --rows steps
+  one_line 'the rows come first, once: leave --rows out'
   expect 2 bash node/again.sh --out other
   one_line "'--out' stands where rows have to"
 }
@@ -110,6 +113,17 @@ case_empty_devices() {
   grep -q 'CUDA_VISIBLE_DEVICES was set and empty, which hides every GPU: it is unset here' result/notes.txt || die "no note"
 }
 
+# What is saved lasts where a later save finds no room, and the end says so.
+case_full_out() {
+  make_packed
+  mkdir result
+  unshare --mount --propagation unchanged true 2>/dev/null || { echo "no mounts here"; exit 77; }
+  unshare --mount bash -c 'mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size=12k tmpfs result && bash node/start.sh --out result --rows device,steps; code=$?; ls -A result >left; exit $code' >out 2>err
+  [ $? = 1 ] || die "did not end with 1"
+  grep -q 'start: saving in .*/result: not everything could be written; is the disk full? Free some, or give another --out' out || die "does not say that the disk is full"
+  grep -qx table.txt left || die "the table is not there: $(cat left)"
+}
+
 # df says what is free.
 df_says() { printf '#!/bin/bash\nprintf "Filesystem 1M-blocks Used Available Capacity Mounted\\nx 1 1 %%s 1%%%% /\\n" "$(case $* in *%s) echo 9000 ;; *) echo 5 ;; esac)"\n' "$1" >path/df; chmod +x path/df; }
 
@@ -117,11 +131,11 @@ case_full_disk() {
   make_packed
   df_says nowhere
   expect 1 started --rows device
-  one_line 'no disk here has 700 MiB free (tried .*); free some, or set TMPDIR'
+  one_line 'no disk here has 700 MiB free (tried .*); free some, or set TMPDIR to a disk with room'
   df_says /dev/shm
   expect 0 started --rows device
   is device passed
-  grep -q 'has no room: working in /dev/shm' result/notes.txt || die "does not say where it works"
+  grep -q 'cannot be used or has no room: working in /dev/shm' result/notes.txt || die "does not say where it works"
 }
 
 case_bad_input() {
@@ -138,7 +152,7 @@ case_bad_input() {
   head -c 100 node/tandem.tar.xz >cut && mv cut node/tandem.tar.xz
   rm -rf result
   expect 1 started
-  grep -q 'cannot be unpacked into .*: is the disk full, or the file cut off?' err || die "does not say why"
+  one_line 'cannot be unpacked into .*: the file is cut off, or the disk is full; copy it again, or free some room'
   rm node/tandem.tar.xz
   expect 1 started
   one_line 'tandem.tar.xz is not there; keep it beside this script'

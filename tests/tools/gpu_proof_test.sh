@@ -10,13 +10,13 @@ source "$(dirname "$0")/cases.sh"
 source "$(dirname "$0")/proof_stand_ins.sh"
 proof=$tools/gpu_proof
 
-# python-without-torch is no program: rows of PyTorch are not run, and sweeps go on without it.
+# python-without-torch answers nothing: rows of PyTorch are not run, and sweeps go on without it.
 proved() { "$proof" --programs built --out result --python python-without-torch "$@"; }
 proved_with_torch() { "$proof" --programs built --out result --python python-with-torch "$@"; }
 
 case_no_gpu() {
   compgen -G '/dev/nvidia[0-9]*' && { echo "there is a GPU here"; exit 77; }
-  expect 0 "$proof" --programs "$build" --out result
+  expect 3 "$proof" --programs "$build" --out result
   is device 'not run' 'no GPU$'
   is cuda_contract_test 'not run' 'no GPU$'
   is corners 'not run' 'no GPU$'
@@ -39,7 +39,7 @@ case_one_gpu() {
   is torch-gpt2 'not run' 'python-without-torch has no torch that loads: '
   is marks passed 'phases=off .*; at least 0.9901 is asked for'
   is trace passed '2 kernels$'
-  is steps passed '[0-9]+ launches measured'
+  is steps passed "[0-9]+ launches measured, none of PyTorch's: python-without-torch has no torch that loads"
   for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp graph graph-ddp graph-steps dp-doubled peak calibrate counters precisions; do
     is $row passed
   done
@@ -196,7 +196,7 @@ case_gate() {
 
 case_skipping() {
   make_stand_ins
-  FAKE_PROOF="cuda_contract_test=skips compute-sanitizer=unsupported" expect 0 proved --gpus 1 --rows cuda_contract_test,memcheck
+  FAKE_PROOF="cuda_contract_test=skips compute-sanitizer=unsupported" expect 3 proved --gpus 1 --rows cuda_contract_test,memcheck
   is cuda_contract_test 'not run' 'all skipped: nothing to be seen'
   is memcheck 'not run' 'device not supported'
   rm -r result
@@ -298,7 +298,7 @@ case_hidden() {
   make_stand_ins
   printf '#!/bin/sh\necho "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)"\n' >path/nvidia-smi
   chmod +x path/nvidia-smi
-  CUDA_VISIBLE_DEVICES='' expect 0 proved --rows device,steps
+  CUDA_VISIBLE_DEVICES='' expect 3 proved --rows device,steps
   is device 'not run' "CUDA_VISIBLE_DEVICES='' hides every GPU: unset it"
   rm -r result
   CUDA_VISIBLE_DEVICES=0 expect 0 proved --rows device
@@ -344,6 +344,8 @@ case_bad_input() {
   one_line "'--frobnicate'"
   expect 2 proved --rows steps,nosuch
   one_line "'nosuch' is no row; there are device"
+  expect 2 "$proof" --programs built --out result --python nosuch
+  one_line "there is no program 'nosuch'; name a python3 with torch, or leave it out"
   expect 2 proved --gpus many
   one_line "'many' is no whole number"
   expect 2 proved --minutes

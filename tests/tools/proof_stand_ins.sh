@@ -29,6 +29,8 @@ SH
   cp "$stand_in" toolkit/bin/ncu
   cp "$stand_in" path/mpirun
   cp "$stand_in" path/python-with-torch
+  printf '#!/bin/sh\nexit 1\n' >path/python-without-torch
+  chmod +x path/python-without-torch
   export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
 }
 

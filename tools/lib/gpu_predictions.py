@@ -234,7 +234,7 @@ def compare(options):
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"{self.prog}: {message}; see --help\n")
+        self.exit(2, f"{self.prog.replace('gpu_predictions compare', 'gpu_node compare')}: {message}; see --help\n")
 
 
 def parsed():
@@ -262,7 +262,7 @@ def main():
         words, status = error, 1
     except KeyboardInterrupt:
         return 130
-    print(f"gpu_predictions: {words}", file=sys.stderr)
+    print(f"{'gpu_node compare' if options.verb == 'compare' else 'gpu_predictions'}: {words}", file=sys.stderr)
     return status
 
 

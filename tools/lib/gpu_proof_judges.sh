@@ -53,6 +53,7 @@ judge_sweep() {
     state=failed detail='no launch was measured'
   elif [ "$state" = passed ]; then
     detail="$measured launches measured"
+    if [ -n "$lacks_torch" ]; then detail+=", none of PyTorch's: $lacks_torch"; fi
     if [ "${skipped:-0}" != 0 ]; then detail+=", $skipped skipped: the report says why"; fi
   fi
 }

@@ -25,7 +25,7 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words='' kernels_of='' is_measuring=''
+command=() judge='' bar='' bar_words='' kernels_of='' is_measuring='' lacks_torch=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -99,7 +99,7 @@ whole_figures=()  # files of rows whose program ended well: others may be cut of
 child='' stopped='' cut_short='' row_name=
 run_row() {
   local index=$1 log limit status=0 start=$SECONDS
-  row_name=${row_names[index]} is_measuring=
+  row_name=${row_names[index]} is_measuring='' lacks_torch=''
   log=$out/logs/$row_name.log
   limit=$(within "${row_limits[index]}")
   eval "${row_commands[index]}"
@@ -174,7 +174,7 @@ prove() {
   cat "$out/table.txt"
   if [ -n "$stopped" ]; then exit 130; fi
   if [ "$(count_of failed)" != 0 ]; then exit 1; fi
-  if [ -n "$cut_short" ] || [ "$(count_of 'not resolved')" != 0 ]; then exit 3; fi
+  if [ -n "$cut_short" ] || [ "$(count_of 'not resolved')" != 0 ] || [ "$(count_of passed)" = 0 ]; then exit 3; fi
   exit 0
 }
 

@@ -8,7 +8,7 @@
 beside_torch() {
   local with=off
   await_torch
-  if [[ $torch_answer = torch-* ]]; then with=$python; fi
+  if [[ $torch_answer = torch-* ]]; then with=$python; else lacks_torch=$torch_answer; fi
   "$@" "--with-torch=$with"
 }
 # torch_ways OPTION...: PyTorch's own ways to take a step, one after the other in one process.
@@ -36,7 +36,7 @@ await_torch() {
   case $torch_answer in
     torch-*) ;;
     unfit:*) torch_answer=${torch_answer#unfit: } ;;
-    *) torch_answer="$python has no torch that loads: $(tail -n 1 "$out/logs/torch-errors.txt")" ;;
+    *) torch_answer="$python has no torch that loads: $(tail -n 1 "$out/logs/torch-errors.txt" | sed 's/^timeout: //')" ;;
   esac
 }
 

@@ -23,7 +23,7 @@ out=$here/out minutes=9 options=()
 while [ $# -gt 0 ]; do
   case $1 in
     --out | --minutes) [ $# -ge 2 ] || die 2 "$1 needs a value"; set -- "$1=$2" "${@:3}" ;;
-    --out=*) out=${1#*=}; shift ;;
+    --out=*) out=${1#*=}; [ -n "$out" ] || die 2 "--out needs a folder"; shift ;;
     --minutes=*) minutes=${1#*=}; shift ;;
     -h | --help) sed -n '3,/^[^#]/{s/^# \{0,1\}//p;}' "$0"; exit 0 ;;
     *) options+=("$1"); shift ;;
@@ -34,9 +34,9 @@ if [[ $minutes == *.* ]]; then limit=$((${minutes%.*} * 60 + ${minutes#*.} * 6))
 { mkdir -p "$out" && [ -w "$out" ]; } 2>/dev/null || die 1 "--out: '$out' cannot be written; choose another folder"
 out=$(cd "$out" && pwd -P)
 [ ! -e "$out/table.txt" ] || die 2 "--out: '$out' holds an earlier proof; choose another folder"
-[ -r "$archive" ] || die 1 "$archive is not there; keep it beside this script"
+[ -f "$archive" ] || die 1 "$archive is not there; keep it beside this script"
 
-note() { say "$1"; printf '%s\n' "$1" >>"$out/notes.txt" || true; }
+note() { say "$1"; { printf '%s\n' "$1" >>"$out/notes.txt"; } 2>/dev/null || true; }
 
 # An empty list hides every GPU; whoever starts this wants them seen.
 if [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && [ -z "$CUDA_VISIBLE_DEVICES" ]; then
@@ -50,11 +50,11 @@ make_work() {
   for place in "${TMPDIR:-/tmp}" /tmp /var/tmp "$out" /dev/shm; do
     free=$(df -Pm "$place" 2>/dev/null | tail -n 1 | tr -s ' ' | cut -d ' ' -f 4) || continue
     if [[ $free =~ ^[0-9]+$ ]] && [ "$free" -ge "$least_mib" ] && work=$(mktemp -d "$place/tandem-proof.XXXXXX" 2>/dev/null); then
-      [ "$place" = "${TMPDIR:-/tmp}" ] || note "${TMPDIR:-/tmp} has no room: working in $place"
+      [ "$place" = "${TMPDIR:-/tmp}" ] || note "${TMPDIR:-/tmp} cannot be used or has no room: working in $place"
       return 0
     fi
   done
-  die 1 "no disk here has $least_mib MiB free (tried ${TMPDIR:-/tmp}, /tmp, /var/tmp, $out, /dev/shm); free some, or set TMPDIR"
+  die 1 "no disk here has $least_mib MiB free (tried ${TMPDIR:-/tmp}, /tmp, /var/tmp, $out, /dev/shm); free some, or set TMPDIR to a disk with room"
 }
 
 unpack() {
@@ -65,17 +65,19 @@ unpack() {
   fi
 }
 
-# What there is so far; each file in one piece or not at all.
+# What there is so far; each file in one piece, or as it was before. Fails where one could not be written.
 save() {
-  local file
+  local file status=0
   for file in table.txt log.txt results.json results-to-send.json report.html; do
-    if [ -s "$work/proof/$file" ]; then cp "$work/proof/$file" "$out/.part" && mv "$out/.part" "$out/$file"; fi
+    [ -s "$work/proof/$file" ] || continue
+    if sed "$lasting" "$work/proof/$file" >"$out/.part" && mv "$out/.part" "$out/$file"; then :; else status=1; fi
   done
   if [ -d "$work/proof" ]; then
-    # A file may grow while it is packed, which is no loss.
-    tar -C "$work" --exclude=proof/inductor -czf "$out/.part" proof 2>/dev/null || true
-    mv "$out/.part" "$out/all.tar.gz"
+    # A file may grow while it is packed (tar's status 1), which is no loss.
+    if { tar -C "$work" --exclude=proof/inductor -cf - proof || [ $? = 1 ]; } | gzip >"$out/.part" && mv "$out/.part" "$out/all.tar.gz"; then :; else status=1; fi
   fi
+  rm -f "$out/.part"
+  return $status
 } 2>/dev/null
 
 proof='' status=0
@@ -90,15 +92,17 @@ leave() {
 }
 
 make_work
+# What is named in the work folder lasts in --out.
+lasting="s|$work/proof/\(report.html\|results-to-send.json\)|$out/\1|; s|in $work/proof/figures|in $out/all.tar.gz: proof/figures|; s|$work/proof|$out|"
 trap leave EXIT
-trap 'stop TERM' INT TERM HUP
-unpack || die 1 "$archive cannot be unpacked into $work: is the disk full, or the file cut off?"
+trap 'if [ -n "$proof" ]; then stop TERM; else exit 143; fi' INT TERM HUP
+unpack 2>/dev/null || die 1 "$archive cannot be unpacked into $work: the file is cut off, or the disk is full; copy it again, or free some room"
 starter=$(echo "$work"/tandem-*/gpu_proof)
 [ -x "$starter" ] || die 1 "$archive has no gpu_proof; pack it again with tools/gpu_node pack"
 # The last report and the last copy take some seconds.
 tenths=$(((limit - SECONDS - 12) / 6))
 [ "$tenths" -gt 0 ] || die 1 "unpacking took $SECONDS s, and $minutes minutes leave no time for a row"
-"$starter" --out "$work/proof" --minutes "$((tenths / 10)).$((tenths % 10))" "${options[@]}" </dev/null &
+"$starter" --out "$work/proof" --minutes "$((tenths / 10)).$((tenths % 10))" "${options[@]}" </dev/null > >(sed -u "$lasting") &
 proof=$!
 saved=$SECONDS
 while kill -0 "$proof" 2>/dev/null; do
@@ -111,6 +115,9 @@ while kill -0 "$proof" 2>/dev/null; do
 done
 wait "$proof" || status=$?
 proof=
-save || note 'the last state could not be saved: is the disk of --out full?'
+if ! save; then
+  note "saving in $out: not everything could be written; is the disk full? Free some, or give another --out"
+  [ "$status" != 0 ] || status=1
+fi
 say "ended with $status after $SECONDS s; $out has $(cd "$out" && shopt -s nullglob && files=(*) && echo "${files[*]:-nothing}")"
 exit "$status"
