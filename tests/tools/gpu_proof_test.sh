@@ -211,7 +211,7 @@ case_absent() {
   make_stand_ins
   rm built/tests/bin/cuda_parity_test toolkit/bin/compute-sanitizer
   export CUDA_HOME=$folder/elsewhere
-  expect 0 proved --gpus 1 --rows cuda_parity_test,memcheck
+  expect 3 proved --gpus 1 --rows cuda_parity_test,memcheck
   is cuda_parity_test 'not run' 'no cuda_parity_test here'
   command -v compute-sanitizer >/dev/null || [ -n "$(echo /usr/local/cuda*/bin/compute-sanitizer*)" ] || is memcheck 'not run' 'no compute-sanitizer'
 }
