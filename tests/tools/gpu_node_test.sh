@@ -77,6 +77,27 @@ case_killed() {
   expect 0 "$tandem" report result/results.json --out=reported
 }
 
+# A row that ignores the end of its time is killed, and the table is there.
+case_deaf() {
+  make_packed
+  FAKE_PROOF="copy_bench=deaf" expect 3 started --minutes 0.4 --rows device,numbers-dp
+  check_files
+  is device 'not run' 'cut short'
+  if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
+}
+
+# Rows that hang until their own limits do not keep those behind them from being run.
+case_limits() {
+  make_packed
+  cp -r "$tools" tools
+  sed -i -E 's/^(    row (device|numbers-gpt2|graph|peak|trace) \S+) [0-9]+ [0-9]+ /\1 1 1 /' tools/lib/gpu_proof_rows.sh
+  printf '#!/bin/bash\nexec "%s" --programs "%s" --gpus 1 --python python-with-torch "$@"\n' "$folder/tools/gpu_proof" "$folder/built" >tandem-0/gpu_proof
+  tar -cf - tandem-0 | xz -0 >node/tandem.tar.xz
+  FAKE_PROOF="step_bench=hangs kernel_bench=hangs" expect 1 started --minutes 1 --rows device,numbers-gpt2,graph,peak,trace,cuda_contract_test
+  for row in numbers-gpt2 graph peak trace; do is $row failed 'no end within its limit of 1 s'; done
+  for row in device cuda_contract_test; do is $row passed; done
+}
+
 case_terminated() {
   make_packed
   FAKE_PROOF="kernel_bench=hangs" bash node/start.sh --out result --rows device,peak,numbers-dp >out 2>err &
@@ -117,8 +138,7 @@ case_empty_devices() {
 case_full_out() {
   make_packed
   mkdir result
-  unshare --mount --propagation unchanged true 2>/dev/null || { echo "no mounts here"; exit 77; }
-  unshare --mount bash -c 'mount --make-rprivate / 2>/dev/null; mount -t tmpfs -o size=12k tmpfs result && bash node/start.sh --out result --rows device,steps; code=$?; ls -A result >left; exit $code' >out 2>err
+  with_own_mounts bash -c 'mount -t tmpfs -o size=12k tmpfs result && bash node/start.sh --out result --rows device,steps; code=$?; ls -A result >left; exit $code' >out 2>err
   [ $? = 1 ] || die "did not end with 1"
   grep -q 'start: saving in .*/result: not everything could be written; is the disk full? Free some, or give another --out' out || die "does not say that the disk is full"
   grep -qx table.txt left || die "the table is not there: $(cat left)"
@@ -131,17 +151,17 @@ case_full_disk() {
   make_packed
   df_says nowhere
   expect 1 started --rows device
-  one_line 'no disk here has 700 MiB free (tried .*); free some, or set TMPDIR to a disk with room'
+  one_line 'no disk here has 700 MiB free and starts programs (tried .*); free some, or set TMPDIR to a disk with room'
   df_says /dev/shm
   expect 0 started --rows device
   is device passed
-  grep -q 'cannot be used or has no room: working in /dev/shm' result/notes.txt || die "does not say where it works"
+  grep -q 'has no room or starts no programs: working in /dev/shm' result/notes.txt || die "does not say where it works"
 }
 
 case_bad_input() {
   make_packed
   expect 2 started --minutes soon
-  one_line "'soon' is no number such as 9 or 8.5"
+  one_line "'soon' is no number from 0.1 to 99.9"
   expect 2 started --minutes
   one_line '--minutes needs a value'
   touch file

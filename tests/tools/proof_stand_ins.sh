@@ -34,6 +34,14 @@ SH
   export CUDA_HOME=$folder/toolkit PATH=$folder/path:$PATH FAKE_PROOF_STARTS=$folder/starts
 }
 
+# with_own_mounts COMMAND...: within a chroot there is no way but to leave their propagation as it is.
+with_own_mounts() {
+  local propagation=private
+  unshare --mount --propagation private true 2>/dev/null || propagation=unchanged
+  unshare --mount --propagation $propagation true 2>/dev/null || { echo "no mounts here"; exit 77; }
+  unshare --mount --propagation $propagation "$@"
+}
+
 # is ROW STATE [WORDS]: the table's line
 is() {
   grep -E "^$1 +$2 .*${3:-}" result/table.txt >/dev/null || die "row $1 is not '$2 ... ${3:-}': $(cat result/table.txt)"

@@ -88,7 +88,10 @@ judge_at_least() {
 # A line for each way that was measured: NAME MEDIAN ms, and more.
 judge_torch_ways() {
   judge_exit "$1" "$2"
-  if [ "$state" = passed ]; then detail=$(sed -nE 's/^([a-z][a-z-]*) +([0-9.]+) ms.*/\1 \2 ms/p' "$2" | tr '\n' ',' | sed 's/,$//; s/,/, /g'); fi
+  if [ "$state" != passed ]; then return 0; fi
+  detail=$(sed -nE 's/^([a-z][a-z-]*) +([0-9.]+) ms.*/\1 \2 ms/p; s/^([a-z][a-z-]*) +failed: .*/\1 failed/p' "$2" | tr '\n' ',' | sed 's/,$//; s/,/, /g')
+  # A CPU has no DataParallel.
+  if [ "$backend" = cuda ] && grep -aqE '^[a-z][a-z-]* +failed: ' "$2"; then state=failed; fi
 }
 
 # Where PyTorch has one kernel for attention and Tandem several, every step of a transformer is too slow.

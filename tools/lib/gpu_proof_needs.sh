@@ -17,7 +17,7 @@ tool_path() {
 # GPUs that CUDA will show: nvidia-smi knows what the job system allows; without it the device files count.
 count_gpus() {
   local count=0 visible
-  if command -v nvidia-smi >/dev/null; then count=$(timeout 30 nvidia-smi -L 2>/dev/null | devices_listed) || true; fi
+  if command -v nvidia-smi >/dev/null; then count=$(timeout --kill-after=2 20 nvidia-smi -L 2>/dev/null | devices_listed) || true; fi
   count=${count:-0}  # of a listing that failed or hung
   if [ "$count" = 0 ]; then count=$(gpu_files ""); fi
   if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then

@@ -25,7 +25,7 @@ row() {
   row_commands+=("$(printf '%q ' "$@")")
 }
 
-command=() judge='' bar='' bar_words='' kernels_of='' is_measuring='' lacks_torch=''
+command=() judge='' bar='' bar_words='' kernels_of='' lacks_torch=''
 program() { command=("$programs/bin/$1" "${@:2}") judge=judge_exit; }
 ranks() { command=(mpirun -np "$1" --bind-to none --oversubscribe --mca btl "vader,self" "$programs/bin/$2" "${@:3}") judge=judge_exit; }
 gtest() { command=("$programs/tests/bin/$1" "${@:2}") judge=judge_gtest; }
@@ -34,7 +34,6 @@ pairs() { "${@}"; judge=judge_pairs; }
 # figures KIND ARGUMENT...: its figures join the one results document too.
 figures() {
   "$@"
-  is_measuring=1
   command+=("--benchmark_out=$out/figures/$row_name.json")
 }
 # traced PREFIX KIND ARGUMENT...: a timeline beside the log, of the kernels that GPUs ran; those whose names begin with
@@ -80,10 +79,10 @@ sanitizer() {
 # sweep NAME OPTION...: its launches join the one results document.
 sweep() {
   local folder=$out/sweeps/$1
-  mkdir -p "$folder"
-  "sweep_$1" >"$folder.json"
+  mkdir -p "$folder" || return 1
+  "sweep_$1" >"$folder.json" || return 1
   command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" --no-links "${@:2}")
-  judge=judge_sweep is_measuring=1
+  judge=judge_sweep
 }
 
 # within SECONDS: so many, or what is left of the minutes; at least one, since 0 is no limit to `timeout`.
@@ -99,15 +98,14 @@ whole_figures=()  # files of rows whose program ended well: others may be cut of
 child='' stopped='' cut_short='' row_name=
 run_row() {
   local index=$1 log limit status=0 start=$SECONDS
-  row_name=${row_names[index]} is_measuring='' lacks_torch=''
+  row_name=${row_names[index]} lacks_torch=''
   log=$out/logs/$row_name.log
   limit=$(within "${row_limits[index]}")
-  eval "${row_commands[index]}"
-  if ! { printf '$ %s\n' "${command[*]}" >"$log"; } 2>/dev/null; then
-    states[index]=failed details[index]="its log $log cannot be written: is the disk full?" seconds[index]=0
+  if ! { eval "${row_commands[index]}" && printf '$ %s\n' "${command[*]}" >"$log"; } 2>/dev/null; then
+    states[index]=failed details[index]="nothing can be written into $out: is the disk full?" seconds[index]=0
     return 0
   fi
-  timeout --kill-after=10 "$limit" "${command[@]}" >>"$log" 2>&1 </dev/null &
+  timeout --kill-after=3 "$limit" "${command[@]}" >>"$log" 2>&1 </dev/null &
   child=$!
   while :; do  # a trapped signal ends `wait`, not the child
     status=0
@@ -117,6 +115,8 @@ run_row() {
   child=
   if [ -n "$stopped" ]; then
     state='not run' detail='stopped by Ctrl-C'
+  elif [ "$status" = 137 ] && [ $((SECONDS - start)) -lt "$limit" ]; then
+    state=failed detail='killed (status 137): was it out of memory?'
   elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
     state=failed detail="no end within its limit of $limit s"
     if [ "$limit" -lt "${row_limits[index]}" ]; then
@@ -156,22 +156,23 @@ prove() {
   local index why
   trap 'stopped=1; kill -TERM $child "${compiling[@]}" 2>/dev/null || true' INT TERM HUP
   for index in "${!row_names[@]}"; do states[index]='not run' details[index]='not reached' seconds[index]=0; done
+  write_table
   if [[ " ${row_commands[*]} " == *torch* ]]; then ask_torch; fi
-  describe_machine >"$out/machine.txt" 2>&1
-  cat "$out/machine.txt" >"$out/log.txt"
+  { describe_machine >"$out/machine.txt" 2>&1 && cat "$out/machine.txt" >"$out/log.txt"; } 2>/dev/null || true
   say "${#row_names[@]} rows, $gpus GPUs, into $out"
   for index in "${!row_names[@]}"; do
-    if [[ ,${row_needs[index]}, = *,quiet,* ]]; then await_compiling; fi
+    if [[ ,${row_needs[index]}, = *,quiet,* ]]; then
+      start_compiling
+      await_compiling
+    fi
     if [[ ,${row_needs[index]}, = *,torch,* ]]; then await_torch; fi
     prove_row "$index"
-    if [ "${row_names[index]}" = device ]; then
-      if [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
-      if [ -z "$stopped" ]; then start_compiling; fi
-    fi
+    if [ "${row_names[index]}" = device ] && [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
+    if ! kill -0 "${asked:-0}" 2>/dev/null; then start_compiling; fi
   done
   await_compiling
   printf '\n'
-  cat "$out/table.txt"
+  if ! cat "$out/table.txt" 2>/dev/null; then say "the table could not be written into $out: is the disk full?"; fi
   if [ -n "$stopped" ]; then exit 130; fi
   if [ "$(count_of failed)" != 0 ]; then exit 1; fi
   if [ -n "$cut_short" ] || [ "$(count_of 'not resolved')" != 0 ] || [ "$(count_of passed)" = 0 ]; then exit 3; fi
@@ -181,7 +182,6 @@ prove() {
 # prove_row INDEX: one row, and what is saved of it.
 prove_row() {
   local index=$1 why
-  is_measuring=
   why=$(why_not "$index")
   case $why in "$(minutes_spent)" | late:*) cut_short=1 ;; esac
   if [ -n "$why" ]; then
@@ -192,17 +192,15 @@ prove_row() {
   print_row "$index"
   write_table
   append_log "$index"
-  if [ -n "$is_measuring" ] || [ "$index" = "$((${#states[@]} - 1))" ]; then
-    write_report
-    write_table
-  fi
+  write_report
+  write_table
 }
 
-# In one piece or not at all.
+# In one piece or not at all. On a full disk the terminal still has the rows.
 write_table() {
   local index
-  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.part" && mv "$out/table.part" "$out/table.txt"
-}
+  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.part" && mv "$out/table.part" "$out/table.txt" || true
+} 2>/dev/null
 
 # What is odd here is a line of the log, and no reason to stop.
 describe_machine() {
@@ -212,7 +210,7 @@ describe_machine() {
   printf 'driver %s\n' "$(driver_version "" || echo 'none is loaded')"
   while read -r words; do
     # shellcheck disable=SC2086  # words of a command
-    if command -v ${words%% *} >/dev/null; then timeout 60 $words || true; fi
+    if command -v ${words%% *} >/dev/null; then timeout --kill-after=2 "$(within 20)" $words || true; fi
   done <<COMMANDS
 nvidia-smi -L
 nvidia-smi topo -m
@@ -291,12 +289,12 @@ write_report() {
   if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
   while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
   if [ "$backend" != host ]; then  # a rehearsal proves nothing
-    write_rows >"$out/figures/proof.json"
+    write_rows >"$out/figures/proof.json" || return 0
     files+=("--figures=$out/figures/proof.json")
   fi
   if [ "${#sources[@]}" = 1 ]; then verb=report; fi
   report_trouble=
-  if timeout 60 "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  if timeout --kill-after=2 "$(within 60)" "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   report_trouble=$(reason_in "$out/logs/report.log")
 }
 
@@ -306,8 +304,8 @@ append_log() {
   {
     printf '\n===== %s: %s (%s s) %s\n' "${row_names[index]}" "${states[index]}" "${seconds[index]}" "${details[index]}"
     if [ -e "$log" ]; then cat "$log"; fi
-  } >>"$out/log.txt"
-}
+  } >>"$out/log.txt" || true
+} 2>/dev/null
 
 # choose_rows NAME,...: keeps these, in the table's order.
 choose_rows() {

@@ -23,7 +23,7 @@ asked='' torch_answer=
 ask_torch() {
   local fit=cuda
   if [ "$backend" = host ]; then fit=any; fi
-  timeout --kill-after=5 "$(within 120)" "$python" -B "$here/torch/step_twin" "--name=$fit" >"$out/logs/torch.txt" 2>"$out/logs/torch-errors.txt" </dev/null &
+  timeout --kill-after=3 "$(within 120)" "$python" -B "$here/torch/step_twin" "--name=$fit" >"$out/logs/torch.txt" 2>"$out/logs/torch-errors.txt" </dev/null &
   asked=$!
 }
 
@@ -40,17 +40,20 @@ await_torch() {
   esac
 }
 
-# PyTorch compiles the steps of the rows torch-*, beside rows that measure no time.
-compiling=()
+# PyTorch compiles the steps of those rows torch-* that the minutes will hold, beside rows that measure no time. Once.
+compiling=() has_compiled=
 start_compiling() {
-  local index
+  local index due=0
+  if [ -n "$has_compiled$stopped" ]; then return 0; fi
   await_torch
+  has_compiled=1
   [[ $torch_answer = torch-* ]] || return 0
   for index in "${!row_names[@]}"; do
-    [[ ${row_commands[index]} = torch_ways* ]] || continue
+    due=$((due + row_expected[index]))
+    if [[ ${row_commands[index]} != torch_ways* ]] || [ "$due" -gt "$budget" ]; then continue; fi
     row_name=${row_names[index]}
     eval "${row_commands[index]}"
-    timeout --kill-after=5 "$(within 150)" "${command[@]}" --prepare >"$out/logs/compile-$row_name.log" 2>&1 </dev/null &
+    timeout --kill-after=3 "$(within 150)" "${command[@]}" --prepare >"$out/logs/compile-$row_name.log" 2>&1 </dev/null &
     compiling+=("$!")
   done
 }
