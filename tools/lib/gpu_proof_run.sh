@@ -199,7 +199,7 @@ prove_row() {
 # In one piece or not at all. On a full disk the terminal still has the rows.
 write_table() {
   local index
-  { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.part" && mv "$out/table.part" "$out/table.txt" || true
+  if { table_head; for index in "${!row_names[@]}"; do print_row "$index"; done; summary; } >"$out/table.part"; then mv "$out/table.part" "$out/table.txt" || true; fi
 } 2>/dev/null
 
 # What is odd here is a line of the log, and no reason to stop.
