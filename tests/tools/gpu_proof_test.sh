@@ -298,6 +298,9 @@ case_torch() {
   FAKE_PROOF="python-with-torch=unfit" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
   is torch-mlp 'not run' 'its torch 2.11.0 is built without CUDA'
   rm -r result
+  FAKE_PROOF="python-with-torch=old" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
+  is torch-mlp 'not run' "torch-1.13.1 is too old: PyTorch's ways need 2.1$"
+  rm -r result
   FAKE_PROOF="python-with-torch=fails" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
   is torch-mlp 'not run' 'python-with-torch has no torch that loads'
 }
