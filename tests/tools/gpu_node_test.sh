@@ -101,12 +101,8 @@ case_limits() {
 case_terminated() {
   make_packed
   FAKE_PROOF="kernel_bench=hangs" bash node/start.sh --out result --rows device,peak,numbers-dp >out 2>err &
-  local pid=$! tries=0
-  while [ ! -e starts.hanging ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || die "the row that hangs did not start"
-    sleep 0.1
-  done
+  local pid=$!
+  await_hanging_row
   kill -TERM $pid
   wait $pid
   [ $? = 130 ] || die "did not end with 130"

@@ -261,12 +261,8 @@ case_late() {
 case_killed() {
   make_stand_ins
   FAKE_PROOF="kernel_bench=hangs" setsid "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,peak,numbers-dp >out 2>err &
-  local pid=$! tries=0
-  while [ ! -e starts.hanging ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || die "the row that hangs did not start"
-    sleep 0.1
-  done
+  local pid=$!
+  await_hanging_row
   kill -KILL -- -$pid || die "nothing was killed"
   wait $pid 2>/dev/null
   pkill -KILL -f "$folder/built/bin/kernel_bench"
@@ -331,12 +327,8 @@ case_full_disk() {
 case_interrupt() {
   make_stand_ins
   FAKE_PROOF="kernel_bench=hangs" "$proof" --programs built --out result --python python-without-torch --gpus 1 >out 2>err &
-  local pid=$! tries=0
-  while [ ! -e starts.hanging ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || die "the row that hangs did not start"
-    sleep 0.1
-  done
+  local pid=$!
+  await_hanging_row
   kill -TERM $pid
   wait $pid
   [ $? = 130 ] || die "did not end with 130"

@@ -42,6 +42,16 @@ with_own_mounts() {
   unshare --mount --propagation $propagation "$@"
 }
 
+# Returns once a stand-in that hangs has started.
+await_hanging_row() {
+  local tries=0
+  while [ ! -e starts.hanging ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || die "the row that hangs did not start"
+    sleep 0.1
+  done
+}
+
 # is ROW STATE [WORDS]: the table's line
 is() {
   grep -E "^$1 +$2 .*${3:-}" result/table.txt >/dev/null || die "row $1 is not '$2 ... ${3:-}': $(cat result/table.txt)"

@@ -106,7 +106,7 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardInpu
   return cudaSuccess;
 }
 
-// Of a padded dy, the columns in whole packs are a product of their own, which may read them so:
+// The columns of a padded dy in whole packs are a product of their own, which may read them so:
 // the gradient has no room for padding.
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardWeight& op) {
   constexpr std::int64_t kPackOfColumns = 8;
