@@ -17,7 +17,8 @@ namespace tandem::command_line {
 [[nodiscard]] bool parse(CLI::App& app, int count, const char* const* words);
 
 // Throws the usage error of a word that `command`, a program or a parsed subcommand, does not take,
-// with the nearest of its options, of `others` that it hands on ("--model"), or of its subcommands.
+// with what serves the need of a removed one, or the nearest of its options, of `others` that it
+// hands on ("--model"), or of its subcommands.
 [[noreturn]] void refuse(const CLI::App& command, const std::string& word,
                          const std::vector<std::string>& others = {});
 

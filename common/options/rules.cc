@@ -9,6 +9,7 @@
 
 #include "common/base/known_names.h"
 #include "common/options/facts.h"
+#include "common/options/removed_names.h"
 
 namespace tandem::options {
 namespace {
@@ -354,6 +355,7 @@ const Option& paired_option(const std::string& ab) {
           fmt::format("--ab={}: give an option and its other value, such as grads=views", ab));
   const Option* const option = find_option(name);
   if (option != nullptr && option->is(kPaired)) return *option;
+  refuse_removed("", "--" + name);
   const std::vector<std::string_view> known = names_with(kPaired);
   fail(ErrorKind::kUsage, "--ab={}: '{}' cannot change within a process: use one of {}{}", ab, name,
        fmt::join(known, ", "), did_you_mean(name, known));

@@ -11,6 +11,7 @@
 
 #include "common/base/known_names.h"
 #include "common/base/text.h"
+#include "common/options/removed_names.h"
 
 namespace tandem::options {
 namespace {
@@ -56,6 +57,7 @@ void check_choice(Name name, const std::string& text, std::string_view strategy)
   const std::vector<std::string_view> choices = choices_of(name);
   const auto place = place_among(choices, text);
   if (!place) {
+    refuse_removed("", fmt::format("{}={}", name.flag(), text));
     const std::vector<std::string_view> own = choices_of(name, strategy);
     fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
          fmt::join(own, ", "), hint_of(text, own));

@@ -16,7 +16,7 @@ ARROWS = {
     "common/base": [],
     "common/json": ["common/base"],
     "common/options": ["common/base"],
-    "common/command_line": ["common/base"],
+    "common/command_line": ["common/options"],
     "common/flight": ["common/base"],
     "common/hardware": ["common/json", "common/stats"],
     "common/runtime": ["common/hardware"],

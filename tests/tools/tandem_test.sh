@@ -369,13 +369,10 @@ run --launcher=srn>--launcher: 'srn' is unknown (did you mean 'srun'?)
 trace record --dry-run>batch
 list opt>(did you mean 'options'?)
 compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
-run --list>'run --list' is now 'tandem list sweeps'
-run seeds>'run seeds' is now 'tandem run common-questions'
-report a b --merge>'report --merge' is now 'tandem merge'
-profile timeline>'profile timeline' is now 'tandem trace record'
-profile summary x>'profile summary' is now 'tandem trace summary'
-profile picture x>'profile picture' is now 'tandem trace svg'
-profile contention>'profile contention' is now 'tandem contention'
+run --list>'tandem run --list' was removed: use tandem list sweeps
+run seeds>'sweep seeds' was removed: use tandem run common-questions
+report a b --merge>'tandem report --merge' was removed: use tandem merge
+profile timeline>'tandem profile timeline' was removed: use tandem trace record
 compare a b --fail-on=slow>--fail-on: 'slow' is unknown
 merge result>result is one source; give two or more
 LINES

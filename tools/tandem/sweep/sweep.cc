@@ -12,6 +12,7 @@
 #include "common/base/units.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
+#include "common/options/removed_names.h"
 #include "common/options/rules.h"
 #include "tools/tandem/sweep/sweep_values.h"
 #include "tools/tandem/sweep/torch_strategies.h"
@@ -178,6 +179,8 @@ std::vector<int> read_devices(const JsonValue& file, const SweepDevices& asked,
 const options::Option& check_option_name(const std::string& name, const JsonValue& entry) {
   const options::Option* const option = options::find_option(name);
   if (option == nullptr) {
+    const std::string removal = options::removal_of("", "--" + name);
+    if (!removal.empty()) entry.complain(removal);
     entry.complain(fmt::format("unknown option {}{}; step_bench --help lists all", shown_name(name),
                                did_you_mean(name, options::names_with(options::kVaried))));
   }

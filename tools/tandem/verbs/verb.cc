@@ -4,43 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/command_line/parsing.h"
+#include "common/options/removed_names.h"
 
 namespace tandem::cli {
-namespace {
-
-// A spelling of the past: the verb, a word behind it, and what does the same now. An empty word
-// stands for the verb alone; a word with dashes may stand anywhere.
-struct Renamed {
-  std::string_view verb;
-  std::string_view word;
-  std::string_view now;
-};
-
-constexpr auto kRenamed = std::to_array<Renamed>({
-    {"run", "--list", "tandem list sweeps"},
-    {"run", "seeds", "tandem run common-questions"},
-    {"run", "ddp", "tandem run ddp-cost"},
-    {"run", "repeat", "tandem run tests/agreement/repeat.json"},
-    {"report", "--merge", "tandem merge"},
-    {"profile", "timeline", "tandem trace record"},
-    {"profile", "summary", "tandem trace summary"},
-    {"profile", "picture", "tandem trace svg"},
-    {"profile", "contention", "tandem contention"},
-});
-
-bool is_spelt(const Renamed& renamed, const std::vector<std::string>& words) {
-  if (words.size() < 2 || words.front() != renamed.verb) return false;
-  if (!renamed.word.starts_with('-')) return words[1] == renamed.word;
-  return std::ranges::find(words, renamed.word) != words.end();
-}
-
-}  // namespace
 
 CLI::App& add_command(CLI::App& above, const VerbText& text) {
   CLI::App& command = *above.add_subcommand(std::string(text.name), std::string(text.what));
@@ -88,12 +57,9 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe) {
 }
 
 void check_spelling(const CLI::App& app, const std::vector<std::string>& words) {
-  const auto renamed =
-      std::ranges::find_if(kRenamed, [&](const Renamed& one) { return is_spelt(one, words); });
-  if (renamed != kRenamed.end()) {
-    fail(ErrorKind::kUsage, "'{} {}' is now '{}'", renamed->verb, renamed->word, renamed->now);
-  }
   if (words.empty() || words.front().starts_with('-')) return;
+  options::refuse_removed("tandem", words.front());
+  if (words.size() > 1) options::refuse_removed("tandem " + words.front(), words[1]);
   if (words.front() == "help") {
     fail(ErrorKind::kUsage, "there is no command 'help'; use tandem --help, or tandem {} --help",
          words.size() > 1 ? words[1] : "COMMAND");

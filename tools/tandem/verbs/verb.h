@@ -53,8 +53,8 @@ void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare, merg
 void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, profile, trace, contention
 void add_other_verbs(CLI::App& app, Verbs& verbs);      // list, doctor, lessons, pretend, replay
 
-// Throws a usage error for a verb, or a verb's option or sweep, that has another name now, and for
-// a verb that never was, with the nearest one.
+// Throws a usage error for a verb, or a verb's first word, that was removed, and for a verb that
+// never was, with the nearest one.
 void check_spelling(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace tandem::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/options/removed_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/base/error.h"
+
+namespace tandem::options {
+namespace {
+
+struct RemovedName {
+  std::string_view command;  // whose word it was; empty: every program's
+  std::string_view word;     // a value stands behind its option, without what follows a colon
+  std::string_view now;      // what serves the need: "use ..."
+};
+
+constexpr auto kRemovedNames = std::to_array<RemovedName>({
+    {"tandem run", "--list", "use tandem list sweeps"},
+    {"tandem report", "--merge", "use tandem merge"},
+    {"tandem profile", "timeline", "use tandem trace record"},
+    {"tandem profile", "summary", "use tandem trace summary"},
+    {"tandem profile", "contention", "use tandem contention"},
+    {"sweep", "seeds", "use tandem run common-questions"},
+    {"sweep", "ddp", "use tandem run ddp-cost"},
+    {"sweep", "repeat", "use tandem run tests/agreement/repeat.json"},
+});
+
+bool is_asked_for(const RemovedName& name, std::string_view command, std::string_view word) {
+  if (!name.command.empty() && name.command != command) return false;
+  const bool is_value = name.word.find('=') != std::string_view::npos;
+  return name.word == word.substr(0, word.find(is_value ? ':' : '='));
+}
+
+}  // namespace
+
+std::string removal_of(std::string_view command, std::string_view word) {
+  const auto found = std::ranges::find_if(
+      kRemovedNames, [&](const RemovedName& name) { return is_asked_for(name, command, word); });
+  if (found == kRemovedNames.end()) return "";
+  const std::string_view before = found->command;
+  return fmt::format("'{}{}{}' was removed: {}", before, before.empty() ? "" : " ", found->word,
+                     found->now);
+}
+
+void refuse_removed(std::string_view command, std::string_view word) {
+  const std::string removal = removal_of(command, word);
+  if (!removal.empty()) fail(ErrorKind::kUsage, "{}", removal);
+}
+
+}  // namespace tandem::options
