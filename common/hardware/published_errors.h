@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What projections onto described hardware were found to err by on steps that others published, and
-// what an interpreter costs there (catalogue/published.json, which tests/published/project_errors
-// writes). Errors are of the step, given the published step of one device.
+// what an interpreter costs there (catalogue/published.json, which
+// research/published/project_errors writes). Errors are of the step, given the published step of
+// one device.
 #pragma once
 
 #include <optional>

@@ -25,7 +25,7 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem profile", "contention", "use tandem contention"},
     {"sweep", "seeds", "use tandem run common-questions"},
     {"sweep", "ddp", "use tandem run ddp-cost"},
-    {"sweep", "repeat", "use tandem run tests/agreement/repeat.json"},
+    {"sweep", "repeat", "use tandem run research/agreement/repeat.json"},
 });
 
 bool is_asked_for(const RemovedName& name, std::string_view command, std::string_view word) {

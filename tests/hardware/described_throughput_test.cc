@@ -2,7 +2,7 @@
 //
 // The throughput of one GPU from its description alone, on published steps of BERT-large. The share
 // of products was fitted to the four rows of A100; the others judge it. Every error is printed, for
-// tests/published/project_errors.
+// research/published/project_errors.
 #include <gtest/gtest.h>
 
 #include <cmath>

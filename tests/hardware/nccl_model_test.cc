@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NCCL's model against published all-reduces (tests/published/collectives.json). The correction by
-// size was fitted to the sweep of 8 A100 alone; the other systems judge it.
+// NCCL's model against published all-reduces (research/published/collectives.json). The correction
+// by size was fitted to the sweep of 8 A100 alone; the other systems judge it.
 #include "common/hardware/nccl_model.h"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ class CommandsTest(unittest.TestCase):
         self.root = pathlib.Path(folder.name, "checkout")
         self.programs = pathlib.Path(folder.name, "programs")
         for path, text in (("../programs/tandem", TANDEM), ("../programs/step_bench", STEP_BENCH), ("tools/quickstart", TOOL),
-                           ("tools/broken", TOOL), ("tests/agreement/pairs", "#!/bin/sh\n# --launches=N\n"),
+                           ("tools/broken", TOOL), ("research/agreement/pairs", "#!/bin/sh\n# --launches=N\n"),
                            ("tools/sweeps/quick.json", "{}"), ("tests/workloads/measured.json", "{}"),
                            (check_commands.SAMPLE, '{"tandem": {"launches": [{"step_seconds": [1]}]}}'), ("README.md", "# Tandem\n")):
             file = self.root / path
@@ -78,7 +78,7 @@ class CommandsTest(unittest.TestCase):
                      "tandem run quick --devices 2 && tandem doctor", "tandem compare out/before out/after > change.txt 2>&1",
                      "tandem report out/part-* --out=both", "tandem lessons even-split", "mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64",
                      "OMP_NUM_THREADS=1 step_bench --models | head -3", "tandem run own.json", "tandem trace record --strategy=ddp --steps=3",
-                     "tools/quickstart --out /tmp/first -- --devices=2", "./quickstart --out a", "tests/agreement/pairs --launches=6",
+                     "tools/quickstart --out /tmp/first -- --devices=2", "./quickstart --out a", "research/agreement/pairs --launches=6",
                      'export PATH="$PWD/build/release/bin:$PATH"', "git clone https://example.org/tandem.git", "cmake --build build/release -j $(nproc)",
                      "sbatch tools/quickstart", "pip install dist/tandem-*.whl", "step_bench --model=own.json --benchmark_out=a.json", ""):
             with self.subTest(line=line):
@@ -93,7 +93,7 @@ class CommandsTest(unittest.TestCase):
                             ("mpirun -np 2 step_bench --stratgy=dp", "no help names --stratgy"), ("mpirun -np 2 stepbench", "mpirun starts nothing of Tandem's"),
                             ("tools/quikstart", "there is no tools/quikstart"), ("tools/broken", "is not executable"),
                             ("tools/quickstart --uot a", "no help names --uot"), ("tools/quickstart -- --device=2", "no help names --device"),
-                            ("tests/agreement/pairs --lunches=6", "no help names --lunches"), ("gti clone a", "gti is none of Tandem's programs"),
+                            ("research/agreement/pairs --lunches=6", "no help names --lunches"), ("gti clone a", "gti is none of Tandem's programs"),
                             ("build/release/bin/tandme run", "tandme is none of Tandem's"), ("sbatch tools/slurm/no.sbatch", "there is no tools/slurm/no.sbatch"),
                             ("ln -s build/release/bin/tandm a", "no target makes build/release/bin/tandm"), ("tandem 'run", "close the quotes"),
                             ("(tandem run quick)", "write a plain command"), ("tandem list sweeps && tandem lsit", "there is no command 'lsit'")):

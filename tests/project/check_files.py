@@ -7,7 +7,7 @@ import re
 import sys
 
 PRODUCT = ["common", "dp", "ddp", "bench", "pretend", "reports", "tools"]
-TOPS = [*PRODUCT, "tests", ".ci"]
+TOPS = [*PRODUCT, "research", "tests", ".ci"]
 CPP = {".h", ".cc", ".cu", ".cuh"}
 SOURCES = CPP | {".py", ".sh"}
 HEADERS = {".h", ".cuh"}
