@@ -87,18 +87,4 @@ void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasure
   state.counters["share"] = rate / bare_rate;
 }
 
-void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
-                const char* unit, MeasuredPeaks& peaks) {
-  double seconds = 0;
-  for ([[maybe_unused]] auto iteration : state) {
-    const TimePoint start = Clock::now();
-    code();
-    const double took = Seconds(Clock::now() - start).count();
-    state.SetIterationTime(took);
-    seconds += took;
-  }
-  if (seconds <= 0) return;
-  set_rate(state, work * static_cast<double>(state.iterations()) / seconds, unit, &peaks);
-}
-
 }  // namespace tandem::bench

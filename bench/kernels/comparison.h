@@ -85,11 +85,6 @@ struct OperationMeasurement {
 // `share`, the bare operation's time over the operation's.
 void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement);
 
-// Times plain code on the calling thread, once per iteration; reports its rate in `unit`, and over
-// the peak.
-void time_plain(benchmark::State& state, const std::function<void()>& code, double work,
-                const char* unit, MeasuredPeaks& peaks);
-
 // Calls that are timed together, as in a step, so that a wake-up of the worker is not counted to
 // each call.
 inline constexpr int kCalls = 8;

@@ -112,19 +112,18 @@ template <class Make>
 void add_convolution(const OperationRegistry& registry, const std::string& name, Make make) {
   registry.add(name,
                {.names = {"size", "in", "out", "kernel", "stride"},
-                .fast = {{224, 3, 64, 7, 2},
-                         {56, 64, 64, 1, 1},
-                         {56, 64, 64, 3, 1},
-                         {56, 64, 256, 1, 1},
-                         {56, 256, 64, 1, 1},
-                         {56, 128, 128, 3, 2},
-                         {28, 128, 128, 3, 1},
-                         {56, 256, 512, 1, 2},
-                         {14, 256, 256, 3, 1},
-                         {14, 1024, 256, 1, 1},
-                         {7, 512, 512, 3, 1},
-                         {7, 512, 2048, 1, 1}},
-                .naive = {14, 64, 64, 3, 1},
+                .arguments = {{224, 3, 64, 7, 2},
+                              {56, 64, 64, 1, 1},
+                              {56, 64, 64, 3, 1},
+                              {56, 64, 256, 1, 1},
+                              {56, 256, 64, 1, 1},
+                              {56, 128, 128, 3, 2},
+                              {28, 128, 128, 3, 1},
+                              {56, 256, 512, 1, 2},
+                              {14, 256, 256, 3, 1},
+                              {14, 1024, 256, 1, 1},
+                              {7, 512, 512, 3, 1},
+                              {7, 512, 2048, 1, 1}},
                 .unit = "gflops"},
                [make](DeviceBench& bench, const State& state) {
                  const ConvolutionShape shape = convolution_of(state);
@@ -138,14 +137,14 @@ void add_convolution(const OperationRegistry& registry, const std::string& name,
 }
 
 // Adds an operation on the shapes that shape_of(state) makes of the rows; count(shape) elements of
-// the layers' type are moved in all. The naive operation is timed on the last row.
+// the layers' type are moved in all.
 template <class MakeShape, class Make, class Count>
 void add_loop(const OperationRegistry& registry, const std::string& name,
               const std::vector<std::string>& names,
               const std::vector<std::vector<std::int64_t>>& rows, MakeShape shape_of, Make make,
               Count count) {
   const std::int64_t size = registry.element_bytes();
-  registry.add(name, {.names = names, .fast = rows, .naive = rows.back(), .unit = "GB/s"},
+  registry.add(name, {.names = names, .arguments = rows, .unit = "GB/s"},
                [=](DeviceBench& bench, const State& state) {
                  const auto shape = shape_of(state);
                  const std::int64_t bytes = size * count(shape);

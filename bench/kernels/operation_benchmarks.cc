@@ -45,8 +45,7 @@ template <class Make>
 void add_product(const OperationRegistry& registry, const std::string& name, Make make) {
   registry.add(name,
                {.names = {"batch", "in", "out"},
-                .fast = {{64, 1024, 1024}, {256, 1024, 1024}, {512, 1024, 1024}},
-                .naive = {64, 256, 256},
+                .arguments = {{64, 1024, 1024}, {256, 1024, 1024}, {512, 1024, 1024}},
                 .unit = "gflops"},
                [make](DeviceBench& bench, const benchmark::State& state) {
                  const LinearShape shape{state.range(0), state.range(1), state.range(2)};
@@ -241,8 +240,7 @@ void add_attention(const OperationRegistry& registry, const std::string& name, d
   registry.add(
       name,
       {.names = {"batch", "positions", "heads", "head_width"},
-       .fast = {{1, 128, 12, 64}, {1, 512, 12, 64}, {1, 1024, 12, 64}},
-       .naive = {1, 64, 12, 64},
+       .arguments = {{1, 128, 12, 64}, {1, 512, 12, 64}, {1, 1024, 12, 64}},
        .unit = "gflops"},
       [make, passes](DeviceBench& bench, const benchmark::State& state) {
         const AttentionShape shape{state.range(0), state.range(1), state.range(2), state.range(3)};

@@ -8,9 +8,8 @@
 namespace tandem::bench {
 
 // Registers with Google Benchmark every operation of the platform's first device, on the host next
-// to the bare operation and to the plain loops that check the operation (naive/...). Each rate is
-// compared with the device's peaks; products are in `precision`. Platform and peaks outlive the
-// run.
+// to the bare operation. Each rate is compared with the device's peaks; products are in
+// `precision`. Platform and peaks outlive the run.
 void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks);
 
 // Registers a training step of `single` next to the bare products of its layers, and the cost of an

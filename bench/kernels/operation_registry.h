@@ -8,15 +8,13 @@
 
 #include "bench/kernels/comparison.h"
 #include "common/kernels/host/bare_product.h"
-#include "common/kernels/host/naive.h"
 
 namespace tandem::bench {
 
-// The rows of an operation's benchmark, by their arguments, and the row of its naive version.
+// The rows of an operation's benchmark, by their arguments.
 struct BenchmarkRows {
   std::vector<std::string> names;  // names of the arguments
-  std::vector<std::vector<std::int64_t>> fast;
-  std::vector<std::int64_t> naive;
+  std::vector<std::vector<std::int64_t>> arguments;
   const char* unit;  // the rate's counter
 };
 
@@ -31,10 +29,9 @@ struct PlannedOperation {
 template <class Op>  // clang 14 does not deduce an aggregate's arguments
 PlannedOperation(Op, double, std::function<BareOperation()>)->PlannedOperation<Op>;
 
-// Registers benchmarks of operations, and on the host their naive versions as naive/NAME. On the
-// host the linear operations and convolutions stand next to bare sgemm calls of the same products -
-// in bf16 too, where the share is relative to fp32's speed - and the loops over memory next to a
-// copy. Platform and peaks outlive the run.
+// Registers benchmarks of operations. On the host the linear operations and convolutions stand next
+// to bare sgemm calls of the same products - in bf16 too, where the share is relative to fp32's
+// speed - and the loops over memory next to a copy. Platform and peaks outlive the run.
 class OperationRegistry {
  public:
   OperationRegistry(Platform& platform, Precision precision, MeasuredPeaks& peaks)
@@ -65,25 +62,19 @@ class OperationRegistry {
       compare(state, bench, measurement);
       state.SetLabel(bench.implementation());
     };
-    auto* const fast = registered(name, rows, measure);
-    for (const auto& row : rows.fast) fast->Args(row);
-    if (backend() != Backend::kHost) return;
-    const auto time_naive = [*this, plan, unit = rows.unit](benchmark::State& state) {
-      DeviceBench bench(platform_, precision_);
-      const auto planned = plan(bench, state);
-      time_plain(
-          state, [&] { naive(planned.op); }, planned.work, unit, peaks_);
-    };
-    registered("naive/" + name, rows, time_naive)->Args(rows.naive);
+    auto* const registered = benchmark::RegisterBenchmark(name.c_str(), measure)
+                                 ->ArgNames(rows.names)
+                                 ->UseManualTime()
+                                 ->Unit(benchmark::kMicrosecond);
+    for (const auto& row : rows.arguments) registered->Args(row);
   }
 
-  // Adds an operation on make(bench, n), over n elements, that moves `bytes` per element. The naive
-  // version is timed on the first of the counts.
+  // Adds an operation on make(bench, n), over n elements, that moves `bytes` per element.
   template <class Make>
   void add_loop(const std::string& name, std::int64_t bytes, Make make,
                 const std::vector<std::int64_t>& counts = {1 << 16, 1 << 22, 24'000'000}) const {
-    BenchmarkRows rows{{"count"}, {}, {counts.front()}, "GB/s"};
-    for (const std::int64_t count : counts) rows.fast.push_back({count});
+    BenchmarkRows rows{{"count"}, {}, "GB/s"};
+    for (const std::int64_t count : counts) rows.arguments.push_back({count});
     add(name, rows, [make, bytes](DeviceBench& bench, const benchmark::State& state) {
       const std::int64_t count = state.range(0);
       return PlannedOperation{make(bench, count), static_cast<double>(count * bytes) * 1e-9,
@@ -101,16 +92,6 @@ class OperationRegistry {
   }
 
  private:
-  template <class Function>
-  static benchmark::internal::Benchmark* registered(const std::string& name,
-                                                    const BenchmarkRows& rows,
-                                                    const Function& function) {
-    return benchmark::RegisterBenchmark(name.c_str(), function)
-        ->ArgNames(rows.names)
-        ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
-  }
-
   Platform& platform_;
   const Precision precision_;
   MeasuredPeaks& peaks_;

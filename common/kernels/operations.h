@@ -5,7 +5,7 @@
 // dense. Elements are float where a Span says so. Operands of any type are, in one operation, all
 // fp32 or all bf16: then sums are taken in fp32 and rounded once. Every operand lies on the
 // stream's device; the call returns before the work is done, and the operands must outlive the
-// work. kernels/host/naive.h holds the plain version of each operation, the reference for the fast
+// work. tests/kernels/naive holds the plain version of each operation, the reference for the fast
 // versions.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace tandem {
 
 // Every operation: X(struct, name). The name stands in errors, timelines and benchmarks. From these
 // lists come the interface below, its wrappers (each_operation.h), the declarations of the operands
-// (operands.h), of the plain versions and of CUDA's launches. The convolutions are apart because
+// (operands.h) and of CUDA's launches. The convolutions are apart because
 // libraries alone compute them.
 #define TANDEM_EACH_CONVOLUTION(X)                        \
   X(ConvolutionForward, convolution_forward)              \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation that a back end has stands in kernel_bench, fast and naive, in each precision of the host.
+"""Every operation that a back end has stands in kernel_bench, in each precision of the host.
 
     kernel_rows_test.py KERNEL_BENCH KERNELS
 
@@ -28,7 +28,7 @@ def rows(precision):
     if precision != "fp32" and done.returncode == 2:
         return None  # a CPU that the library has no such kernels for
     assert done.returncode == 0, done.stderr
-    return {re.match(r"(naive/)?\w+", line).group() for line in done.stdout.splitlines()}
+    return {re.match(r"\w+", line).group() for line in done.stdout.splitlines()}
 
 
 found = operations()
@@ -38,5 +38,5 @@ for precision in ("fp32", "bf16"):
     if listed is None:
         continue
     wanted = {row for name in found for row in OTHER_NAMES.get(name, {name})} | {"adamw_update", "linear_forward_gelu"}
-    missing = {prefix + row for row in wanted for prefix in ("", "naive/")} - listed
+    missing = wanted - listed
     assert not missing, f"kernel_bench in {precision} lacks {sorted(missing)}"

@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "common/kernels/host/naive.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
 #include "tests/kernels/cuda_tolerances.h"
+#include "tests/kernels/naive/naive.h"
 
 namespace tandem::testing {
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "common/kernels/host/naive_loops.h"
 #include "tests/kernels/finite_differences.h"
+#include "tests/kernels/naive/naive_loops.h"
 
 namespace tandem {
 namespace {

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
-#include "common/kernels/host/naive_image.h"
 #include "common/tensor/random.h"
+#include "tests/kernels/naive/naive_image.h"
 
 namespace tandem {
 namespace {

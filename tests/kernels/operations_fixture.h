@@ -10,8 +10,8 @@
 
 #include "common/base/error.h"
 #include "common/kernels/host/host_operations.h"
-#include "common/kernels/host/naive.h"
 #include "common/runtime/host/host_platform.h"
+#include "tests/kernels/naive/naive.h"
 
 namespace tandem {
 

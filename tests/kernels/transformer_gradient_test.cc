@@ -4,8 +4,8 @@
 // weighted sum of the results, so that its gradient with respect to them is the weights.
 #include <numeric>
 
-#include "common/kernels/host/naive_transformer.h"
 #include "tests/kernels/finite_differences.h"
+#include "tests/kernels/naive/naive_transformer.h"
 
 namespace tandem {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/kernels/host/naive_image.h"
-#include "common/kernels/host/naive_loops.h"
 #include "common/model/resnet.h"
+#include "tests/kernels/naive/naive_image.h"
+#include "tests/kernels/naive/naive_loops.h"
 #include "tests/model/model_run.h"
 
 namespace tandem::test {

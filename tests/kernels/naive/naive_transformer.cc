@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/naive_transformer.h"
+#include "tests/kernels/naive/naive_transformer.h"
 
 #include <vector>
 
-#include "common/kernels/host/naive.h"
 #include "common/kernels/operands.h"
+#include "tests/kernels/naive/naive.h"
 
 namespace tandem {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/naive.h"
+#include "tests/kernels/naive/naive.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/kernels/adam_factors.h"
-#include "common/kernels/host/naive_loops.h"
 #include "common/kernels/operands.h"
 #include "common/tensor/random.h"
+#include "tests/kernels/naive/naive_loops.h"
 
 namespace tandem {
 

@@ -10,9 +10,9 @@
 #include <map>
 #include <vector>
 
-#include "common/kernels/host/naive_loops.h"
 #include "common/kernels/operands.h"
 #include "common/kernels/operations.h"
+#include "tests/kernels/naive/naive_loops.h"
 
 namespace tandem::naive_loops {
 

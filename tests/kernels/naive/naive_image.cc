@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/host/naive_image.h"
+#include "tests/kernels/naive/naive_image.h"
 
 #include <vector>
 
-#include "common/kernels/host/naive.h"
+#include "tests/kernels/naive/naive.h"
 
 namespace tandem {
 
