@@ -23,6 +23,7 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem profile", "timeline", "use tandem trace record"},
     {"tandem profile", "summary", "use tandem trace summary"},
     {"tandem profile", "contention", "use tandem contention"},
+    {"tandem project", "--link", "use --hardware=FILE with a node of such links"},
     {"sweep", "seeds", "use tandem run common-questions"},
     {"sweep", "ddp", "use tandem run ddp-cost"},
     {"sweep", "repeat", "use tandem run research/agreement/repeat.json"},

@@ -70,17 +70,13 @@ void add_intervals(Projection& projection) {
   }
 }
 
-std::optional<stats::Interval> published_interval(const Decisions& decisions,
-                                                  const results::Cell& cell, double seconds) {
-  const auto found =
-      std::ranges::find(decisions.standing, cell.strategy, &PublishedStanding::strategy);
-  if (found == decisions.standing.end()) return std::nullopt;
-  return projected_interval(seconds, found->half_width, cell.devices, found->most_devices);
-}
-
 void add_published_intervals(Projection& projection) {
   for (ProjectedCell& cell : projection.cells) {
-    cell.interval = published_interval(*projection.decisions, cell.cell, cell.seconds);
+    for (const PublishedStanding& standing : projection.decisions->standing) {
+      if (standing.strategy != cell.cell.strategy) continue;
+      cell.interval = projected_interval(cell.seconds, standing.half_width, cell.cell.devices,
+                                         standing.most_devices);
+    }
   }
 }
 

@@ -59,26 +59,6 @@ struct PublishedStanding {
   int most_devices = 0;   // that those steps had
 };
 
-// A projected step with one thing changed.
-struct ChangedStep {
-  std::string what;  // "PCIe in place of NVLink"
-  ProjectedCell base;
-  results::Cell cell;
-  double seconds = 0;    // 0: it could not be simulated
-  std::string reason{};  // why not
-};
-
-// The least batch at which several devices are faster than one on the whole batch.
-struct LeastBatch {
-  std::string strategy;
-  int devices = 0;
-  std::int64_t most_tried = 0;          // samples of a device
-  std::optional<std::int64_t> share{};  // samples of a device; absent: not up to the most
-  // The speed there over one device's; 0: one device does not hold the batch, see reason.
-  stats::Estimate times_as_fast{};
-  std::string reason{};  // of the step that could not be simulated, if one
-};
-
 // What a projection onto described hardware says beside its steps.
 struct Decisions {
   std::string gpu;                            // its kind, "A100 SXM4"
@@ -86,8 +66,6 @@ struct Decisions {
   std::vector<PublishedStanding> standing{};  // of dp and ddp, and of single if it is described
   bool knows_single_step = false;             // the step of one device is given, not described
   bool has_whole_batches = false;             // batches are asked for over all devices, not of each
-  std::vector<ChangedStep> changes{};
-  std::vector<LeastBatch> least_batches{};
 };
 
 struct Projection {
@@ -125,12 +103,6 @@ void add_intervals(Projection& projection);
 
 // Fills in the intervals from errors on published steps. The projection has decisions.
 void add_published_intervals(Projection& projection);
-
-// The interval that the errors of a strategy on published steps earn a step on so many devices;
-// nothing for other strategies.
-[[nodiscard]] std::optional<stats::Interval> published_interval(const Decisions& decisions,
-                                                                const results::Cell& cell,
-                                                                double seconds);
 
 // Samples per second over those of `single` on one device, on the same samples of a device, or on
 // the same batch where these are asked for over all devices; nothing where that step is not there.

@@ -12,10 +12,7 @@
 
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
-#include "reports/render/html_parts.h"
-#include "reports/render/page_data.h"
 #include "reports/text/format.h"
-#include "reports/text/section_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -250,44 +247,6 @@ std::string shortened(const std::string& reason) {
   return "does not fit; " + reason.substr(largest);
 }
 
-TextTable changes_table(const Decisions& decisions) {
-  TextTable table(
-      {"change", "at", "strategy", ">base step", ">changed step", ">samples per second"});
-  for (const ChangedStep& change : decisions.changes) {
-    const results::Cell& base = change.base.cell;
-    std::string changed =
-        change.seconds > 0 ? duration_text(change.seconds) : shortened(change.reason);
-    const double rate = static_cast<double>(change.cell.global_batch) / change.seconds;
-    const double base_rate = static_cast<double>(base.global_batch) / change.base.seconds;
-    table.rows.push_back(
-        {change.what, samples_text(change.cell, decisions), decision_label(base),
-         duration_text(change.base.seconds), std::move(changed),
-         change.seconds > 0 ? fmt::format("{:+.1f} %", 100 * (rate / base_rate - 1)) : "-"});
-  }
-  return table;
-}
-
-TextTable least_batch_table(const Decisions& decisions) {
-  TextTable table(
-      {">devices", "strategy", ">least samples per device", ">batch", ">speed over one device"});
-  for (const LeastBatch& least : decisions.least_batches) {
-    const std::string devices = std::to_string(least.devices);
-    if (!least.share) {
-      const std::string tried =
-          least.most_tried > 0 ? fmt::format("none up to {}", least.most_tried) : "none";
-      table.rows.push_back({devices, least.strategy, tried, "-",
-                            least.reason.empty() ? "-" : shortened(least.reason)});
-      continue;
-    }
-    table.rows.push_back({devices, least.strategy, std::to_string(*least.share),
-                          std::to_string(*least.share * least.devices),
-                          least.times_as_fast.center > 0
-                              ? speed_words(least.times_as_fast)
-                              : "one device: " + shortened(least.reason)});
-  }
-  return table;
-}
-
 constexpr std::string_view kStepWords =
     "Speed over one device: in samples per second, over single on as many samples as a device has, "
     "or on the same batch where batches are of all devices. Intervals: the errors on published "
@@ -297,45 +256,6 @@ constexpr std::string_view kStepWords =
     "systems had them. Of the bound: its step over this one. Without the interpreter: the "
     "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
     "path.";
-
-constexpr std::string_view kBandWords =
-    "Bands here are no intervals over launches: they are the errors on published steps, which nine "
-    "in ten stay below.";
-
-constexpr std::string_view kChangedWords =
-    "Each row simulates the base again with one thing changed. A difference smaller than the "
-    "intervals above is a direction, no more. A Python without the interpreter's lock is not among "
-    "them, since a build without it is another program: measured on pretended GPUs and two cores, "
-    "it took dp no less time (docs/measurements.md#the-interpreters-lock-measured).";
-
-constexpr std::string_view kLeastBatchWords =
-    "The least power of two at which so many devices take less time than one device takes for the "
-    "whole batch; larger ones are not tried. Where the interval holds 1, the least batch is not "
-    "sure.";
-
-// A section with its words and its table.
-struct DecisionSection {
-  Heading heading;  // its hint are the words
-  TextTable table;
-};
-
-// Leaves out sections without rows.
-std::vector<DecisionSection> sections_of(const Projection& projection) {
-  const Decisions& decisions = *projection.decisions;
-  std::vector<DecisionSection> sections{
-      {{"projected", "Projected steps", kStepWords}, steps_table(projection)},
-      {{"changes", "Change one thing", kChangedWords}, changes_table(decisions)},
-      {{"least-batches", "The least batch at which devices pay", kLeastBatchWords},
-       least_batch_table(decisions)}};
-  std::erase_if(sections,
-                [](const DecisionSection& section) { return section.table.rows.empty(); });
-  return sections;
-}
-
-std::string without_stop(std::string sentence) {
-  if (sentence.ends_with('.')) sentence.pop_back();
-  return sentence;
-}
 
 }  // namespace
 
@@ -376,33 +296,12 @@ std::string decision_sections(const Projection& projection, const ProjectionForm
     text += fmt::format("{}{}\n", format.mark, line);
   }
   if (!text.empty()) text = fmt::format("{}Answer\n\n{}\n", format.heading, text);
-  for (const DecisionSection& section : sections_of(projection)) {
-    text += fmt::format("{}{}\n\n{}\n\n{}\n", format.heading, section.heading.title,
-                        section.heading.hint, format.table(section.table));
+  const TextTable table = steps_table(projection);
+  if (!table.rows.empty()) {
+    text += fmt::format("{}Projected steps\n\n{}\n\n{}\n", format.heading, kStepWords,
+                        format.table(table));
   }
   return text;
-}
-
-std::string decision_page(const Projection& projection, const Report& report) {
-  const PageData data = page_data(report);
-  const std::string standing = without_stop(standing_of(*projection.decisions));
-  const std::string header = fmt::format(
-      "<header>\n<p class=\"eyebrow\">Tandem &middot; projection of {}</p>\n<h1>{}</h1>\n{}{}"
-      "</header>\n",
-      escape_html(projection.source), escape_html(standing),
-      list_html("verdict", answers(projection)), list_html("notes", projection.basis));
-  std::vector<std::string> left_out;
-  for (const NotProjected& cell : projection.left_out) {
-    left_out.push_back(not_projected_line(cell, *projection.decisions));
-  }
-  std::string sections =
-      scaling_chart({}, fmt::format("<p class=\"hint\">{}</p>\n", kBandWords), "");
-  for (const DecisionSection& section : sections_of(projection)) {
-    sections += section_html(section.heading,
-                             table_html(section.table, section.heading.title, "projection.md has"));
-  }
-  sections += section_html({"left-out", "Not projected", ""}, list_html("notes", left_out));
-  return page_html("Projected: " + projection.source, header, sections, data);
 }
 
 }  // namespace tandem::reports

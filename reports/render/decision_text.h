@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections of a projection onto described hardware: the answer, the steps, what one change
-// would bring, and from which batch on devices pay.
+// The sections of a projection onto described hardware: the answer and the steps.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "reports/answer/report.h"
 #include "reports/model/projection.h"
 #include "reports/text/table.h"
 
@@ -30,9 +28,5 @@ struct ProjectionFormat {
 // All sections. The projection has decisions.
 [[nodiscard]] std::string decision_sections(const Projection& projection,
                                             const ProjectionFormat& format);
-
-// The page for decisions: what stands behind the figures, the answer, the curves of the report of
-// the simulated launches, and all sections as tables. The projection has decisions.
-[[nodiscard]] std::string decision_page(const Projection& projection, const Report& report);
 
 }  // namespace tandem::reports

@@ -172,8 +172,7 @@ std::string how_intervals_grow(const Projection& projection) {
   const std::size_t cells = projection.held_out.size();
   return fmt::format(
       "Intervals: the step divided and multiplied by {:.2f}, {}, and by as much again with each "
-      "doubling beyond {}, which is an assumption. Other links, buckets and batches widen "
-      "nothing.\n\n",
+      "doubling beyond {}, which is an assumption. Other buckets and batches widen nothing.\n\n",
       std::exp(*projection.half_width),
       cells < kFewestForNinety ? fmt::format("the largest error of {}",
                                              count_text(static_cast<long long>(cells), "cell"))

@@ -103,8 +103,8 @@ case_check() {
 
 case_choices() {
   measured '[2]'
-  expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8 --link=20us:1GBps
-  [ "$(grep -c 'ddp, bucket-mb=1, link=20us:1GBps, simulated' out)" = 4 ] || die "not two batches on two device counts"
+  expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8
+  [ "$(grep -c 'ddp, bucket-mb=1, simulated' out)" = 4 ] || die "not two batches on two device counts"
   [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*  *[0-9]* % ' out)" = 4 ] || die "not each of two devices held against dp"
   expect 0 project --devices=2 --batch-per-device=64
   grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
@@ -130,7 +130,7 @@ case_explains() {
   expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
   cmp -s out first || die "a second explanation differs"
   cmp -s rungs.json result/projected/results.json || die "rungs were simulated again"
-  expect 0 project --hardware dgx-a100 --devices=4 --out=described
+  expect 0 described --model=mlp-tiny --hardware=dgx-a100 --devices=4 --batch-per-device=8 --out=described
   expect 0 "$tandem" explain described --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
   grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder on a machine of the catalogue"
   expect 2 "$tandem" explain result/projected --model=mlp-base --batch=32 --devices=4
@@ -140,20 +140,6 @@ case_explains() {
   rm result/projected/calibration-fp32.json
   expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=16 --devices=2 --step-bench "$fake"
   one_line 'run tandem project again'
-}
-
-case_described() {
-  measured '[2]'
-  "$tandem" list hardware a100-pcie-box >own.json
-  expect 0 project --hardware=own.json --devices=4
-  head -n 1 out | grep -q '^Projected: no measurement stands behind this.$' || die "its first line"
-  grep -q '^hardware a100-pcie-box: all times are simulated' out || die "the hardware is not named"
-  grep -q '^operations: described alone, by a roofline' out || die "the roofline is not told"
-  ! grep -q 'Held out' out || die "something was held out"
-  expect 0 project --hardware=dgx-a100 --devices=8
-  grep -q '^hardware dgx-a100: all times are simulated' out || die "the machine is not named"
-  ! grep -q '% measured' out || die "a share of a described step is called measured"
-  grep -q ' [0-9]* % described, [0-9]* % host$' out || die "the critical path of a described step is not told"
 }
 
 # One command answers for a model and a machine alone.
@@ -169,17 +155,9 @@ case_model() {
   [ "$(grep -c '^16 devices, .* samples each: ddp alone; ddp reaches .* over one device' out)" = 2 ] || die "no answer where dp ends"
   [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*collectives' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
-  grep -q '^PCIe in place of NVLink .* dp ' out || die "no change of links"
-  grep -q '^buckets of 1 MiB in place of 25 .* ddp ' out || die "no change of buckets"
-  ! grep -q '^threads without' out || die "a Python without the lock is simulated, which was measured otherwise"
-  grep -q '^two such nodes .* 16 devices' out || die "no change of nodes"
-  [ "$(grep -c '^ *8  *ddp  *[0-9]*  *[0-9]*  *[0-9.]* \[' out)" = 1 ] || die "no batch from which on ddp pays on 8 devices, with an interval"
-  for page in projection.md projection.html report.md report.html results.json; do
+  for page in projection.md report.md report.html results.json; do
     grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
     grep -q 'in fp32 (convolutions in tf32' described/$page || die "$page does not name the precision"
-  done
-  for section in 'Change one thing' 'The least batch at which devices pay' 'A Python without the interpreter'; do
-    grep -q "$section" described/projection.html || die "the page lacks '$section'"
   done
   ! grep -q '"backend": *"[^s]' described/results.json || die "a launch that is not simulated"
   ! tail -n +2 described/cells.csv | grep -v simulated || die "a row of the CSV does not say simulated"
@@ -233,16 +211,8 @@ case_batch() {
   awk -v one="$(row 1 single)" -v four="$(row 4 ddp)" -v told="$told" '
     function seconds(text, part) { split(text, part, " "); return part[1] * (part[2] == "ms" ? 1000 : 1) }
     BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is told to be $told times as fast, and the steps say otherwise"
-  paying=$(sed -n 's/^| 4 | ddp | [0-9]* | \([0-9]*\) | \([0-9.]*\) .*/\1 \2/p' described/projection.md)
-  [ -n "$paying" ] || die "no least batch at which four devices pay"
-  expect 0 described --model=mlp-base --hardware=a100-pcie-box --devices=4 --batch="$((${paying% *} / 2)),${paying% *}" --out=least
-  speed() { sed -n "s/^| $1 | 4 | ddp | [^|]* | [^|]* | \([0-9.]*\) .*/\1/p" least/projection.md; }
-  [ "$(speed "${paying% *}")" = "${paying#* }" ] || die "the least batch of $paying has another speed over one device"
-  awk -v less="$(speed $((${paying% *} / 2)))" 'BEGIN { exit !(less > 0 && less <= 1) }' || die "half the least batch pays, too"
-  expect 0 described --model=mlp-base --hardware=a100-pcie-box --batch=10,64 --out=described
   grep -q '^4 devices, batch 10: use one device; else dp alone; over one device on the same batch, .* dp [0-9.]* \[.*\].$' out || die "no answer where dp alone takes the batch"
   grep -q '^ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
-  grep -q '<h2 id="left-out-title">Not projected</h2>' described/projection.html || die "the page does not say what is not projected"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
   grep -q '^dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not told in a line"
 }
@@ -250,12 +220,10 @@ case_batch() {
 case_unlike() {
   expect 0 described --model=mlp-base --hardware=rtx-4090-box --devices=4 --batch-per-device=64 --out=described
   head -n 1 out | grep -q '^Projected, not measured, in fp32 (.* No system like yours (RTX 4090) was ever compared; on others, ' || die "its first line"
-  grep -q '^peer access over PCIe' out || die "no change of links"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=4 --batch-per-device=32 --single-step=95ms --out=given
   grep -q 'single step of 95' out || die "the given step is not told"
   head -n 1 out | grep -q 'given their step of one device, as here, the method errs' || die "its first line"
   ! grep -q 'by a roofline' out || die "a given step is called described"
-  ! grep -q 'The least batch at which' out || die "other batches of a step that is of one"
 }
 
 case_described_refuses() {
@@ -306,8 +274,6 @@ case_described_refuses() {
   one_line 'it is of one batch of one device'
   expect 2 on_a100 --batch-per-device=8,16 --single-step=20ms
   one_line 'it is of one batch'
-  expect 2 on_a100 --batch-per-device=8 --link=20us:1GBps
-  one_line "the links are the hardware's"
   expect 2 on_a100 --batch-per-device=8 --check=5%
   one_line 'nothing was measured that could be held out'
   expect 2 on_a100 --batch-per-device=8 --launches=3
@@ -332,16 +298,12 @@ case_refuses() {
   one_line nowhere
   rm -r result
   measured '[1, 2]'
-  expect 2 project --link=fast
-  one_line '--link'
   expect 2 project --batch=8
   one_line '--batch=8: a FOLDER.s cells are projected by the samples of a device'
   expect 2 project --check=x
   one_line '--check'
-  expect 2 project --hardware=dgx-a10
-  one_line "did you mean 'dgx-a100'?"
-  expect 2 project --check --hardware=own.json
-  one_line 'nothing was measured on described hardware'
+  expect 2 project --hardware=dgx-a100
+  one_line '--hardware=dgx-a100: a FOLDER is projected onto the machine that it was measured on; give --model or --module'
   sed 's/"tandem_cpu_model": *"[^"]*"/"tandem_cpu_model": "another"/' "$source_tree/reports/samples/quick-2-cores/results.json" >other.json
   expect 2 "$tandem" project other.json --step-bench "$fake" --out elsewhere
   one_line 'were measured on another machine'

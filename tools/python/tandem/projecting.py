@@ -12,7 +12,7 @@ from .running import Answer, Numbers, StrPath, checked_module, new_folder, numbe
 
 class Projection(Answer):
     """What dp, ddp and the bound would take on GPUs that are described: projection.md, whose first line says what stands behind
-    it. projection.html beside it is the page; every figure of the results is simulated."""
+    it. Every figure of the results is simulated."""
 
 
 def project(model: Optional[StrPath] = None, *, module: Optional[str] = None, hardware: StrPath, batch_per_device: Numbers = None,

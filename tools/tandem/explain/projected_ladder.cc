@@ -25,7 +25,7 @@
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/project/projected_cells.h"
+#include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
 
 namespace tandem::cli {

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/project/described_projection.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/base/checksummed_file.h"
 #include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/hardware/catalogue.h"
+#include "common/hardware/description.h"
 #include "common/hardware/published_errors.h"
+#include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/results/files.h"
 #include "reports/model/projection.h"
@@ -25,14 +31,14 @@
 #include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/project/decisions.h"
-#include "tools/tandem/project/described_machine.h"
+#include "tools/tandem/project/project_command.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
 
 namespace tandem::cli {
 namespace {
 
+using enum options::StrategyKind;
 using results::Cell;
 using results::LaunchRecord;
 
@@ -40,6 +46,145 @@ constexpr std::chrono::minutes kPatienceWithModule{10};
 constexpr std::int64_t kExportedSamples = 2;  // with one, batch norms may refuse to train
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::string_view kNoCosts = "off";
+
+// The machine, with as many nodes as the devices need.
+struct DescribedMachine {
+  std::string name;  // as --hardware takes it
+  HardwareDescription hardware;
+};
+
+constexpr std::string_view kAnyNetwork = "eth-25g";
+
+// What a GPU may have, of the precisions of steps.
+std::vector<std::string> precisions_of(const GpuDescription& gpu) {
+  std::vector<std::string> names{"fp32"};
+  if (gpu.tf32) names.emplace_back("tf32");
+  if (gpu.bf16) names.emplace_back("bf16");
+  return names;
+}
+
+// A machine of so many devices, in the words of a refusal.
+std::string larger_machine(const std::string& asked, const HardwareDescription& hardware,
+                           int devices) {
+  if (is_hardware_file(asked)) return "describe a network of more nodes in the file";
+  // "dgx-a100x4@8xib-200g" is a node, a count and a network.
+  const std::size_t at = asked.find('@');
+  const bool is_node = at == std::string::npos;
+  const std::string network = is_node ? usual_network(asked) : asked.substr(at + 1);
+  const int gpus = hardware.node.gpus.value;
+  return fmt::format("name a machine of more nodes, such as --hardware={}x{}@{}",
+                     is_node ? asked : asked.substr(0, asked.rfind('x', at)),
+                     (devices + gpus - 1) / gpus, network.empty() ? kAnyNetwork : network);
+}
+
+// The GPUs of all nodes.
+std::int64_t gpus_of(const HardwareDescription& hardware) {
+  return std::int64_t{hardware.node.gpus.value} * hardware.nodes();
+}
+
+// The machine that `asked` names, for so many devices. Throws usage errors: an unknown name, with
+// the nearest one; more devices than there are, where no network is the node's usual one.
+DescribedMachine machine_for(const std::string& asked, int most_devices) {
+  DescribedMachine machine{.name = asked, .hardware = find_hardware(asked, "--hardware")};
+  const std::int64_t gpus = gpus_of(machine.hardware);
+  if (most_devices <= gpus) return machine;
+  const std::string network = machine.hardware.network ? "" : usual_network(asked);
+  if (network.empty()) {
+    fail(ErrorKind::kUsage, "--devices={}: {} has {}: take no more, or {}", most_devices, asked,
+         count_text(gpus, "GPU"), larger_machine(asked, machine.hardware, most_devices));
+  }
+  machine.name = fmt::format("{}x{}@{}", asked, (most_devices + gpus - 1) / gpus, network);
+  machine.hardware = catalogued_hardware(machine.name, "--hardware");
+  return machine;
+}
+
+// Throws a usage error that says what there is, where no step is in that precision or the machine's
+// GPU lacks it.
+void check_precision(const std::string& precision, const DescribedMachine& machine) {
+  const GpuDescription& gpu = machine.hardware.gpu;
+  const std::vector<std::string> known = precisions_of(gpu);
+  if (precision.empty() || std::ranges::find(known, precision) != known.end()) return;
+  if (precision != "tf32" && precision != "bf16") {
+    fail(ErrorKind::kUsage, "--precision={}: {}; {} has {}", precision,
+         precision == "fp16" ? "no step in fp16, with its gradient scaler, is simulated"
+                             : "there is no such precision",
+         machine.name, fmt::join(known, ", "));
+  }
+  fail(ErrorKind::kUsage,
+       "--precision={0}: the GPU of {1}, {2}, has no {0}, only {3}{4}; use one of these, or a "
+       "machine whose GPU has {0}, such as dgx-a100",
+       precision, machine.name, gpu.name, fmt::join(known, ", "),
+       gpu.fp16 ? " (and fp16, in which no step is simulated)" : "");
+}
+
+// The precision of all steps in words.
+std::string precision_text(const std::string& precision, const GpuDescription& gpu) {
+  if (!precision.empty() && precision != "fp32") return precision;
+  return gpu.tf32 ? "fp32 (convolutions in tf32, torch's default)" : "fp32";
+}
+
+// What all cells of the projection have in common.
+struct DescribedSteps {
+  DescribedMachine machine;
+  std::string model;        // as in cells
+  std::string precision;    // empty: fp32
+  std::string single_step;  // empty: as described
+  std::string costs;        // of the interpreter; empty: none
+  std::vector<std::string> bucket_mb{};
+  std::vector<std::int64_t> sizes{};  // the batches, ascending: samples of a device, or of all
+  bool has_whole_batches = false;     // of all
+
+  [[nodiscard]] std::int64_t batch_of(std::int64_t size, int on_devices) const {
+    return has_whole_batches ? size : size * on_devices;
+  }
+};
+
+// A step of a strategy on a batch of all devices. dp's threads share one interpreter, whose lock is
+// modelled with its costs.
+Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int devices,
+                    std::int64_t batch) {
+  const bool is_dp = strategy == name_of(kDp);
+  const bool is_in_threads = is_dp || strategy == name_of(kSingle);
+  Cell cell{
+      .strategy = std::string(strategy),
+      .launch = to_string(is_in_threads ? options::Launch::kThreads : options::Launch::kProcesses),
+      .model = steps.model,
+      .backend = std::string(results::kSimulated),
+      .devices = devices,
+      .global_batch = batch,
+      .options = {{"hardware", steps.machine.name}}};
+  if (!steps.precision.empty() && steps.precision != "fp32") {
+    cell.options["precision"] = steps.precision;
+  }
+  if (!steps.single_step.empty()) cell.options["single-step"] = steps.single_step;
+  if (steps.costs.empty()) return cell;
+  cell.options["dispatch-cost"] = steps.costs;
+  if (is_dp) cell.options["interpreter-lock"] = "on";
+  return cell;
+}
+
+// single on one device; dp, ddp (in each bucket size) and the bound on each larger count, dp on
+// those of one node alone; for each size of a batch.
+std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector<int>& devices) {
+  std::vector<Cell> cells;
+  const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {
+    cells.push_back(described_cell(steps, name_of(kind), count, steps.batch_of(size, count)));
+  };
+  for (const std::int64_t size : steps.sizes) {
+    add(kSingle, 1, size);
+    for (const int count : devices) {
+      if (count == 1) continue;
+      if (count <= steps.machine.hardware.node.gpus.value) add(kDp, count, size);
+      add(kDdp, count, size);
+      for (const std::string& bucket : steps.bucket_mb) {
+        add(kDdp, count, size);
+        cells.back().options["bucket-mb"] = bucket;
+      }
+      add(kIndependent, count, size);
+    }
+  }
+  return cells;
+}
 
 struct DescribedTask {
   const ProjectOptions& options;
@@ -75,11 +220,6 @@ void check_asked(const ProjectOptions& options) {
   }
   check_batches("--batch-per-device", options.shares);
   check_batches("--batch", options.batches);
-  if (!options.link.empty()) {
-    fail(ErrorKind::kUsage,
-         "--link={}: the links are the hardware's; leave it out, or describe a machine of your own",
-         options.link);
-  }
   if (options.single_step.empty()) return;
   (void)parse_duration(options.single_step, "--single-step");
   if (options.shares.size() == 1) return;
@@ -178,6 +318,17 @@ reports::Decisions decisions_of(const DescribedTask& task) {
   return decisions;
 }
 
+// The line that stands with them where operations are described: by what such a step errs.
+std::string described_operations() {
+  const PublishedErrors errors = errors_elsewhere("single");
+  return fmt::format(
+      "operations: described alone, by a roofline, which errs by {:.0f} % on average, by {:.0f} % "
+      "at most on {} published steps of one GPU of ResNet-50 and BERT-large that nothing was "
+      "fitted to: the interval of such a step, divided and multiplied by {:.2f}, holds nine in ten "
+      "like them, and other models, such as small MLPs and GPT-2, may lie outside",
+      100 * errors.mean, 100 * errors.most, errors.steps, std::exp(errors.half_width));
+}
+
 std::string costs_line(const DescribedTask& task) {
   if (task.steps.costs.empty()) return "interpreter: none, by --dispatch-cost=off";
   if (!task.options.dispatch_cost.empty()) return "interpreter: costs as --dispatch-cost says";
@@ -203,6 +354,31 @@ std::vector<std::string> basis_of(const DescribedTask& task,
         fmt::format("dp is one process on one node, so that it ends at {} devices", gpus));
   }
   return basis;
+}
+
+// Throws a usage error where step_bench refuses the cell's model or options, before anything is
+// timed or written.
+void check_options_of(const Cell& cell, const ProjectionPlace& place,
+                      const Interrupts& interrupts) {
+  constexpr std::string_view kProgram = "step_bench: ";  // begins its errors
+  const TemporaryFolder scratch;
+  const Launcher asking = projecting_launcher(place, scratch.path(), interrupts);
+  std::string refusal = asking.refusal_of(cell, Check::kOptions);
+  if (refusal.starts_with(kProgram)) refusal.erase(0, kProgram.size());
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
+}
+
+// The step of each projected cell without the interpreter's costs.
+void add_steps_without_costs(reports::Projection& projection, const DescribedSteps& steps,
+                             StepSimulator& simulator) {
+  if (steps.costs.empty()) return;
+  for (reports::ProjectedCell& cell : projection.cells) {
+    Cell bare = cell.cell;
+    for (const char* cost : {"dispatch-cost", "interpreter-lock"}) bare.options.erase(cost);
+    bare.options["hardware"] = steps.machine.name;  // records name it with a checksum
+    const double seconds = step_seconds(simulator.step(bare));
+    if (seconds > 0) cell.without_costs = seconds;
+  }
 }
 
 // The answer's folder with the module's export.
@@ -235,8 +411,6 @@ int project_described(const ProjectOptions& options) {
   }
   reports::add_published_intervals(projection);
   add_steps_without_costs(projection, task.steps, simulator);
-  add_changes(projection, task.steps, simulator);
-  add_least_batches(projection, task.steps, task.devices, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
   fmt::print("{}\n{}\n", reports::to_text(projection, {}),

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -15,7 +16,6 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/hardware/catalogue.h"
 #include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
@@ -31,8 +31,6 @@
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/calibrations.h"
-#include "tools/tandem/project/described_projection.h"
-#include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/source_document.h"
@@ -41,6 +39,7 @@
 namespace tandem::cli {
 namespace {
 
+using enum options::StrategyKind;
 using reports::CellSummary;
 using reports::HeldOut;
 using results::Cell;
@@ -57,6 +56,83 @@ struct ProjectTask {
   std::vector<const CellSummary*> measured{};  // the cells to hold out
   ProjectionPlace place{};
 };
+
+// Options of a machine that is there, which a simulated one does not have.
+constexpr std::array kOfThisMachine{"bind", "gpus", "gpu-wait", "oversubscribe", "peak-gflops"};
+
+bool is_projected_strategy(const Cell& cell) {
+  return cell.strategy == options::name_of(kDp) || cell.strategy == options::name_of(kDdp);
+}
+
+// The cell with each of the asked-for bucket sizes, where it has buckets.
+std::vector<Cell> with_buckets(const Cell& cell, const std::vector<std::string>& sizes) {
+  if (sizes.empty() || cell.strategy != options::name_of(kDdp)) return {cell};
+  std::vector<Cell> cells;
+  for (const std::string& size : sizes) {
+    cells.push_back(cell);
+    cells.back().options["bucket-mb"] = size;
+  }
+  return cells;
+}
+
+// What operations and transfers of simulated cells take their times from, by precision.
+struct ProjectionBasis {
+  std::map<std::string, std::filesystem::path> calibrations{};
+  std::map<std::string, reports::LinkFigures> links{};  // between calibrated devices
+};
+
+// The measured cell as a simulated one: the same strategy, devices, batch and options, with the
+// basis of its precision in the options.
+Cell simulated_cell(const Cell& measured, const ProjectionBasis& basis) {
+  Cell cell = measured;
+  cell.backend = results::kSimulated;
+  for (const char* option : kOfThisMachine) cell.options.erase(option);
+  const auto calibration = basis.calibrations.find(reports::precision_of(measured));
+  if (calibration != basis.calibrations.end()) {
+    cell.options["calibration"] = calibration->second.string();
+  }
+  return cell;
+}
+
+// The cells of a summary that are held out: Tandem's own, measured, without a planted delay and on
+// a core or GPU of its own each, on two devices or more that exchange something. `independent` is
+// left out, as errors of what exchanges nothing would make the others' look small.
+std::vector<const CellSummary*> cells_to_hold_out(const reports::Summary& summary) {
+  std::vector<const CellSummary*> cells;
+  for (const CellSummary& cell : summary.cells) {
+    const bool counts = cell.launches > 0 && cell.cell.devices > 1 && cell.planted.empty() &&
+                        !cell.oversubscribed &&
+                        cell.cell.strategy != options::name_of(kIndependent) &&
+                        !cell.cell.is_pretended() && !cell.cell.is_simulated() &&
+                        reports::implementation_of(cell.cell).empty();
+    if (counts) cells.push_back(&cell);
+  }
+  return cells;
+}
+
+// dp and ddp of each measured cell on the asked-for devices, each once.
+std::vector<Cell> cells_to_project(const ProjectTask& task) {
+  const ProjectOptions& asked = task.options;
+  std::vector<Cell> cells;
+  std::set<std::string> seen;
+  for (const CellSummary* const summary : task.measured) {
+    const Cell& measured = summary->cell;
+    if (!is_projected_strategy(measured)) continue;
+    std::vector<std::int64_t> shares = asked.shares;
+    if (shares.empty()) shares = {measured.global_batch / measured.devices};
+    for (Cell cell : with_buckets(measured, asked.bucket_mb)) {
+      for (const std::int64_t share : shares) {
+        for (const int devices :
+             device_counts(asked.devices.empty() ? kUsualDevices : asked.devices)) {
+          cell.devices = devices;
+          cell.global_batch = share * devices;
+          if (seen.insert(cell.name()).second) cells.push_back(cell);
+        }
+      }
+    }
+  }
+  return cells;
+}
 
 // Files of models lie beside the measurements, where run has put them.
 ModelFiles model_files_in(const std::filesystem::path& folder,
@@ -89,13 +165,11 @@ std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
   return cells;
 }
 
-// The calibrations of the output folder; what no file there has is timed now. Described hardware
-// takes no times of this machine's operations.
+// The calibrations of the output folder; what no file there has is timed now.
 ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells,
                          const Interrupts& interrupts) {
-  ProjectionBasis basis{.hardware = task.options.hardware};
+  ProjectionBasis basis;
   const int launches = task.options.launches.value_or(kUsualCalibrationLaunches);
-  if (!basis.hardware.empty()) return basis;
   for (const auto& [precision, models] : needed_calibrations(cells)) {
     const std::filesystem::path file = task.place.out / ("calibration-" + precision + ".json");
     const CalibratedModels missing = missing_in(file, models, launches);
@@ -137,28 +211,15 @@ double one_device_seconds(const CellSummary& cell, const reports::Summary& summa
   return single == nullptr ? 0 : single->median_step.center;
 }
 
-// The figures of a modelled link by the cell's option, "20us:1GBps"; zeros for a preset, whose
-// figures depend on the core's speed, and without a link.
-reports::LinkFigures link_of(const Cell& cell) {
-  const std::string text = cell.option("link");
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || text.find('@') != std::string::npos) return {};
-  return {.latency_seconds = Seconds(parse_duration(text.substr(0, colon), "link")).count(),
-          .bytes_per_second = parse_bandwidth(text.substr(colon + 1), "link")};
-}
-
 reports::KnownOfCell known_of(const CellSummary& cell, const LaunchRecord& simulated,
                               const ProjectTask& task, double simulated_single,
                               const ProjectionBasis& basis) {
   const LaunchRecord& measured = *cell.measured.front();
   const double single = one_device_seconds(cell, task.summary);
-  const reports::LinkFigures link = cell.cell.option("link").empty()
-                                        ? basis.links.at(reports::precision_of(cell.cell))
-                                        : link_of(cell.cell);
   return {.one_device_seconds = single > 0 ? single : simulated_single,
           .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
           .calls = simulated.dispatches_per_step,
-          .link = link};
+          .link = basis.links.at(reports::precision_of(cell.cell))};
 }
 
 // `single` on one device's share of each measured cell, in its precision, with its optimizer.
@@ -167,7 +228,7 @@ std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
   for (Cell cell : cells) {
     cell.global_batch /= cell.devices;
     cell.devices = 1;
-    cell.strategy = options::name_of(options::StrategyKind::kSingle);
+    cell.strategy = options::name_of(kSingle);
     cell.launch = "threads";
     std::erase_if(cell.options, [](const auto& option) {
       return option.first != "precision" && option.first != "optimizer";
@@ -254,6 +315,12 @@ void check_subject(const ProjectOptions& options) {
     if (is_of_described || value->empty()) continue;
     fail(ErrorKind::kUsage, "{}={}: a FOLDER's cells have their own; leave it out", flag, *value);
   }
+  if (!is_of_described && !options.hardware.empty()) {
+    fail(ErrorKind::kUsage,
+         "--hardware={}: a FOLDER is projected onto the machine that it was measured on; give "
+         "--model or --module in its place",
+         options.hardware);
+  }
   if (!is_of_described && !options.batches.empty()) {
     fail(ErrorKind::kUsage,
          "--batch={}: a FOLDER's cells are projected by the samples of a device; give "
@@ -272,13 +339,6 @@ void check_subject(const ProjectOptions& options) {
 
 void check_options(const ProjectOptions& options) {
   if (!options.check.empty()) (void)checked_bar(options.check);
-  if (!options.check.empty() && !options.hardware.empty()) {
-    fail(ErrorKind::kUsage,
-         "--check and --hardware={}: nothing was measured on described hardware, so nothing can be "
-         "held out; leave one of them out",
-         options.hardware);
-  }
-  if (!options.hardware.empty()) (void)find_hardware(options.hardware, "--hardware");
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
 }
 
@@ -294,19 +354,6 @@ void check_one_backend_in(const ProjectTask& task) {
   }
 }
 
-// Throws a usage error where step_bench refuses the link.
-void check_link(const ProjectTask& task, const Interrupts& interrupts) {
-  if (task.options.link.empty()) return;
-  const Cell asked{.strategy = "ddp",
-                   .launch = "processes",
-                   .model = "mlp-tiny",
-                   .backend = "host",
-                   .devices = 2,
-                   .global_batch = 2,
-                   .options = {{"link", task.options.link}}};
-  check_options_of(asked, task.place, interrupts);
-}
-
 int most_devices(const std::vector<const CellSummary*>& cells) {
   return (*std::ranges::max_element(
               cells, {}, [](const CellSummary* summary) { return summary->cell.devices; }))
@@ -316,17 +363,7 @@ int most_devices(const std::vector<const CellSummary*>& cells) {
 int run(const ProjectTask& task) {
   const Interrupts interrupts;
   const bool is_check = !task.options.check.empty();
-  const std::vector<Cell> beyond =
-      is_check
-          ? std::vector<Cell>{}
-          : cells_to_project(task.measured,
-                             ProjectionAsked{.devices = device_counts(task.options.devices.empty()
-                                                                          ? kUsualDevices
-                                                                          : task.options.devices),
-                                             .bucket_mb = task.options.bucket_mb,
-                                             .shares = task.options.shares,
-                                             .link = task.options.link});
-  check_link(task, interrupts);
+  const std::vector<Cell> beyond = is_check ? std::vector<Cell>{} : cells_to_project(task);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const ProjectionBasis basis = basis_of(task, all, interrupts);
@@ -334,13 +371,11 @@ int run(const ProjectTask& task) {
   const Launcher launcher = projecting_launcher(task.place, out.logs(), interrupts);
   StepSimulator simulator(launcher);
   reports::Projection projection{.source = task.options.source};
-  // Descriptions of other hardware have no hold-out here.
-  if (task.options.hardware.empty()) hold_out(projection, task, basis, simulator);
+  hold_out(projection, task, basis, simulator);
   std::vector<LaunchRecord> launches =
       project_on(projection, simulated_cells(beyond, basis), simulator);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
-  if (!basis.hardware.empty()) projection.basis.push_back(described_operations());
-  if (task.options.hardware.empty() && !is_check) {
+  if (!is_check) {
     projection.basis.emplace_back(
         "more devices than were measured: each is assumed to be as fast as these beside others at "
         "work, with caches and bandwidth of memory of its own");
@@ -351,11 +386,9 @@ int run(const ProjectTask& task) {
   fmt::print("{}\n", reports::to_text(projection, signs));
   if (is_check) return verdict_of_check(projection, task.options.check);
   write_projection(projection, signs, std::move(launches), task.place);
-  if (!basis.calibrations.empty()) {
-    const std::filesystem::path machine = task.place.out / "hardware.json";
-    write_hardware(basis.calibrations, most_devices(task.measured), machine);
-    fmt::print("this machine, for --hardware here and elsewhere: {}\n", machine.string());
-  }
+  const std::filesystem::path machine = task.place.out / "hardware.json";
+  write_hardware(basis.calibrations, most_devices(task.measured), machine);
+  fmt::print("this machine, for --hardware here and elsewhere: {}\n", machine.string());
   fmt::print("{}\n", (task.place.out / "projection.md").string());
   return projection.cells.empty() && projection.held_out.empty() ? 1 : 0;
 }

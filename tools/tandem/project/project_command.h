@@ -18,15 +18,14 @@ struct ProjectOptions {
   std::string model;
   std::string module;
   std::string out;       // empty: `projected` in the folder, or a new one
-  std::string hardware;  // a name or file; empty: the calibrated machine
   std::string devices;   // as device_counts() reads them; empty: 8, or all of described hardware
+  std::string hardware;  // a name or file, of what is no folder
   // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
   std::string precision;
   std::string single_step;
   std::string dispatch_cost;
   std::string torch;
   std::optional<int> launches{};         // that time each model's operations
-  std::string link;                      // in place of the measured cells'
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'
   std::vector<std::int64_t> batches{};   // in place of shares, without a folder: over all devices
@@ -36,9 +35,18 @@ struct ProjectOptions {
 };
 
 // `tandem project`: of a folder, predicts every measured cell of several devices from what is not
-// that cell, prints how well, and then what dp and ddp would take on more devices or other
-// hardware; of a model or module, as project_described(). Returns 1 where --check finds the mean
-// error above its bar or where no cell could be simulated.
+// that cell, prints how well, and then what dp and ddp would take on more devices; of a model or
+// module, as project_described(). Returns 1 where --check finds the mean error above its bar or
+// where no cell could be simulated.
 [[nodiscard]] int project(const ProjectOptions& options);
+
+// Says what dp, ddp and the bound take for a built-in model, a workload file or a module on a
+// machine of the catalogue or of a file, and what stands behind these figures. A module is exported
+// first, in the python that has torch. More devices than a catalogued node has are on several nodes
+// with its usual network. Prints the answer and writes it with the simulated launches. Returns 1
+// where no cell could be simulated. Throws usage errors before anything is written: no hardware,
+// batch or model, a precision that the GPU lacks, more devices than the machine has; and as
+// facts_of_module().
+[[nodiscard]] int project_described(const ProjectOptions& options);
 
 }  // namespace tandem::cli

@@ -6,21 +6,17 @@
 
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/base/text.h"
-#include "common/hardware/published_errors.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/subject.h"
-#include "reports/render/decision_text.h"
 #include "reports/render/projection_text.h"
-#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -32,6 +28,7 @@ using results::LaunchRecord;
 using results::Status;
 
 constexpr std::chrono::minutes kPatienceWithCell{10};
+constexpr std::chrono::seconds kQuiet{5};  // between two lines of progress
 
 int device_count(std::string_view text, std::string_view whole) {
   int count = 0;
@@ -90,14 +87,29 @@ Launcher projecting_launcher(const ProjectionPlace& place, const std::filesystem
           interrupts};
 }
 
-void check_options_of(const Cell& cell, const ProjectionPlace& place,
-                      const Interrupts& interrupts) {
-  constexpr std::string_view kProgram = "step_bench: ";  // begins its errors
-  const TemporaryFolder scratch;
-  const Launcher asking = projecting_launcher(place, scratch.path(), interrupts);
-  std::string refusal = asking.refusal_of(cell, Check::kOptions);
-  if (refusal.starts_with(kProgram)) refusal.erase(0, kProgram.size());
-  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
+const LaunchRecord& StepSimulator::step(const Cell& cell) {
+  const std::string name = cell.name();
+  if (const auto known = known_.find(name); known != known_.end()) return known->second;
+  say_where_it_takes_long(cell);
+  auto outcome = launcher_.run(cell, 0);
+  if (!outcome) throw Interrupted("simulating " + name);
+  return known_.emplace(name, std::move(outcome->record)).first->second;
+}
+
+std::vector<LaunchRecord> StepSimulator::steps(const std::vector<Cell>& cells) {
+  std::vector<LaunchRecord> records;
+  for (const Cell& cell : cells) records.push_back(step(cell));
+  return records;
+}
+
+void StepSimulator::say_where_it_takes_long(const Cell& cell) {
+  const Clock::time_point now = Clock::now();
+  if (now - said_ < kQuiet) return;
+  said_ = now;
+  fmt::print(stderr, "simulated {} in {} s; next: {} on {}, batch {}\n",
+             count_text(static_cast<long long>(known_.size()), "step"),
+             std::chrono::duration_cast<std::chrono::seconds>(now - began_).count(), cell.strategy,
+             count_text(cell.devices, "device"), cell.global_batch);
 }
 
 double step_seconds(const LaunchRecord& record) {
@@ -131,16 +143,6 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
   return {lines.begin(), lines.end()};
 }
 
-std::string described_operations() {
-  const PublishedErrors errors = errors_elsewhere("single");
-  return fmt::format(
-      "operations: described alone, by a roofline, which errs by {:.0f} % on average, by {:.0f} % "
-      "at most on {} published steps of one GPU of ResNet-50 and BERT-large that nothing was "
-      "fitted to: the interval of such a step, divided and multiplied by {:.2f}, holds nine in ten "
-      "like them, and other models, such as small MLPs and GPT-2, may lie outside",
-      100 * errors.mean, 100 * errors.most, errors.steps, std::exp(errors.half_width));
-}
-
 void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
                       std::vector<LaunchRecord> launches, const ProjectionPlace& place) {
   const OutputFolder out(place.out);
@@ -156,12 +158,7 @@ void write_projection(const reports::Projection& projection, const reports::Sign
                     .commands = {place.command}};
   tell_errors(document.sweep.context.custom, projection);
   document.launches = std::move(launches);
-  const reports::Report report = reports::make_report(std::move(document));
-  if (projection.decisions) {
-    results::replace_file(out.folder() / "projection.html",
-                          reports::decision_page(projection, report));
-  }
-  out.write(report);
+  out.write(reports::make_report(std::move(document)));
 }
 
 }  // namespace tandem::cli

@@ -4,7 +4,9 @@
 // what they rest on, and writing what came out.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,6 @@
 #include "reports/model/projection.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
-#include "tools/tandem/project/projected_cells.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
@@ -36,10 +37,26 @@ struct ProjectionPlace {
                                            const std::filesystem::path& logs,
                                            const Interrupts& interrupts);
 
-// Throws a usage error where step_bench refuses the cell's model or options, before anything is
-// timed or written.
-void check_options_of(const results::Cell& cell, const ProjectionPlace& place,
-                      const Interrupts& interrupts);
+// Simulates steps one after another, equal ones once, in a process each, and says on stderr how far
+// it is where that takes long. Not thread-safe.
+class StepSimulator {
+ public:
+  explicit StepSimulator(const Launcher& launcher) : launcher_(launcher) {}
+
+  // The record's status is ok, or skipped (out of memory) or failed with the reason. Throws
+  // Interrupted.
+  [[nodiscard]] const results::LaunchRecord& step(const results::Cell& cell);
+  [[nodiscard]] std::vector<results::LaunchRecord> steps(const std::vector<results::Cell>& cells);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void say_where_it_takes_long(const results::Cell& cell);
+
+  const Launcher& launcher_;
+  std::map<std::string, results::LaunchRecord> known_{};  // by the names of cells
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point said_ = began_;
+};
 
 // The launch's step; 0 where it left none.
 [[nodiscard]] double step_seconds(const results::LaunchRecord& record);
@@ -54,11 +71,7 @@ void check_options_of(const results::Cell& cell, const ProjectionPlace& place,
 [[nodiscard]] std::vector<std::string> basis_lines(
     const std::vector<results::LaunchRecord>& launches);
 
-// The line that stands with them where operations are described: by what such a step errs.
-[[nodiscard]] std::string described_operations();
-
-// Writes projection.md and, where there are launches, a results document with its page, and of a
-// projection with decisions their page, projection.html.
+// Writes projection.md and, where there are launches, a results document with its page.
 void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
                       std::vector<results::LaunchRecord> launches, const ProjectionPlace& place);
 

@@ -321,14 +321,9 @@ void add_project(CLI::App& app, Verbs& verbs) {
       ->type_name("COUNTS");
   project
       .add_option("--hardware", options->hardware,
-                  "the devices, by a name that 'tandem list hardware' has or a file that describes "
-                  "them, in place of the calibrated machine; nothing is held out then")
+                  "of a model or module: the devices, by a name that 'tandem list hardware' has or "
+                  "a file that describes them")
       ->type_name("NAME|FILE");
-  project
-      .add_option("--link", options->link,
-                  "the link between projected devices, such as 20us:1GBps, in place of the "
-                  "measured cells'")
-      ->type_name("LATENCY:BANDWIDTH");
   add_projected_sizes(project, *options);
   add_held_out(project, *options);
   add_step_bench(project, options->step_bench);
