@@ -55,6 +55,11 @@ def by_function():
             "optimizer": lambda parameters: torch.optim.SGD(parameters, lr=0.5)}
 
 
+def wide():
+    torch.manual_seed(3)
+    return nn.Linear(32, 32), torch.randn(16, 32)
+
+
 class Keywords(nn.Module):
     def __init__(self):
         super().__init__()
@@ -206,6 +211,9 @@ class Scratch(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
+    def has_numpy(self):
+        return self.run_it(PYTHON, "-c", "import numpy").returncode == 0
+
     def twin(self, *arguments, ranks=1):
         before = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
         return self.run_it(*before, PYTHON, "-B", TOOLS / "torch/step_twin", *arguments)
@@ -314,6 +322,42 @@ class Case_steps(Scratch):
                 assert 0 < apart < 0.01, (kind, apart)
         """)
 
+    def test_powersgd_compresses_from_the_third_step_on(self):
+        if not self.has_numpy():
+            self.skipTest("powerSGD_hook needs numpy")
+        self.python("""
+            alone()
+            for kind in ("none", "fp16"):
+                exact, approximate = made("wide"), made("wide", strategy="ddp", powersgd="1", compress=kind)
+                def apart():
+                    exact.step(Clock())
+                    approximate.step(Clock())
+                    return (exact.module.weight - approximate.module.weight).abs().max().item()
+                least = 0 if kind == "none" else 0.001
+                assert max(apart(), apart()) <= least + 1e-6, kind
+                assert apart() > 1e-5, kind
+        """)
+
+    def test_join_holds_all_steps_and_counts_ranks_in_each(self):
+        self.python("""
+            alone()
+            plain, joined = made("by_function"), made("by_function", strategy="ddp", join="on")
+            counted, all_reduce = [], torch.distributed.all_reduce
+            def count(tensor, **more):
+                counted.append(tensor.numel())
+                return all_reduce(tensor, **more)
+            torch.distributed.all_reduce = count
+            with joined.all_steps():
+                for _ in range(2):
+                    plain.step(Clock())
+                    joined.step(Clock())
+                assert joined.wrapped._join_config.enable
+                assert counted.count(1) >= 2, counted
+            assert torch.allclose(joined.module.weight, plain.module.weight, atol=1e-6)
+            with made("by_function", strategy="ddp").all_steps() as nothing:
+                assert nothing is None
+        """)
+
     def test_options_of_the_step_are_torchs(self):
         self.python("""
             fused = made("plain", optimizer="adamw", fused="on").optimizer
@@ -332,7 +376,8 @@ class Case_steps(Scratch):
 
     def test_two_ranks_are_measured_together_with_every_option(self):
         source = self.folder / "own.py:by_function"
-        for more in ([], ["--grads=views", "--bucket-mb=10"], ["--accumulate=2"], ["--compress=bf16"], ["--static-graph=on"]):
+        for more in ([], ["--grads=views", "--bucket-mb=10"], ["--accumulate=2"], ["--compress=bf16"], ["--static-graph=on"],
+                     ["--join=on"], *[["--powersgd=2"]] * self.has_numpy()):
             record = self.record(source, "--strategy=ddp", "--devices=2", "--batch=8", *more, ranks=2)
             self.assertEqual(record["status"], "ok", record)
             self.assertEqual(len(record["phases"]), 2)

@@ -65,6 +65,8 @@ def unavailable(torch, options):
         return f"{options.precision} is a GPU's"
     if options.conv_fp32 == "on" and (options.backend == "host" or options.precision != "fp32"):
         return "conv-fp32 is of fp32 on GPUs"
+    if options.backend.startswith(places.PRETENDED) and options.join == "on":
+        return "join: ranks count each other by an all-reduce, and pretended GPUs compute none"
     if options.backend != "host" and options.devices > torch.cuda.device_count():
         return f"{options.devices} devices, but torch sees {torch.cuda.device_count()} GPUs"
     return ""

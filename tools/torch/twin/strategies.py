@@ -112,6 +112,10 @@ class Strategy:
     def without_reduction(self):
         return contextlib.nullcontext()
 
+    def all_steps(self):
+        """What every step runs within."""
+        return contextlib.nullcontext()
+
     def synchronize(self):
         if self.kind == "cuda":
             torch.cuda.synchronize()
@@ -129,6 +133,20 @@ def settings_of(options):
     return settings
 
 
+def hook_of(options):
+    """torch's own communication hook and its state; none where gradients are all-reduced as they are."""
+    from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+    if not options.powersgd:
+        return None, getattr(default_hooks, f"{options.compress}_compress_hook", None)
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    # The first two steps, in which buckets are made anew, are all-reduced as they are: 2 is the least that torch allows.
+    state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=int(options.powersgd), start_powerSGD_iter=2)
+    wrapper = getattr(default_hooks, f"{options.compress}_compress_wrapper", lambda hook: hook)
+    return state, wrapper(powerSGD_hook.powerSGD_hook)
+
+
 class DistributedDataParallel(Strategy):
     backward_phase = "backward_and_comm"
 
@@ -138,9 +156,10 @@ class DistributedDataParallel(Strategy):
         if ignored:
             wrapper._set_params_and_buffers_to_ignore_for_model(self.module, ignored)
         wrapped = wrapper(self.module, device_ids=[self.device] if self.kind == "cuda" else None, **settings_of(options))
-        if options.compress != "none":
-            from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-            wrapped.register_comm_hook(None, getattr(default_hooks, f"{options.compress}_compress_hook"))
+        state, hook = hook_of(options)
+        if hook:
+            wrapped.register_comm_hook(state, hook)
+        self.joins = options.join == "on"
         return wrapped
 
     def cut(self, options):
@@ -152,6 +171,13 @@ class DistributedDataParallel(Strategy):
 
     def without_reduction(self):
         return self.wrapped.no_sync()
+
+    def all_steps(self):
+        if not self.joins:
+            return super().all_steps()
+        from torch.distributed.algorithms.join import Join
+
+        return Join([self.wrapped])
 
 
 class InTurn(nn.DataParallel):
