@@ -27,7 +27,7 @@ struct OperationCount {
   // Throws a logic error where operands do not fit, as every back end does.
   template <class Op>
   void note(const Op& op) {
-    static_cast<void>(accesses(op));
+    static_cast<void>(op.accesses());
     ++operations;
     flops += flops_of(op);
   }

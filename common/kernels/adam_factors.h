@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 namespace tandem {
 
 // The options of torch's Adam and AdamW. Double, as in Python: 1 - beta2 in float would have a
@@ -48,6 +50,11 @@ static_assert(sizeof(AdamClock) == AdamClock::kFloats * sizeof(float));
 }
 
 // Counts a step and makes its factors, on the host.
-void advance(AdamClock& clock, const AdamRates& rates);
+inline void advance(AdamClock& clock, const AdamRates& rates) {
+  ++clock.steps;
+  const auto t = static_cast<double>(clock.steps);
+  clock.factors =
+      adam_factors(rates, 1 - std::pow(rates.beta1, t), std::sqrt(1 - std::pow(rates.beta2, t)));
+}
 
 }  // namespace tandem

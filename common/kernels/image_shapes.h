@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shapes of operations on images (image_operations.h), for device code too.
+// The shapes of operations on images (convolution.h, batch_norm.h, pooling.h), for device code too.
 #pragma once
 
 #include <compare>

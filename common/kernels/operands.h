@@ -5,22 +5,56 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/kernels/operations.h"
 #include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
 
-// The memory that an operation reads and writes. Throws a logic error that names the operand where
-// the operand's element count does not fit the others or the shape, or the operand's element type
-// does not fit the others' (operations.h).
-#define TANDEM_ACCESSES(Op, name) [[nodiscard]] std::vector<Access> accesses(const Op& op);
-TANDEM_EACH_OPERATION(TANDEM_ACCESSES)
-#undef TANDEM_ACCESSES
+// An operand and the element count that the operation needs. A const element is only read. A span
+// of any type has the type in which the operation computes.
+struct Operand {
+  template <class T>
+  Operand(std::string_view operand_name, Span<T> span, std::int64_t needed)
+      : name(operand_name), size(span.size()), count(needed) {
+    access = std::is_const_v<T> ? reads(span) : writes(span);
+  }
+
+  template <class Byte>
+  Operand(std::string_view operand_name, BasicAnySpan<Byte> span, std::int64_t needed)
+      : Operand(operand_name, span.bytes(), needed) {
+    size = span.size();
+    type = span.dtype();
+  }
+
+  std::string_view name;
+  std::int64_t size;
+  std::int64_t count;
+  std::optional<DType> type;
+  Access access;
+};
+
+// The count of an operand that may be left out.
+template <class AnyOperand>
+[[nodiscard]] std::int64_t unless_empty(const AnyOperand& operand, std::int64_t count) {
+  return operand.empty() ? 0 : count;
+}
+
+// The memory of operands that fit, to which back ends add their scratch memory. Throws a logic
+// error that names the operand where its element count is not the one needed, or an open type is
+// not `type`, in which the operation computes.
+[[nodiscard]] std::vector<Access> checked(std::initializer_list<Operand> operands,
+                                          DType type = DType::kFloat32);
+
+// Adds such operands to those of other tensors.
+void add_checked(std::vector<Access>& accesses, std::initializer_list<Operand> operands,
+                 DType type = DType::kFloat32);
 
 // The whole number that an fp32 operand holds: the class or token that row `row` names. A number
 // outside [0, count), or one that is not whole, is a logic error that names the operand and the
@@ -34,11 +68,6 @@ TANDEM_EACH_OPERATION(TANDEM_ACCESSES)
          value, count - 1);
   }
   return index;
-}
-
-// What lies in AdamUpdate's clock.
-[[nodiscard]] inline AdamClock& clock_of(const AdamUpdate& op) {
-  return *reinterpret_cast<AdamClock*>(op.clock.data());
 }
 
 // The address of an operand that may be left out; null where the operand is left out.

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "common/kernels/operands.h"
 #include "common/kernels/operation_work.h"
 
 namespace tandem {
@@ -53,7 +52,7 @@ template <class Op>
     if (op.activation == Activation::kGelu) key += " gelu";
   }
   if constexpr (!kChangesInPlace<Op>) {
-    const auto operands = accesses(op);
+    const auto operands = op.accesses();
     const auto given =
         std::ranges::count_if(operands, [](const Access& a) { return a.size.value > 0; });
     key += fmt::format(", {} operands", given);

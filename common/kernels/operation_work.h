@@ -8,7 +8,7 @@
 
 #include "common/base/units.h"
 #include "common/hardware/operation_time.h"
-#include "common/kernels/operands.h"
+#include "common/kernels/operations.h"
 
 namespace tandem {
 
@@ -38,7 +38,7 @@ inline constexpr bool kChangesInPlace =
 template <class Op>
 [[nodiscard]] Bytes bytes_moved_by(const Op& op) {
   Bytes moved{0};
-  for (const Access& access : accesses(op)) {
+  for (const Access& access : op.accesses()) {
     const bool is_changed = kChangesInPlace<Op> && access.mode == Access::Mode::kWrite;
     moved += access.size * (is_changed ? 2 : 1);
   }

@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations that models, losses and optimizers consist of: one struct each, holding the
-// operands, and one interface that enqueues operations on a stream. All matrices are row-major and
-// dense. Elements are float where a Span says so. Operands of any type are, in one operation, all
-// fp32 or all bf16: then sums are taken in fp32 and rounded once. Every operand lies on the
-// stream's device; the call returns before the work is done, and the operands must outlive the
-// work. tests/kernels/naive holds the plain version of each operation, the reference for the fast
-// versions.
+// operands, and one interface that enqueues operations on a stream. The headers included here have
+// the structs, what each reads and writes (accesses()), and the host's loops. All matrices are
+// row-major and dense. Elements are float where a Span says so. Operands of any type are, in one
+// operation, all fp32 or all bf16: then sums are taken in fp32 and rounded once. Every operand lies
+// on the stream's device; the call returns before the work is done, and the operands must outlive
+// the work. tests/kernels/naive holds the plain version of each operation, the reference for the
+// fast versions.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "common/kernels/basic_operations.h"
-#include "common/kernels/image_operations.h"
+#include "common/kernels/activation.h"
+#include "common/kernels/attention.h"
+#include "common/kernels/batch_norm.h"
+#include "common/kernels/convolution.h"
+#include "common/kernels/elementwise.h"
+#include "common/kernels/embedding.h"
+#include "common/kernels/layer_norm.h"
+#include "common/kernels/linear.h"
+#include "common/kernels/losses.h"
+#include "common/kernels/pooling.h"
 #include "common/kernels/precision.h"
-#include "common/kernels/transformer_operations.h"
+#include "common/kernels/updates.h"
 #include "common/runtime/device.h"
 #include "common/runtime/stream.h"
 
 namespace tandem {
 
 // Every operation: X(struct, name). The name stands in errors, timelines and benchmarks. From these
-// lists come the interface below, its wrappers (each_operation.h), the declarations of the operands
-// (operands.h) and of CUDA's launches. The convolutions are apart because
+// lists come the interface below, its wrappers (each_operation.h) and CUDA's launches. The
+// convolutions are apart because
 // libraries alone compute them.
 #define TANDEM_EACH_CONVOLUTION(X)                        \
   X(ConvolutionForward, convolution_forward)              \

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "common/kernels/host/loops.h"
+#include "common/kernels/activation.h"
 #include "common/kernels/host_support.h"
 #include "tests/kernels/linear_cases.h"
 #include "tests/kernels/typed_fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The formulas of image_operations.h against central differences in double, as gradient_test.cc
+// The formulas of operations on images against central differences in double, as gradient_test.cc
 // does it: the scalar is the sum of the results times fixed numbers.
 #include <gtest/gtest.h>
 

@@ -64,7 +64,7 @@ class ObjectiveTest : public testing::TestWithParam<Objective> {
   const std::unique_ptr<Stream> stream_ = device_.make_stream(StreamPriority::kNormal);
 };
 
-// From what is written down in basic_operations.h, in doubles.
+// From what is written down in losses.h, in doubles.
 double plain_loss(const Objective& objective, const std::vector<float>& targets) {
   double sum = 0;
   for (std::size_t row = 0; row < 4; ++row) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "common/kernels/image_operations.h"
+#include "common/kernels/convolution.h"
 #include "common/kernels/precision.h"
 #include "common/runtime/cuda/cuda_device.h"
 

@@ -255,7 +255,7 @@ void Convolutions::start(Stream& stream, std::vector<Access> all, const Convolut
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
   const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
-  std::vector<Access> all = accesses(op);
+  std::vector<Access> all = op.accesses();
   if (!plans_.contains(key)) prepare_backward(stream, key);
   start(stream, std::move(all), key, {op.x.data(), op.weight.data(), op.y.data()});
 }
@@ -263,11 +263,11 @@ void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
   const ConvolutionKey key =
       key_of(ConvolutionPass::kBackwardInput, op.shape, op.dx, op.weight, op.dy);
-  start(stream, accesses(op), key, {op.dx.data(), op.weight.data(), op.dy.data()});
+  start(stream, op.accesses(), key, {op.dx.data(), op.weight.data(), op.dy.data()});
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
-  std::vector<Access> all = accesses(op);
+  std::vector<Access> all = op.accesses();
   // A narrow one lies in the memory behind the workspace, aligned as that is.
   const ConstAnySpan filter =
       op.x.dtype() == DType::kFloat32

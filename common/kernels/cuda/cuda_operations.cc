@@ -284,7 +284,7 @@ void CudaOperations::take(Stream& stream, const Op& op, const char* name) {
   if constexpr (requires { convolutions().enqueue(stream, op); }) {
     convolutions().enqueue(stream, op);
   } else {
-    std::vector<Access> all = accesses(op);
+    std::vector<Access> all = op.accesses();
     if constexpr (requires { fused_attention_->enqueue(stream, op); }) {
       if (!fused_attention_) fused_attention_ = make_fused_attention(device_);
       if (fused_attention_->enqueue(stream, op)) return;

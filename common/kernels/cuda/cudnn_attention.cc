@@ -242,7 +242,7 @@ bool CudnnAttention::take(Stream& stream, const Op& op, const char* name) {
   if constexpr (kIsBackward) {
     operands.insert(operands.end(), {{kOne, &kOneValue}, {kRowSums, memory.data()}});
   }
-  std::vector<Access> all = accesses(op);
+  std::vector<Access> all = op.accesses();
   all.push_back(writes(memory));
   queue(stream, name, all, [&](cudaStream_t on) {
     session_.enqueue(on, kIsBackward ? *plans->backward : *plans->forward, operands,

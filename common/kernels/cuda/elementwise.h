@@ -16,7 +16,7 @@
 
 namespace tandem::cuda {
 
-// GELU in its tanh form (basic_operations.h), in fp32.
+// GELU in its tanh form (activation.h), in fp32.
 struct Gelu {
   static constexpr float kRoot = 0.79788456080286536F;  // sqrt(2 / pi)
   static constexpr float kCubic = 0.044715F;

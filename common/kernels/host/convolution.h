@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "common/kernels/convolution.h"
 #include "common/kernels/host/linear.h"
 #include "common/kernels/host/scratch.h"
-#include "common/kernels/image_operations.h"
 
 namespace tandem::host {
 

@@ -7,16 +7,20 @@
 #include "common/kernels/each_operation.h"
 #include "common/kernels/host/convolution.h"
 #include "common/kernels/host/linear.h"
-#include "common/kernels/host/loops.h"
 #include "common/kernels/host/scratch.h"
-#include "common/kernels/operands.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::host {
 
-// The operations of a host device: oneDNN for the products and convolutions, own loops for the
-// rest, all run by the stream's worker. As thread-safe as Operations. May be destroyed while its
-// work is still queued.
+// The operations of a host device: oneDNN for the products and convolutions, own vectorised loops
+// for the rest, all run by the stream's worker. As thread-safe as Operations. May be destroyed
+// while its work is still queued.
+//
+// The loops are run(op), and run(op, scratch) of those that need scratch memory, of scratch_size();
+// thread-safe on disjoint operands and scratch memory. Products and sums are rounded one by one (no
+// fused multiply-add) and sums are taken in a fixed order, so that the bits of a result do not
+// depend on the vector width of the machine. A class or token out of range is a logic error; a
+// failure in oneDNN, which multiplies for attention, is an error of kind failure.
 class HostOperations final : public EachOperation<HostOperations> {
  public:
   explicit HostOperations(Device& device)
@@ -34,7 +38,7 @@ class HostOperations final : public EachOperation<HostOperations> {
         return std::pair(memory.bytes, [op, memory] { run(op, memory.bytes.data()); });
       });
     } else {
-      host_stream(stream).enqueue({name, accesses(op), [op] { run(op); }});
+      host_stream(stream).enqueue({name, op.accesses(), [op] { run(op); }});
     }
   }
 
@@ -53,7 +57,7 @@ class HostOperations final : public EachOperation<HostOperations> {
   template <class Op, class Prepare>
   static void enqueue_prepared(Stream& stream, const char* name, const Op& op,
                                const Prepare& prepare) {
-    std::vector<Access> all = accesses(op);
+    std::vector<Access> all = op.accesses();
     check_placement(name, stream.device(), all);  // prepare() may see no other device's operands
     auto [scratch, body] = prepare();
     all.push_back(writes(scratch));

@@ -11,9 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/kernels/host/loops.h"
 #include "common/kernels/host/primitive_cache.h"
-#include "common/kernels/operands.h"
+#include "common/kernels/operations.h"
 
 namespace tandem::host {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/loops.h"
+#include "common/kernels/elementwise.h"
 #include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {

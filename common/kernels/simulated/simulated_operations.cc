@@ -45,7 +45,7 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* name) {
-    check_placement(name, stream.device(), accesses(op));
+    check_placement(name, stream.device(), op.accesses());
     const OperationWork work{.flops = static_cast<double>(flops_of(op)),
                              .moved = bytes_moved_by(op),
                              .kind = kind_of<Op>(),

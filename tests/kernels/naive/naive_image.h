@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/kernels/image_operations.h"
+#include "common/kernels/convolution.h"
 
 namespace tandem::naive_loops {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/pooling.h"
+
 #include <algorithm>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
-#include "common/kernels/operands.h"
 
 namespace tandem::host {
 

@@ -3,15 +3,15 @@
 // Both directions of batch normalisation take rows in chunks that stay in the cache, and channels
 // in blocks whose sums stay in registers: each direction reads memory twice, once for the sums and
 // once for the result. A chunk's sums are in fp32, sums over chunks in double.
+#include "common/kernels/batch_norm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/loops.h"
 #include "common/kernels/host/vector_math.h"
-#include "common/kernels/operands.h"
 
 namespace tandem::host {
 namespace {

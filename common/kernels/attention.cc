@@ -5,6 +5,8 @@
 // block are never multiplied. A head's parts of the operands are copied to dense fp32 matrices of
 // (positions, head_width) in scratch memory first: in the operands each row lies far from the next
 // row, which from some 256 positions on costs the products more than the copies do.
+#include "common/kernels/attention.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,10 +14,8 @@
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
 #include "common/kernels/host/bare_product.h"
-#include "common/kernels/host/loops.h"
 #include "common/kernels/host/softmax.h"
 #include "common/kernels/host/vector_math.h"
-#include "common/kernels/operations.h"
 
 namespace tandem::host {
 namespace {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "common/kernels/operands.h"
+
+namespace tandem {
+
+enum class Distribution {
+  kUniform,        // scale * [-1, 1), in steps of 2^-23
+  kSmallIntegers,  // scale * {-1, 0, 1}: sums of these are exact, in any order
+};
+
+// values[i] = element `first + i` of the random sequence that `seed` names: a pure function of
+// (seed, first + i), whatever the partition (tensor/random.h).
+struct FillRandom {
+  Span<float> values;
+  std::uint64_t seed = 0;
+  std::uint64_t first = 0;
+  Distribution distribution = Distribution::kUniform;
+  float scale = 1;
+
+  [[nodiscard]] std::vector<Access> accesses() const { return {writes(values)}; }
+};
+
+// values = constant
+struct Fill {
+  Span<float> values;
+  float constant = 0;
+
+  [[nodiscard]] std::vector<Access> accesses() const { return {writes(values)}; }
+};
+
+// out = factor * in; in place allowed.
+struct Scale {
+  Span<const float> in;
+  Span<float> out;
+  float factor = 1;
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    return checked({{"in", in, in.size()}, {"out", out, in.size()}});
+  }
+};
+
+// values += constant
+struct AddScalar {
+  Span<float> values;
+  float constant = 0;
+
+  [[nodiscard]] std::vector<Access> accesses() const { return {writes(values)}; }
+};
+
+// sum = a + b; sum may be a.
+struct Add {
+  Span<const float> a;
+  Span<const float> b;
+  Span<float> sum;
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    const std::int64_t all = a.size();
+    return checked({{"a", a, all}, {"b", b, all}, {"sum", sum, all}});
+  }
+};
+
+// difference = a - b; difference may be a or b.
+struct Subtract {
+  Span<const float> a;
+  Span<const float> b;
+  Span<float> difference;
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    const std::int64_t all = a.size();
+    return checked({{"a", a, all}, {"b", b, all}, {"difference", difference, all}});
+  }
+};
+
+// out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
+// tensor is divided after the cast. Exactly one of `in` and `out` is fp32; the two do not overlap.
+// The other may have padding behind each row: zeros where it is written, not read.
+struct Convert {
+  ConstAnySpan in;
+  AnySpan out;
+  float divisor = 1;
+  std::int64_t columns = 0;  // of the rows, where there is padding
+  std::int64_t padding = 0;
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    TANDEM_CHECK((in.dtype() == DType::kFloat32) != (out.dtype() == DType::kFloat32),
+                 "a conversion of {} to {}", name_of(in.dtype()), name_of(out.dtype()));
+    const bool narrows = in.dtype() == DType::kFloat32;
+    const std::int64_t wide = (narrows ? in : ConstAnySpan(out)).size();
+    const std::int64_t rows = padding > 0 && columns > 0 ? wide / columns : 0;
+    TANDEM_CHECK(rows * columns == (padding == 0 ? 0 : wide), "{} elements in rows of {}", wide,
+                 columns);
+    const std::int64_t needed = in.size() + (narrows ? rows : -rows) * padding;
+    TANDEM_CHECK(out.size() == needed, "out has {} elements where {} are needed", out.size(),
+                 needed);
+    return {reads(in.bytes()), writes(out.bytes())};
+  }
+};
+
+// Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each row
+// loses its part along the rows before and is divided by its length. The projection is done twice,
+// so that rows that were nearly parallel end orthogonal too. A row with nothing left, such as one
+// of zeros, becomes the remainder of the first unit vector that leaves enough: the rows are a basis
+// in any case. NaN and infinity make their row and the rows after that row NaN.
+struct Orthogonalise {
+  std::int64_t rows = 0;  // at most as many as columns
+  Span<float> matrix;     // (rows, columns)
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    TANDEM_CHECK(rows > 0 && matrix.size() % rows == 0, "{} rows of {} elements in all", rows,
+                 matrix.size());
+    const std::int64_t columns = matrix.size() / rows;
+    TANDEM_CHECK(rows <= columns, "{} rows of {} elements cannot be orthogonal", rows, columns);
+    return {writes(matrix)};
+  }
+};
+
+// sum = values[0] * weights[0] + values[1] * weights[1] + ...
+struct WeightedSum {
+  Span<const float> values;
+  Span<const float> weights;
+  Span<float> sum;  // one element
+
+  [[nodiscard]] std::vector<Access> accesses() const {
+    const std::int64_t all = values.size();
+    return checked({{"values", values, all}, {"weights", weights, all}, {"sum", sum, 1}});
+  }
+};
+
+namespace host {
+
+void run(const FillRandom& op);
+void run(const Fill& op);
+void run(const Scale& op);
+void run(const AddScalar& op);
+void run(const Add& op);
+void run(const Subtract& op);
+void run(const Convert& op);
+void run(const Orthogonalise& op);
+void run(const WeightedSum& op);
+
+}  // namespace host
+
+}  // namespace tandem
