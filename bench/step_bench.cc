@@ -61,11 +61,10 @@ std::vector<Output> outputs_of(const StepOptions& options) {
           {options.calibrated_file, "--calibrate"}};
 }
 
-// All outputs: this program's own, Google Benchmark's and the workload file.
+// All outputs: this program's own and Google Benchmark's.
 std::vector<Output> named_outputs(const StepOptions& options) {
   std::vector<Output> outputs = outputs_of(options);
   outputs.push_back({options.benchmark.out, "--benchmark_out"});
-  outputs.push_back({options.workload_file, "--write-workload"});
   return outputs;
 }
 
@@ -138,18 +137,6 @@ void check_back_end(const Model& model, Backend backend, const ImageOptions& ima
        "--channels-last and --conv-fp32 are of GPUs, and the back end is host: leave them out");
 }
 
-// Whether the launch writes a model's times to a file, and does so, instead of timing steps alone.
-bool writes_times(Job& job, const StepOptions& options, const std::vector<int>& cores) {
-  if (!options.workload_file.empty()) {
-    write_workload(job, options);
-  } else if (!options.calibrated_file.empty()) {
-    write_calibration(job, options, cores);
-  } else {
-    return false;
-  }
-  return true;
-}
-
 int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   check_model(options);
   StepWatch watch(options, bootstrap, flight);
@@ -162,7 +149,10 @@ int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
   take_workload_times(options);
   scale_to_single_step(options);
   Job job = open_job(bootstrap, options.job);
-  if (writes_times(job, options, cores)) return 0;
+  if (!options.calibrated_file.empty()) {
+    write_calibration(job, options, cores);
+    return 0;
+  }
   if (const auto workload = read_workload(options.model)) {
     if (!is_simulated(job)) check_duration(bootstrap, job, options, *workload);
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/calibrate/neighbours.h"
-#include "bench/workloads/step_work.h"
+#include "bench/step/step_work.h"
 #include "common/base/error.h"
 #include "common/hardware/operation_costs.h"
 #include "common/parallel/single.h"

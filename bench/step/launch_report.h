@@ -7,7 +7,7 @@
 #include "bench/job/job.h"
 #include "bench/step/measurement.h"
 #include "bench/step/step_options.h"
-#include "bench/workloads/step_work.h"
+#include "bench/step/step_work.h"
 #include "common/model/model.h"
 #include "common/results/launch_record.h"
 

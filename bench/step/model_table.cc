@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/step/step_work.h"
 #include "bench/step/workload_source.h"
-#include "bench/workloads/step_work.h"
 #include "common/model/replay.h"
 #include "common/model/zoo.h"
 
@@ -50,13 +50,10 @@ std::string work_cells(const Model& model, std::int64_t batch) {
                      sgd.update, in_bytes(sgd.optimizer_bytes), in_bytes(adam.optimizer_bytes));
 }
 
-// The number of operations in a workload file's step is settled with the file's products.
 std::string own_row(const std::string& name, const Workload& workload) {
   const Replay replay(workload);
-  const std::string sizes = size_cells(name, replay);
-  if (!workload.timing) return sizes + work_cells(replay, 1);
-  if (!workload.is_calibrated()) return sizes + " not calibrated | | |\n";
-  return sizes + work_cells(replay, workload.timing->batches.front());
+  return size_cells(name, replay) +
+         work_cells(replay, workload.timing ? workload.timing->batches.front() : 1);
 }
 
 }  // namespace

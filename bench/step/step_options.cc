@@ -51,7 +51,6 @@ void set_timing(const Values& values, StepOptions& options) {
   options.contention_file = values.text("contention");
   options.contention_pairs = values.count("contention-pairs");
   options.record_file = values.text("record");
-  options.workload_file = values.text("write-workload");
   options.calibrated_file = values.text("calibrate");
 }
 

@@ -65,7 +65,6 @@ struct StepOptions {
 
   PeakRequest peak{};
   std::string record_file;      // empty: no record is written
-  std::string workload_file;    // the workload file to be written instead of timing; empty: none
   std::string calibrated_file;  // the calibration to be written instead of timing; empty: none
   std::vector<std::int64_t> calibrated_batches{};  // of that, in ascending order
   bool verify = false;

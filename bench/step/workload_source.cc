@@ -6,21 +6,14 @@
 #include <algorithm>
 #include <iostream>
 
-#include "bench/driver/google_benchmark.h"
-#include "bench/driver/sampler.h"
 #include "bench/job/core_speed.h"
-#include "bench/workloads/calibration.h"
-#include "bench/workloads/measured_workload.h"
-#include "bench/workloads/timed_passes.h"
+#include "bench/step/timed_passes.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/model/replay.h"
-#include "common/model/replay_plan.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
-#include "common/results/files.h"
 #include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem::bench {
@@ -28,25 +21,14 @@ namespace tandem::bench {
 namespace {
 
 void check_precision(const Workload& workload, Precision precision) {
-  if (!workload.timing || workload.timing->precision == name_of(precision)) return;
+  if (workload.timing->precision == name_of(precision)) return;
   fail(ErrorKind::kUsage,
        "workload '{}' was measured in {}, which says nothing of {}: use --precision={}, "
        "or measure it anew",
        workload.name, workload.timing->precision, name_of(precision), workload.timing->precision);
 }
 
-std::string summary_of(const Calibration& calibration) {
-  std::string text;
-  for (const CalibratedBatch& batch : calibration.batches) {
-    text += fmt::format("batch {}: forward and backward take {}, their replay {} ({:+.1f} %)\n",
-                        batch.batch, tandem::to_string(Seconds(batch.wanted_seconds)),
-                        tandem::to_string(Seconds(batch.replayed_seconds)),
-                        100 * (batch.replayed_seconds / batch.wanted_seconds - 1));
-  }
-  return text;
-}
-
-// Whether a workload's seconds are simulated as they are, without products that take them.
+// Whether a workload's seconds are simulated as they are.
 bool has_simulated_seconds(const StepOptions& options, const Workload& workload) {
   return workload.timing && options.job.backend == BackendChoice::kSimulated &&
          options.job.calibration.empty();
@@ -61,14 +43,20 @@ std::string plain_name(std::string_view device) {
   return plain;
 }
 
-// Refuses a workload that is not calibrated: calibrated anew in every launch, launches of one cell
-// would run different products.
-void check_calibrated(const Workload& workload, const std::string& name) {
-  if (!workload.timing || workload.is_calibrated()) return;
-  fail(ErrorKind::kUsage,
-       "{} has seconds, and no products that take these on this machine: calibrate it once, with "
-       "step_bench --model={} --batch=N --write-workload=FILE.json, and use that file",
-       name, name.substr(0, name.rfind('#')));
+// The workload as real devices train it, and simulated ones by their description: by its FLOPs.
+Workload by_flops(Workload workload, const std::string& model) {
+  if (!workload.timing) return workload;
+  const auto has_flops = [](const WorkloadLayer& layer) {
+    return layer.forward.flops.has_value() && layer.backward.flops.has_value();
+  };
+  if (!std::ranges::all_of(workload.layers, has_flops)) {
+    fail(ErrorKind::kUsage,
+         "{} has seconds of layers, which only simulated devices take: give it the FLOPs of each "
+         "pass as well, or use --backend=simulated without --calibration",
+         model);
+  }
+  workload.timing.reset();
+  return workload;
 }
 
 constexpr Seconds kLongest{3600};
@@ -78,11 +66,12 @@ constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
 
 // The FLOPs of a step on the device with the most samples, which is the first device.
 double flops_of_a_step(const StepOptions& options, const Workload& workload) {
+  const double of_a_sample = Replay(workload).flops_per_sample();
   double flops = 0;
   int parts = options.variant.reducer.micro_batches;
   for (const Shard& part : shards_of(options)) {
     if (parts-- == 0) break;
-    flops += planned_flops(workload, part.count);
+    flops += of_a_sample * static_cast<double>(part.count);
   }
   return flops;
 }
@@ -107,9 +96,11 @@ void check_model(const StepOptions& options) {
     static_cast<void>(make_model_for(options));
     return;
   }
+  if (!has_simulated_seconds(options, *workload)) {
+    static_cast<void>(by_flops(*workload, options.model));
+    return;
+  }
   check_precision(*workload, options.variant.training.precision);
-  if (!options.workload_file.empty()) return;
-  if (!has_simulated_seconds(options, *workload)) check_calibrated(*workload, options.model);
   for (const Shard& shard : shards_of(options)) check_batch(*workload, shard.count);
 }
 
@@ -119,9 +110,9 @@ std::unique_ptr<Model> make_model_for(const StepOptions& options) {
   if (!workload) {
     model = make_model(options.model);
   } else if (has_simulated_seconds(options, *workload)) {
-    model = std::make_unique<Replay>(with_a_row_per_sample(*workload));
-  } else {
     model = std::make_unique<Replay>(*workload);
+  } else {
+    model = std::make_unique<Replay>(by_flops(*workload, options.model));
   }
   if (!model->needs_images() && options.variant.training.images != ImageOptions{}) {
     fail(ErrorKind::kUsage,
@@ -144,43 +135,11 @@ void take_workload_times(StepOptions& options) {
          workload->name, device, gpu);
   }
   auto times = std::make_shared<MachineCalibration>();
-  times->models[options.job.model] = {times_of_passes(with_a_row_per_sample(*workload),
-                                                      options.variant.training.precision,
+  times->models[options.job.model] = {times_of_passes(*workload, options.variant.training.precision,
                                                       options.variant.training.optimizer)};
   options.job.workload_times = std::move(times);
   options.workload_origin = fmt::format("layers in seconds of {}{}", device,
                                         is_of_gpu ? "" : ", which are taken as shares of a step");
-}
-
-void write_workload(Job& job, const StepOptions& options) {
-  check_writable(options.workload_file, "--write-workload");
-  if (options.variant.training.images != ImageOptions{}) {
-    fail(ErrorKind::kUsage,
-         "--write-workload times the layers of images as they are by default: leave "
-         "--channels-last and --conv-fp32 out");
-  }
-  const Precision precision = options.variant.training.precision;
-  auto workload = read_workload(options.model);
-  if (workload && !workload->timing) {
-    fail(ErrorKind::kUsage,
-         "--write-workload: {} gives its layers by their FLOPs, which need no calibration: "
-         "leave it out",
-         options.model);
-  }
-  if (!workload) {
-    const auto model = make_model(options.model);
-    check_runs_on(*model, job.platform->backend());
-    workload =
-        measure_workload(*job.platform, *job.device, *model,
-                         batches_to_measure(options.variant.training.global_batch), precision);
-  }
-  const Calibration found = calibrate(*job.platform, *job.device, *workload, precision);
-  results::replace_file(options.workload_file, tandem::to_text(found.workload));
-  std::cout << fmt::format("{}: {}, {}\n{}", options.workload_file,
-                           count_text(std::ssize(found.workload.layers), "layer"),
-                           count_text(std::ssize(found.workload.tensors), "tensor"),
-                           summary_of(found))
-            << std::flush;
 }
 
 void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,

@@ -20,8 +20,8 @@ namespace tandem::bench {
 [[nodiscard]] std::optional<Workload> read_workload(const std::string& model);
 
 // Throws usage errors where the options' model cannot be trained as the options say: no such name
-// or file, a file with seconds that was not calibrated, a precision or a share of the batch at
-// which the workload was not measured.
+// or file, a file of seconds alone for devices that are not simulated, a precision or a share of
+// the batch at which the workload was not measured.
 void check_model(const StepOptions& options);
 
 // The model that the options name, which check_model() has accepted.
@@ -31,11 +31,6 @@ void check_model(const StepOptions& options);
 // usage error where they are of another device than the one that is simulated and no --single-step
 // says what they are shares of.
 void take_workload_times(StepOptions& options);
-
-// Measures the options' model layer by layer, calibrates a replay of the model and writes the
-// replay as a workload file; a measured workload is calibrated anew with its own times. Prints on
-// standard output how well the replay matches. Throws usage errors.
-void write_workload(Job& job, const StepOptions& options);
 
 // Refuses a workload whose products alone take longer than an hour in the fewest steps that a
 // launch has, six times the time that `tandem run` gives a launch. On the host the duration is at

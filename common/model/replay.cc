@@ -34,10 +34,6 @@ LinearBackwardInput outer_backward(Span<const float> dy, Span<const float> patte
           .dx = dx};
 }
 
-constexpr std::int64_t kBeginForward = 1;  // operations that the functions below enqueue
-constexpr std::int64_t kEndForward = 3;
-constexpr std::int64_t kBeginBackward = 3;
-
 }  // namespace
 
 Replay::Replay(Workload workload)
@@ -166,21 +162,6 @@ void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
       sink.gradient_ready(static_cast<int>(segment));
     }
   }
-}
-
-std::vector<LayerOperations> Replay::operations(std::int64_t batch) const {
-  const std::vector<ReplayLayer> plan = plan_replay(workload_, batch);
-  std::vector<LayerOperations> all;
-  for (std::size_t layer = 0; layer < plan.size(); ++layer) {
-    const std::int64_t others = other_operations(workload_, layer);
-    all.push_back({static_cast<std::int64_t>(plan[layer].forward.rows.size()) + others,
-                   static_cast<std::int64_t>(plan[layer].backward.rows.size()) + others});
-  }
-  const std::int64_t by_rows = sizes(batch).rows > 1 ? 1 : 0;
-  all.front().forward += kBeginForward;
-  all.back().forward += kEndForward + by_rows;
-  all.back().backward += kBeginBackward + by_rows;
-  return all;
 }
 
 }  // namespace tandem

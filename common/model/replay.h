@@ -11,12 +11,6 @@
 
 namespace tandem {
 
-// The numbers of operations that a layer of a replay enqueues, after the first step.
-struct LayerOperations {
-  std::int64_t forward = 0;
-  std::int64_t backward = 0;
-};
-
 // A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
 // products on scratch memory (replay_plan.h). The function is simple, so that every strategy's
 // numbers can be compared with single's: with fixed patterns p of 1, 2 and 3,
@@ -26,7 +20,6 @@ struct LayerOperations {
 // gradient's layer. Weights start uniform in [-1, 1).
 class Replay final : public Model {
  public:
-  // A workload with measured times must be calibrated.
   explicit Replay(Workload workload);
 
   [[nodiscard]] std::string name() const override { return workload_.name; }
@@ -50,9 +43,6 @@ class Replay final : public Model {
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                 Activations& activations, const TensorList& gradients,
                 GradientSink& sink) const override;
-
-  // The operations of each layer, in the order of forward, with a batch of this size.
-  [[nodiscard]] std::vector<LayerOperations> operations(std::int64_t batch) const;
 
  private:
   // The tensors of a layer, by segment, in the order in which their gradients become ready.

@@ -30,36 +30,21 @@ ReplayPass by_flops(double flops, std::int64_t products) {
   return shared_out(width, std::llround(flops / row), products);
 }
 
-// Interpolates the rows between the two measured batches on either side, in proportion.
-std::int64_t rows_at(const std::vector<std::int64_t>& batches,
-                     const std::vector<std::int64_t>& rows, std::int64_t batch) {
-  const auto above = std::lower_bound(batches.begin(), batches.end(), batch);
-  const auto high = static_cast<std::size_t>(above - batches.begin());
-  if (*above == batch) return rows[high];
-  const std::size_t low = high - 1;
-  const double part =
-      static_cast<double>(batch - batches[low]) / static_cast<double>(batches[high] - batches[low]);
-  return std::llround(static_cast<double>(rows[low]) +
-                      part * static_cast<double>(rows[high] - rows[low]));
-}
-
-double flops_of(const Workload& workload, const LayerPass& pass, std::int64_t batch) {
-  if (!workload.timing) return pass.flops.value_or(0) * static_cast<double>(batch);
-  TANDEM_CHECK(pass.products.has_value(), "{} is not calibrated", workload.name);
-  const std::int64_t rows = rows_at(workload.timing->batches, pass.products->rows, batch);
-  const auto width = static_cast<double>(pass.products->width);
-  return 2 * static_cast<double>(rows) * width * width;
-}
-
 ReplayPass pass_of(const Workload& workload, const LayerPass& pass, std::int64_t others,
                    std::int64_t batch) {
   const std::int64_t products = std::max<std::int64_t>(pass.operations - others, 0);
   if (!workload.timing) {
     return by_flops(pass.flops.value_or(0) * static_cast<double>(batch), products);
   }
-  TANDEM_CHECK(pass.products.has_value(), "{} is not calibrated", workload.name);
-  return shared_out(pass.products->width,
-                    rows_at(workload.timing->batches, pass.products->rows, batch), products);
+  const bool takes_time = std::ranges::any_of(pass.seconds, [](double s) { return s > 0; });
+  const std::int64_t own = std::max<std::int64_t>(products, takes_time);
+  return shared_out(kLeastProductWidth, own * batch, own);
+}
+
+// The number of operations of a pass that are not products.
+std::int64_t other_operations(const Workload& workload, std::size_t layer) {
+  const bool moves = !workload.timing && workload.layers.at(layer).activation_bytes > 0;
+  return std::ranges::count(workload.tensors, layer, &WorkloadTensor::layer) + (moves ? 1 : 0);
 }
 
 }  // namespace
@@ -81,20 +66,6 @@ std::int64_t product_width(double flops) {
     width *= 2;
   }
   return width;
-}
-
-double planned_flops(const Workload& workload, std::int64_t batch) {
-  check_batch(workload, batch);
-  double flops = 0;
-  for (const WorkloadLayer& layer : workload.layers) {
-    flops += flops_of(workload, layer.forward, batch) + flops_of(workload, layer.backward, batch);
-  }
-  return flops;
-}
-
-std::int64_t other_operations(const Workload& workload, std::size_t layer) {
-  const bool moves = !workload.timing && workload.layers.at(layer).activation_bytes > 0;
-  return std::ranges::count(workload.tensors, layer, &WorkloadTensor::layer) + (moves ? 1 : 0);
 }
 
 std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch) {

@@ -34,19 +34,13 @@ inline constexpr std::int64_t kMostProductRows = 8192;
 // for the speed of the layer's own products, narrow enough that rows resolve FLOPs finely.
 [[nodiscard]] std::int64_t product_width(double flops);
 
-// The number of operations of a pass that are not products.
-[[nodiscard]] std::int64_t other_operations(const Workload& workload, std::size_t layer);
-
 // Throws a usage error where the workload is measured without batches on either side of this batch.
 void check_batch(const Workload& workload, std::int64_t batch);
 
-// FLOPs of the products of forward and backward, before the products are planned. Throws as
-// check_batch.
-[[nodiscard]] double planned_flops(const Workload& workload, std::int64_t batch);
-
 // The products of each layer. A pass given by FLOPs gets products of this number of FLOPs per
-// sample; a measured pass gets its calibrated products, interpolated between two batches. Throws as
-// check_batch; throws a logic error where products are not calibrated yet.
+// sample. A measured pass, whose seconds a simulation takes whatever is multiplied, gets products
+// of the least width with a row for each sample, so that their size tells the batch. Throws as
+// check_batch.
 [[nodiscard]] std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch);
 
 }  // namespace tandem

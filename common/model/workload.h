@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A model that is given by its sizes and its compute alone: the content of a workload file.
-// docs/workload-files.md documents the file, workload_file.h reads and writes the file, replay.h
+// docs/workload-files.md documents the file, workload_file.h reads the file, replay.h
 // runs the workload.
 #pragma once
 
@@ -15,18 +15,11 @@
 
 namespace tandem {
 
-// Square products of `width` columns: rows (rows, width) times a matrix (width, width).
-struct CalibratedProducts {
-  std::int64_t width = 0;
-  std::vector<std::int64_t> rows{};  // rows of all the pass's products together, by measured batch
-};
-
 // The forward or backward pass of a layer.
 struct LayerPass {
-  std::int64_t operations = 0;                   // dispatched per step, whatever the batch
-  std::optional<double> flops{};                 // per sample
-  std::vector<double> seconds{};                 // by measured batch; empty: not measured
-  std::optional<CalibratedProducts> products{};  // products that take these seconds on this machine
+  std::int64_t operations = 0;    // dispatched per step, whatever the batch
+  std::optional<double> flops{};  // per sample
+  std::vector<double> seconds{};  // by measured batch; empty: not measured
 };
 
 struct WorkloadLayer {
@@ -64,13 +57,10 @@ struct Workload {
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
   Objective objective{};
-  std::optional<WorkloadTiming> timing{};  // unset: passes are given by their FLOPs
+  std::optional<WorkloadTiming> timing{};  // unset: passes are given by FLOPs
   std::vector<WorkloadTensor> tensors{};   // in the order in which their gradients become ready
   std::vector<WorkloadBuffer> buffers{};
   std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
-
-  // Whether every measured pass has products that take the pass's seconds.
-  [[nodiscard]] bool is_calibrated() const;
 };
 
 }  // namespace tandem

@@ -19,10 +19,8 @@ constexpr std::int64_t kMostOperations = 1'000'000;  // includes calls: takes se
 // The limit per sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on
 // 8192 tokens.
 constexpr double kMostFlops = 1e15;
-constexpr double kLongest = 600;  // seconds: a launch of a sweep takes no longer
-constexpr std::int64_t kMostRows = kMostOperations * 8192;  // rows of that many products
-constexpr double kMostProductFlops = 3e18;  // 600 s at twice the speed of the fastest GPU
-constexpr int kMostClasses = 1 << 24;       // floats hold smaller ids exactly
+constexpr double kLongest = 600;       // seconds: a launch of a sweep takes no longer
+constexpr int kMostClasses = 1 << 24;  // floats hold smaller ids exactly
 
 std::vector<JsonValue> elements_of(const JsonValue& list) {
   std::vector<JsonValue> elements = list.elements();
@@ -105,36 +103,14 @@ void read_timing(const JsonValue& document, Workload& workload) {
   workload.timing = timing;
 }
 
-CalibratedProducts products_of(const JsonValue& json, std::size_t batches) {
-  json.allow({"width", "rows"});
-  CalibratedProducts products{.width = json.at("width").whole(1, 1 << 16), .rows = {}};
-  const auto rows = json.at("rows").elements();
-  if (rows.size() != batches) {
-    json.at("rows").complain(
-        fmt::format("{} numbers for {} batches: give one for each", rows.size(), batches));
-  }
-  const auto width = static_cast<double>(products.width);
-  for (const JsonValue& count : rows) {
-    products.rows.push_back(count.whole(0, kMostRows));
-    const double flops = 2 * static_cast<double>(products.rows.back()) * width * width;
-    if (flops > kMostProductFlops) {
-      count.complain(
-          fmt::format("products of {:g} FLOPs: use at most {:g}", flops, kMostProductFlops));
-    }
-  }
-  return products;
-}
-
 LayerPass pass_of(const JsonValue& json, const Workload& workload) {
-  json.allow({"operations", "flops", "seconds", "products"});
+  json.allow({"operations", "flops", "seconds"});
   LayerPass pass;
   pass.operations = json.at("operations").whole(0, kMostOperations);
   if (const auto flops = json.find("flops")) pass.flops = flops->number({0, kMostFlops});
   if (!workload.timing) {
-    for (const char* key : {"seconds", "products"}) {
-      if (json.find(key)) {
-        json.at(key).complain("key 'measured' does not say what it was measured under: add it");
-      }
+    if (const auto seconds = json.find("seconds")) {
+      seconds->complain("key 'measured' does not say what it was measured under: add it");
     }
     if (!pass.flops) static_cast<void>(json.at("flops"));
     return pass;
@@ -146,7 +122,6 @@ LayerPass pass_of(const JsonValue& json, const Workload& workload) {
         fmt::format("{} times for {} batches: give one for each", seconds.size(), batches));
   }
   for (const JsonValue& time : seconds) pass.seconds.push_back(time.number({0, kLongest}));
-  if (const auto products = json.find("products")) pass.products = products_of(*products, batches);
   return pass;
 }
 

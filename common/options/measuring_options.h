@@ -70,13 +70,6 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .value = integer("COUNT", "200", {2, kNoEnd, "use 2 or more"}),
      .help = "the number of pairs of --ab",
      .example = "400"},
-    {.name = "write-workload",
-     .of = kTimingOption,
-     .value = file(),
-     .marks = kOfOneCell | kPerRank,
-     .help = "instead of timing steps: measure the model layer by layer, with --batch and down to "
-             "an eighth of it, and write a workload file of it that is replayed",
-     .example = "own.json"},
     {.name = "calibrate",
      .of = kTimingOption,
      .value = file(),

@@ -129,23 +129,15 @@ std::vector<Rule> run_rules() {
 // The rules on what is written or observed beside the samples.
 std::vector<Rule> pass_rules() {
   return {
-      {{is_not("strategy", "single")},
-       {given("write-workload")},
-       "--write-workload measures layers on one device, and --strategy={strategy} is more: leave "
-       "it out"},
-      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops"),
-        is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph")},
-       {given("write-workload")},
-       "{option} does nothing with --write-workload: leave it out"},
-      {{given("record"), is("verify", "on"), given("ab"), given("write-workload")},
+      {{given("record"), is("verify", "on"), given("ab")},
        {given("profile-steps")},
        "--profile-steps and {option}: a profiled launch is slower than it is, and its times are "
        "nobody's figures: give one of them"},
-      {{given("profile-steps"), is("verify", "on"), given("ab"), given("write-workload")},
+      {{given("profile-steps"), is("verify", "on"), given("ab")},
        {given("trace")},
        "--trace is a pass behind measured samples, and with {option} there are none: give one of "
        "them"},
-      {{given("profile-steps"), is("verify", "on"), given("ab"), given("write-workload")},
+      {{given("profile-steps"), is("verify", "on"), given("ab")},
        {given("contention")},
        "--contention is a pass behind measured samples, and with {option} there are none: give one "
        "of them"},
@@ -171,27 +163,13 @@ std::vector<Rule> calibration_rules() {
        {given("calibrate")},
        "--calibrate times operations on one device, and --strategy={strategy} is more: leave it "
        "out"},
-      {{given("record"),
-        given("min-time"),
-        given("min-samples"),
-        given("peak-gflops"),
-        is("verify", "on"),
-        given("ab"),
-        given("free-running"),
-        given("cuda-graph"),
-        given("write-workload"),
-        given("profile-steps"),
-        given("trace"),
-        given("contention"),
-        given("link"),
-        set("input"),
-        set("phases"),
-        set("dispatch-cost"),
-        given("fault"),
-        given("plant"),
-        is("check-numerics", "on"),
-        set("channels-last"),
-        set("conv-fp32")},
+      {{given("record"),       given("min-time"),   given("min-samples"),
+        given("peak-gflops"),  is("verify", "on"),  given("ab"),
+        given("free-running"), given("cuda-graph"), given("profile-steps"),
+        given("trace"),        given("contention"), given("link"),
+        set("input"),          set("phases"),       set("dispatch-cost"),
+        given("fault"),        given("plant"),      is("check-numerics", "on"),
+        set("channels-last"),  set("conv-fp32")},
        {given("calibrate")},
        "{option} does nothing with --calibrate: leave it out"},
       {{given("calibrate-batches")},
@@ -255,8 +233,8 @@ std::vector<Rule> simulation_rules() {
       {{set("join"), is("verify", "on"), is("check-numerics", "on"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
-      {{given("ab"), given("contention"), given("write-workload"), given("calibrate"),
-        given("profile-steps"), is("peak-gflops", "measured")},
+      {{given("ab"), given("contention"), given("calibrate"), given("profile-steps"),
+        is("peak-gflops", "measured")},
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),
@@ -320,11 +298,6 @@ void check_rest(const Values& values) {
               values.in_force("device-ids").find(',') != std::string::npos,
           "--output-device does nothing with one device, whose outputs stay there: leave it out");
   check_core_speed(values);
-  const std::string workload = values.in_force("write-workload");
-  require(workload.empty() || workload.ends_with(".json"),
-          fmt::format("--write-workload={0}: --model knows workload files by their ending: write "
-                      "{0}.json",
-                      workload));
   require(!values.is("compress", "powersgd") ||
               values.integer("powersgd-start") <= values.integer("warmup-steps"),
           fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "

@@ -123,7 +123,6 @@ def main():
     check_refused(listed, "give a batch of at least 1", "--verify")
     check_refused(listed, "no benchmark has such a name", "--benchmark_filter=ddp")
     alone = [f"{programs}/step_bench", "--model=mlp-tiny", "--batch=8", "--backend=host"]
-    check_refused(alone, "write x.txt.json", "--write-workload=x.txt")
     check_interrupt(alone, scratch)
     kernel = [f"{programs}/kernel_bench", "--backend=host", "--benchmark_min_time=0.001"]
     check_output(kernel + ["--benchmark_filter=scale/count:65536|empty"], scratch)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/workloads/step_work.h"
+#include "bench/step/step_work.h"
 
 #include <gtest/gtest.h>
 

@@ -28,24 +28,14 @@ TEST(ReplayPlanTest, ProductsHaveTheFlops_AndAreAsManyAsOperationsAreLeft) {
   EXPECT_EQ(rows_of(plan[1].forward), 0) << "of a layer without FLOPs";
 }
 
-TEST(ReplayPlanTest, PlannedFlops_AreThoseOfTheProducts) {
-  EXPECT_DOUBLE_EQ(planned_flops(test::workload("by-flops"), 64), 150000 * 64);
-  double flops = 0;
-  for (const ReplayLayer& layer : plan_replay(test::workload("measured"), 4)) {
-    for (const ReplayPass* pass : {&layer.forward, &layer.backward}) {
-      flops += 2.0 * static_cast<double>(rows_of(*pass) * pass->width * pass->width);
-    }
-  }
-  EXPECT_DOUBLE_EQ(planned_flops(test::workload("measured"), 4), flops);
-}
-
-TEST(ReplayPlanTest, MeasuredPass_LiesBetweenItsBatchesInProportion) {
-  const Workload workload = test::workload("measured");
-  EXPECT_EQ(rows_of(plan_replay(workload, 4)[1].forward), 9);
-  EXPECT_EQ(rows_of(plan_replay(workload, 10)[1].forward), 21);
-  EXPECT_EQ(rows_of(plan_replay(workload, 1)[0].forward), 1) << "a product has a row at least";
-  EXPECT_EQ(plan_replay(workload, 4)[1].forward.rows, (std::vector<std::int64_t>{5, 4}));
+TEST(ReplayPlanTest, MeasuredPass_HasARowForEachSampleOfItsProducts) {
+  Workload workload = test::workload("measured");
+  EXPECT_EQ(plan_replay(workload, 4)[1].forward.rows, (std::vector<std::int64_t>{4, 4}));
+  EXPECT_EQ(plan_replay(workload, 10)[1].forward.rows, (std::vector<std::int64_t>{10, 10}));
   EXPECT_FALSE(plan_replay(workload, 4)[1].moves_activations);
+  workload.layers[0].forward.operations = 0;
+  EXPECT_EQ(rows_of(plan_replay(workload, 4)[0].forward), 4)
+      << "something has to take the pass's seconds";
 }
 
 TEST(ReplayPlanTest, BatchThatWasNotMeasured_IsAUsageError) {
@@ -180,14 +170,6 @@ TEST(ReplayTest, EveryGradient_IsWrittenInFull) {
   for (std::size_t segment = 0; segment < run.gradients.tensors.size(); ++segment) {
     for (const float value : run.gradient(segment)) EXPECT_NE(value, 0) << segment;
   }
-}
-
-TEST(ReplayTest, UncalibratedWorkload_IsNoModelYet) {
-  Workload workload = test::workload("measured");
-  workload.layers[0].forward.products.reset();
-  EXPECT_FALSE(workload.is_calibrated());
-  const Replay replay(workload);
-  EXPECT_EQ(error_of([&] { static_cast<void>(replay.operations(4)); }).kind(), ErrorKind::kLogic);
 }
 
 }  // namespace

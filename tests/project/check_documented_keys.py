@@ -21,7 +21,7 @@ PAGES = ["docs/results.md", "docs/sweeps.md", "docs/workload-files.md", "docs/le
 
 SWEEP = {"name": "keys", "workloads": [{"model": "mlp-tiny", "batch": 8}], "devices": 1, "strategies": [{"strategy": "dp"}],
          "constraints": [{"drop": {"batch": {"above": 9}}, "reason": "large"}]}
-PASS = {"operations": 1, "seconds": [0.001], "products": {"width": 16, "rows": [1]}}
+PASS = {"operations": 1, "seconds": [0.001]}
 WORKLOAD = {"tandem_workload": 1, "name": "keys", "input": {"width": 4}, "output": {"width": 4},
             "measured": {"precision": "fp32", "device": "a core", "batches": [1]},
             "tensors": [{"name": "weight", "shape": [4, 4], "layer": "only"}], "buffers": [{"name": "count", "shape": [1]}],
@@ -108,7 +108,7 @@ SWEEP_PLACES = {"Sweep file": (), "Workload": ("workloads", 0), "Strategy": ("st
                 "Condition": ("constraints", 0, "drop"), "Bounds": ("constraints", 0, "drop", "batch")}
 WORKLOAD_PLACES = {"Workload file": (), "Input": ("input",), "Output": ("output",), "Measured": ("measured",),
                    "Tensor": ("tensors", 0), "Buffer": ("buffers", 0), "Layer": ("layers", 0),
-                   "Pass": ("layers", 0, "forward"), "Products": ("layers", 0, "forward", "products")}
+                   "Pass": ("layers", 0, "forward")}
 
 
 def accepted(document, places, command):

@@ -96,7 +96,7 @@ void check_models(const reports::GapQuestion& question) {
 }
 
 // Throws a usage error where --module meets what torch's own side or the export cannot have.
-void check_module(const ExplainOptions& options, const MeasuringSettings& settings) {
+void check_module(const ExplainOptions& options) {
   const reports::GapQuestion& question = options.question;
   for (const auto& [flag, value] : {std::pair{"link", question.link}, {"plant", question.plant}}) {
     if (value.empty()) continue;
@@ -104,12 +104,6 @@ void check_module(const ExplainOptions& options, const MeasuringSettings& settin
          "--{}={}: PyTorch's own side of --module has none, so the ends would differ by it; leave "
          "it out, or explain a --model",
          flag, value);
-  }
-  if (question.precision != "fp32" && is_on_host(settings.backend)) {
-    fail(ErrorKind::kUsage,
-         "--precision={}: on a CPU the layers of a module are timed in fp32 for its export; leave "
-         "it out",
-         question.precision);
   }
 }
 
@@ -180,7 +174,6 @@ void add_module(ExplainTask& task, const ExplainOptions& options) {
                                     .backend = task.settings.backend,
                                     .folder = task.source.folder,
                                     .is_resumed = task.source.document.has_value(),
-                                    .step_bench = find_step_bench(options.step_bench),
                                     .patience = checked_launch_timeout(options.launch_timeout)},
                                    *task.torch);
   const bool is_fresh = !task.module->fresh.empty();
@@ -277,7 +270,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   task.settings = settings_of(options, before.settings);
   if (!task.source.is_given) task.settings.site = text_of(checked_site(options.site));
   task.question.backend = task.settings.backend;
-  if (!options.module.empty()) check_module(options, task.settings);
+  if (!options.module.empty()) check_module(options);
   check_before_torch(task, options);
   add_torch(task, options);
   task.cells = cells_of(task.question);

@@ -18,12 +18,11 @@ namespace tandem::cli {
 
 // The module that is explained, and where its export belongs.
 struct ModuleQuestion {
-  std::string source;            // FILE.py:FUNCTION or MODULE:FUNCTION
-  std::int64_t share = 1;        // samples of a device in a step
-  std::string backend;           // a value of --backend
-  std::filesystem::path folder;  // the output folder
-  bool is_resumed = false;       // the folder has a journal, and so the export
-  std::filesystem::path step_bench;
+  std::string source;               // FILE.py:FUNCTION or MODULE:FUNCTION
+  std::int64_t share = 1;           // samples of a device in a step
+  std::string backend;              // a value of --backend
+  std::filesystem::path folder;     // the output folder
+  bool is_resumed = false;          // the folder has a journal, and so the export
   std::chrono::seconds patience{};  // a step before the first launch that takes longer fails
 };
 
@@ -37,7 +36,7 @@ struct ModuleWorkload {
 };
 
 // Takes a step of the module with a device's share and, where the folder has none, makes its
-// export, whose layers take on this machine's cores what they take in PyTorch. Throws what
+// export, whose layers have the module's FLOPs. Throws what
 // PyTorch's side says (facts_of_module), and usage errors where DistributedDataParallel could not
 // train the module, where the export of a resumed folder is gone, and where a file of its name is
 // another's.

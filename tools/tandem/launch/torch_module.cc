@@ -41,7 +41,6 @@ std::vector<std::string> about_words(const std::string& source, const ModuleStep
                                  fmt::format("--batch={}", step.batch),
                                  "--backend=" + step.backend};
   if (!step.export_to.empty()) words.push_back("--export=" + step.export_to.string());
-  if (!step.is_timed) words.emplace_back("--untimed");
   return words;
 }
 

@@ -23,10 +23,8 @@ struct ModuleFacts {
 struct ModuleStep {
   std::int64_t batch = 1;
   std::string backend;  // a value of --backend
-  // Where the module is written as a workload file, where devices are cores with seconds of its
-  // layers unless `is_timed` is off; empty: nowhere.
+  // Where the module is written as a workload file; empty: nowhere.
   std::filesystem::path export_to{};
-  bool is_timed = true;
   std::chrono::seconds patience{};  // a step that takes longer fails
 };
 

@@ -247,7 +247,6 @@ std::string export_of(const DescribedTask& task) {
                         {.batch = kExportedSamples,
                          .backend = "host",
                          .export_to = file,
-                         .is_timed = false,
                          .patience = kPatienceWithModule},
                         interrupts);
   return file.string();

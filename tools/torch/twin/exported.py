@@ -54,11 +54,10 @@ def example_of(training, source):
 
 
 def write(options, path):
-    """With the seconds of each layer at options.batch where devices are cores; on GPUs, and untimed, layers are known by their FLOPs."""
+    """Layers are known by their FLOPs."""
     source = own_module.name_of(options.module).partition("#")[0]
     with trying(f"exporting {options.module}", own_module.MEND):
         training = own_module.Training(options, 0, options.batch)
-        batches = [options.batch] if options.backend == "host" and not options.untimed else []
-        content = workload_of(torch, example_of(training, source), source, batches)
+        content = workload_of(torch, example_of(training, source), source, [])
     with trying(f"writing {path}", "make room there"):
         pathlib.Path(path).write_text(text_of(content), encoding="utf-8")

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/workloads/timed_passes.h"
+#include "bench/step/timed_passes.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "bench/workloads/step_work.h"
+#include "bench/step/step_work.h"
 #include "common/base/error.h"
 #include "common/model/replay.h"
 #include "common/model/replay_plan.h"
 
 namespace tandem::bench {
 namespace {
-
-CalibratedProducts a_row_per_sample(const WorkloadTiming& timing, const LayerPass& pass,
-                                    std::int64_t others) {
-  const bool takes_time = std::ranges::any_of(pass.seconds, [](double s) { return s > 0; });
-  const std::int64_t products = std::max<std::int64_t>(pass.operations - others, takes_time);
-  CalibratedProducts found{.width = kLeastProductWidth, .rows = {}};
-  for (const std::int64_t batch : timing.batches) found.rows.push_back(products * batch);
-  return found;
-}
 
 // The seconds of every product of forward and backward, in the order in which a step has them.
 class SecondsInOrder {
@@ -75,17 +66,6 @@ void add_batch(const Workload& workload, std::size_t index,
 }
 
 }  // namespace
-
-Workload with_a_row_per_sample(Workload workload) {
-  TANDEM_CHECK(workload.timing.has_value(), "{} has no seconds", workload.name);
-  for (std::size_t i = 0; i < workload.layers.size(); ++i) {
-    const std::int64_t others = other_operations(workload, i);
-    for (LayerPass* const pass : {&workload.layers[i].forward, &workload.layers[i].backward}) {
-      pass->products = a_row_per_sample(*workload.timing, *pass, others);
-    }
-  }
-  return workload;
-}
 
 MeasuredModel times_of_passes(const Workload& workload, Precision precision,
                               const OptimizerOptions& optimizer) {
