@@ -11,7 +11,6 @@
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/driver/sampler.h"
-#include "bench/job/link_account.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/stats/summary.h"
 
@@ -46,10 +45,9 @@ class CopySweep {
     }
     matrices_.push_back(std::make_unique<Matrix>(title_of(size, ways), std::move(names)));
     Matrix& matrix = *matrices_.back();
-    const std::string link = options_.job.link ? options_.job.link->text : "";
     bool is_empty = true;
     for (const CopyCase& measured : copy_cases(options_.job.devices, ways, size)) {
-      const std::string name = name_of(measured, backend, link);
+      const std::string name = name_of(measured, backend);
       is_empty = is_empty && driver.leaves_out(name);
       driver.add(
           name, options_.samples, benchmark::kMicrosecond,
@@ -60,9 +58,7 @@ class CopySweep {
 
   [[nodiscard]] std::string title_of(Bytes size, Ways ways) const {
     const std::string both = ways == Ways::kBoth ? ", both ways at once, the two added up" : "";
-    const std::string link =
-        job_.link_notice.empty() ? "" : fmt::format(", modelled: {}", job_.link_notice);
-    return fmt::format("GB/s of copies of {}{}{}{}", to_string(size), both, link,
+    return fmt::format("GB/s of copies of {}{}{}", to_string(size), both,
                        job_.platform->oversubscribed() ? ", devices share cores or GPUs" : "");
   }
 
@@ -73,7 +69,6 @@ class CopySweep {
       state.SkipWithError(("skipped: " + result.skipped).c_str());
       return set(matrix, measured, std::nullopt);
     }
-    check_lateness(result.lateness_seconds, stats::mean(result.seconds));
     replay_samples(state, result.seconds);
     const double found = bandwidth(measured, result.seconds);
     state.counters["GBps"] = found;
@@ -104,7 +99,6 @@ int run(const CopyOptions& options, Bootstrap& bootstrap) {
   const Job job = open_job(bootstrap, options.job);
   std::cerr << notices_of(job) << std::flush;
   add_context(job);
-  if (!job.link_notice.empty()) GoogleBenchmark::add_context("tandem_modelled", job.link_notice);
   CopySweep sweep(job, options);
   sweep.add_to(driver);
   driver.run();

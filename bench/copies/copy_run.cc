@@ -63,11 +63,9 @@ class Measuring {
     for (int i = 1; i < kWarmups; ++i) least = std::min(least, timed());
     const bool is_host = platform_.backend() == Backend::kHost;
     if (!is_host) found_.copies = copies_in_a_row(measured_, Seconds(least));
-    static_cast<void>(platform_.take_lateness());
     for (int i = 0; i < samples; ++i) {
       (is_host ? found_.seconds : found_.host_seconds).push_back(timed());
       if (!is_host) found_.seconds.push_back(timed_on_devices());
-      found_.lateness_seconds += Seconds(platform_.take_lateness().on_path).count() / samples;
     }
     check();
     return found_;

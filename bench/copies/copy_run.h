@@ -73,7 +73,6 @@ struct CopyResult {
   int copies = 1;  // in a row
   // By sample, of GPUs: a copy by the host's clock, from its call to the end of the wait.
   std::vector<double> host_seconds;
-  double lateness_seconds = 0;  // behind a modelled link, mean per sample
 };
 
 // How many copies are queued in a row: as many as nvbandwidth queues, fewer where one takes long

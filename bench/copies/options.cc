@@ -51,11 +51,10 @@ std::vector<CopyCase> copy_cases(int devices, Ways ways, Bytes size) {
   return cases;
 }
 
-std::string name_of(const CopyCase& measured, Backend backend, const std::string& link) {
-  return fmt::format("copy/from:{}/to:{}{}/bytes:{}{}", name_of(measured.from, backend),
+std::string name_of(const CopyCase& measured, Backend backend) {
+  return fmt::format("copy/from:{}/to:{}{}/bytes:{}", name_of(measured.from, backend),
                      name_of(measured.to, backend),
-                     measured.ways == Ways::kBoth ? "/both_ways" : "", measured.size.value,
-                     link.empty() ? "" : fmt::format("/link:{}", link));
+                     measured.ways == Ways::kBoth ? "/both_ways" : "", measured.size.value);
 }
 
 namespace {
@@ -111,14 +110,13 @@ std::optional<CopyOptions> parse_copy_options(int argc, const char* const* argv)
                "copy_bench");
   Flags flags;
   declare(app, flags);
-  const OptionLines lines(app, {"devices", "backend", "link", "core-gflops", "device-memory",
-                                "oversubscribe", "gpus", "p2p", "gpu-wait", "bind"});
+  const OptionLines lines(app, {"devices", "backend", "device-memory", "oversubscribe", "gpus",
+                                "p2p", "gpu-wait", "bind"});
   CopyOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   options.benchmark = read_benchmark_flags("copy_bench", benchmark_flags, 1);
   const options::Values values = lines.values();
-  options::check_core_speed(values);
   options.job = job_options(values);
   options.sizes = whole_elements(parse_sizes(flags.sizes, "--sizes"));
   options.ways = ways_of(flags.ways);

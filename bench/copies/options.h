@@ -47,9 +47,8 @@ struct CopyCase {
 [[nodiscard]] std::vector<CopyCase> copy_cases(int devices, Ways ways, Bytes size);
 
 // The name "copy/from:host:0/to:host:1/bytes:16777216", with "both_ways" before the bytes for both
-// ways, and with a modelled link, as asked for, at the end.
-[[nodiscard]] std::string name_of(const CopyCase& measured, Backend backend,
-                                  const std::string& link);
+// ways.
+[[nodiscard]] std::string name_of(const CopyCase& measured, Backend backend);
 
 struct CopyOptions {
   JobOptions job{};

@@ -4,12 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/driver/google_benchmark.h"
-#include "bench/job/core_speed.h"
 #include "bench/job/node_share.h"
 #include "bench/job/simulated_job.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
-#include "common/comm/node_memory.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/nvml/nvml.h"
 #include "common/runtime/registry.h"
@@ -27,54 +25,12 @@ void check_world(const Bootstrap& bootstrap, const JobOptions& options) {
       options.devices);
 }
 
-struct ModelledLink {
-  std::optional<LinkModel> model;
-  std::shared_ptr<LinkPorts> ports;
-  std::string notice;
-  double core_gflops = 0;
-};
-
-// The speed of one core, to which a preset link is scaled: as given, or measured once for all
-// ranks.
-double core_gflops(Bootstrap& bootstrap, const JobOptions& options, int core) {
-  if (!options.link->is_preset()) return 0;
-  if (options.core_gflops > 0) return options.core_gflops;
-  const double mine = bootstrap.rank() == 0 ? measured_core_flops(core) * 1e-9 : 0;
-  return root_value(bootstrap, mine);
-}
-
-ModelledLink open_link(Bootstrap& bootstrap, const JobOptions& options, const NodeLayout& nodes,
-                       int core) {
-  if (!options.link) return {};
-  if (nodes.nodes() > 1) {
-    fail(ErrorKind::kUsage,
-         "--link={}: the link is a model of one node's, and the ranks run on {} ({}): leave it "
-         "out, or start all ranks on one node",
-         options.link->text, nodes.nodes(), fmt::join(nodes.hosts, ", "));
-  }
-  ModelledLink link;
-  link.core_gflops = core_gflops(bootstrap, options, core);
-  const double flops = link.core_gflops * 1e9;
-  link.model = scaled(*options.link, flops);
-  link.ports = make_node_link_ports(bootstrap);
-  link.notice = fmt::format("link {}", options.link->text);
-  if (options.link->is_preset()) {
-    link.notice += fmt::format(
-        " (scaled: K = {:.0f}; {} and {:.3g} GB/s here)", stretch(*options.link, flops),
-        tandem::to_string(Seconds(link.model->latency)), link.model->bytes_per_second * 1e-9);
-  }
-  return link;
-}
-
-PlatformOptions platform_options(const JobOptions& options, const NodeShare& share,
-                                 const ModelledLink& link) {
+PlatformOptions platform_options(const JobOptions& options, const NodeShare& share) {
   PlatformOptions platform = options.platform;
   platform.devices = share.devices;
   platform.device_memory = share.asked_memory;
   if (options.launch == Launch::kProcesses) platform.own_device = share.device;
   platform.cores = share.cores;
-  platform.link = link.model;
-  platform.link_ports = link.ports;
   return platform;
 }
 
@@ -180,8 +136,7 @@ Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.rank_exit = options.communicator.rank_exit;
   job.nodes = find_nodes(bootstrap);
   const NodeShare share = share_of_node(bootstrap, job.nodes, options);
-  const ModelledLink link = open_link(bootstrap, options, job.nodes, share.cores.front());
-  PlatformOptions platform = platform_options(options, share, link);
+  PlatformOptions platform = platform_options(options, share);
   BackendDecision decision;
   attempt_together(bootstrap, [&] {
     check_world(bootstrap, options);
@@ -198,8 +153,6 @@ Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
     job.device->bind_this_thread();
   });
   compare_platforms(bootstrap, job);
-  job.link_notice = link.notice;
-  job.core_gflops = link.core_gflops;
   job.usable_cores = share.usable_cores;
   job.cores = share.cores_of_devices;
   job.transport = choose_transport(options.transport, bootstrap, *job.device);

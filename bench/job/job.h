@@ -41,9 +41,8 @@ struct JobOptions {
   std::int64_t batch = 0;  // on a device
   // In place of the file: what a workload with seconds says of its own passes; null: nothing.
   std::shared_ptr<const MachineCalibration> workload_times{};
-  double scale = 1;  // of the times of simulated forward, loss and backward
-  std::optional<LinkRequest> link{};
-  double core_gflops = 0;  // speed of one core that a preset link is scaled to; 0: measured
+  double scale = 1;                   // of the times of simulated forward, loss and backward
+  std::optional<LinkRequest> link{};  // simulated: in place of the machine's link between devices
   Transport transport = Transport::kAuto;
   bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
@@ -81,8 +80,7 @@ struct Job {
   TransportChoice transport;          // the transport, and the reason where it was chosen
   std::string nccl;                   // NCCL's description where NCCL may be used; else empty
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
-  std::string link_notice;            // the modelled link in numbers; empty: no link is modelled
-  double core_gflops = 0;  // speed of the core that a preset link was scaled to; 0: no preset
+  std::string link_notice;            // the simulated link that was asked for; else empty
   std::vector<RankClass> rank_classes{};  // of simulated processes; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
   // What a lone rank's communicator keeps on a core that is simulated

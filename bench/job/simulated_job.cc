@@ -47,19 +47,11 @@ std::shared_ptr<const MachineCalibration> times_for(const JobOptions& options) {
   return options.calibration.empty() ? options.workload_times : calibration_for(options);
 }
 
-// FLOP/s of a device in the job's precision, to which a preset link is scaled.
-double device_flops(const GpuDescription& gpu, const JobOptions& options) {
-  if (options.core_gflops > 0) return options.core_gflops * 1e9;
-  if (options.precision == "tf32" && gpu.tf32) return gpu.tf32->value;
-  if (options.precision == "bf16" && gpu.bf16) return gpu.bf16->value;
-  return gpu.fp32.value;
-}
-
 // The link in place of the description's: of cores, one that the host is at the end of, too.
 void set_link(const JobOptions& options, bool is_of_cores, SimulatedMachine& machine) {
   if (!options.link) return;
   HardwareDescription& hardware = machine.hardware;
-  const LinkModel model = scaled(*options.link, device_flops(hardware.gpu, options));
+  const LinkModel& model = options.link->link;
   machine.link_notice = fmt::format("link {}", options.link->text);
   if (is_of_cores) {
     const bool is_folded = options.launch == Launch::kProcesses && !options.has_root;

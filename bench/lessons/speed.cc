@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "bench/job/core_speed.h"
 #include "bench/lessons/classroom.h"
 #include "bench/lessons/run_lessons.h"
 #include "bench/lessons/timing.h"
@@ -10,7 +9,6 @@
 #include "common/model/zoo.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
-#include "common/runtime/link_request.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 #include "ddp/distributed_data_parallel.h"
@@ -170,9 +168,6 @@ namespace scaling_flattens {
 constexpr int kRounds = 40;
 constexpr const char* kModel = "mlp-small";
 constexpr std::int64_t kBatch = 384;
-// The batch is large enough for a second device to pay on the faster link.
-constexpr std::int64_t kModelledBatch = 2048;
-constexpr int kModelledRounds = 8;
 constexpr double kBar = 1.0 + 1.0 / 6;  // half of what a fourth device adds to three: 4/3
 
 dp::DataParallelOptions first_devices(int count) {
@@ -181,7 +176,7 @@ dp::DataParallelOptions first_devices(int count) {
   return how;
 }
 
-LessonFinding measure(Classroom& room) {
+LessonFinding run(Classroom& room) {
   const auto platform = room.devices(4);
   const auto model = make_model(kModel);
   const TrainingOptions options = timed_training(kBatch);
@@ -197,57 +192,14 @@ LessonFinding measure(Classroom& room) {
           kHostOnly};
 }
 
-// The modelled step: compute is shared evenly, and the weights go to each other device, and the
-// gradients come back, one device at a time through the root's port, as in torch without NCCL.
-double modelled_step(double single, const LinkModel& link, Bytes weights, int devices) {
-  return single / devices + 2 * Seconds(copy_loop_time(link, weights, devices)).count();
-}
-
-struct OneDevice {
-  double step = 0;  // seconds, as measured
-  double flops = 0;
-  Bytes weights;
-};
-
-OneDevice measure_one(Classroom& room) {
-  const auto platform = room.devices(1);
-  const auto model = make_model(kModel);
-  Single single(*platform, platform->device(0), *model, {0, kModelledBatch},
-                timed_training(kModelledBatch));
-  return {stats::median(interleave({step_of(single)}, kModelledRounds).front()),
-          measured_core_flops(room.first_core()),
-          bytes_of<float>(model->layout().parameter_count())};
-}
-
-std::string modelled(const OneDevice& one, const char* preset) {
-  const LinkModel link = scaled(parse_link(preset), one.flops);
-  std::string text = fmt::format(
-      "by formula, not run: over a link {}, {} at batch {}: times as fast as one device", preset,
-      kModel, kModelledBatch);
-  for (const int devices : {2, 3, 4, 8}) {
-    text += fmt::format("{} {:.2f} on {}", devices == 2 ? ":" : ",",
-                        one.step / modelled_step(one.step, link, one.weights, devices), devices);
-  }
-  return text;
-}
-
-// The model is a formula, no measurement, and decides nothing.
-LessonFinding run(Classroom& room) {
-  if (room.cores() >= 4) return measure(room);
-  const OneDevice one = measure_one(room);
-  return {LessonVerdict::kNotDecidable,
-          {fmt::format("needs 4 cores, a device on each, and {} may be used here", room.cores()),
-           modelled(one, "pcie4@a100-fp32"), modelled(one, "nvlink3@a100-fp32")},
-          "by formula, link scaled to one core's speed; no more than one device was run, "
-          "in one launch"};
-}
-
 }  // namespace scaling_flattens
 
 const Lesson kScalingFlattens{
     "scaling-flattens",
     "Scaling flattens beyond two or three devices.",
     scaling_flattens::run,
+    Ranks::kOne,
+    4,
 };
 
 namespace root_loss_bottleneck {

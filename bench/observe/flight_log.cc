@@ -56,7 +56,7 @@ class FlightLog::PerDevice final : public CollectiveObserver {
   }
 
  private:
-  // Phases are noted by a task without duration: a modelled link would wait for an operation.
+  // Phases are noted by a task without duration.
   void note(Stream& stream, std::int64_t step, Phase phase) {
     recorder_.enqueued(step, index_of(phase));
     if (stream.device().backend != Backend::kHost) return recorder_.reached(0, 0);

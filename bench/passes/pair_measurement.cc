@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "bench/job/link_account.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/strategy_factory.h"
@@ -42,11 +41,8 @@ class SidesOfSet {
   }
 
   // Takes steps in the order first, second, second, first.
-  void take_pair(LinkAccount& link) {
-    for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) {
-      side->take();
-      link.add_sample();
-    }
+  void take_pair() {
+    for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) side->take();
     first_->end_round();
     second_->end_round();
   }
@@ -62,34 +58,25 @@ class SidesOfSet {
 
 class PairSampler {
  public:
-  explicit PairSampler(const PairRun& run)
-      : run_(run), plan_(plan_pairs(run.options.pairs)), link_(*run.job.platform) {}
+  explicit PairSampler(const PairRun& run) : run_(run), plan_(plan_pairs(run.options.pairs)) {}
 
   // Builds the first set, so that a variant's error precedes all timing, and warms it up; the
   // later sides find the devices warm. Collective.
   void begin(GpuWatch& gpus) {
     build_set();
     sides_->warm_up(settling_warmup(run_.job, run_.options, gpus), brief_warmup(run_.options));
-    link_.leave_out();  // the warm-up's delays belong to no sample
   }
 
   // Side b's seconds per step.
   double sample() {
     if (!sides_) begin_later_set();
-    sides_->take_pair(link_);
+    sides_->take_pair();
     const double seconds = sides_->b().seconds().back();
     if (static_cast<int>(sides_->b().seconds().size()) == set().pairs) end_set();
     return seconds;
   }
 
   [[nodiscard]] const std::vector<stats::PairedTimes>& sets() const { return sets_; }
-
-  // Compares the mean lateness of both sides' steps with a step of the faster side. Collective.
-  void check_link() {
-    const double steps = 4.0 * run_.options.pairs * run_.options.steps_per_sample();
-    check_lateness(link_.mean_lateness(*run_.job.communicator, steps),
-                   std::min(mean_of(&stats::PairedTimes::a), mean_of(&stats::PairedTimes::b)));
-  }
 
  private:
   [[nodiscard]] const PairSet& set() const { return plan_[sets_.size()]; }
@@ -99,7 +86,6 @@ class PairSampler {
   void begin_later_set() {
     build_set();
     sides_->warm_up(brief_warmup(run_.options), brief_warmup(run_.options));
-    link_.leave_out();
   }
 
   void end_set() {
@@ -107,17 +93,8 @@ class PairSampler {
     sides_.reset();
   }
 
-  [[nodiscard]] double mean_of(std::vector<double> stats::PairedTimes::*side) const {
-    std::vector<double> all;
-    for (const stats::PairedTimes& set : sets_) {
-      all.insert(all.end(), (set.*side).begin(), (set.*side).end());
-    }
-    return stats::mean(all);
-  }
-
   const PairRun run_;
   const std::vector<PairSet> plan_;
-  LinkAccount link_;
   std::optional<SidesOfSet> sides_;  // the sides of the set in progress
   std::vector<stats::PairedTimes> sets_;
 };
@@ -164,7 +141,6 @@ void measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job, const Step
   };
   driver.add(name, options.pairs, benchmark::kMillisecond, body);
   driver.run();
-  pairs.check_link();
   if (job.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
 }
 

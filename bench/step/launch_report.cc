@@ -207,7 +207,6 @@ results::LaunchRecord common_record(const StepOptions& options, const Job& job, 
   record.modelled = modelled_in(options, job, rests_on);
   if (!rests_on.empty()) record.rests_on = rests_on;
   record.planted = options.planted;
-  record.core_gflops = job.core_gflops;
   record.machine = machine;
   return record;
 }
@@ -309,8 +308,6 @@ results::LaunchRecord record_of(const StepOptions& options, const Job& job, cons
   record.devices_used = measurement.devices_used;
   record.dispatches_per_step = measurement.dispatches_per_step;
   record.peak_gflops = measurement.peak_gflops;
-  record.link_lateness_seconds = measurement.lateness_seconds;
-  record.link_overshoot_seconds = measurement.overshoot_seconds;
   record.barrier_skew_seconds = measurement.barrier_skew.median.count();
   record.barrier_skew_uncertainty_seconds = measurement.barrier_skew.uncertainty.count();
   for (const Bytes size : measurement.bucket_sizes) record.bucket_bytes.push_back(size.value);

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 
-#include "bench/job/link_account.h"
 #include "bench/job/simulated_job.h"
 #include "bench/observe/profiled_samples.h"
 #include "bench/observe/taken_time.h"
@@ -82,8 +81,7 @@ class StepBenchmark {
         sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job),
                  [&job] { return job.platform->now(); }),
         profiled_(options.ranges, profiler_switch(job.platform->backend()),
-                  options.profiled_samples),
-        link_(*job.platform) {
+                  options.profiled_samples) {
     Communicator& ranks = *job.communicator;
     profiled_.warm_up([&] { found_.warmup = sampler_.warm_up(limits); });
     found_.warnings = strategy.warnings();
@@ -126,13 +124,11 @@ class StepBenchmark {
     Communicator& ranks = *job_.communicator;
     const std::int64_t calls_before = strategy_.dispatches();
     found_.step_seconds.clear();  // from the repetition before
-    link_.leave_out();
     taken_.begin();
     static_cast<void>(take_path_shares(job_));  // of the warm-up
     for ([[maybe_unused]] auto iteration : state) {
       profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
-      link_.add_sample();
       times_.add_sample(strategy_);
     }
     taken_.end();
@@ -141,9 +137,6 @@ class StepBenchmark {
     steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
     found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
-    found_.lateness_seconds = link_.mean_lateness(ranks, steps);
-    found_.overshoot_seconds = link_.largest_overshoot(ranks);
-    check_lateness(found_.lateness_seconds, stats::mean(found_.step_seconds));
     set_counters(state, options_, model_, found_);
   }
 
@@ -153,7 +146,6 @@ class StepBenchmark {
   Strategy& strategy_;
   Sampler sampler_;
   ProfiledSamples profiled_;
-  LinkAccount link_;
   TakenTimeWatch taken_;
   RankTimes times_;
   Measurement found_;

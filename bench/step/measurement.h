@@ -38,10 +38,8 @@ struct Measurement {
   std::map<std::string, double> rests_on;  // shares of a simulated step's critical path; else empty
   int devices_used = 0;                    // devices of all ranks
   double dispatches_per_step = 0;          // dispatches of all ranks
-  double peak_gflops = 0;        // GFLOP/s of a device, as given or measured; 0: not known
-  double lateness_seconds = 0;   // delay behind a modelled link: mean per step, of the latest rank
-  double overshoot_seconds = 0;  // the largest delay of a sleep to a modelled end, on any rank
-  BarrierSkew barrier_skew;      // skew on several nodes; else zero
+  double peak_gflops = 0;    // GFLOP/s of a device, as given or measured; 0: not known
+  BarrierSkew barrier_skew;  // skew on several nodes; else zero
 };
 
 // The limits of a process's first warm-up; on GPUs without a time given, `gpus` tell when clocks

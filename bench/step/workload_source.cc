@@ -77,7 +77,6 @@ double flops_of_a_step(const StepOptions& options, const Workload& workload) {
 }
 
 double core_speed(Bootstrap& bootstrap, const Job& job) {
-  if (job.core_gflops > 0) return job.core_gflops * 1e9;
   const double mine = bootstrap.rank() == 0 ? measured_core_flops(job.cores.front()) : 0;
   return root_value(bootstrap, mine);
 }

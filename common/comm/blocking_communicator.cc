@@ -8,13 +8,10 @@
 #include "common/comm/collective_note.h"
 #include "common/comm/collective_queue.h"
 #include "common/comm/reduction.h"
-#include "common/runtime/host/host_device.h"
 
 namespace tandem {
 
 namespace {
-
-using host::ModelledTime;
 
 using Kind = CollectiveRequest::Kind;
 
@@ -186,10 +183,9 @@ class BlockingCommunicator final : public Communicator {
     const bool is_compared = checks_order_ && !request.is_message();
     queue_.enqueue(stream, request,
                    [this, is_compared, note = is_compared ? note_of(request).value() : 0,
-                    body = std::move(body)](const CollectiveCall& call, const ModelledTime& ready) {
+                    body = std::move(body)](const CollectiveCall& call) {
                      if (is_compared) check_order(call, note);
                      body(call);
-                     return ready;
                    });
   }
 
@@ -217,15 +213,6 @@ class BlockingCommunicator final : public Communicator {
 };
 
 }  // namespace
-
-void refuse_modelled_link(Device& device, const char* transport) {
-  if (host::host_device(device).link() == nullptr) return;
-  fail(ErrorKind::kUsage,
-       "a modelled link is between devices of one node's shared memory, and {} moves data by "
-       "itself: "
-       "leave out the link, or take the transport shared_memory",
-       transport);
-}
 
 std::unique_ptr<Communicator> make_blocking_communicator(
     Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options,

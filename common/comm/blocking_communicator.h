@@ -59,8 +59,4 @@ class BlockingTransport {
     Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options,
     std::unique_ptr<BlockingTransport> transport);
 
-// Throws a usage error where the (host) device has a modelled link, which models one node's memory
-// only. `transport` is the transport's name, for the message.
-void refuse_modelled_link(Device& device, const char* transport);
-
 }  // namespace tandem

@@ -23,13 +23,10 @@ class CollectiveQueue {
         part_of_(options.part_of),
         abort_(std::move(abort)) {}
 
-  // Enqueues a transfer where the stream has a modelled link, else an operation. Accesses to peers'
-  // memory are not declared: accesses are reported when the operation starts, which is before the
-  // ranks have met.
+  // Accesses to peers' memory are not declared: accesses are reported when the operation starts,
+  // which is before the ranks have met.
   //
-  // body(call, ready) takes the call that messages name and the time at which the collective is
-  // ready, and returns the time at which the collective ends, both by the link model; without a
-  // link model neither time means anything. The body is of any type, since every wrapping of
+  // body(call) takes the call that messages name. The body is of any type, since every wrapping of
   // functions costs time in each call.
   template <class Body>
   void enqueue(Stream& stream, const CollectiveRequest& request, Body body) {
@@ -41,28 +38,20 @@ class CollectiveQueue {
             ? *part_of_
             : CollectiveCall{.sequence = enqueued_, .name = name, .size = request.size()};
     if (observer_ != nullptr) observer_->enqueued(call);
-    auto carried_out = [call, observer = observer_,
-                        body = std::move(body)](const host::ModelledTime& ready) mutable {
-      return carry_out(call, observer, [&] { return body(call, ready); });
-    };
-    if (on.link() != nullptr) {
-      on.enqueue_transfer({name, request.accesses(rank_), std::move(carried_out), abort_});
-    } else {
-      on.enqueue({name, request.accesses(rank_),
-                  [body = std::move(carried_out)]() mutable { static_cast<void>(body({})); },
-                  abort_});
-    }
+    on.enqueue({name, request.accesses(rank_),
+                [call, observer = observer_, body = std::move(body)]() mutable {
+                  carry_out(call, observer, [&] { body(call); });
+                },
+                abort_});
   }
 
  private:
   template <class Body>
-  static host::ModelledTime carry_out(const CollectiveCall& call, CollectiveObserver* observer,
-                                      Body&& body) {
+  static void carry_out(const CollectiveCall& call, CollectiveObserver* observer, Body&& body) {
     if (observer != nullptr) observer->started(call);
     try {
-      const host::ModelledTime end = body();
+      body();
       if (observer != nullptr) observer->finished(call);
-      return end;
     } catch (const Error& error) {
       throw in_call(call, error);
     }

@@ -85,10 +85,4 @@ host::Word& AbortFlag::word() const noexcept {
   return *std::launder(reinterpret_cast<host::Word*>(mapping_->data()));
 }
 
-std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap) {
-  const Mapping mapping = map_reserved_node_memory(bootstrap, Bytes{sizeof(LinkPorts)});
-  auto* const ports = std::launder(reinterpret_cast<LinkPorts*>(mapping->data()));
-  return {mapping, ports};  // zeros are the ports' initial state
-}
-
 }  // namespace tandem

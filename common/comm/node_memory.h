@@ -5,7 +5,6 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/runtime/host/host_memory.h"
-#include "common/runtime/host/link_ports.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem {
@@ -38,9 +37,5 @@ class AbortFlag {
 
   const std::shared_ptr<host::SharedMapping> mapping_;  // shared with the ranks that are threads
 };
-
-// The ports of a modelled link in memory that all ranks of the node see, for
-// PlatformOptions::link_ports where each rank opens its own platform. Collective.
-[[nodiscard]] std::shared_ptr<LinkPorts> make_node_link_ports(Bootstrap& bootstrap);
 
 }  // namespace tandem

@@ -163,13 +163,11 @@ std::vector<Rule> calibration_rules() {
        {given("calibrate")},
        "--calibrate times operations on one device, and --strategy={strategy} is more: leave it "
        "out"},
-      {{given("record"),       given("min-time"),   given("min-samples"),
-        given("peak-gflops"),  is("verify", "on"),  given("ab"),
-        given("free-running"), given("cuda-graph"), given("profile-steps"),
-        given("trace"),        given("contention"), given("link"),
-        set("input"),          set("phases"),       set("dispatch-cost"),
-        given("fault"),        given("plant"),      is("check-numerics", "on"),
-        set("channels-last"),  set("conv-fp32")},
+      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops"),
+        is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph"),
+        given("profile-steps"), given("trace"), given("contention"), set("input"), set("phases"),
+        set("dispatch-cost"), given("fault"), given("plant"), is("check-numerics", "on"),
+        set("channels-last"), set("conv-fp32")},
        {given("calibrate")},
        "{option} does nothing with --calibrate: leave it out"},
       {{given("calibrate-batches")},
@@ -219,6 +217,10 @@ std::vector<Rule> simulation_rules() {
       {{given("hardware"), given("calibration"), given("single-step")},
        {is_not("backend", "simulated")},
        "{option} does nothing without --backend=simulated: leave it out"},
+      {{given("link")},
+       {is_not("backend", "simulated")},
+       "{option} is the link of a simulated machine, and on this one transfers take the time that "
+       "they take: simulate the step, with --backend=simulated --hardware=NAME"},
       {{given("single-step")},
        {absent("hardware")},
        "{option} scales the operations of a described machine: give --hardware"},
@@ -297,7 +299,6 @@ void check_rest(const Values& values) {
   require(!values.is_given("output-device") ||
               values.in_force("device-ids").find(',') != std::string::npos,
           "--output-device does nothing with one device, whose outputs stay there: leave it out");
-  check_core_speed(values);
   require(!values.is("compress", "powersgd") ||
               values.integer("powersgd-start") <= values.integer("warmup-steps"),
           fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
@@ -356,12 +357,6 @@ void check(const Values& values) {
     check_rules(rules, values);
   }
   check_rest(values);
-}
-
-void check_core_speed(const Values& values) {
-  require(!values.is_given("core-gflops") || values.in_force("link").find('@') != std::string::npos,
-          "--core-gflops does nothing without a preset link, such as --link=pcie4@a100-fp32: leave "
-          "it out");
 }
 
 std::int64_t global_batch(const Values& values) {

@@ -18,9 +18,6 @@ void check(const Values& values);
 // The first of these, alone.
 void check_forms(const Values& values);
 
-// A core's speed is for a preset link alone.
-void check_core_speed(const Values& values);
-
 // Samples per step over all devices. Throws for none or too many.
 [[nodiscard]] std::int64_t global_batch(const Values& values);
 

@@ -310,20 +310,10 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "link",
      .of = kSimulationOption,
      .value = text("LINK"),
-     .scope = Scope::kHost,
-     .elsewhere = "modelled links are of the host back end",
      .marks = kPartOfCell | kAsked,
-     .help = "a modelled link between devices, LATENCY:BANDWIDTH such as 100us:200MBps, or "
-             "LINK@GPU-FORMAT, time stretched; the machine has to keep up with it, so not with a "
-             "small model on a fast link",
-     .example = "pcie4@a100-fp32"},
-    {.name = "core-gflops",
-     .of = kSimulationOption,
-     .value = speed("GFLOPS", "use a speed above 0, in GFLOP/s"),
-     .scope = Scope::kHost,
-     .marks = kVaried | kPerRank,
-     .help = "GFLOP/s of one core, which a preset link is scaled to; measured where absent",
-     .example = "50"},
+     .help = "of --backend=simulated: the link between devices, LATENCY:BANDWIDTH such as "
+             "100us:200MBps, in place of the machine's",
+     .example = "100us:200MBps"},
     {.name = "dispatch-cost",
      .of = kSimulationOption,
      .value = costs(),

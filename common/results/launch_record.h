@@ -218,18 +218,13 @@ struct LaunchRecord {
   // A simulated launch's shares of its steps' critical path, by what they are of and rest on:
   // "operations measured", "collectives described", "host", ...
   std::optional<std::map<std::string, double>> rests_on{};
-  std::string planted;               // "backward:1ms": a delay added on purpose; empty: no delay
-  int devices_used = 0;              // fewer than the cell's for a small batch; 0: not known
-  double dispatches_per_step = 0;    // calls with the dispatch cost, all devices together
-  double link_lateness_seconds = 0;  // per step: lateness of transfers against the link model
-  // The launch's largest overshoot, the time by which a wait ended after its modelled end.
-  double link_overshoot_seconds = 0;
+  std::string planted;             // "backward:1ms": a delay added on purpose; empty: no delay
+  int devices_used = 0;            // fewer than the cell's for a small batch; 0: not known
+  double dispatches_per_step = 0;  // calls with the dispatch cost, all devices together
   // On several nodes: the median skew with which ranks leave a barrier, and its uncertainty. Each
   // sample is the slowest rank's own duration there, and too long by about the skew.
   double barrier_skew_seconds = 0;
   double barrier_skew_uncertainty_seconds = 0;
-  // The speed of one core to which the modelled link's preset was scaled, in GFLOP/s; 0: no preset.
-  double core_gflops = 0;
   // The measured peak of one device in this precision, in GFLOP/s; 0: not known to this launch.
   double peak_gflops = 0;
   double first_step_seconds = 0;

@@ -36,12 +36,4 @@ Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {
   return link.latency * (ranks - 1) + stream_time(link, static_cast<double>(size.value));
 }
 
-Nanoseconds copy_loop_time(const LinkModel& link, Bytes size, int ranks) {
-  return (ranks - 1) * transfer_time(link, size);
-}
-
-TimePoint start_of_transfer(TimePoint ready, TimePoint egress_free, TimePoint ingress_free) {
-  return std::max({ready, egress_free, ingress_free});
-}
-
 }  // namespace tandem

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long transfers take over a modelled link, and when they start.
+// How long transfers take over a link.
 #pragma once
 
 #include "common/base/units.h"
@@ -28,12 +28,5 @@ struct LinkModel {
 
 // The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
 [[nodiscard]] Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks);
-
-// The time of a whole copy to (or from) each other rank in turn, all through the root's port.
-[[nodiscard]] Nanoseconds copy_loop_time(const LinkModel& link, Bytes size, int ranks);
-
-// The start of a transfer that is ready at `ready`: at the earliest once both ports are free.
-[[nodiscard]] TimePoint start_of_transfer(TimePoint ready, TimePoint egress_free,
-                                          TimePoint ingress_free);
 
 }  // namespace tandem

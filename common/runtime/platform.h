@@ -10,11 +10,8 @@
 
 #include "common/runtime/device.h"
 #include "common/runtime/device_threads.h"
-#include "common/runtime/link_model.h"
 
 namespace tandem {
-
-struct LinkPorts;  // common/runtime/host/link_ports.h
 
 enum class BackendChoice { kAuto, kHost, kCuda, kSimulated };
 
@@ -75,20 +72,8 @@ struct PlatformOptions {
   // evenly.
   std::vector<Bytes> device_memory{};
   std::vector<int> cores{};  // host: OS numbers of the cores to use; empty: all allowed cores
-  std::optional<LinkModel> link{};  // host: the modelled link between devices; unset: no model
-  // The memory of the link's ports, shared by all platforms of a node whose transfers compete for
-  // the ports (ranks that are processes). Null: the platform makes its own.
-  std::shared_ptr<LinkPorts> link_ports{};
   HostDebug debug{};
   std::string hardware{};  // simulated: the file that describes the machine
-};
-
-// How far the machine fell behind a modelled link.
-struct Lateness {
-  // The lateness of physical ends after modelled ends, summed along the path that decides a
-  // stream's time; the largest of all streams.
-  Nanoseconds on_path{0};
-  Nanoseconds largest_overshoot{0};  // largest overshoot of a sleep to a modelled end
 };
 
 // The devices of one back end, in one process. Owns the devices; outlives all that they make.
@@ -120,10 +105,6 @@ class Platform {
 
   // True where logical devices share a core or a GPU; every result then carries the mark.
   [[nodiscard]] virtual bool oversubscribed() const = 0;
-
-  // The lateness of the step since the last call; call only while no work is queued. Zero without a
-  // modelled link.
-  [[nodiscard]] virtual Lateness take_lateness() = 0;
 };
 
 // Opens the back end. kAuto takes CUDA where an NVIDIA device is present, else host; a device that

@@ -42,8 +42,7 @@ struct Moment {
 // Takes moments of one stream, and tells afterwards when the moments were. Moments are events in
 // stream order, but between phases a host stream's worker keeps a log of its tasks instead: an
 // event is a task of its own, which wakes the worker and runs on the worker's core, as much work as
-// the smallest operations are. (Where a link is modelled, events alone know when work is over.) One
-// thread at a time.
+// the smallest operations are. One thread at a time.
 class StreamMoments {
  public:
   // From here on, work that is queued on `stream` is logged, where logging is possible.

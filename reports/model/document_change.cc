@@ -24,22 +24,9 @@ namespace {
 
 using stats::Change;
 
-// The speeds of one core that the cell's preset links were scaled to.
-std::set<double> core_speeds(const CellSummary& cell) {
-  std::set<double> speeds;
-  if (cell.modelled.find("scaled") == std::string::npos) return speeds;
-  for (const results::LaunchRecord* launch : cell.measured) speeds.insert(launch->core_gflops);
-  return speeds;
-}
-
-bool on_one_link(const CellSummary& before, const CellSummary& after) {
-  return core_speeds(before) == core_speeds(after);
-}
-
 enum class Pairing { kOfTwoRuns, kInRounds };
 
 bool can_be_told(const CellChange& cell, Pairing pairing) {
-  if (!on_one_link(*cell.before, *cell.after)) return false;
   if (pairing == Pairing::kInRounds) return cell.rounds >= 2;
   return cell.before->launches >= 2 && cell.after->launches >= 2;
 }
@@ -105,10 +92,6 @@ void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRul
 void leave_unsure(CellChange& cell, Pairing pairing) {
   cell.time_ratio = stats::ratio_of_medians(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
-  if (!on_one_link(*cell.before, *cell.after)) {
-    cell.remarks.emplace_back("links were scaled to different core speeds: not the same link");
-    return;
-  }
   cell.remarks.push_back(pairing == Pairing::kInRounds
                              ? "a single round does not tell how rounds vary"
                              : "a single launch does not tell how launches vary");

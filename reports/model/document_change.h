@@ -69,8 +69,8 @@ struct DocumentChange {
 };
 
 // Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode,
-// modelled parts and planted delay are the same: a modelled link is never compared with a measured
-// link, nor with a link scaled to another core speed. In documents of one run the reference's own
+// modelled parts and planted delay are the same: a modelled step is never compared with a measured
+// one. In documents of one run the reference's own
 // options are no difference, each cell is judged by the ratios of its rounds, and no deviation
 // between runs applies. The documents tell the machines' facts; both summaries belong to the
 // documents and must outlive the result.

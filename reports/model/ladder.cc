@@ -114,7 +114,6 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
   cell.options.insert(question.simulated.begin(), question.simulated.end());
-  if (!question.link.empty()) cell.options["link"] = question.link;
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
   settle_sides(cell, question);
   return cell;

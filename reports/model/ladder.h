@@ -24,7 +24,6 @@ struct GapQuestion {
   std::string backend = "auto";
   std::string input = "host";  // where a step's batch starts
   std::string precision = "fp32";
-  std::string link;               // the link model; empty: none
   std::string dispatch_cost;      // dispatch cost of the modelled chart; empty: none
   bool interpreter_lock = false;  // the lock in the modelled chart
   // A delay that checks the method: on device 0 of every rung with the phase, once per step; empty:

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "common/base/text.h"
@@ -31,29 +30,6 @@ void add_line(std::vector<std::string>& lines, const Summary& summary, const cha
   const auto cells = std::ranges::count_if(summary.cells, shows, &CellSummary::unsteadiness);
   if (cells == 0) return;
   lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
-}
-
-// The preset in the cell's options, "pcie4@a100-fp32"; empty for a literal link and without a link.
-std::string preset_of(const LaunchRecord& record) {
-  const std::string link = record.cell.option("link");
-  const bool is_preset = link.find('@') != std::string::npos;
-  return is_preset && record.status == Status::kOk ? link : "";
-}
-
-// The launch's notice "link pcie4@a100-fp32 (scaled: K = 217; ...)"; empty where the launch has
-// none.
-std::string notice_of(const LaunchRecord& record) {
-  for (const std::string& text : record.modelled) {
-    if (text.starts_with("link ")) return text;
-  }
-  return "";
-}
-
-std::string in_one_line(const std::set<std::string>& notices) {
-  std::string first = "modelled: " + *notices.begin();
-  if (notices.size() == 1) return first;
-  return fmt::format("{}, and in other launches {} more", first,
-                     count_text(std::ssize(notices) - 1, "scaling"));
 }
 
 std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep) {
@@ -177,32 +153,6 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
       count_text(lacking, "cell")));
 }
 
-// A line per preset link of a document, with K and the modelled link, and a warning where its
-// launches were not all scaled to one core speed. Empty where no measured launch had a preset.
-std::vector<std::string> scaled_link_notes(const results::Document& document) {
-  std::map<std::string, std::set<std::string>> notices;  // by preset
-  std::set<double> speeds;                               // speeds of one core
-  for (const LaunchRecord& record : document.launches) {
-    const std::string preset = preset_of(record);
-    if (preset.empty()) continue;
-    speeds.insert(record.core_gflops);
-    const std::string notice = notice_of(record);
-    if (!notice.empty()) notices[preset].insert(notice);
-  }
-  std::vector<std::string> lines;
-  bool disagree = speeds.size() > 1;
-  for (const auto& [preset, texts] : notices) {
-    lines.push_back(in_one_line(texts));
-    disagree = disagree || texts.size() > 1;
-  }
-  if (disagree) {
-    lines.emplace_back(
-        "modelled links disagree: launches were scaled to different speeds of a core, so their "
-        "links differ and their figures should not be compared; measure them anew in one folder");
-  }
-  return lines;
-}
-
 // Says of dp and ddp between GPUs, without PyTorch's own beside them, what the figures leave out.
 // No figure is told for it: what the interpreter costs is known of another processor alone, and how
 // much of it hides behind kernels only launches tell.
@@ -223,8 +173,7 @@ void add_interpreter(std::vector<std::string>& lines, const Summary& summary) {
 }
 
 // Explains the marks beside figures.
-void add_marks(std::vector<std::string>& lines, const results::Document& document,
-               const Summary& summary) {
+void add_marks(std::vector<std::string>& lines, const Summary& summary) {
   if (any_measured(summary, [](const CellSummary& cell) { return cell.oversubscribed; })) {
     lines.emplace_back(
         "oversubscribed: more devices than cores; devices took turns, so these figures say "
@@ -237,7 +186,6 @@ void add_marks(std::vector<std::string>& lines, const results::Document& documen
   }
   if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
-    for (const std::string& line : scaled_link_notes(document)) lines.push_back(line);
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.half_width.has_value(); })) {
     lines.emplace_back(
@@ -305,7 +253,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   }
   add_reasons(lines, summary, Status::kFailed);
   add_reasons(lines, summary, Status::kSkipped);
-  add_marks(lines, document, summary);
+  add_marks(lines, summary);
   add_baselines(lines, summary);
   add_interpreter(lines, summary);
   add_planted(lines, summary);

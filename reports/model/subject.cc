@@ -23,7 +23,6 @@ namespace {
 constexpr const char* kUsualPrecision = "fp32";
 constexpr std::string_view kCosts = "dispatch-cost";
 constexpr std::string_view kHardware = "hardware";
-constexpr std::string_view kLink = "link";
 constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
@@ -82,12 +81,9 @@ std::string modelled_parts(const results::LaunchRecord& record) {
     std::string name(option.name);
     const std::string value = value_of(record.cell, name);
     if (!is_model(option) || value.empty()) continue;
-    const bool is_preset = name == kLink && value.find('@') != std::string::npos;
     const bool is_long = is_long_costs(record.cell, name, value);
     std::ranges::replace(name, '-', ' ');
     parts.push_back(value == "on" ? name : name + " " + (is_long ? "by kind" : value));
-    // A preset link stretches time, so the cell's figures are not those of any machine.
-    if (is_preset) parts.emplace_back("scaled");
   }
   return join(parts.empty() ? record.modelled : parts, ", ");
 }

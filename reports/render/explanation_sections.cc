@@ -22,11 +22,7 @@ namespace tandem::reports {
 namespace {
 
 std::string modelled_prefix(const GapQuestion& question) {
-  const std::string projected = question.simulated.empty() ? "" : "Projected: ";
-  if (question.link.empty()) return projected;
-  const bool is_scaled = question.link.find('@') != std::string::npos;
-  return fmt::format("{}Modelled link {}{}: ", projected, question.link,
-                     is_scaled ? ", scaled" : "");
+  return question.simulated.empty() ? "" : "Projected: ";
 }
 
 // What is trained: a user's module beside its export, by the names that cells have.

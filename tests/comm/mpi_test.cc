@@ -89,32 +89,6 @@ TEST_F(MpiTest, PartOfAReduceScatterThatRanksHaveFreed_IsACommunicationErrorOnAl
   });
 }
 
-TEST_F(MpiTest, LinkPorts_AreOneSetForAllProcesses) {
-  const auto ports = make_node_link_ports(world());
-  const auto reserve = [&ports](Nanoseconds duration) {
-    return reserve_transfer(*ports, {Backend::kHost, 0}, {Backend::kHost, 1}, TimePoint{},
-                            duration);
-  };
-  for (int i = 0; i < 1000; ++i) static_cast<void>(reserve(seconds(1)));
-  barrier(world());
-  EXPECT_EQ(reserve(Nanoseconds{0}), TimePoint(seconds(1000 * world().size())));
-}
-
-TEST_F(MpiTest, CollectiveOverALink_TakesItsModelledTimeOnAllRanks) {
-  const LinkModel link{.latency = std::chrono::milliseconds(5), .bytes_per_second = 1e6};
-  const auto platform = host::make_host_platform({.devices = world().size(),
-                                                  .oversubscribe = true,
-                                                  .link = link,
-                                                  .link_ports = make_node_link_ports(world())});
-  CommunicatingRank on(world(), *platform, seconds(60));
-  const auto values = on.communicator->allocate(bytes_of_floats(1000));
-  const TimePoint start = Clock::now();
-  on.communicator->barrier();
-  on.check_all_reduce(values->as<float>(), ReduceOp::kSum);
-  EXPECT_GE(Clock::now() - start, ring_all_reduce_time(link, bytes_of_floats(1000), on.size));
-  on.check_reduce(values->as<float>(), 1);
-}
-
 TEST_F(MpiTest, Memory_FreedAndAllocatedAgain_IsZeroAndWorks) {
   CommunicatingRank on(world(), *platform_, seconds(60));
   for (int round = 0; round < 3; ++round) {

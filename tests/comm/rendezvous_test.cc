@@ -51,17 +51,6 @@ TEST_F(RendezvousTest, Meeting_ShowsEachWhatAllWroteBefore) {
   });
 }
 
-TEST_F(RendezvousTest, DecidedValues_CrossInAMeeting) {
-  run(3, [](Rendezvous& side, int rank) {
-    for (int round = 0; round < 50; ++round) {
-      side.decide(10 * rank + round);
-      side.meet();
-      for (int peer = 0; peer < 3; ++peer) EXPECT_EQ(side.decided_by(peer), 10 * peer + round);
-      side.meet();
-    }
-  });
-}
-
 TEST_F(RendezvousTest, Alone_NobodyIsWaitedFor) {
   Rendezvous side = side_of(0, 1, milliseconds(0));
   EXPECT_NO_THROW(side.meet());

@@ -53,22 +53,6 @@ TEST(TransportRegistryTest, Gloo_WorksOrSaysWhatToInstall) {
   });
 }
 
-TEST(TransportRegistryTest, ModelledLink_IsOfSharedMemoryAlone) {
-  const auto platform = host::make_host_platform(
-      {.devices = 1, .link = LinkModel{.latency = Nanoseconds{1}, .bytes_per_second = 1e9}});
-  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-    for (const Transport transport : {Transport::kMpi, Transport::kGloo}) {
-      if (!is_built_in(transport)) continue;
-      const Error error = error_of(
-          [&] { static_cast<void>(make_communicator(transport, bootstrap, platform->device(0))); });
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      EXPECT_TRUE(mentions(error, "modelled link")) << error.what();
-    }
-    EXPECT_NO_THROW(static_cast<void>(
-        make_communicator(Transport::kSharedMemory, bootstrap, platform->device(0))));
-  });
-}
-
 TEST(TransportRegistryTest, RegisteredMemory_IsRefusedWhereNcclDoesNotServe) {
   const auto platform = host_devices(1);
   run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {

@@ -148,22 +148,6 @@ TEST(DocumentChange, AModelledLink_NeverMeetsAMeasuredOne) {
   EXPECT_EQ(Compared(with(document(1), asked), with(document(1), asked)).changes.cells.size(), 2U);
 }
 
-TEST(DocumentChange, LinksScaledToOtherSpeeds_AreUnsure) {
-  const auto scaled = [](double speed) {
-    return [speed](auto& launch) {
-      launch.cell.options["link"] = "pcie4@a100-fp32";
-      launch.core_gflops = speed;
-    };
-  };
-  const Compared pair(with(document(1), scaled(90)), with(document(2), scaled(95)));
-  EXPECT_EQ(pair.changes.count(Change::kUnsure), 2);
-  EXPECT_THAT(pair.changes.cells[0].remarks, Contains(HasSubstr("not the same link")));
-  EXPECT_EQ(Compared(with(document(1), scaled(90)), with(document(2), scaled(90)))
-                .changes.cells[0]
-                .change,
-            Change::kSlower);
-}
-
 TEST(DocumentChange, OneWildLaunch_LeavesItUnsure_AndRanksAreTold) {
   std::vector<double> wild = times(1.2);
   wild[3] *= 5;

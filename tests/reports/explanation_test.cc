@@ -137,14 +137,8 @@ TEST(Explanation, OtherPoints_AreLeftOut) {
   EXPECT_EQ(steps_ms(explain(document, question, 3)), steps_ms(additive()));
 }
 
-TEST(Explanation, HardwareComesFirst_AndAModelledLinkBeforeIt) {
+TEST(Explanation, HardwareComesFirst) {
   EXPECT_TRUE(to_text(additive()).starts_with("CPU only: 2 cores of Test CPU, says nothing about"));
-  GapQuestion question = sample_question();
-  question.link = "20us:1GBps";
-  const Explanation explanation =
-      explain(ladder_document(question, power_of_two_costs), question, 3);
-  EXPECT_TRUE(to_markdown(explanation).starts_with("# Modelled link 20us:1GBps: CPU only"));
-  EXPECT_TRUE(has(to_text(explanation), "Modelled link 20us:1GBps: The ladder"));
 }
 
 TEST(Explanation, RungsOfAnotherPlan_AreSaidNotToBeInterleaved) {

@@ -15,7 +15,6 @@ inline GapQuestion sample_question() {
           .devices = 2,
           .backend = "host",
           .input = "host",
-          .link = "",
           .dispatch_cost = "",
           .interpreter_lock = false,
           .plant = ""};

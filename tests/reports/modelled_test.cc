@@ -21,7 +21,6 @@ std::string parts(const Options& options) {
 
 TEST(Modelled, EveryModel_IsNamed_AlsoWithoutALink) {
   EXPECT_EQ(parts({{"link", "20us:1GBps"}}), "link 20us:1GBps");
-  EXPECT_EQ(parts({{"link", "pcie4@a100-fp32"}}), "link pcie4@a100-fp32, scaled");
   EXPECT_EQ(parts({{"dispatch-cost", "8us"}, {"interpreter-lock", "on"}}),
             "dispatch cost 8us, interpreter lock");
   EXPECT_EQ(parts({{"interpreter-lock", "off"}, {"grads", "views"}}), "");
@@ -105,30 +104,6 @@ TEST(Modelled, ReplayedSteps_AnswerAnotherQuestion_AndAreNoBaseline) {
   for (const CellSummary& cell : summary.cells) {
     EXPECT_EQ(cell.speedup.has_value(), cell.cell.strategy == "ddp") << cell.cell.name();
   }
-}
-
-std::string notes_of_links(double first_speed, double second_speed) {
-  Synthetic synthetic;
-  synthetic.add("dp", 2, {0.06, 0.06});
-  for (auto& record : synthetic.document().launches) {
-    record.cell.options["link"] = "pcie4@a100-fp32";
-    record.modelled = {"link pcie4@a100-fp32 (scaled: K = 217; 4 ms and 0.1 GB/s here)"};
-  }
-  synthetic.document().launches[0].core_gflops = first_speed;
-  synthetic.document().launches[1].core_gflops = second_speed;
-  return to_text(verdict(synthetic.document(), summarize(synthetic.document())));
-}
-
-TEST(Modelled, ScaledLink_IsToldOnce) {
-  const std::string text = notes_of_links(90, 90);
-  const std::size_t at = text.find("modelled: link pcie4@a100-fp32 (scaled: K = 217; 4 ms");
-  ASSERT_NE(at, std::string::npos) << text;
-  EXPECT_EQ(text.find("K = 217", at + 60), std::string::npos);
-  EXPECT_EQ(text.find("disagree"), std::string::npos);
-}
-
-TEST(Modelled, LinksScaledToDifferentCoreSpeeds_AreFlagged) {
-  EXPECT_NE(notes_of_links(90, 80).find("modelled links disagree"), std::string::npos);
 }
 
 TEST(Planted, Cells_AreNotComparedWithPlainOnes) {

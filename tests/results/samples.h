@@ -99,11 +99,8 @@ inline LaunchRecord full_record() {
   record.planted = "backward:1ms";
   record.devices_used = 1;
   record.dispatches_per_step = 72.5;
-  record.link_lateness_seconds = 0.00002;
-  record.link_overshoot_seconds = 0.00007;
   record.barrier_skew_seconds = 0.00003;
   record.barrier_skew_uncertainty_seconds = 0.00001;
-  record.core_gflops = 88.25;
   record.peak_gflops = 140.5;
   record.host_work = full_host_work();
   record.first_step_seconds = 0.5;

@@ -138,15 +138,6 @@ TEST(CudaPlatform, TakesACapacityPerDevice_WithinEachGpus) {
             ErrorKind::kUsage);
 }
 
-TEST(CudaPlatform, RefusesAModelledLink) {
-  stand_in::reset(1);
-  PlatformOptions options = devices(1);
-  options.link = LinkModel{.latency = Nanoseconds{1}, .bytes_per_second = 1e9};
-  const Error error = error_of([&] { static_cast<void>(cuda::make_cuda_platform(options)); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(error, "--link")) << error.what();
-}
-
 TEST(CudaPlatform, WorksWithoutPeerAccess) {
   stand_in::reset(2);
   stand_in::set_peer_access(false);

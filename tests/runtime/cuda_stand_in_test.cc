@@ -197,10 +197,6 @@ TEST_F(CudaOnStandIn, Device_KnowsItsMultiprocessors) {
   EXPECT_EQ(device(1).multiprocessor_count(), 132);
 }
 
-TEST_F(CudaOnStandIn, WithoutALink_NothingIsLate) {
-  EXPECT_EQ(platform_->take_lateness().on_path, Nanoseconds{0});
-}
-
 TEST_F(CudaOnStandIn, EventOfAnotherBackEnd_IsALogicError) {
   class Stray final : public Event {
     [[nodiscard]] bool is_done() const override { return true; }

@@ -162,7 +162,7 @@ TEST_F(HostStreamTest, Log_HasEachTaskFromItsOpeningOn) {
   const TaskLog log = host_.close_log();
   EXPECT_LE(log.after(0), log.before(0));
   EXPECT_GE(log.after(1) - log.before(0), milliseconds(2));
-  EXPECT_EQ(log.after(2), static_cast<const HostEvent&>(*event).latest()->end.at);
+  EXPECT_EQ(log.after(2), static_cast<const HostEvent&>(*event).latest()->end);
   EXPECT_LE(log.after(2), log.before(2));
   EXPECT_LE(log.before(2), log.after(3));
   EXPECT_GE(log.after(5) - log.after(4), milliseconds(2));

@@ -7,7 +7,6 @@ namespace tandem::test {
 namespace {
 
 using std::chrono::microseconds;
-using std::chrono::milliseconds;
 
 // 1 GB/s: a byte takes a nanosecond.
 constexpr LinkModel kLink{.latency = microseconds(10), .bytes_per_second = 1e9};
@@ -33,23 +32,10 @@ TEST(LinkModelTest, Pipelined_PaysLatencyPerHopAndBytesOnce) {
   EXPECT_EQ(pipelined_time(kLink, kSize, 4), microseconds(3 * 10 + 1200));
 }
 
-TEST(LinkModelTest, CopyLoop_PaysAWholeTransferPerOtherRank) {
-  EXPECT_EQ(copy_loop_time(kLink, kSize, 4), 3 * microseconds(1210));
-}
-
 TEST(LinkModelTest, WorldOfOne_TransfersNothing) {
-  for (const auto time : {ring_all_reduce_time, ring_pass_time, pipelined_time, copy_loop_time}) {
+  for (const auto time : {ring_all_reduce_time, ring_pass_time, pipelined_time}) {
     EXPECT_EQ(time(kLink, kSize, 1), Nanoseconds{0});
   }
-}
-
-TEST(LinkModelTest, Start_IsTheLatestOfReadyAndBothPorts) {
-  const TimePoint early{milliseconds(1)};
-  const TimePoint late{milliseconds(2)};
-  EXPECT_EQ(start_of_transfer(early, early, early), early);
-  EXPECT_EQ(start_of_transfer(late, early, early), late);
-  EXPECT_EQ(start_of_transfer(early, late, early), late);
-  EXPECT_EQ(start_of_transfer(early, early, late), late);
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ TEST(ParseLinkTest, Literal_IsLatencyAndDecimalBandwidth) {
   const LinkRequest request = parse_link("20us:1.5GBps");
   EXPECT_EQ(request.text, "20us:1.5GBps");
   EXPECT_EQ(request.link, (LinkModel{.latency = microseconds(20), .bytes_per_second = 1.5e9}));
-  EXPECT_FALSE(request.is_preset());
 }
 
 TEST(ParseLinkTest, Bandwidth_TakesItsDecimalUnits) {
@@ -22,22 +21,6 @@ TEST(ParseLinkTest, Bandwidth_TakesItsDecimalUnits) {
   EXPECT_EQ(parse_link("0s:2MBps").link.bytes_per_second, 2e6);
   EXPECT_EQ(parse_link("0s:2GBps").link.bytes_per_second, 2e9);
   EXPECT_EQ(parse_link("0s:2TBps").link.bytes_per_second, 2e12);
-}
-
-TEST(ParseLinkTest, Preset_IsTheNamedHardwares) {
-  const LinkRequest request = parse_link("pcie4@a100-fp32");
-  EXPECT_EQ(request.link, (LinkModel{.latency = Nanoseconds(5700), .bytes_per_second = 31.508e9}));
-  EXPECT_EQ(request.gpu_flops, 19.5e12);
-  EXPECT_TRUE(request.is_preset());
-}
-
-TEST(ParseLinkTest, EveryPair_IsAPreset) {
-  for (const LinkPreset& link : link_presets()) {
-    for (const GpuPreset& gpu : gpu_presets()) {
-      EXPECT_TRUE(parse_link(fmt::format("{}@{}", link.name, gpu.name)).is_preset());
-      EXPECT_FALSE(link.source.empty() || gpu.source.empty());
-    }
-  }
 }
 
 // What is refused, and a word that the message must hold.
@@ -61,22 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"20us:1", "'1' is no bandwidth"}, Refused{"20us:0GBps", "above 0"},
                     Refused{"20us:-1GBps", "above 0"}, Refused{"20us:1GiBps", "GBps"},
                     Refused{"20us:infGBps", "no bandwidth"},
-                    Refused{"pcie6@a100-fp32", "pcie3, pcie4, pcie5, nvlink3, nvlink4"},
-                    Refused{"pcie4@a100", "a100-bf16"}, Refused{"pcie4@v100-bf16", "v100-fp32"}));
-
-TEST(ScaledLinkTest, Preset_StretchesTimeByTheRatioOfGpuToCore) {
-  const LinkRequest request = parse_link("pcie4@a100-fp32");
-  EXPECT_DOUBLE_EQ(stretch(request, 0.1e12), 195);
-  const LinkModel link = scaled(request, 0.1e12);
-  EXPECT_EQ(link.latency, Nanoseconds(195 * 5700));
-  EXPECT_DOUBLE_EQ(link.bytes_per_second, 31.508e9 / 195);
-}
-
-TEST(ScaledLinkTest, Literal_IsLeftAlone) {
-  const LinkRequest request = parse_link("20us:1GBps");
-  EXPECT_EQ(stretch(request, 1e9), 1);
-  EXPECT_EQ(scaled(request, 1e9), request.link);
-}
+                    Refused{"pcie4@a100-fp32", "LATENCY:BANDWIDTH"}));
 
 }  // namespace
 }  // namespace tandem::test

@@ -277,7 +277,7 @@ case_dry_run() {
 case_torch() {
   sweep 64 processes
   with_torch torch-9.9.9
-  FAKE_COUNT=$folder/count expect 0 run --with-torch="$folder/python" --against-env FAKE_CORE=9
+  FAKE_COUNT=$folder/count expect 0 run --with-torch="$folder/python" --against-env FAKE_SLEEP=0
   [ "$(launches)" = 24 ] && [ "$(references)" = 24 ] || die "not (5 + 3) cells x 3 launches on both sides"
   compared
   another

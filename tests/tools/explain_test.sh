@@ -171,8 +171,6 @@ case_module_refused() {
   mkdir given
   expect 2 module given
   one_line 'FOLDER and --module are both given'
-  expect 2 module --out result --link=20us:1GBps
-  one_line "--link=20us:1GBps: PyTorch's own side of --module has none"
   expect 2 module --out result --plant=replicate:2ms
   one_line '--plant=replicate:2ms: '
   FAKE_USAGE=1 expect 2 module --out result
@@ -289,27 +287,6 @@ case_modelled() {
   grep -q 'dp with the dispatch cost: 40.0 dispatches per step' out || die "no dispatches"
   grep -q "^dp to the ladder's end .* 3.900 \[" out || die "the model is in the measured gap"
   [ "$(launches result)" = 46 ] || die "not 23 cells x 2 launches"
-  expect 0 explain --out other --link=20us:1GBps
-  grep -q '^Modelled link 20us:1GBps: CPU only' out || die "the link is not named first"
-  [ "$(grep -c '"link":"20us:1GBps"' other/journal.jsonl)" = 40 ] || die "not on every rung"
-}
-
-case_one_link() {
-  # The first launch measures the core; all others, also of a resumed or a given journal, are told its speed.
-  FAKE_COUNT=$folder/count FAKE_CORE=95.5 expect 0 explain --out result --link=pcie4@a100-fp32
-  [ "$(grep -vc -- '--core-gflops=95.5 ' count)" = 1 ] || die "not one launch alone measured the core"
-  [ "$(grep -c '"core_gflops":95.5,' result/journal.jsonl)" = 40 ] || die "not one core speed"
-  grep -q 'modelled: link pcie4@a100-fp32 (scaled: K = core 95.5)' out || die "the link is not told"
-  if grep -q disagree out; then die "they agree"; fi
-  head -8 result/journal.jsonl >part && cp part result/journal.jsonl
-  FAKE_COUNT=$folder/again FAKE_CORE=80 expect 0 explain --out result --link=pcie4@a100-fp32
-  [ "$(grep -c -- '--core-gflops=95.5 ' again)" = 33 ] || die "resumed on another link"
-  FAKE_COUNT=$folder/given FAKE_CORE=80 expect 0 "$tandem" explain result --model=mlp-tiny --batch=64 \
-    --launches 3 --step-bench "$fake" --oversubscribe --link=pcie4@a100-fp32
-  [ "$(grep -c -- '--core-gflops=95.5 ' given)" = 20 ] || die "FILE was explained on another link"
-  sed -i '4s/"core_gflops":95.5/"core_gflops":80/' result/journal.jsonl
-  expect 0 explain result --link=pcie4@a100-fp32
-  grep -q 'modelled links disagree' out || die "two core speeds, but not said"
 }
 
 case_input() {

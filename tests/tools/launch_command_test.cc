@@ -67,26 +67,6 @@ TEST(LaunchCommand, ModelThatIsAFile_IsGivenWhereItLies) {
   EXPECT_NE(std::find(command.begin(), command.end(), "--model=models/own.json#12"), command.end());
 }
 
-TEST(LaunchCommand, CoreSpeed_IsGivenToPresetLinksAlone) {
-  LaunchSettings settings = kSettings;
-  settings.speeds.core_gflops = 95.5;
-  results::Cell cell{.strategy = "dp",
-                     .launch = "threads",
-                     .model = "mlp-small",
-                     .backend = "host",
-                     .devices = 2,
-                     .global_batch = 64,
-                     .options = {{"link", "pcie4@a100-fp32"}}};
-  const auto gives_it = [&](const LaunchSettings& with) {
-    const std::vector<std::string> command = launch_command(cell, with, "/out/r.json");
-    return std::find(command.begin(), command.end(), "--core-gflops=95.5") != command.end();
-  };
-  EXPECT_TRUE(gives_it(settings));
-  EXPECT_FALSE(gives_it(kSettings));
-  cell.options["link"] = "20us:1GBps";
-  EXPECT_FALSE(gives_it(settings));
-}
-
 TEST(LaunchCommand, Peak_IsGivenAsItIs_UnlessTheCellHasItsOwn) {
   LaunchSettings settings = kSettings;
   settings.speeds.peak_gflops = "measured";

@@ -261,14 +261,12 @@ TEST(Plan, DevicesThatDoNotDivideABatch_AreDroppedWithThatReason) {
 TEST(Plan, WhatABackEndHasNoUseFor_IsDropped) {
   Sweep sweep = small_sweep();
   sweep.strategies[2].options["p2p"] = "off";
-  sweep.strategies[3].options["link"] = "20us:1GBps";
   for (const bool is_host : {true, false}) {
     PlannedCells planned = plan_cells(sweep, "auto");
     const std::size_t before = planned.cells.size();
     drop_for_backend(planned, is_host);
-    EXPECT_EQ(planned.cells.size(), before - 2);
-    EXPECT_EQ(planned.dropped.back().reason,
-              is_host ? "p2p is between GPUs" : "modelled links are of the host back end");
+    EXPECT_EQ(planned.cells.size(), is_host ? before - 1 : before);
+    if (is_host) EXPECT_EQ(planned.dropped.back().reason, "p2p is between GPUs");
   }
 }
 
@@ -287,17 +285,6 @@ TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
     EXPECT_EQ(cell.launch, "processes");
     EXPECT_EQ(cell.devices, 2);
   }
-}
-
-// Otherwise what is compared would be links.
-TEST(Plan, OverlapSweep_HasOneLink) {
-  std::set<std::string> links;
-  const PlannedCells overlap = plan_cells(shipped("overlap"), "auto");
-  for (const results::Cell& cell : overlap.cells) {
-    links.insert(cell.options.at("link"));
-  }
-  EXPECT_EQ(links.size(), 1U);
-  EXPECT_EQ(overlap.cells.size(), 3U);
 }
 
 TEST(Plan, Larger_IsALargerBatchOrALaterModel_AndNothingElse) {

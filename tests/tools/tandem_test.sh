@@ -43,23 +43,6 @@ case_disturbed() {
     die "the verdict does not say that it is of disturbed launches"
 }
 
-case_one_link() {
-  cat >sweep.json <<JSON
-{"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 64}], "devices": [2],
- "strategies": ["dp", {"strategy": "dp", "options": {"link": "pcie4@a100-fp32"}},
-                {"strategy": "dp-allreduce", "options": {"link": "nvlink3@a100-fp32"}}],
- "launches": 3, "min_time": "10ms", "min_samples": 3}
-JSON
-  FAKE_COUNT=$folder/count FAKE_CORE=95.5 expect 0 run
-  [ "$(grep -c -- '--core-gflops=95.5 ' count)" = 5 ] || die "not all but the first on one link"
-  if grep -v -- --link= count | grep -q -- --core-gflops; then die "a cell without a link was given a speed"; fi
-  grep -q 'modelled: link nvlink3@a100-fp32 (scaled: K = core 95.5)' out || die "the link is not told"
-  sed -i '$d' result/journal.jsonl
-  FAKE_COUNT=$folder/again FAKE_CORE=80 expect 0 run
-  if grep -- --link= again | grep -qv -- '--core-gflops=95.5 '; then die "resumed on another link"; fi
-  if grep -q disagree out; then die "they agree"; fi
-}
-
 # The peak is measured once per precision, by a launch of one process, and shown against what was achieved.
 case_one_peak() {
   cat >sweep.json <<JSON
@@ -426,7 +409,7 @@ case_bad_input() {
   expect 2 run
   one_line "unknown key 'device'"
   expect 2 "$tandem" run no-such-sweep --out result --step-bench "$fake"
-  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, common-questions, ddp-cost, full, link, model-size, node, overheads, overlap, quick, scaling, torch, two-by-two"
+  one_line "sweep 'no-such-sweep' is unknown; known are batch, buckets, common-questions, ddp-cost, full, model-size, node, overheads, quick, scaling, torch, two-by-two"
   expect 2 "$tandem" run ./absent.json --out result --step-bench "$fake"
   one_line 'no such file'
   sweep 0

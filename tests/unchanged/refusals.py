@@ -30,7 +30,7 @@ VALUES = {
     "accumulate": ("2", "0"), "static-graph": ("on", "maybe"), "compress": ("powersgd:2", "zip"),
     "powersgd-start": ("3", "1"), "join": ("active", "never"), "reducer": ("horovod", "ring"), "cycle-time": ("2ms", "2"),
     "fusion-mb": ("64", "-1"), "comm-priority": ("high", "low"), "comm-memory": ("registered", "pinned"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
-    "link": ("100us:200MBps", "fast"), "core-gflops": ("10", "-1"), "dispatch-cost": ("8us", "8"),
+    "link": ("100us:200MBps", "fast"), "dispatch-cost": ("8us", "8"),
     "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
     "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
     "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "trace-steps": ("3", "0"),
@@ -41,7 +41,6 @@ VALUES = {
 VARYING = [
     (r"not in range \[(\S+) - (\S+)\]", r"not in range \1 to \2"),  # older CLI11's words
     (r"(?<!of )(?<![\d.])[\d.]+ [KMGT]?i?B (asked|left|of)\b", r"... \1"),
-    (r"ended \S+ \S+ late in a step of .* \([\d.]+ %,", "ended ... late in a step of ... (... %,"),
     (r"take \S+ h or more at \S+ GFLOP/s", "take ... h or more at ... GFLOP/s"),
     (r"may use .*, or pass --oversubscribe", "may use ..., or pass --oversubscribe"),
     (r"ended after step \d+", "ended after step ..."),

@@ -363,7 +363,6 @@ class GlooTransport final : public BlockingTransport {
 
 std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap& bootstrap, Device& device,
                                                      const CommunicatorOptions& options) {
-  refuse_modelled_link(device, "gloo");
   return make_blocking_communicator(bootstrap, device, options,
                                     std::make_unique<GlooTransport>(bootstrap, options));
 }

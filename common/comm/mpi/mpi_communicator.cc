@@ -260,7 +260,6 @@ std::unique_ptr<Communicator> make_mpi_communicator(Bootstrap& bootstrap, Device
          "the transport mpi needs a process for each rank, and these are threads: launch "
          "processes, or take the transport shared_memory");
   }
-  refuse_modelled_link(device, "mpi");
   return make_blocking_communicator(bootstrap, device, options,
                                     std::make_unique<MpiTransport>(bootstrap, options));
 }

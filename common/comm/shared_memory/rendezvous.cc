@@ -21,8 +21,6 @@ namespace {
 // this rank.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
-std::int64_t since_epoch(TimePoint time) { return Nanoseconds(time.time_since_epoch()).count(); }
-
 }  // namespace
 
 Rendezvous::Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals,
@@ -104,10 +102,6 @@ const RendezvousState::Brought& Rendezvous::brought_by(int rank) const {
   return arrival(rank).brought;
 }
 
-void Rendezvous::decide(std::int64_t value) { arrival(meeters_.mine).decided = value; }
-
-std::int64_t Rendezvous::decided_by(int rank) const { return arrival(rank).decided; }
-
 void Rendezvous::abort() noexcept { aborted_.store(1, std::memory_order_release); }
 
 PairArrivals& ControlBlock::pair(int a, int b) {
@@ -125,43 +119,9 @@ ControlBlock& control_block(const host::SharedMapping& mapping) {
   return *std::launder(reinterpret_cast<ControlBlock*>(mapping.data()));
 }
 
-std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine) {
-  std::vector<DeviceId> devices;
-  for (const std::string& index : bootstrap.all_gather(std::to_string(mine.index))) {
-    devices.push_back({mine.backend, std::stoi(index)});
-  }
-  return devices;
-}
-
-void CollectiveMeeting::open(const Opening& opening, AllocationPlace place,
-                             const host::ModelledTime& ready) {
-  rendezvous_.bring({.allocation = place.allocation,
-                     .offset_bytes = place.offset_bytes,
-                     .ready = since_epoch(ready.at),
-                     .lateness = ready.lateness.count()});
-  rendezvous_.meet_for(opening.note);
-  if (side_.link == nullptr) return;
-  latest_ = ready;
-  for (int rank = 0; rank < static_cast<int>(side_.devices.size()); ++rank) {
-    const RendezvousState::Brought& theirs = rendezvous_.brought_by(rank);
-    latest_.merge({TimePoint(Nanoseconds(theirs.ready)), Nanoseconds(theirs.lateness), ready.step});
-  }
-  if (side_.rank == opening.root) rendezvous_.decide(since_epoch(reserve(opening).at));
-}
-
-host::ModelledTime CollectiveMeeting::reserve(const Opening& opening) const {
-  host::ModelledTime end = latest_;
-  if (opening.duration == Nanoseconds{0}) return end;  // nothing is transferred
-  if (opening.one_way) {
-    const auto from = static_cast<std::size_t>(opening.root);
-    end.at = reserve_transfer(side_.link->ports(), side_.devices[from], side_.devices[1 - from],
-                              latest_.at, opening.duration);
-    return end;
-  }
-  std::vector<DeviceId> ports = side_.devices;
-  if (opening.from_host) ports.push_back({Backend::kHost, DeviceId::kHostMemory});
-  end.at = reserve_collective(side_.link->ports(), ports, latest_.at, opening.duration);
-  return end;
+void CollectiveMeeting::open(std::int64_t note, AllocationPlace place) {
+  rendezvous_.bring({.allocation = place.allocation, .offset_bytes = place.offset_bytes});
+  rendezvous_.meet_for(note);
 }
 
 AllocationPlace CollectiveMeeting::place_of(int rank) const {
@@ -174,15 +134,7 @@ void CollectiveMeeting::fail_for_freed(int rank) {
   fail(ErrorKind::kCommunication,
        "rank {} has freed its part of memory that rank {} uses in a collective: keep it on all "
        "ranks for as long",
-       rendezvous_.job_rank(side_.rank), rendezvous_.job_rank(rank));
-}
-
-host::ModelledTime CollectiveMeeting::close(const Opening& opening) {
-  rendezvous_.meet();
-  if (side_.link != nullptr) {
-    latest_.at = TimePoint(Nanoseconds(rendezvous_.decided_by(opening.root)));
-  }
-  return latest_;
+       rendezvous_.job_rank(rank_), rendezvous_.job_rank(rank));
 }
 
 }  // namespace tandem

@@ -12,7 +12,6 @@
 #include "common/comm/bootstrap.h"
 #include "common/comm/communicator.h"
 #include "common/comm/shared_memory/allocations.h"
-#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/host/parking.h"
 #include "common/runtime/span.h"
@@ -28,14 +27,11 @@ struct RendezvousState {
   struct Brought {
     std::int64_t allocation = 0;    // allocation of the memory; 0: other ranks cannot see it
     std::int64_t offset_bytes = 0;  // offset into the rank's region
-    std::int64_t ready = 0;         // start by the link model, nanoseconds of Clock
-    std::int64_t lateness = 0;      // nanoseconds of lateness up to `ready`
   };
   struct alignas(64) Arrival {
     host::Word count;
     std::int64_t note;  // hash of this rank's collective, which peers compare
     Brought brought;
-    std::int64_t decided;  // the value that this rank decided for all ranks
   };
   static_assert(sizeof(Arrival) == 64);
   alignas(64) host::Word aborted;
@@ -75,10 +71,6 @@ class Rendezvous {
   // meeting and before the next.
   void bring(const RendezvousState::Brought& brought);
   [[nodiscard]] const RendezvousState::Brought& brought_by(int rank) const;
-
-  // A value that a rank decides after a meeting is read after the next meeting.
-  void decide(std::int64_t value);
-  [[nodiscard]] std::int64_t decided_by(int rank) const;
 
   void abort() noexcept;
 
@@ -121,42 +113,22 @@ struct ControlBlock {
 [[nodiscard]] std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap);
 [[nodiscard]] ControlBlock& control_block(const host::SharedMapping& mapping);
 
-// Every rank's device, which is its port on a modelled link. Collective.
-[[nodiscard]] std::vector<DeviceId> devices_of_ranks(Bootstrap& bootstrap, DeviceId mine);
-
-// A collective as its ranks meet for it.
-struct Opening {
-  std::int64_t note = 0;
-  int root = 0;             // 0 where there is none
-  Nanoseconds duration{0};  // over the modelled link, as the root computes it
-  bool from_host = false;   // the root's side is host memory: the host's port is used as well
-  bool one_way = false;     // the root only sends and the other of two ranks only receives
-};
-
-// The place where the streams of all ranks meet, to check that all came for the same collective
-// and, over a modelled link, to agree when the collective ends. Used by one stream's worker at a
-// time.
+// The place where the streams of all ranks meet, to check that all came for the same collective.
+// Used by one stream's worker at a time.
 class CollectiveMeeting {
  public:
-  struct Side {  // this rank's facts; a rank is its index among the meeters
-    int rank = 0;
-    std::vector<DeviceId> devices{};  // devices by rank
-    host::HostLink* link = nullptr;   // null without a modelled link
-  };
-  CollectiveMeeting(const Rendezvous& rendezvous, Side side)
-      : side_(std::move(side)), rendezvous_(rendezvous) {}
+  // `rank` is this rank's index among the meeters.
+  CollectiveMeeting(const Rendezvous& rendezvous, int rank)
+      : rank_(rank), rendezvous_(rendezvous) {}
 
-  // The first meeting: throws on all ranks where the ranks' notes differ. From then until the next
-  // meeting, every rank knows every rank's `place`. Over a modelled link, the root reserves the
-  // ports from the time at which the last rank was ready.
-  void open(const Opening& opening, AllocationPlace place, const host::ModelledTime& ready);
+  // The first meeting: throws on all ranks where the ranks' notes of the collective differ. From
+  // then until the next meeting, every rank knows every rank's `place`.
+  void open(std::int64_t note, AllocationPlace place);
   [[nodiscard]] AllocationPlace place_of(int rank) const;
 
-  // A meeting that ends once every rank has finished its work since the last meeting.
+  // A meeting that ends once every rank has finished its work since the last meeting. The last one
+  // of a collective ends it.
   void meet() { rendezvous_.meet(); }
-
-  // The last meeting, and the modelled end: the same on all ranks.
-  [[nodiscard]] host::ModelledTime close(const Opening& opening);
 
   // Called where this rank has freed its part of an allocation that `rank` uses in the collective:
   // throws, and makes the other ranks fail at once, which would else wait until the deadline.
@@ -165,11 +137,8 @@ class CollectiveMeeting {
   void abort() noexcept { rendezvous_.abort(); }
 
  private:
-  [[nodiscard]] host::ModelledTime reserve(const Opening& opening) const;
-
-  const Side side_;
+  const int rank_;
   Rendezvous rendezvous_;
-  host::ModelledTime latest_;  // latest of all ranks' ready times, for the current collective
 };
 
 }  // namespace tandem

@@ -19,8 +19,6 @@
 namespace tandem {
 namespace {
 
-using host::ModelledTime;
-
 constexpr std::int64_t kPage = 4096;
 
 using Kind = CollectiveRequest::Kind;
@@ -42,11 +40,9 @@ class SharedMemoryCommunicator final : public Communicator {
         device_(device),
         sharing_(bootstrap.shares_address_space() ? host::Sharing::kThreads
                                                   : host::Sharing::kProcesses),
-        devices_(devices_of_ranks(bootstrap, device.id())),
         control_(map_control_block(bootstrap)),
         on_host_(control_block(*control_).host, all_meet(options.deadline)),
-        on_stream_({control_block(*control_).stream, all_meet(options.deadline)},
-                   {.rank = rank(), .devices = devices_, .link = device.link()}),
+        on_stream_({control_block(*control_).stream, all_meet(options.deadline)}, rank()),
         texts_(bootstrap, on_host_),
         allocations_(rank(), size()),
         blocks_(rank(), allocations_, on_stream_),
@@ -55,10 +51,8 @@ class SharedMemoryCommunicator final : public Communicator {
         messages_(control_block(*control_),
                   {.rank = rank(),
                    .sharing = sharing_,
-                   .devices = devices_,
                    .job_ranks = bootstrap_.job_ranks(),
-                   .deadline = options.deadline,
-                   .link = device.link()},
+                   .deadline = options.deadline},
                   allocations_, stage_place_),
         queue_(rank(), options, [this] { abort(); }) {}
 
@@ -114,22 +108,14 @@ class SharedMemoryCommunicator final : public Communicator {
         .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
   }
 
-  template <class Time>
-  [[nodiscard]] Nanoseconds modelled(Time time, Bytes size) const {
-    const host::HostLink* const link = device_.link();
-    return link == nullptr ? Nanoseconds{0} : time(link->model(), size, this->size());
-  }
-
   void enqueue_parts(Stream& stream, const CollectiveRequest& request) {
-    const Opening opening{.note = note_of(request).value(),
-                          .duration = modelled(ring_pass_time, request.size())};
+    const std::int64_t note = note_of(request).value();
     const Reduction reduction{request.to.dtype(), factor_of(request.op, size())};
     queue_.enqueue(
         stream, request,
         [=, this, from = request.from, to = request.to, gathers = request.kind == Kind::kAllGather,
-         place = allocations_.place_of(request.from.data())](const CollectiveCall&,
-                                                             const ModelledTime& ready) {
-          on_stream_.open(opening, place, ready);
+         place = allocations_.place_of(request.from.data())](const CollectiveCall&) {
+          on_stream_.open(note, place);
           const auto parts = seen_by_all();
           if (gathers && parts) {
             copy_parts(*parts, to.bytes(), {0, from.size_bytes().value});
@@ -141,7 +127,7 @@ class SharedMemoryCommunicator final : public Communicator {
           } else {
             reduce_staged(from, to, reduction);
           }
-          return on_stream_.close(opening);
+          on_stream_.meet();
         });
   }
 
@@ -149,9 +135,8 @@ class SharedMemoryCommunicator final : public Communicator {
     const bool scatters = request.kind == Kind::kScatter;
     queue_.enqueue(stream, request,
                    [this, scatters, from = request.from.bytes(), to = request.to.bytes(),
-                    plan = plan_of(request)](const CollectiveCall&, const ModelledTime& ready) {
-                     return scatters ? blocks_.scatter(plan, from, to, ready)
-                                     : blocks_.gather(plan, from, to, ready);
+                    plan = plan_of(request)](const CollectiveCall&) {
+                     scatters ? blocks_.scatter(plan, from, to) : blocks_.gather(plan, from, to);
                    });
   }
 
@@ -159,40 +144,26 @@ class SharedMemoryCommunicator final : public Communicator {
     const bool sends = request.kind == Kind::kSend;
     const ConstAnySpan values = sends ? request.from : ConstAnySpan(request.to);
     const int from = sends ? rank() : request.root;
-    const host::HostLink* const link = device_.link();
     const PointToPoint::Message message{
         .from = from,
         .to = sends ? request.root : rank(),
         // The two ranks ask for the same message.
-        .note = note_of({.kind = Kind::kSend, .from = values, .root = from}).value(),
-        .duration =
-            link == nullptr ? Nanoseconds{0} : transfer_time(link->model(), values.size_bytes())};
+        .note = note_of({.kind = Kind::kSend, .from = values, .root = from}).value()};
     queue_.enqueue(stream, request,
-                   [this, sends, message, values = values.bytes(), to = request.to.bytes()](
-                       const CollectiveCall&, const ModelledTime& ready) {
-                     return sends ? messages_.send(message, values, ready)
-                                  : messages_.receive(message, to, ready);
+                   [this, sends, message, values = values.bytes(),
+                    to = request.to.bytes()](const CollectiveCall&) {
+                     sends ? messages_.send(message, values) : messages_.receive(message, to);
                    });
   }
 
-  // Scatter and gather copy one block after the other through the root's port; the root's own block
-  // crosses the link only where the root's side is host memory.
   [[nodiscard]] BlockTransfer::Plan plan_of(const CollectiveRequest& request) const {
     const bool scatters = request.kind == Kind::kScatter;
     const DType type = scatters ? request.to.dtype() : request.from.dtype();
-    const DeviceId at_root = scatters ? request.from.device() : request.to.device();
-    const int root = request.root;
     Note note = note_of(request);
     note.add(static_cast<std::int64_t>(type));
-    BlockTransfer::Plan plan{.root = root, .stage = stage_place_};
-    plan.opening = {.note = note.value(), .root = root, .from_host = at_root.is_host_memory()};
-    for (int peer = 0; peer < size(); ++peer) {
-      const Block& elements = request.blocks[static_cast<std::size_t>(peer)];
+    BlockTransfer::Plan plan{.root = request.root, .note = note.value(), .stage = stage_place_};
+    for (const Block& elements : request.blocks) {
       plan.blocks.push_back({elements.offset * size_of(type), elements.count * size_of(type)});
-      if (device_.link() == nullptr || elements.count == 0) continue;
-      if (peer == root && !plan.opening.from_host) continue;
-      plan.opening.duration +=
-          transfer_time(device_.link()->model(), Bytes{plan.blocks.back().count});
     }
     return plan;
   }
@@ -214,20 +185,14 @@ class SharedMemoryCommunicator final : public Communicator {
       note.add(place.allocation);
       note.add(place.offset_bytes);
     }
-    const Opening opening{
-        .note = note.value(),
-        .root = request.root,
-        .duration =
-            modelled(request.kind == Kind::kAllReduce ? ring_all_reduce_time : pipelined_time,
-                     request.size())};
     const bool seen = from.is_allocated() && to.is_allocated();
     Views sources = allocations_.views_of(seen ? from : stage_place_);
     Views results = allocations_.views_of(seen ? to : stage_place_);
-    queue_.enqueue(stream, request, [=, this](const CollectiveCall&, const ModelledTime& ready) {
-      if (!seen) return run_staged(request, opening, sources, ready);
-      on_stream_.open(opening, {}, ready);
+    queue_.enqueue(stream, request, [=, this](const CollectiveCall&) {
+      if (!seen) return run_staged(request, note.value(), sources);
+      on_stream_.open(note.value(), {});
       move(request, sources, results, request.from.size());
-      return on_stream_.close(opening);
+      on_stream_.meet();
     });
   }
 
@@ -247,9 +212,7 @@ class SharedMemoryCommunicator final : public Communicator {
     reduce_elements(as_sources(from), to, share, reduction);
   }
 
-  ModelledTime run_staged(const CollectiveRequest& request, const Opening& opening,
-                          const Views& stages, const ModelledTime& ready) {
-    ModelledTime end;
+  void run_staged(const CollectiveRequest& request, std::int64_t note, const Views& stages) {
     const ConstByteSpan mine = request.from.bytes();
     const bool changes_result = request.kind != Kind::kReduce || rank() == request.root;
     std::byte* const stage = stages[static_cast<std::size_t>(rank())];
@@ -257,15 +220,14 @@ class SharedMemoryCommunicator final : public Communicator {
       const std::int64_t part = staged_part(mine.size(), done);
       copy_bytes(stage, mine.data() + done, part);
       if (done == 0) {
-        on_stream_.open(opening, {}, ready);
+        on_stream_.open(note, {});
       } else {
         on_stream_.meet();
       }
       move(request, stages, stages, part / size_of(request.from.dtype()));
-      end = on_stream_.close(opening);
+      on_stream_.meet();
       if (changes_result) copy_bytes(request.to.bytes().data() + done, stage, part);
     }
-    return end;
   }
 
   // The address of every rank's memory of the collective that was opened last; nothing where some
@@ -327,7 +289,6 @@ class SharedMemoryCommunicator final : public Communicator {
   Bootstrap& bootstrap_;
   host::HostDevice& device_;
   const host::Sharing sharing_;
-  const std::vector<DeviceId> devices_;
   const std::shared_ptr<host::SharedMapping> control_;  // shared with the ranks that are threads
   Rendezvous on_host_;
   CollectiveMeeting on_stream_;

@@ -13,50 +13,31 @@
 
 namespace tandem {
 
-namespace {
-
-// The lower rank of the two has index 0 in their meeting.
-Opening opening_of(const PointToPoint::Message& message) {
-  return {.note = message.note,
-          .root = message.from < message.to ? 0 : 1,
-          .duration = message.duration,
-          .one_way = true};
-}
-
-}  // namespace
-
 PointToPoint::PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
                            AllocationPlace stage)
     : rank_(side.rank), allocations_(allocations), stage_(stage) {
-  for (int peer = 0; peer < static_cast<int>(side.devices.size()); ++peer) {
+  for (int peer = 0; peer < static_cast<int>(side.job_ranks.size()); ++peer) {
     if (peer == rank_) {
       meetings_.push_back(nullptr);
       continue;
     }
     const int low = std::min(rank_, peer);
     const int high = std::max(rank_, peer);
-    const int mine = rank_ == low ? 0 : 1;
+    const int mine = rank_ == low ? 0 : 1;  // the lower rank of the two has index 0
     const Rendezvous rendezvous(control.stream.aborted, control.pair(low, high),
                                 {.sharing = side.sharing,
                                  .ranks = {side.job_ranks[static_cast<std::size_t>(low)],
                                            side.job_ranks[static_cast<std::size_t>(high)]},
                                  .mine = mine,
                                  .deadline = side.deadline});
-    meetings_.push_back(std::make_unique<CollectiveMeeting>(
-        rendezvous,
-        CollectiveMeeting::Side{.rank = mine,
-                                .devices = {side.devices[static_cast<std::size_t>(low)],
-                                            side.devices[static_cast<std::size_t>(high)]},
-                                .link = side.link}));
+    meetings_.push_back(std::make_unique<CollectiveMeeting>(rendezvous, mine));
   }
 }
 
-host::ModelledTime PointToPoint::send(const Message& message, ConstByteSpan values,
-                                      const host::ModelledTime& ready) {
+void PointToPoint::send(const Message& message, ConstByteSpan values) {
   CollectiveMeeting& meeting = meeting_with(message.to);
-  const Opening opening = opening_of(message);
   const AllocationPlace place = allocations_.place_of(values.data());
-  meeting.open(opening, place, ready);
+  meeting.open(message.note, place);
   if (!place.is_allocated()) {
     std::byte* const stage = allocations_.at(stage_, rank_).get();
     for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
@@ -65,17 +46,16 @@ host::ModelledTime PointToPoint::send(const Message& message, ConstByteSpan valu
       meeting.meet();  // waits until the receiver has the chunk
     }
   }
-  return meeting.close(opening);
+  meeting.meet();
 }
 
-host::ModelledTime PointToPoint::receive(const Message& message, ByteSpan values,
-                                         const host::ModelledTime& ready) {
+void PointToPoint::receive(const Message& message, ByteSpan values) {
   CollectiveMeeting& meeting = meeting_with(message.from);
-  const Opening opening = opening_of(message);
-  meeting.open(opening, {}, ready);
-  const AllocationPlace place = meeting.place_of(opening.root);
+  const int sender = message.from < message.to ? 0 : 1;  // its index in the meeting
+  meeting.open(message.note, {});
+  const AllocationPlace place = meeting.place_of(sender);
   const auto source = allocations_.at(place.is_allocated() ? place : stage_, message.from);
-  if (!source) meeting.fail_for_freed(opening.root);
+  if (!source) meeting.fail_for_freed(sender);
   if (place.is_allocated()) {
     copy_bytes(values.data(), source.get(), values.size());
   } else {
@@ -85,7 +65,7 @@ host::ModelledTime PointToPoint::receive(const Message& message, ByteSpan values
       meeting.meet();
     }
   }
-  return meeting.close(opening);
+  meeting.meet();
 }
 
 namespace {
@@ -115,11 +95,10 @@ std::int64_t longest(const std::vector<Block>& blocks) {
 
 // Gives every rank the place of the root's memory, which the other ranks can use only where the
 // communicator allocated it.
-AllocationPlace BlockTransfer::open(const Plan& plan, const std::byte* at_root,
-                                    const host::ModelledTime& ready) {
+AllocationPlace BlockTransfer::open(const Plan& plan, const std::byte* at_root) {
   const AllocationPlace mine =
       rank_ == plan.root ? allocations_.place_of(at_root) : AllocationPlace{};
-  meeting_.open(plan.opening, mine, ready);
+  meeting_.open(plan.note, mine);
   return meeting_.place_of(plan.root);
 }
 
@@ -129,28 +108,26 @@ std::shared_ptr<std::byte> BlockTransfer::memory_of_root(AllocationPlace place, 
   return memory;
 }
 
-host::ModelledTime BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
-                                          const host::ModelledTime& ready) {
-  const AllocationPlace place = open(plan, source.data(), ready);
+void BlockTransfer::scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine) {
+  const AllocationPlace place = open(plan, source.data());
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
     copy_bytes(mine.data(), memory.get() + my_block(plan).offset, mine.size());
   } else {
     scatter_staged(plan, source, mine);
   }
-  return meeting_.close(plan.opening);
+  meeting_.meet();
 }
 
-host::ModelledTime BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
-                                         const host::ModelledTime& ready) {
-  const AllocationPlace place = open(plan, destination.data(), ready);
+void BlockTransfer::gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination) {
+  const AllocationPlace place = open(plan, destination.data());
   if (place.is_allocated()) {
     const auto memory = memory_of_root(place, plan.root);
     copy_bytes(memory.get() + my_block(plan).offset, mine.data(), mine.size());
   } else {
     gather_staged(plan, mine, destination);
   }
-  return meeting_.close(plan.opening);
+  meeting_.meet();
 }
 
 // The root fills every rank's stage, and each rank empties its own. All stages are free by now: a

@@ -22,26 +22,19 @@ class PointToPoint {
   struct Side {  // this rank's facts
     int rank = 0;
     host::Sharing sharing = host::Sharing::kThreads;
-    std::vector<DeviceId> devices{};  // by rank
-    std::vector<int> job_ranks{};     // job ranks by rank, for messages
+    std::vector<int> job_ranks{};  // job ranks by rank, for messages
     Nanoseconds deadline{0};
-    host::HostLink* link = nullptr;
   };
   PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
                AllocationPlace stage);
 
-  // The facts of an Opening for a message from rank `from` to rank `to`; the message takes
-  // `duration` by the link model.
   struct Message {
     int from = 0;
     int to = 0;
-    std::int64_t note = 0;
-    Nanoseconds duration{0};
+    std::int64_t note = 0;  // what both ranks ask for
   };
-  host::ModelledTime send(const Message& message, ConstByteSpan values,
-                          const host::ModelledTime& ready);
-  host::ModelledTime receive(const Message& message, ByteSpan values,
-                             const host::ModelledTime& ready);
+  void send(const Message& message, ConstByteSpan values);
+  void receive(const Message& message, ByteSpan values);
 
  private:
   [[nodiscard]] CollectiveMeeting& meeting_with(int peer) {
@@ -67,18 +60,15 @@ class BlockTransfer {
   struct Plan {
     std::vector<Block> blocks{};  // in bytes
     int root = 0;
-    Opening opening{};
+    std::int64_t note = 0;
     AllocationPlace stage{};
   };
 
-  host::ModelledTime scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine,
-                             const host::ModelledTime& ready);
-  host::ModelledTime gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination,
-                            const host::ModelledTime& ready);
+  void scatter(const Plan& plan, ConstByteSpan source, ByteSpan mine);
+  void gather(const Plan& plan, ConstByteSpan mine, ByteSpan destination);
 
  private:
-  [[nodiscard]] AllocationPlace open(const Plan& plan, const std::byte* at_root,
-                                     const host::ModelledTime& ready);
+  [[nodiscard]] AllocationPlace open(const Plan& plan, const std::byte* at_root);
   [[nodiscard]] std::shared_ptr<std::byte> memory_of_root(AllocationPlace place, int root);
   [[nodiscard]] const Block& my_block(const Plan& plan) const {
     return plan.blocks[static_cast<std::size_t>(rank_)];

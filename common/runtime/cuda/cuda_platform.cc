@@ -311,8 +311,6 @@ class CudaPlatform final : public Platform {
     return any_device().allocate_host(size);
   }
 
-  [[nodiscard]] Lateness take_lateness() override { return {}; }
-
  private:
   void add(int index, Bytes capacity, const NearHost& near) {
     devices_[static_cast<std::size_t>(index)] =
@@ -331,11 +329,6 @@ class CudaPlatform final : public Platform {
 }  // namespace
 
 std::unique_ptr<Platform> make_cuda_platform(const PlatformOptions& options) {
-  if (options.link) {
-    fail(ErrorKind::kUsage,
-         "--link: a link is modelled between host devices, and these are GPUs: leave it out, or "
-         "pass --backend=host");
-  }
   check_device_memory(options);
   const int visible = count_gpus();
   check_gpus(options, visible);

@@ -54,7 +54,6 @@ std::unique_ptr<Stream> HostDevice::make_stream(StreamPriority) {
   return std::make_unique<HostStream>(HostStreamOptions{
       .device = id(),
       .core = options_.core,
-      .link = options_.link,
       .largest_delay = options_.debug.largest_delay,
       .delay_seed =
           options_.debug.delay_seed + 1 + 1000 * static_cast<std::uint64_t>(id().index) + number,
@@ -67,10 +66,7 @@ std::unique_ptr<TimedEvent> HostDevice::make_timed_event() {
   return std::make_unique<HostEvent>(id());
 }
 
-void HostDevice::bind_this_thread() {
-  host::bind_this_thread(options_.core);
-  if (options_.link != nullptr) make_timers_precise();
-}
+void HostDevice::bind_this_thread() { host::bind_this_thread(options_.core); }
 
 HostDevice& host_device(Device& device) {
   TANDEM_CHECK(device.id().backend == Backend::kHost, "host memory asked of {}",

@@ -34,7 +34,6 @@ struct HostDeviceOptions {
   DeviceId id;
   int core = 0;
   Bytes capacity;
-  HostLink* link = nullptr;  // the platform's link; null where nothing is modelled
   HostDebug debug{};
 };
 
@@ -63,7 +62,6 @@ class HostDevice final : public Device {
                                               const std::function<void()>& reserve = {});
 
   [[nodiscard]] int core() const { return options_.core; }
-  [[nodiscard]] HostLink* link() const { return options_.link; }  // null: nothing is modelled
 
  private:
   [[nodiscard]] std::function<bool()> left_out_wait();

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "common/base/error.h"
-#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/parking.h"
 #include "common/runtime/span.h"
 #include "common/runtime/stream.h"
@@ -18,7 +17,7 @@ namespace tandem::host {
 // that wait for the record: re-recording the event must not move earlier waits, hence a new
 // Completion per record. Most completions have no waiter and are completed without a system call.
 struct Completion {
-  ModelledTime end;                      // modelled end of the preceding work, if modelled
+  TimePoint end{};  // end of the preceding work: later than its physical end if modelled
   std::shared_ptr<const Error> failure;  // the recording stream's; immutable, and handed on
 
   [[nodiscard]] bool is_done() const { return state.load(std::memory_order_acquire) == kDone; }

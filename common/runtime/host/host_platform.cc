@@ -6,24 +6,11 @@
 
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_device.h"
-#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/host_memory.h"
 #include "common/runtime/memory_account.h"
 
 namespace tandem::host {
 namespace {
-
-// Makes the link asked for; null where transfers are not modelled.
-std::unique_ptr<HostLink> make_link(const PlatformOptions& options) {
-  if (!options.link) return nullptr;
-  if (options.devices > kMaxLinkDevices) {
-    fail(ErrorKind::kUsage,
-         "--link: {} devices asked, and a modelled link takes at most {}: use fewer devices",
-         options.devices, kMaxLinkDevices);
-  }
-  return std::make_unique<HostLink>(
-      *options.link, options.link_ports ? options.link_ports : std::make_shared<LinkPorts>());
-}
 
 void refuse_options_of_gpus(const PlatformOptions& options) {
   if (options.binding == Binding::kNone) {
@@ -43,8 +30,7 @@ void refuse_options_of_gpus(const PlatformOptions& options) {
 class HostPlatform final : public Platform {
  public:
   HostPlatform(const PlatformOptions& options, const std::vector<int>& cores)
-      : oversubscribed_(options.devices > static_cast<int>(cores.size())),
-        link_(make_link(options)) {
+      : oversubscribed_(options.devices > static_cast<int>(cores.size())) {
     check_device_memory(options);
     const Bytes share{available_memory().value / options.devices};
     for (int index = 0; index < options.devices; ++index) {
@@ -52,7 +38,6 @@ class HostPlatform final : public Platform {
           HostDeviceOptions{.id = {Backend::kHost, index},
                             .core = cores[static_cast<std::size_t>(index) % cores.size()],
                             .capacity = asked_memory(options, index).value_or(share),
-                            .link = link_.get(),
                             .debug = options.debug}));
     }
   }
@@ -70,13 +55,8 @@ class HostPlatform final : public Platform {
     return allocate_host_memory(size);
   }
 
-  [[nodiscard]] Lateness take_lateness() override {
-    return link_ ? link_->take_lateness() : Lateness{};
-  }
-
  private:
   const bool oversubscribed_;
-  const std::unique_ptr<HostLink> link_;  // null where nothing is modelled; outlives the devices
   std::vector<std::unique_ptr<HostDevice>> devices_;
 };
 

@@ -27,6 +27,11 @@ std::shared_ptr<const Error> failure_of(const char* operation) {
   }
 }
 
+void sleep_to(TimePoint time) {
+  if (time == TimePoint{}) return;  // nothing is modelled, so the clock is not read
+  sleep_until(time);
+}
+
 [[noreturn]] void throw_again(const Error& failure) { throw failure.reworded(failure.what()); }
 
 // Tells those who would wait for work that its failed stream drops.
@@ -64,17 +69,9 @@ void HostStream::work() {
   while (!closed_) tasks_.run_next();
 }
 
-ModelledTime HostStream::ready(TimePoint enqueued) const {
-  if (link()) return link()->ready(end_, enqueued);
-  ModelledTime now = end_;
-  now.at = end_of_work();
-  return now;
-}
-
-void HostStream::run(Operation& operation, TimePoint enqueued) {
+void HostStream::run(Operation& operation) {
   if (failure_) return dropped(operation);
-  if (link()) end_ = ready(enqueued);
-  sleep_to(end_.at);
+  sleep_to(end_);
   start_late();
   for (const Access& access : operation.accesses) report_access(access);
   try {
@@ -82,7 +79,6 @@ void HostStream::run(Operation& operation, TimePoint enqueued) {
   } catch (...) {
     failure_ = failure_of(operation.name);
   }
-  if (link()) end_.at = Clock::now();
 }
 
 void HostStream::open_log() {
@@ -109,25 +105,6 @@ TaskLog HostStream::close_log() {
   return log;
 }
 
-void HostStream::run(const Transfer& transfer, TimePoint enqueued) {
-  if (failure_) return dropped(transfer);
-  start_late();
-  for (const Access& access : transfer.accesses) report_access(access);
-  try {
-    end_ = link()->settle(transfer.body(ready(enqueued)));
-  } catch (...) {
-    failure_ = failure_of(transfer.name);
-  }
-}
-
-void HostStream::sleep_to(TimePoint time) {
-  if (time == TimePoint{}) return;  // nothing is modelled, so the clock is not read
-  if (!link()) return sleep_until(time);
-  if (time <= Clock::now()) return;
-  sleep_until(time);
-  link()->note_overshoot(time);
-}
-
 void HostStream::start_late() {
   if (options_.largest_delay.count() == 0) return;
   // Half of all operations start at once, so that a whole chain of operations overtakes a late one.
@@ -139,29 +116,19 @@ void HostStream::start_late() {
 void HostStream::enqueue(Operation operation) {
   check_placement(operation.name, device(), operation.accesses);
   if (!reports_accesses()) operation.accesses = {};  // freed on the thread that made them
-  push([this, operation = std::move(operation), enqueued = time_of_call()]() mutable {
-    run(operation, enqueued);
-  });
-}
-
-void HostStream::enqueue_transfer(Transfer transfer) {
-  TANDEM_CHECK(link() != nullptr, "{} on {}, which has no modelled link", transfer.name,
-               to_string(device()));
-  check_placement(transfer.name, device(), transfer.accesses);
-  push(
-      [this, transfer = std::move(transfer), enqueued = Clock::now()] { run(transfer, enqueued); });
+  push([this, operation = std::move(operation)]() mutable { run(operation); });
 }
 
 void HostStream::enqueue_due(std::function<TimePoint(TimePoint)> end_of) {
-  push([this, end_of = std::move(end_of), enqueued = time_of_call()] {
+  push([this, end_of = std::move(end_of)] {
     if (failure_) return;
-    end_ = ready(enqueued);
-    end_.at = std::max(end_.at, end_of(end_.at));
+    end_ = end_of_work();
+    end_ = std::max(end_, end_of(end_));
   });
 }
 
 void HostStream::start_after(TimePoint time) {
-  push([this, time] { end_.at = std::max(end_.at, time); });
+  push([this, time] { end_ = std::max(end_, time); });
 }
 
 void HostStream::delay(Nanoseconds duration) {
@@ -170,9 +137,9 @@ void HostStream::delay(Nanoseconds duration) {
 
 std::shared_ptr<Completion> HostStream::enqueue_completion() {
   auto completion = std::make_shared<Completion>();
-  tasks_.push([this, completion, enqueued = time_of_call()] {
-    completion->end = ready(enqueued);
-    if (log_ && !log_->is_paused()) log_->begin(completion->end.at);
+  tasks_.push([this, completion] {
+    completion->end = end_of_work();
+    if (log_ && !log_->is_paused()) log_->begin(completion->end);
     completion->failure = failure_;
     tasks_.note_carried_out();  // before waiters go on, as a waiter may ask is_done() at once
     completion->complete();
@@ -193,13 +160,7 @@ void HostStream::wait(const Event& event) {
   if (!completion) return;
   push([this, completion = std::move(completion)] {
     completion->park();
-    // With a link the worker does not sleep here: the next task may be a transfer, which starts at
-    // due times.
-    if (link()) {
-      end_.merge(completion->end);
-    } else {
-      sleep_until(completion->end.at);
-    }
+    sleep_until(completion->end);
     // The stream's later work needs work that never happened.
     if (!failure_) failure_ = completion->failure;
   });
@@ -208,33 +169,23 @@ void HostStream::wait(const Event& event) {
 void HostStream::synchronize() {
   const auto completion = enqueue_completion();
   completion->park();
-  sleep_to(completion->end.at);
-  if (link()) link()->seen_by_host(completion->end);
+  sleep_to(completion->end);
   if (completion->failure) throw_again(*completion->failure);
 }
 
 bool HostStream::is_done() {
   if (!tasks_.is_carried_out()) return false;
   if (failure_) throw_again(*failure_);
-  return end_.at <= Clock::now();
+  return end_ <= Clock::now();
 }
 
 void HostStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   std::vector<Access> accesses{local_or_remote(reads(source), source, device()),
                                local_or_remote(writes(destination), destination, device())};
-  const auto copy = [destination, source] {
-    std::memcpy(destination.data(), source.data(), static_cast<std::size_t>(source.size()));
-  };
-  if (!link() || source.device() == destination.device()) {
-    return enqueue({"copy", std::move(accesses), copy});
-  }
-  enqueue_transfer({"copy", std::move(accesses), [this, copy, destination, source](auto ready) {
-                      ready.at = reserve_transfer(
-                          link()->ports(), source.device(), destination.device(), ready.at,
-                          transfer_time(link()->model(), source.size_bytes()));
-                      copy();
-                      return ready;
-                    }});
+  enqueue({"copy", std::move(accesses), [destination, source] {
+             std::memcpy(destination.data(), source.data(),
+                         static_cast<std::size_t>(source.size()));
+           }});
 }
 
 void HostStream::zero_bytes(ByteSpan destination) {

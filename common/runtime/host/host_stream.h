@@ -13,7 +13,6 @@
 
 #include "common/base/inline_function.h"
 #include "common/runtime/host/host_event.h"
-#include "common/runtime/host/host_link.h"
 #include "common/runtime/host/task_queue.h"
 #include "common/runtime/host/worker_thread.h"
 #include "common/runtime/stream.h"
@@ -29,32 +28,15 @@ struct Operation {
   std::function<void()> dropped{};
 };
 
-// A unit of queued work whose duration the modelled link decides.
-struct Transfer {
-  const char* name;
-  std::vector<Access> accesses;
-  // Does the physical work at once. Takes the time at which the transfer is ready, returns the
-  // modelled end.
-  std::function<ModelledTime(const ModelledTime& ready)> body;
-  std::function<void()> dropped{};  // like Operation::dropped
-};
-
 struct HostStreamOptions {
   DeviceId device;
   int core = 0;                  // core that the worker is bound to
-  HostLink* link = nullptr;      // null where nothing is modelled
   Nanoseconds largest_delay{0};  // debug: each operation starts late by a random time up to this
   std::uint64_t delay_seed = 0;
   std::function<bool()> leaves_out_wait{};  // debug: asked at each wait; true leaves the wait out
 };
 
 // A worker thread with a FIFO queue, bound to its device's core, parked while idle.
-//
-// With a modelled link the stream also keeps the modelled time at which its work so far was over.
-// Operations sleep to this time before the operations start, and end at their physical end.
-// Transfers do not sleep: each transfer starts where the work before the transfer ended, never
-// where a worker woke, and the sum of transfers and waits for events is slept off by the next
-// operation, or by synchronize().
 class HostStream final : public Stream {
  public:
   explicit HostStream(const HostStreamOptions& options);
@@ -73,24 +55,17 @@ class HostStream final : public Stream {
   // Checks that local operands lie on this stream's device, then queues the operation.
   void enqueue(Operation operation);
 
-  // Queues a transfer after the same check; only where there is a link.
-  void enqueue_transfer(Transfer transfer);
-
   // The number of tasks queued, waits and records among them, modulo a large power of two.
   [[nodiscard]] std::uint32_t tasks_queued() const { return tasks_.pushed(); }
 
-  // The modelled link; null where there is none.
-  [[nodiscard]] HostLink* link() const { return options_.link; }
-
-  // Queues a modelled duration: `end_of(ready)` gives the time at which a transfer that could start
-  // at `ready` would be over. No thread sleeps here: the next operation, an event's waiters and
+  // Queues a modelled duration: `end_of(ready)` gives the time at which work that could start at
+  // `ready` would be over. No thread sleeps here: the next operation, an event's waiters and
   // synchronize() sleep to this time. Consecutive modelled durations start at modelled ends.
   void enqueue_due(std::function<TimePoint(TimePoint ready)> end_of);
 
   // Opens and closes a log of the times at which the worker began and ended each task queued after
-  // this call; only where there is no link. Tasks between pause_log() and resume_log(), which are
-  // logged tasks themselves, are left out, since some tasks are shorter than a reading of the
-  // clock.
+  // this call. Tasks between pause_log() and resume_log(), which are logged tasks themselves, are
+  // left out, since some tasks are shorter than a reading of the clock.
   void open_log();
   void pause_log();
   void resume_log();
@@ -111,9 +86,7 @@ class HostStream final : public Stream {
     tasks_.push(std::move(task));
   }
   void work();  // the worker's loop
-  void run(Operation& operation, TimePoint enqueued);
-  void run(const Transfer& transfer, TimePoint enqueued);
-  void sleep_to(TimePoint time);
+  void run(Operation& operation);
   // A reading of the clock takes as long as the shortest tasks: one reading is both a task's end
   // and the beginning of the next task where the next task is there already, and an event's own
   // reading serves too.
@@ -126,11 +99,7 @@ class HostStream final : public Stream {
     log_->end(end_of_work());
   }
   // The present time, or the end of the work so far where that end is later.
-  [[nodiscard]] TimePoint end_of_work() const { return std::max(end_.at, Clock::now()); }
-  // The enqueuing time of a task; the clock is read only where there is a link.
-  [[nodiscard]] TimePoint time_of_call() const { return link() ? Clock::now() : TimePoint{}; }
-  // The time at which a task that was enqueued at `enqueued` may start.
-  [[nodiscard]] ModelledTime ready(TimePoint enqueued) const;
+  [[nodiscard]] TimePoint end_of_work() const { return std::max(end_, Clock::now()); }
   void start_late();  // debug
   std::shared_ptr<Completion> enqueue_completion();
 
@@ -143,8 +112,7 @@ class HostStream final : public Stream {
   // completions only.
   bool closed_ = false;
   std::shared_ptr<const Error> failure_;
-  // The end of the work so far: kept always with a link, else where a duration is modelled.
-  ModelledTime end_;
+  TimePoint end_{};  // the end of the work so far, where a duration is modelled
   std::mt19937_64 delays_;
   std::optional<TaskLog> log_;  // while a log is open
 

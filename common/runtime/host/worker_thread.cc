@@ -31,9 +31,7 @@ void prepare_worker_thread(int core) {
   bind_this_thread(core);
   omp_set_num_threads(1);
   flush_denormals();
-  make_timers_precise();
+  prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }
-
-void make_timers_precise() { prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace tandem::host

@@ -16,10 +16,6 @@ namespace tandem::host {
 // is oneDNN's thread count), denormals flushed, timers precise. Call before any library.
 void prepare_worker_thread(int core);
 
-// Makes sleeps of the calling thread to a given time overshoot less, for threads that wait for
-// modelled ends.
-void make_timers_precise();
-
 // The times at which a stream's worker began and ended its tasks, from some task on, as a timeline
 // needs these times. One thread at a time.
 class TaskLog {

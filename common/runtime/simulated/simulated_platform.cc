@@ -118,7 +118,6 @@ class SimulatedPlatform final : public Platform {
     return make_simulated_threads(simulation_, devices, life);
   }
   [[nodiscard]] bool oversubscribed() const override { return false; }
-  [[nodiscard]] Lateness take_lateness() override { return {}; }
 
  private:
   Simulation simulation_;

@@ -98,12 +98,11 @@ void check_models(const reports::GapQuestion& question) {
 // Throws a usage error where --module meets what torch's own side or the export cannot have.
 void check_module(const ExplainOptions& options) {
   const reports::GapQuestion& question = options.question;
-  for (const auto& [flag, value] : {std::pair{"link", question.link}, {"plant", question.plant}}) {
-    if (value.empty()) continue;
+  if (!question.plant.empty()) {
     fail(ErrorKind::kUsage,
-         "--{}={}: PyTorch's own side of --module has none, so the ends would differ by it; leave "
-         "it out, or explain a --model",
-         flag, value);
+         "--plant={}: PyTorch's own side of --module has none, so the ends would differ by it; "
+         "leave it out, or explain a --model",
+         question.plant);
   }
 }
 

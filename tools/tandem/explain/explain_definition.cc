@@ -31,7 +31,6 @@ void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion&
   writer.value("batch", question.batch);
   writer.value("devices", question.devices);
   writer.value("input", question.input);
-  writer.value("link", question.link);
   writer.value("dispatch_cost", question.dispatch_cost);
   writer.value("interpreter_lock", question.interpreter_lock);
   writer.value("plant", question.plant);
@@ -54,7 +53,6 @@ reports::GapQuestion question_from(const JsonValue& json, const std::string& bac
           .backend = backend,
           .input = read_as<std::string>(json.at("input")),
           .precision = value_or(json, "precision", std::string(kUsualPrecision)),
-          .link = read_as<std::string>(json.at("link")),
           .dispatch_cost = read_as<std::string>(json.at("dispatch_cost")),
           .interpreter_lock = json.at("interpreter_lock").boolean(),
           .plant = read_as<std::string>(json.at("plant")),

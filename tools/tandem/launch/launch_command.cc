@@ -72,17 +72,8 @@ void add_cell(std::vector<std::string>& command, const results::Cell& cell,
   for (const auto& [name, value] : cell.options) command.push_back("--" + name + "=" + value);
 }
 
-// Whether the cell has a link that is bound to a GPU's speed, "pcie4@a100-fp32", and therefore is
-// scaled to the speed of one core.
-bool has_preset_link(const results::Cell& cell) {
-  return cell.option("link").find('@') != std::string::npos;
-}
-
 void add_speeds(std::vector<std::string>& command, const results::Cell& cell,
                 const MachineSpeeds& speeds) {
-  if (speeds.core_gflops > 0 && has_preset_link(cell)) {
-    command.push_back(fmt::format("--core-gflops={}", speeds.core_gflops));
-  }
   if (!speeds.peak_gflops.empty() && !cell.options.contains("peak-gflops")) {
     command.push_back("--peak-gflops=" + speeds.peak_gflops);
   }

@@ -18,7 +18,6 @@ using options::Check;
 
 // Measurements of the machine that one launch makes and later launches reuse.
 struct MachineSpeeds {
-  double core_gflops = 0;  // speed of a core, for preset links; 0: each launch measures
   // The peak of a device in the cell's precision, or "measured"; empty: not asked.
   std::string peak_gflops{};
 };

@@ -115,7 +115,6 @@ int SweepRunner::wanted(const CellState& state) const {
 }
 
 void SweepRunner::adopt_speeds(const LaunchRecord& record) {
-  if (core_gflops_ == 0) core_gflops_ = record.core_gflops;
   if (record.peak_gflops > 0) peaks_.try_emplace(record.precision, record.peak_gflops);
 }
 
@@ -123,7 +122,7 @@ void SweepRunner::adopt_speeds(const LaunchRecord& record) {
 // where the precision has such a cell.
 MachineSpeeds SweepRunner::speeds_for(const results::Cell& cell) const {
   if (!implementation_of(cell).empty()) return {};  // torch takes no speeds of the machine
-  MachineSpeeds speeds{.core_gflops = core_gflops_};
+  MachineSpeeds speeds;
   const std::string precision = precision_of(cell);
   const auto known = peaks_.find(precision);
   if (known != peaks_.end()) {

@@ -143,7 +143,6 @@ class SweepRunner {
   int finished_ = 0;
   bool has_foretold_ = false;
   bool replaces_ = false;                // whether disturbed launches are being replaced
-  double core_gflops_ = 0;               // core speed in the journal's first launch that has one
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch
   int rounds_ = 0;                       // rounds of cells that were begun in this run or before

@@ -157,8 +157,6 @@ void add_question(CLI::App& explain, reports::GapQuestion& question) {
   explain.add_option("--precision", question.precision, "fp32, tf32 or bf16, on all rungs")
       ->type_name("NAME")
       ->capture_default_str();
-  explain.add_option("--link", question.link, "all rungs on a modelled link, such as 20us:1GBps")
-      ->type_name("LATENCY:BANDWIDTH");
   explain
       .add_option(
           "--dispatch-cost", question.dispatch_cost,
