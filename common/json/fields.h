@@ -11,7 +11,7 @@
 // of such. An object may lack a field, which then keeps its default, and may have further ones
 // (additive changes are minor ones); an optional without a value is not written. Where a function
 // finish_reading(Record&, const JsonValue&) stands beside the list, it is called after reading, for
-// rules between fields and for older forms.
+// rules between fields.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct Document {
 [[nodiscard]] std::string to_json_text(const Document& document);
 
 // Reads `tandem`, `context`, and the other programs' entries of `benchmarks`. Throws a failure
-// naming `source`, also for a newer schema.
+// naming `source`, also for another schema.
 [[nodiscard]] Document parse_document(std::string_view text, std::string_view source);
 
 void write_document(const std::filesystem::path& path, const Document& document);

@@ -5,7 +5,6 @@
 
 #include <charconv>
 
-#include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 
 namespace tandem::results {
@@ -34,11 +33,12 @@ void check_schema_version(std::string_view version, std::string_view source) {
          "newer tandem",
          source, version, kSchemaVersion);
   }
-}
-
-// Older records hold a file's folder in the model's name.
-void finish_reading(Cell& cell, const JsonValue& /*json*/) {
-  cell.model = name_in_results(cell.model);
+  if (found < major_number(kSchemaVersion)) {
+    fail(ErrorKind::kFailure,
+         "reading {}: its schema version {} is older than {}, which this program reads; tandem "
+         "0.1.0 reads it",
+         source, version, kSchemaVersion);
+  }
 }
 
 void finish_reading(Resolving& resolving, const JsonValue& json) {

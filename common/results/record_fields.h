@@ -17,9 +17,9 @@ namespace tandem::results {
 
 // The schema version of the journal and of the key `tandem` in results.json. Additions raise the
 // minor number; renaming or removing a field raises the major number.
-inline constexpr std::string_view kSchemaVersion = "1.8.0";
+inline constexpr std::string_view kSchemaVersion = "2.0.0";
 
-// Throws a failure that names `source` where the text is no version, or has a newer major number.
+// Throws a failure that names `source` where the text is no version, or has another major number.
 void check_schema_version(std::string_view version, std::string_view source);
 
 inline constexpr FieldRule kRequired{.required = true};
@@ -30,7 +30,6 @@ inline constexpr FieldRule kTime{.range = {.least = -1e9, .most = 1e9}};
 inline constexpr FieldRule kDeviceCount{.range = {.least = 1, .most = 1 << 20}};
 
 constexpr std::array<std::string_view, 3> json_names(Status) { return kStatusNames; }
-constexpr std::array<std::string_view, 2> json_names(Statistic) { return kStatisticNames; }
 
 constexpr auto json_fields(const Cell*) {
   return std::tuple(
@@ -40,7 +39,6 @@ constexpr auto json_fields(const Cell*) {
       field("global_batch", &Cell::global_batch, {.required = true, .range = {.least = 0}}),
       field("options", &Cell::options));
 }
-void finish_reading(Cell& cell, const JsonValue& json);
 
 constexpr auto json_fields(const DevicePhases*) {
   return std::tuple(field("device", &DevicePhases::device),
@@ -236,9 +234,9 @@ constexpr auto json_fields(const SweepInfo*) {
   return std::tuple(field("name", &S::name), field("definition", &S::definition),
                     field("planned_cells", &S::planned_cells),
                     field("launches_per_cell", &S::launches_per_cell),
-                    field("statistic", &S::statistic), field("resolving", &S::resolving),
-                    field("dropped", &S::dropped), field("additions", &S::additions),
-                    field("commands", &S::commands), field("against", &S::against));
+                    field("resolving", &S::resolving), field("dropped", &S::dropped),
+                    field("additions", &S::additions), field("commands", &S::commands),
+                    field("against", &S::against));
 }
 
 // The facts of the machine that were measured once for a sweep: the key "machine".

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/results/context.h"
@@ -52,13 +50,6 @@ struct DroppedCells {
   std::vector<std::string> cells;  // cells by name
 };
 
-// How launches become figures: by means of logs, each cell apart (common/stats/estimate.h), as in
-// documents that do not tell it; or trimmed, and compared round by round
-// (common/stats/rounds.h). A document keeps what it began with.
-enum class Statistic { kMeans, kTrimmedInRounds };
-
-inline constexpr std::array<std::string_view, 2> kStatisticNames{"means", "trimmed in rounds"};
-
 // The looks at comparisons of a sweep that goes on until they are resolved, fixed before the first
 // look. The comparisons share an error such that all verdicts of the document hold together at 95 %
 // (common/stats/looks.h).
@@ -90,14 +81,13 @@ struct SweepInfo {
   std::string definition;  // canonical JSON text of all that determines the measurement
   int planned_cells = 0;
   int launches_per_cell = 0;
-  Statistic statistic = Statistic::kMeans;
   std::optional<Resolving> resolving{};  // absent: a fixed number of launches
   std::vector<DroppedCells> dropped{};
   std::vector<Addition> additions;    // additions in planning order
   Context context;                    // machine and time of the sweep's start
   std::optional<LinkMatrix> links{};  // absent: not requested, or not measured yet
   // The command that began each document merged into this one: the words after `tandem`, without
-  // --out. Empty: the document is older than this field.
+  // --out.
   std::vector<std::vector<std::string>> commands{};
   std::optional<Against> against{};  // absent: the run had one side
 };

@@ -9,27 +9,21 @@
 
 namespace tandem::stats {
 
-// The ratio of two cells' launch medians, numerator / denominator, with its interval. With m, s, n
-// of the logs of either cell: exp(m1 - m2), and exp(m1 - m2 -+ t(0.95, v) * e) with e^2 = s1^2/n1 +
-// s2^2/n2 and Welch and Satterthwaite's degrees of freedom v = e^4 / ((s1^2/n1)^2 / (n1 - 1) +
+// The ratio of launch medians of two runs, numerator / denominator, with its interval. With m, s, n
+// of the logs of either: exp(m1 - m2), and exp(m1 - m2 -+ t(confidence, v) * e) with e^2 = s1^2/n1
+// + s2^2/n2 and Welch and Satterthwaite's degrees of freedom v = e^4 / ((s1^2/n1)^2 / (n1 - 1) +
 // (s2^2/n2)^2 / (n2 - 1)) (Welch, Biometrika 34, 1947). The variances may differ, since processes
-// and threads do not scatter alike. There is no interval where either cell has one launch. Where
-// both cells have 20 launches or more the interval of m1 - m2 is bootstrapped (estimate.h).
-[[nodiscard]] Estimate ratio_of_medians(std::span<const double> numerator,
-                                        std::span<const double> denominator);
-
-// The ratio without a bootstrap and with `confidence` in place of 0.95: resampled launches say
-// nothing about the far tails that many comparisons at once need. In the tails Welch's
-// approximation fails too where the numbers of launches differ much (at 1 - 0.05 / 21 the
-// approximation errs 3 times as often as stated with 20 launches against 4). So where one side has
-// fewer than three quarters of the other's launches the critical value is Cochran's, which weights
-// the values of both sides: (e1^2 t(n1 - 1) + e2^2 t(n2 - 1)) / e^2 (Cochran and Cox, Experimental
-// Designs, section 4.14). `between_runs` is the standard deviation of a whole run's error on logs,
-// which has to be known from elsewhere, since the launches of one run cannot show that error: 2
-// between_runs^2 joins e^2, as of a normal variable.
+// and threads do not scatter alike. There is no interval where either has one launch. In the tails
+// that many comparisons at once need, Welch's approximation fails where the numbers of launches
+// differ much (at 1 - 0.05 / 21 the approximation errs 3 times as often as stated with 20 launches
+// against 4). So where one side has fewer than three quarters of the other's launches the critical
+// value is Cochran's, which weights the values of both sides: (e1^2 t(n1 - 1) + e2^2 t(n2 - 1)) /
+// e^2 (Cochran and Cox, Experimental Designs, section 4.14). `between_runs` is the standard
+// deviation of a whole run's error on logs, which has to be known from elsewhere, since the
+// launches of one run cannot show that error: 2 between_runs^2 joins e^2, as of a normal variable.
 [[nodiscard]] Estimate ratio_by_t(std::span<const double> numerator,
-                                  std::span<const double> denominator, double confidence,
-                                  double between_runs = 0);
+                                  std::span<const double> denominator,
+                                  double confidence = kConfidence, double between_runs = 0);
 
 enum class Verdict { kFaster, kSlower, kNotResolved };
 

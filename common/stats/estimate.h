@@ -3,17 +3,10 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
-#include <vector>
 
 namespace tandem::stats {
 
 inline constexpr double kConfidence = 0.95;
-
-// The method's name, printed beside the figures.
-inline constexpr std::string_view kMethod =
-    "95 % intervals on log launch medians, by Student's t (ratios by Welch's) below 20 launches, "
-    "bootstrapped from 20";
 
 struct Interval {
   double low = 0;
@@ -30,14 +23,9 @@ struct Estimate {
   int launches = 0;                  // the smaller number where two cells are compared
 };
 
-// The centre and interval of launch medians (positive, e.g. seconds). With y = log(median), m and s
-// the mean and standard deviation of y over n launches: exp(m), the geometric mean, and exp(m -+
-// t(0.95, n - 1) * s / sqrt(n)). Student's t interval on logs (Altman et al., Statistics with
-// Confidence, on log transforms) fits because times are positive and vary by factors, and n is
-// small. With 20 launches or more the interval of m is bootstrapped.
-[[nodiscard]] Estimate center_of_medians(std::span<const double> launch_medians);
-
-// The centre and interval by Student's t for any number of values, whose units are not launches.
+// The centre and interval of positive values that are not launches of rounds. With y = log(value),
+// m and s the mean and standard deviation of y over n values: exp(m), the geometric mean, and exp(m
+// -+ t(0.95, n - 1) * s / sqrt(n)).
 [[nodiscard]] Estimate center_by_t(std::span<const double> values);
 
 // The arithmetic mean of launch means with Student's t interval: mean -+ t(0.95, n - 1) * s /
@@ -53,34 +41,6 @@ struct Estimate {
 // estimate / divisor, interval included, for a positive divisor: efficiency = speed-up / devices.
 [[nodiscard]] Estimate divided(const Estimate& estimate, double divisor);
 
-// Intervals are made by resampling (Efron and Tibshirani, An Introduction to the Bootstrap) from
-// this number of launches on. The plain percentile interval of n values is too narrow by sqrt((n -
-// 1) / n) and by the normal quantile in place of Student's: with 20 launches that interval covers
-// 93 % instead of 95
-// %. So the percentiles here lie further out by exactly both factors ("expanded", Hesterberg, The
-// American Statistician 69, 2015, section 5.2). Random numbers come from one fixed seed, so equal
-// data give equal intervals.
-inline constexpr int kFewestForBootstrap = 20;
-
-// The means of kResamples samples, each drawn with replacement and as large as `values`; not
-// sorted.
-[[nodiscard]] std::vector<double> resampled_means(std::span<const double> values,
-                                                  unsigned long long seed);
-
-// The confidence with which the percentile method covers `confidence` for n values: 1 - 2 Phi(-t
-// sqrt(n / (n - 1))), t of Student's with n - 1 degrees of freedom.
-[[nodiscard]] double expanded_confidence(double confidence, int n);
-
-// The middle `confidence` of the replicates, by linear interpolation between order statistics.
-[[nodiscard]] Interval percentile_interval(std::vector<double> replicates, double confidence);
-
-// The interval of the mean of `values`.
-[[nodiscard]] Interval bootstrap_mean(std::span<const double> values);
-
-// The interval of the mean of `a` minus the mean of `b`, resampled apart; n is the smaller number
-// of values.
-[[nodiscard]] Interval bootstrap_difference(std::span<const double> a, std::span<const double> b);
-
 // One cell in a sum: the weight of the cell's mean, and the cell's launches.
 struct Term {
   double weight = 1;
@@ -94,9 +54,6 @@ struct Term {
 // is no interval where a cell has one launch. The sum takes means and not logs of medians, since
 // only means add.
 [[nodiscard]] Estimate weighted_sum(std::span<const Term> terms);
-
-// The mean of `a` minus the mean of `b`.
-[[nodiscard]] Estimate difference_of_means(std::span<const double> a, std::span<const double> b);
 
 // Whether the sign is known: the interval exists and does not hold 0.
 [[nodiscard]] bool is_resolved(const Estimate& difference);

@@ -14,7 +14,7 @@
 namespace tandem::stats {
 
 // The method's name, printed beside the figures.
-inline constexpr std::string_view kMethodInRounds =
+inline constexpr std::string_view kMethod =
     "95 % trimmed t intervals on logs of launch medians, of ratios round by round";
 
 // The launches that trimming leaves out at either end of n: none below 8, else one of six, at least

@@ -62,15 +62,6 @@ std::string readable(std::string key) {
   return key;
 }
 
-// Whether a launch timed phases without telling each sample's critical device.
-bool has_older_phases(const Summary& summary) {
-  return std::ranges::any_of(summary.cells, [](const CellSummary& cell) {
-    return std::ranges::any_of(cell.measured, [](const auto* record) {
-      return !record->phases.empty() && record->critical.mean_seconds.empty();
-    });
-  });
-}
-
 }  // namespace
 
 Report make_report(results::Document document, std::vector<ProjectedDocument> projected) {
@@ -90,10 +81,7 @@ std::vector<std::string> method_lines(const Report& report) {
       fmt::format("The unit of statistics is the launch: a fresh group of processes per cell and "
                   "launch{}, all cells interleaved in a shuffled order.",
                   launches > 0 ? fmt::format(" ({} planned per cell)", launches) : ""),
-      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.",
-                  report.document.sweep.statistic == results::Statistic::kTrimmedInRounds
-                      ? stats::kMethodInRounds
-                      : stats::kMethod),
+      fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.", stats::kMethod),
       "Throughput: a t interval on launch means. cells.csv leaves the end of an interval empty "
       "where "
       "it is unbounded or, for a mean time, below zero.",
@@ -106,11 +94,6 @@ std::vector<std::string> method_lines(const Report& report) {
         "alone: they hold at all looks and for all {} comparisons together in 95 % of such "
         "documents.",
         looks->first_round, looks->last_round, 100 * looks->ratio, looks->comparisons));
-  }
-  if (has_older_phases(report.summary)) {
-    lines.emplace_back(
-        "Launches written before schema 1.2.0 have the phases of the device that was slowest on "
-        "average instead, so that with several ranks they need not add up exactly.");
   }
   return lines;
 }

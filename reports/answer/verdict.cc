@@ -183,7 +183,7 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
       counted.push_back(pair);
       total.devices.insert(pair->dp->cell.devices);
       ++total.verdicts[pair->ddp_verdict];
-      if (auto reason = reason_of(*pair, summary.statistic)) {
+      if (auto reason = reason_of(*pair)) {
         total.reasons[pair->ddp_verdict].push_back(std::move(*reason));
       }
       if (is_shown_equal(*pair)) ++total.equal;

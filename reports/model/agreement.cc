@@ -21,7 +21,7 @@ constexpr std::array kPairs{Pair{"ddp", Rung::kTheirDdp, Rung::kStockDdp},
 
 CellSummary side(const MeasuredLadder& ladder, Rung rung) {
   CellSummary summary;
-  fill_medians(summary, ladder.find(rung)->measured, ladder.statistic());
+  fill_medians(summary, ladder.find(rung)->measured);
   return summary;
 }
 

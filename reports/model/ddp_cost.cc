@@ -20,7 +20,6 @@ using results::DevicePhases;
 using results::LaunchRecord;
 
 using CellLaunches = std::vector<const LaunchRecord*>;
-using OfDevice = double (*)(const DevicePhases&);
 
 double compute(const DevicePhases& device) {
   return phase_seconds(device, "forward") + phase_seconds(device, "backward");
@@ -28,19 +27,9 @@ double compute(const DevicePhases& device) {
 
 double exposed(const DevicePhases& device) { return phase_seconds(device, "exposed_comm"); }
 
-// Whether the record has the least of every sample: no rank computes in no time, whereas the least
-// exposed_comm may be 0 in such records too.
-bool has_least(const LaunchRecord& record) { return record.least_compute_seconds > 0; }
+double least_exposed(const LaunchRecord& record) { return record.least_exposed_seconds; }
 
-double least_of_means(const LaunchRecord& record, OfDevice value) {
-  double found = value(*critical_device(record));
-  for (const DevicePhases& device : record.phases) found = std::min(found, value(device));
-  return found;
-}
-
-double least_compute(const LaunchRecord& record) {
-  return has_least(record) ? record.least_compute_seconds : least_of_means(record, compute);
-}
+double least_compute(const LaunchRecord& record) { return record.least_compute_seconds; }
 
 // The later of two ranks computes longer and the other rank waits for the late one: either way the
 // critical rank's sum of both is longer than among equal ranks.
@@ -78,20 +67,11 @@ const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary
 
 }  // namespace
 
-double least_exposed(const LaunchRecord& record) {
-  return has_least(record) ? record.least_exposed_seconds : least_of_means(record, exposed);
-}
-
-std::optional<OwnCosts> own_costs(const CellLaunches& ddp, const CellLaunches& independent,
-                                  results::Statistic statistic) {
+std::optional<OwnCosts> own_costs(const CellLaunches& ddp, const CellLaunches& independent) {
   if (!have_phases(ddp) || !have_phases(independent)) return std::nullopt;
-  const auto more = [&](const OfLaunch& value) {
-    return difference(ddp, independent, value, statistic);
-  };
+  const auto more = [&](const OfLaunch& value) { return difference(ddp, independent, value); };
   // ddp alone has these parts: independent ranks neither communicate nor have buckets.
-  const auto own = [&](const OfLaunch& value) {
-    return sum_over({{.launches = ddp}}, value, statistic);
-  };
+  const auto own = [&](const OfLaunch& value) { return sum_over({{.launches = ddp}}, value); };
   return OwnCosts{.exposed_transfer = own(least_exposed),
                   .skew = more(skew),
                   .contention = more(least_compute),
@@ -110,9 +90,8 @@ std::vector<DdpCost> ddp_costs(const Summary& summary) {
         {.ddp = &cell,
          .independent = independent,
          .share = ratio_of(*independent, cell),
-         .missing = difference(cell.measured, independent->measured, mean_step, summary.statistic),
-         .parts = is_own ? own_costs(cell.measured, independent->measured, summary.statistic)
-                         : std::nullopt});
+         .missing = difference(cell.measured, independent->measured, mean_step),
+         .parts = is_own ? own_costs(cell.measured, independent->measured) : std::nullopt});
   }
   return costs;
 }

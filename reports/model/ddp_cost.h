@@ -32,12 +32,7 @@ inline constexpr std::array kCostParts{&OwnCosts::exposed_transfer, &OwnCosts::s
 // list is empty or holds a launch without phases.
 [[nodiscard]] std::optional<OwnCosts> own_costs(
     const std::vector<const results::LaunchRecord*>& ddp,
-    const std::vector<const results::LaunchRecord*>& independent, results::Statistic statistic);
-
-// The least exposed_comm of all ranks in seconds per step: the least of every sample, where the
-// record has it (schema 1.2.0), else the least of the ranks' means over the launch. The launch must
-// have phases.
-[[nodiscard]] double least_exposed(const results::LaunchRecord& record);
+    const std::vector<const results::LaunchRecord*>& independent);
 
 // The cost of a cell of ddp against the same computation without communication.
 struct DdpCost {

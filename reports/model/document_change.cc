@@ -54,7 +54,7 @@ void add_energy(CellChange& cell, Pairing pairing) {
     if (rounds.after.empty()) return;
     cell.energy_ratio = stats::ratio_in_rounds(rounds.after, rounds.before);
   } else {
-    cell.energy_ratio = stats::ratio_of_medians(cell.after->joules, cell.before->joules);
+    cell.energy_ratio = stats::ratio_by_t(cell.after->joules, cell.before->joules);
   }
   cell.remarks.push_back("energy per step " + change_ratio_text(*cell.energy_ratio));
 }
@@ -67,8 +67,6 @@ void estimate(CellChange& cell, Pairing pairing, double confidence, const Change
   }
   cell.time_ratio =
       stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence, rule.between_runs);
-  cell.rank_ratio = stats::hodges_lehmann_ratio(cell.after->medians, cell.before->medians);
-  cell.rank_p = stats::mann_whitney(cell.after->medians, cell.before->medians).p;
 }
 
 void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
@@ -79,18 +77,11 @@ void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRul
   if (is_change && stats::is_beyond(cell.time_ratio, rule.threshold)) {
     cell.remarks.push_back(fmt::format("by more than {:g} %", 100 * rule.threshold));
   }
-  // The p of a rank test has to meet the confidence that so many intervals need to hold together.
-  // Ranks do not know the deviation between runs.
-  if (cell.change == stats::Change::kUnsure && rule.between_runs == 0 && cell.rank_p &&
-      *cell.rank_p < 1 - confidence) {
-    cell.remarks.push_back(
-        fmt::format("wild launches widen the interval: by ranks {}", ratio_text(*cell.rank_ratio)));
-  }
 }
 
 // Leaves a ratio without an interval, and says why.
 void leave_unsure(CellChange& cell, Pairing pairing) {
-  cell.time_ratio = stats::ratio_of_medians(cell.after->medians, cell.before->medians);
+  cell.time_ratio = stats::ratio_by_t(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
   cell.remarks.push_back(pairing == Pairing::kInRounds
                              ? "a single round does not tell how rounds vary"

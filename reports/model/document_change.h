@@ -22,10 +22,6 @@ struct CellChange {
   stats::Change change = stats::Change::kUnsure;
   // The ratio of joules per step, after / before, where both tell it; of one run, round by round.
   std::optional<stats::Estimate> energy_ratio;
-  // The ratio by ranks, which single wild launches do not move; its interval holds for this ratio
-  // alone, at 95 %. Absent of rounds, since the ranks are those of independent launches.
-  std::optional<stats::Estimate> rank_ratio;
-  std::optional<double> rank_p;
   std::vector<std::string> remarks;
 };
 

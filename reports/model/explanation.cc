@@ -292,8 +292,7 @@ std::vector<Effect> replication_by_phase(const MeasuredLadder& ladder) {
 std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
   if (!ladder.has(Rung::kStockDdp) || !ladder.has(Rung::kIndependent)) return {};
   const std::optional<OwnCosts> costs =
-      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured,
-                ladder.statistic());
+      own_costs(ladder.find(Rung::kStockDdp)->measured, ladder.find(Rung::kIndependent)->measured);
   if (!costs) return {};
   constexpr std::array kCauses{"exposed transfer (least of all ranks)",
                                "skew (one rank later than the others)",
@@ -329,7 +328,6 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   add_modelled(explanation, ladder);
   add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
   add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
-  explanation.statistic = ladder.statistic();
   explanation.agreement = agreement_of(ladder, question);
   explanation.memory = memory_of(ladder);
   const results::Document own = ladder_document(document, ladder, launches);

@@ -47,7 +47,6 @@ struct Explanation {
   GapQuestion question;
   std::string subject;  // the hardware
   int launches = 0;     // the fewest launches of a measured rung
-  results::Statistic statistic = results::Statistic::kMeans;  // the document's
   std::vector<Step> ladder;
   Figure gap;              // dp minus the ladder's end: the sum of the steps
   Figure stock_gap;        // dp minus ddp as torch has it

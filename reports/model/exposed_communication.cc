@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "reports/model/ddp_cost.h"
 #include "reports/model/phases.h"
 
 namespace tandem::reports {
@@ -67,18 +66,20 @@ int ranks_of(const CellSummary& cell) {
 
 CommunicationTimes times_of(const CellSummary& cell,
                             const std::vector<const LaunchRecord*>& launches) {
-  CommunicationTimes times{.cell = &cell,
-                           .ranks = ranks_of(cell),
-                           .buckets = buckets_of(launches),
-                           .left_out = static_cast<int>(cell.measured.size() - launches.size()),
-                           .total = mean_over(launches, total_seconds),
-                           .exposed = mean_over(launches, least_exposed),
-                           .hidden_share = {}};
+  CommunicationTimes times{
+      .cell = &cell,
+      .ranks = ranks_of(cell),
+      .buckets = buckets_of(launches),
+      .left_out = static_cast<int>(cell.measured.size() - launches.size()),
+      .total = mean_over(launches, total_seconds),
+      .exposed =
+          mean_over(launches, [](const auto& record) { return record.least_exposed_seconds; }),
+      .hidden_share = {}};
   const bool all_took_time = std::ranges::all_of(
       launches, [](const LaunchRecord* record) { return total_seconds(*record) > 0; });
   if (!all_took_time) return times;
   times.hidden_share = mean_over(launches, [](const LaunchRecord& record) {
-    return 1 - least_exposed(record) / total_seconds(record);
+    return 1 - record.least_exposed_seconds / total_seconds(record);
   });
   return times;
 }

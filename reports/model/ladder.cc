@@ -180,8 +180,7 @@ void add(Weights& weights, const Weights& more, double factor) {
   for (const auto& [rung, weight] : more) weights[rung] += factor * weight;
 }
 
-stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLaunch& value,
-                         results::Statistic statistic) {
+stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLaunch& value) {
   std::vector<std::vector<double>> values(cells.size());
   std::vector<std::vector<int>> rounds(cells.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -190,30 +189,21 @@ stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells, const OfLau
       rounds[i].push_back(record->launch_index);
     }
   }
-  if (statistic == results::Statistic::kTrimmedInRounds) {
-    std::vector<stats::RoundTerm> terms;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      terms.push_back(
-          {.weight = cells[i].weight, .cell = {.values = values[i], .rounds = rounds[i]}});
-    }
-    return stats::sum_in_rounds(terms);
-  }
-  std::vector<stats::Term> terms;
+  std::vector<stats::RoundTerm> terms;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    terms.push_back({.weight = cells[i].weight, .launch_means = values[i]});
+    terms.push_back(
+        {.weight = cells[i].weight, .cell = {.values = values[i], .rounds = rounds[i]}});
   }
-  return stats::weighted_sum(terms);
+  return stats::sum_in_rounds(terms);
 }
 
 stats::Estimate difference(const std::vector<const LaunchRecord*>& of,
-                           const std::vector<const LaunchRecord*>& from, const OfLaunch& value,
-                           results::Statistic statistic) {
-  return sum_over({{.weight = 1, .launches = of}, {.weight = -1, .launches = from}}, value,
-                  statistic);
+                           const std::vector<const LaunchRecord*>& from, const OfLaunch& value) {
+  return sum_over({{.weight = 1, .launches = of}, {.weight = -1, .launches = from}}, value);
 }
 
 MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question)
-    : statistic_(document.sweep.statistic), is_projected_(!question.simulated.empty()) {
+    : is_projected_(!question.simulated.empty()) {
   for (const RungCell& rung : ladder_cells(question)) {
     rungs_.push_back(launches_of(rung, document));
   }
@@ -241,14 +231,11 @@ Figure MeasuredLadder::sum(const Weights& weights) const {
     }
     cells.push_back({.weight = weight, .launches = launches->measured});
   }
-  return {.seconds = sum_over(cells, mean_step, statistic_),
-          .missing = {},
-          .is_projected = is_projected_};
+  return {.seconds = sum_over(cells, mean_step), .missing = {}, .is_projected = is_projected_};
 }
 
 Figure MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
-  return {.seconds =
-              reports::difference(find(above)->measured, find(below)->measured, value, statistic_),
+  return {.seconds = reports::difference(find(above)->measured, find(below)->measured, value),
           .missing = {},
           .is_projected = is_projected_};
 }

@@ -124,15 +124,14 @@ struct WeightedLaunches {
   const std::vector<const results::LaunchRecord*>& launches;
 };
 
-// The sum over cells of weight * mean of `value` over the launches, none of which is empty; its
-// interval by the document's statistic.
+// The sum over cells of weight * mean of `value` over the launches, none of which is empty.
 [[nodiscard]] stats::Estimate sum_over(const std::vector<WeightedLaunches>& cells,
-                                       const OfLaunch& value, results::Statistic statistic);
+                                       const OfLaunch& value);
 
 // The mean of `value` over the launches of one cell minus that over the launches of another.
 [[nodiscard]] stats::Estimate difference(const std::vector<const results::LaunchRecord*>& of,
                                          const std::vector<const results::LaunchRecord*>& from,
-                                         const OfLaunch& value, results::Statistic statistic);
+                                         const OfLaunch& value);
 
 // The launches of a document that fit the question's rungs. Points into the document.
 class MeasuredLadder {
@@ -159,13 +158,11 @@ class MeasuredLadder {
   [[nodiscard]] Figure difference(Rung above, Rung below, const OfLaunch& value) const;
 
   [[nodiscard]] std::vector<double> values(Rung rung, const OfLaunch& value) const;
-  [[nodiscard]] results::Statistic statistic() const { return statistic_; }
   // Whether the rungs are simulated.
   [[nodiscard]] bool is_projected() const { return is_projected_; }
 
  private:
   std::vector<Launches> rungs_;
-  results::Statistic statistic_;
   bool is_projected_;
 };
 

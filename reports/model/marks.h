@@ -36,7 +36,7 @@ namespace tandem::reports {
 
 // The values that an option that leaves the choice to the machine, such as dp's "broadcast" and
 // "reduce", took in the cell's measured launches: "sequential", "tree", "collective". Empty where
-// the records do not tell, as before schema 1.4.0.
+// the records do not tell.
 [[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
 
 }  // namespace tandem::reports

@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "common/base/phases.h"
-#include "common/options/strategies.h"
 
 namespace tandem::reports {
 namespace {
 
-// The phases of this version, and zero_grad, which older documents have before idle.
+// The phases of Tandem, and zero_grad, which PyTorch's steps have before idle.
 constexpr auto kStepOrder = [] {
   std::array<std::string_view, kPhaseCount + 1> names{};
   std::ranges::copy(kPhaseNames, names.begin());
@@ -27,11 +26,7 @@ std::size_t place_of(std::string_view name) {
 }  // namespace
 
 const results::DevicePhases* critical_device(const results::LaunchRecord& record) {
-  if (!record.critical.mean_seconds.empty()) return &record.critical;
-  if (record.phases.empty()) return nullptr;
-  if (options::has_root(record.cell.strategy)) return &record.phases.front();
-  return &*std::ranges::max_element(
-      record.phases, [](const auto& a, const auto& b) { return a.span_seconds < b.span_seconds; });
+  return record.critical.mean_seconds.empty() ? nullptr : &record.critical;
 }
 
 bool have_phases(const std::vector<const results::LaunchRecord*>& launches) {

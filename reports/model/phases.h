@@ -10,9 +10,8 @@
 namespace tandem::reports {
 
 // The device whose phases stand for a launch: the critical device of each sample (the root where
-// there is one, else the slowest device), so that phases and remainder add up to the mean step. In
-// records before schema 1.2.0 the root, else the device with the longest mean span, which need not
-// be the slowest in every sample. Null where no phases were timed.
+// there is one, else the slowest device), so that phases and remainder add up to the mean step.
+// Null where no phases were timed.
 [[nodiscard]] const results::DevicePhases* critical_device(const results::LaunchRecord& record);
 
 // Whether the list has launches and each launch has phases.

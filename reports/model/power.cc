@@ -57,8 +57,7 @@ double least_told(const Telling& telling) {
 
 std::vector<Telling> tellings(const results::Document& document, const Summary& summary) {
   std::vector<Telling> list;
-  const bool in_rounds = summary.statistic == results::Statistic::kTrimmedInRounds;
-  if (!in_rounds || document.sweep.resolving) return list;
+  if (document.sweep.resolving) return list;
   for (const StrategyPair& pair : summary.comparisons) {
     if (!on_several_devices(pair)) continue;
     // Cells that differ by options alone are told apart by the names that the verdict has for them.

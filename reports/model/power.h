@@ -23,8 +23,7 @@ struct Telling {
   double least = 1;           // ratios below it do not count as a difference
 };
 
-// dp against ddp on several devices. None in documents without rounds, and none in resolving ones,
-// which go on until they tell.
+// dp against ddp on several devices. None in resolving documents, which go on until they tell.
 [[nodiscard]] std::vector<Telling> tellings(const results::Document& document,
                                             const Summary& summary);
 

@@ -24,7 +24,7 @@ std::string percents(const std::vector<const Reason*>& reasons) {
 
 }  // namespace
 
-std::optional<Reason> reason_of(const StrategyPair& pair, results::Statistic statistic) {
+std::optional<Reason> reason_of(const StrategyPair& pair) {
   if (pair.ddp_verdict == stats::Verdict::kNotResolved) return std::nullopt;
   const bool is_ddp_faster = pair.ddp_verdict == stats::Verdict::kFaster;
   const CellSummary& slower = is_ddp_faster ? *pair.dp : *pair.ddp;
@@ -32,12 +32,10 @@ std::optional<Reason> reason_of(const StrategyPair& pair, results::Statistic sta
   if (!have_phases(slower.measured) || !have_phases(faster.measured)) return std::nullopt;
   Reason reason{.slower = &slower, .phase = {}};
   for (const PhaseMean& phase : slower.phases) {
-    const stats::Estimate more = difference(
-        slower.measured, faster.measured,
-        [&](const LaunchRecord& record) {
+    const stats::Estimate more =
+        difference(slower.measured, faster.measured, [&](const LaunchRecord& record) {
           return phase_seconds(*critical_device(record), phase.name);
-        },
-        statistic);
+        });
     if (more.center <= reason.more.center || !stats::is_resolved(more)) continue;
     reason.phase = phase.name;
     reason.more = more;

@@ -22,8 +22,7 @@ struct Reason {
 
 // Absent where it is not resolved which of the two is faster, or where phases were not timed. The
 // pair's document must outlive the reason.
-[[nodiscard]] std::optional<Reason> reason_of(const StrategyPair& pair,
-                                              results::Statistic statistic);
+[[nodiscard]] std::optional<Reason> reason_of(const StrategyPair& pair);
 
 // The text ", above all because dp spends 9 to 27 % of its step adding gradients on device 0", of
 // comparisons that the same strategy loses; it names the phase of most of them, and how many that

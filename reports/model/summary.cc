@@ -90,11 +90,10 @@ Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
   return found;
 }
 
-void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured,
-                  results::Statistic statistic) {
+void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
   std::vector<double> means;
   std::vector<double> remainders;
-  fill_medians(summary, measured, statistic);
+  fill_medians(summary, measured);
   for (const LaunchRecord* record : measured) {
     means.push_back(stats::mean(record->step_seconds));
     remainders.push_back(record->remainder_seconds);
@@ -118,8 +117,7 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
   if (!summary.phases.empty()) summary.remainder_seconds = stats::mean(remainders);
 }
 
-CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches,
-                           results::Statistic statistic) {
+CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches) {
   CellSummary summary;
   summary.cell = launches.front()->cell;
   summary.mode = launches.front()->mode;
@@ -141,7 +139,7 @@ CellSummary summarize_cell(const std::vector<const LaunchRecord*>& launches,
   if (measured.empty()) return summary;
   summary.status = Status::kOk;
   summary.measured = counted.launches;
-  fill_figures(summary, counted.launches, statistic);
+  fill_figures(summary, counted.launches);
   return summary;
 }
 
@@ -314,27 +312,21 @@ double CellSummary::remainder_share() const {
   return launches == 0 ? 0 : remainder_seconds / mean_step.center;
 }
 
-void fill_medians(CellSummary& summary, const std::vector<const LaunchRecord*>& measured,
-                  results::Statistic statistic) {
-  const bool in_rounds = statistic == results::Statistic::kTrimmedInRounds;
+void fill_medians(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
   for (const LaunchRecord* record : measured) {
     summary.medians.push_back(stats::median(record->step_seconds));
-    if (in_rounds) summary.rounds.push_back(record->launch_index);
+    summary.rounds.push_back(record->launch_index);
   }
-  summary.median_step = in_rounds ? stats::center_in_rounds(summary.medians)
-                                  : stats::center_of_medians(summary.medians);
+  summary.median_step = stats::center_in_rounds(summary.medians);
 }
 
 stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denominator,
                          double confidence) {
   if (numerator.half_width || denominator.half_width) {
-    stats::Estimate ratio = stats::ratio_of_medians(numerator.medians, denominator.medians);
+    stats::Estimate ratio = stats::ratio_by_t(numerator.medians, denominator.medians);
     ratio.interval = interval_around(ratio.center, std::hypot(numerator.half_width.value_or(0),
                                                               denominator.half_width.value_or(0)));
     return ratio;
-  }
-  if (numerator.rounds.empty() || denominator.rounds.empty()) {
-    return stats::ratio_of_medians(numerator.medians, denominator.medians);
   }
   return stats::ratio_in_rounds({.values = numerator.medians, .rounds = numerator.rounds},
                                 {.values = denominator.medians, .rounds = denominator.rounds},
@@ -394,9 +386,8 @@ Summary summarize(const results::Document& document) {
     groups[{record.cell.name(), backend, record.mode}].push_back(&record);
   }
   Summary summary;
-  summary.statistic = document.sweep.statistic;
   for (const auto& [key, launches] : groups) {
-    summary.cells.push_back(summarize_cell(launches, document.sweep.statistic));
+    summary.cells.push_back(summarize_cell(launches));
     summary.cells.back().cell.backend = std::get<1>(key);
   }
   std::ranges::sort(summary.cells,

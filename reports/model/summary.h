@@ -50,7 +50,7 @@ struct CellSummary {
   std::string planted;                // a deliberate delay; empty: none
   std::vector<std::string> warnings;  // warnings of the cell's launches, each once
   std::vector<double> medians;        // median step of each launch, seconds
-  std::vector<int> rounds;            // the round of each launch; empty: figures are of means
+  std::vector<int> rounds;            // the round of each launch
   Unsteadiness unsteadiness;
   stats::Estimate median_step;                     // seconds
   stats::Estimate mean_step;                       // seconds
@@ -113,7 +113,6 @@ struct StrategyPair {
 struct Summary {
   std::vector<CellSummary> cells;
   std::vector<StrategyPair> comparisons;
-  results::Statistic statistic = results::Statistic::kMeans;  // the document's
 
   Summary() = default;
   Summary(Summary&&) = default;  // moving a vector leaves its elements where they are
@@ -126,10 +125,9 @@ struct Summary {
 inline constexpr double kProjectedConfidence = 0.9;
 
 // Fills in the medians of the launches, their rounds, and the median step.
-void fill_medians(CellSummary& summary, const std::vector<const results::LaunchRecord*>& measured,
-                  results::Statistic statistic);
+void fill_medians(CellSummary& summary, const std::vector<const results::LaunchRecord*>& measured);
 
-// The ratio of two cells' launch medians, by the statistic of their document.
+// The ratio of two cells' launch medians, round by round.
 [[nodiscard]] stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denominator,
                                        double confidence = stats::kConfidence);
 

@@ -63,8 +63,6 @@ Json cell_json(const CellChange& cell, double threshold) {
                {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
               {"launches", {cell.before->launches, cell.after->launches}},
               {"rounds", cell.rounds > 0 ? Json(cell.rounds) : Json()},
-              {"rank_ratio", cell.rank_ratio ? estimate_json(*cell.rank_ratio) : Json()},
-              {"rank_p", cell.rank_p ? number(*cell.rank_p) : Json()},
               {"remarks", cell.remarks}};
 }
 

@@ -38,12 +38,10 @@ std::string figures_text(const Explanation& explanation) {
            "intervals, as simulations repeat; how far they are from measurements is what tandem "
            "project tells";
   }
-  const bool is_by_round = explanation.statistic == results::Statistic::kTrimmedInRounds;
   return fmt::format(
       "{} per rung at least; milliseconds per step: means of launch means, their differences with "
-      "95 % intervals ({})",
-      count_text(explanation.launches, "launch"),
-      is_by_round ? "round by round" : "Welch and Satterthwaite");
+      "95 % intervals (round by round)",
+      count_text(explanation.launches, "launch"));
 }
 
 // The question, which follows the hardware and precedes the answer.

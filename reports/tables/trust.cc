@@ -80,19 +80,9 @@ std::string command_text(const std::vector<std::string>& words, const std::strin
   return text + " --out " + out;
 }
 
-// The facts of a document that does not tell its command.
-std::vector<std::string> commands_as_far_as_known(const results::SweepInfo& sweep) {
-  if (sweep.name == "explain") {
-    return {"# tandem explain measured this; its options were not recorded"};
-  }
-  return {"# options other than --launches, and a sweep file's path, were not recorded",
-          fmt::format("tandem run {} --launches={} --out again", shell_word(sweep.name),
-                      sweep.launches_per_cell)};
-}
-
 std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
   const auto& commands = sweep.commands;
-  if (commands.empty()) return commands_as_far_as_known(sweep);
+  if (commands.empty()) return {"# the command was not recorded"};
   if (commands.size() == 1) return {command_text(commands.front(), "again")};
   std::vector<std::string> lines;
   std::string merge = "tandem merge";

@@ -43,7 +43,7 @@ class Predictions(unittest.TestCase):
         file.write_text(document if isinstance(document, str) else json.dumps(document))
         return file
 
-    def results(self, *launches, version="1.8.0"):
+    def results(self, *launches, version="2.0.0"):
         tandem = {**SAMPLE["tandem"], "schema_version": version, "launches": list(launches)}
         benchmarks = [{"name": "device/passed", "tandem_source": "proof"}]
         return self.written("results.json", {"context": SAMPLE["context"], "benchmarks": benchmarks, "tandem": tandem})
@@ -110,7 +110,7 @@ class Refused(Predictions):
         self.refused(1, "Is a directory", self.folder, told)
 
     def test_an_older_schema(self):
-        self.refused(1, "it has version 0.9.0, and 1.x is read", self.results(launch(0.02), version="0.9.0"), self.predictions(entry()))
+        self.refused(1, "it has version 0.9.0, and 2.x is read", self.results(launch(0.02), version="0.9.0"), self.predictions(entry()))
 
     def test_gpus_that_nothing_is_predicted_of(self):
         told = self.predictions(entry())

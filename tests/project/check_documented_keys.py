@@ -61,7 +61,7 @@ def columns(path, name):
 
 def written():
     """{heading: keys} of docs/results.md."""
-    schema = json.loads(text_of("common/results/schema/results-1.schema.json"))
+    schema = json.loads(text_of("common/results/schema/results-2.schema.json"))
     objects = {"Document": schema, "Tandem": schema["properties"]["tandem"], **schema["$defs"]}
     found = {name[0].upper() + name[1:].replace("_", " "): list(one["properties"]) for name, one in objects.items()}
     found["Context"] += re.findall(r'\{"(tandem_\w+)"', text_of("tools/tandem/run/measuring.cc"))

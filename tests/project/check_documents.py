@@ -14,7 +14,6 @@ import markdown
 MAX_COLUMNS = 100
 MAX_WORDS = {"README.md": 900}
 MAX_WORDS_OF_METHOD = 1500
-MAX_LINES = {"METHODOLOGY.md": 60, "WORKLOADS.md": 60}  # they only say where things went
 INDEX = "docs/README.md"
 # Pages that tandem writes, committed as samples: their lines are as long as the program makes them.
 WRITTEN_BY_TANDEM = re.compile(r"reports/samples/[^/]+/.*|tests/reports/explained/(explain|report)\.md")
@@ -102,10 +101,6 @@ def sizes(tree):
         most = MAX_WORDS_OF_METHOD if name.startswith("docs/method/") else MAX_WORDS.get(name)
         if most and words(page) > most:
             yield f"{name}:1: {words(page)} words outside fenced code, {most} at most: cut, or move some to a page of docs/"
-        lines = len(file.read_text().splitlines())
-        if name in MAX_LINES and lines > MAX_LINES[name]:
-            yield (f"{name}:{MAX_LINES[name] + 1}: {lines} lines, {MAX_LINES[name]} at most: it only says where things went; "
-                   "move the rest to docs/")
 
 
 def pages_of_docs(tree):

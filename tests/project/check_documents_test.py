@@ -10,8 +10,8 @@ import check_documents
 import markdown
 
 SOUND = {
-    "README.md": "# Tandem\n\n[docs](docs/README.md), [old](METHODOLOGY.md), [parts](bench/)\n",
-    "METHODOLOGY.md": "# Moved\n",
+    "README.md": "# Tandem\n\n[docs](docs/README.md), [more](MORE.md), [parts](bench/)\n",
+    "MORE.md": "# More\n",
     "bench/README.md": "# Parts\n",
     "docs/README.md": "# Documents\n\n- [a](a.md)\n- [method](method/a.md)\n- [notebook](notebook.ipynb)\n",
     "docs/a.md": "# A page\n\n## Speed-up\n\n## Speed-up\n\n[up](#speed-up-1)\n",
@@ -48,7 +48,7 @@ class LinksTest(unittest.TestCase):
 
     def test_files_that_are_not_there_are_found(self):
         for text in ("[b](b.md)", "[b](/docs/b.md)", "![b](b.svg)", "[b][b]\n\n[b]: b.md", '<img alt="x > y" src="b.svg">',
-                     '<a href="b.md">b</a>', '[![b](../METHODOLOGY.md)](b.md)', '[two\nwords](b.md "title")',
+                     '<a href="b.md">b</a>', '[![b](../MORE.md)](b.md)', '[two\nwords](b.md "title")',
                      '<picture><source media="(prefers-color-scheme: dark)" srcset="../README.md 1x, b.svg 2x"></picture>'):
             with self.subTest(text=text):
                 self.check(text, "leads nowhere: there is no docs/b.", 9 if text.startswith("[two") else 8)
@@ -116,8 +116,7 @@ class SizesTest(unittest.TestCase):
         many = "word\n" * 900
         self.check("README.md", SOUND["README.md"] + many, "README.md:1: 904 words", "900 at most")
         self.check("docs/method/a.md", "word\n" * 1501, "docs/method/a.md:1: 1501 words", "1500 at most")
-        self.check("METHODOLOGY.md", "\n" * 61, "METHODOLOGY.md:61: 61 lines", "60 at most")
-        self.assertEqual(faults(files={"METHODOLOGY.md": "\n" * 60, "docs/a.md": SOUND["docs/a.md"] + many * 2}), [])
+        self.assertEqual(faults(files={"docs/a.md": SOUND["docs/a.md"] + many * 2}), [])
 
     def test_code_and_targets_are_no_words(self):
         self.assertEqual(check_documents.words(markdown.Page("a [b](c/d.md) - `e`\n```\nf g\n```\n<img alt='h i'>\n| j | k |\n")), 5)
@@ -130,7 +129,7 @@ class ReachTest(unittest.TestCase):
             self.assertEqual(found, [f"{path}:1: docs/README.md does not list this page: add a line with a link to it"])
 
     def test_a_missing_index_is_found(self):
-        found = faults(files={"docs/README.md": None, "README.md": "[a](docs/a.md), [b](docs/method/a.md), [c](METHODOLOGY.md), [d](bench)\n"})
+        found = faults(files={"docs/README.md": None, "README.md": "[a](docs/a.md), [b](docs/method/a.md), [c](MORE.md), [d](bench)\n"})
         self.assertEqual(found, ["docs/README.md:1: there is no such page: write it, with a line for each page of docs/"])
 
     def test_a_page_that_no_link_comes_to_is_found(self):

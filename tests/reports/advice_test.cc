@@ -28,6 +28,7 @@ Synthetic with_phases() {
                                        {is_dp ? "reduce" : "bucket_copy", is_dp ? 0.03 : 0.01},
                                        {is_dp ? "replicate" : "exposed_comm", 0.005}},
                       .span_seconds = 0.04}};
+    record.critical = record.phases.front();
     record.memory = {{.device = 0, .capacity_bytes = 0, .peak_bytes = is_dp ? 300 : 100},
                      {.device = 1, .capacity_bytes = 0, .peak_bytes = 100}};
   }

@@ -54,21 +54,6 @@ TEST(DdpCost, RanksThatTakeTurnsAtBeingLate_AreSkew) {
   EXPECT_NEAR(ddp_costs(later).at(0).parts->skew.center, 1e-3, 1e-12);
 }
 
-TEST(DdpCost, OlderRecords_HaveTheLeastOfEachRanksMean) {
-  Synthetic synthetic = ddp_and_independent();
-  for (LaunchRecord& record : records_of(synthetic)) {
-    record.critical = {};
-    record.least_exposed_seconds = 0;
-    record.least_compute_seconds = 0;
-  }
-  const Summary summary = summarize(synthetic.document());
-  const DdpCost cost = ddp_costs(summary).at(0);
-  EXPECT_NEAR(cost.parts->exposed_transfer.center, 3e-3, 1e-12);
-  EXPECT_NEAR(cost.parts->contention.center, 3e-3, 1e-12);
-  EXPECT_NEAR(cost.parts->skew.center, 0, 1e-12);
-  EXPECT_NEAR(sum_ms(*cost.parts), 5, 1e-9);
-}
-
 TEST(DdpCost, NothingExposedInAnySample_IsNoTransfer_WhateverTheMeansOfRanks) {
   Synthetic synthetic = ddp_and_independent();
   for (LaunchRecord& record : records_of(synthetic)) record.least_exposed_seconds = 0;

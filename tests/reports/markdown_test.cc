@@ -116,9 +116,8 @@ TEST(Markdown, MapsTooWideForATable_SaySo) {
 
 TEST(Markdown, NamesCannotBreakOutOfTheirLine) {
   Synthetic synthetic = rich();
-  synthetic.document().sweep.name = "odd\n```\n# heading";
-  EXPECT_THAT(markdown_of(synthetic),
-              HasSubstr("\n    tandem run 'odd ``` # heading' --launches="));
+  synthetic.document().sweep.commands = {{"run", "odd\n```\n# heading"}};
+  EXPECT_THAT(markdown_of(synthetic), HasSubstr("\n    tandem run 'odd ``` # heading' --out"));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ Synthetic full() {
     record.phases = {{.device = 0,
                       .mean_seconds = {{"forward", 0.01}, {"backward", 0.02}},
                       .span_seconds = 0.03}};
+    record.critical = record.phases.front();
   }
   return synthetic;
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "common/options/strategies.h"
 #include "reports/model/explanation.h"
+#include "reports/model/phases.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/ladder_samples.h"
 
@@ -11,12 +17,29 @@ namespace {
 using results::DevicePhases;
 using results::LaunchRecord;
 
+// Phases of one sample: the critical device is the root where there is one, else the slowest.
+void add_phases(LaunchRecord& record, std::vector<DevicePhases> phases) {
+  if (phases.empty()) return;
+  const auto least = [&](const auto& of) {
+    return std::ranges::min(phases | std::views::transform(of));
+  };
+  const bool has_root = options::has_root(record.cell.strategy);
+  record.critical =
+      has_root ? phases.front() : std::ranges::max(phases, {}, &DevicePhases::span_seconds);
+  record.least_exposed_seconds =
+      least([](const auto& one) { return phase_seconds(one, "exposed_comm"); });
+  record.least_compute_seconds = least([](const auto& one) {
+    return phase_seconds(one, "forward") + phase_seconds(one, "backward");
+  });
+  record.phases = std::move(phases);
+}
+
 // A step of 20 ms; phases by cell.
 results::Document document_with(
     const std::function<std::vector<DevicePhases>(const results::Cell&)>& phases) {
   results::Document document =
       ladder_document(sample_question(), [](const results::Cell&) { return 0.020; });
-  for (LaunchRecord& record : document.launches) record.phases = phases(record.cell);
+  for (LaunchRecord& record : document.launches) add_phases(record, phases(record.cell));
   return document;
 }
 

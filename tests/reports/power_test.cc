@@ -39,7 +39,6 @@ results::Document two_comparisons() {
   Synthetic made;
   made.add("dp", 2, six_launches(0.01)).add("ddp", 2, kSteady);
   made.add("dp", 2, six_launches(0.04), 512).add("ddp", 2, kSteady, 512);
-  made.document().sweep.statistic = results::Statistic::kTrimmedInRounds;
   return made.document();
 }
 
@@ -75,13 +74,10 @@ TEST(PowerText, LaunchesToCome_AreForetoldByThoseThatAreThere) {
   EXPECT_THAT(text, HasSubstr("To tell 3 % takes 4 to 19 launches"));
 }
 
-TEST(PowerText, NeedsThreeRounds_AndADocumentOfRoundsThatDoesNotGoOnUntilItTells) {
+TEST(PowerText, NeedsThreeRounds_AndADocumentThatDoesNotGoOnUntilItTells) {
   results::Document few = two_comparisons();
   std::erase_if(few.launches, [](const auto& launch) { return launch.launch_index > 1; });
   EXPECT_THAT(power_of(few), IsEmpty());
-  results::Document older = two_comparisons();
-  older.sweep.statistic = results::Statistic::kMeans;
-  EXPECT_THAT(power_of(older), IsEmpty());
   results::Document resolving = two_comparisons();
   resolving.sweep.resolving =
       results::Resolving{.ratio = 0.03, .comparisons = 2, .first_round = 4, .last_round = 24};
@@ -91,14 +87,12 @@ TEST(PowerText, NeedsThreeRounds_AndADocumentOfRoundsThatDoesNotGoOnUntilItTells
 TEST(PowerText, OfOneDevice_NothingIsTold) {
   Synthetic made;
   made.add("dp", 1, six_launches(0.01)).add("ddp", 1, kSteady);
-  made.document().sweep.statistic = results::Statistic::kTrimmedInRounds;
   EXPECT_THAT(power_of(made.document()), IsEmpty());
 }
 
 TEST(PowerText, WildLaunches_TakeMoreThanAThousand) {
   Synthetic made;
   made.add("dp", 2, six_launches(1)).add("ddp", 2, kSteady);
-  made.document().sweep.statistic = results::Statistic::kTrimmedInRounds;
   EXPECT_THAT(power_of(made.document()), HasSubstr("a factor of 4."));
   EXPECT_THAT(power_of(made.document()), HasSubstr("To tell 3 % takes more than 1000 launches."));
 }
@@ -113,7 +107,6 @@ TEST(PowerText, StandsInTheTerminalAndAmongWhatToTrust) {
 results::Document side_of_one_run(const std::vector<double>& seconds, bool is_reference) {
   Synthetic made;
   made.add("ddp", 2, seconds);
-  made.document().sweep.statistic = results::Statistic::kTrimmedInRounds;
   made.document().sweep.against = results::Against{.run = "5f0e", .is_reference = is_reference};
   return made.document();
 }

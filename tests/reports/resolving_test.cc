@@ -48,7 +48,6 @@ Synthetic resolving(int rounds, double ratio, int devices = 2) {
   Synthetic synthetic;
   synthetic.add("dp", devices, launches_of(rounds, 0.1 * ratio))
       .add("ddp", devices, launches_of(rounds, 0.1, -1));
-  synthetic.document().sweep.statistic = results::Statistic::kTrimmedInRounds;
   synthetic.document().sweep.resolving = kLooks;
   return synthetic;
 }

@@ -23,7 +23,7 @@ const std::vector<double> kMarked{0.0200, 0.0201, 0.0199, 0.0200, 0.0202, 0.0200
 // ddp with marks, and without them so many times as fast.
 Report observed(double speed) {
   std::vector<double> bare;
-  for (const double seconds : kMarked) bare.push_back(seconds / speed);
+  for (const double seconds : kMarked) bare.insert(bare.begin(), seconds / speed);
   Synthetic both;
   both.add("ddp", 2, kMarked);
   Synthetic without;
@@ -72,7 +72,7 @@ TEST(PhaseMarksCost, OfPairs_IsTheInverse_EndsChangePlaces) {
 
 TEST(PhaseMarksCost, IsHeldAgainstTheBar) {
   EXPECT_THAT(lines_of(observed(1.05)), ElementsAre(HasSubstr("more than 1 %")));
-  EXPECT_THAT(lines_of(observed(1.005)), ElementsAre(HasSubstr("is not resolved")));
+  EXPECT_THAT(lines_of(observed(1.008)), ElementsAre(HasSubstr("is not resolved")));
   EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999, "ratio_low": 0.997, "ratio_high": 1.001)")),
               ElementsAre(EndsWith("under 1 %.")));
   EXPECT_THAT(lines_of(with_pairs(R"("ratio": 0.999)")), ElementsAre(HasSubstr("too few to tell")));
@@ -134,17 +134,11 @@ TEST(Reproduce, OfMergedDocuments_IsEachCommandAndTheMerge) {
                   "tandem merge again-1 again-2 --out again", "tandem compare results.json again"));
 }
 
-TEST(Reproduce, OfOlderDocuments_SaysWhatIsNotKnown) {
+TEST(Reproduce, OfAFolderThatWasExplained_SaysSo) {
   results::SweepInfo sweep;
-  sweep.name = "quick";
-  sweep.launches_per_cell = 3;
-  EXPECT_THAT(reproduce_commands(sweep),
-              ElementsAre(HasSubstr("were not recorded"),
-                          "tandem run quick --launches=3 --out again", HasSubstr("compare")));
-  sweep.name = "explain";
+  sweep.commands = {{"run", "quick"}};
   sweep.additions = {{.cells = {"a"}, .launches_per_cell = 6}};
   EXPECT_THAT(reproduce_commands(sweep), Contains(HasSubstr("what tandem explain added")));
-  EXPECT_THAT(reproduce_commands(sweep), Not(Contains(HasSubstr("tandem run"))));
 }
 
 TEST(ExampleOptions, QuoteWhatAShellWouldTake) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/results/disturbance.h"
-#include "common/stats/estimate.h"
+#include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "tests/stats/simulated.h"
 
@@ -73,7 +73,7 @@ struct Quality {
   void add(const std::vector<const LaunchRecord*>& launches) {
     std::vector<double> medians;
     for (const LaunchRecord* record : launches) medians.push_back(record->step_seconds.front());
-    const stats::Estimate figure = stats::center_of_medians(medians);
+    const stats::Estimate figure = stats::center_in_rounds(medians);
     bias += std::log(figure.center / kTruth) / kDocuments;
     coverage += figure.interval->holds(kTruth) ? 1.0 / kDocuments : 0;
     width += std::log(figure.interval->high / figure.interval->low) / kDocuments;

@@ -102,7 +102,7 @@ TEST(Document, Names_DoNotDependOnTheNumberOfIterations) {
 TEST(Document, Tandem_IsTheOnlyFurtherKey_AndKeepsFailures) {
   const nlohmann::json json = written();
   EXPECT_EQ(json.size(), 3U);
-  EXPECT_EQ(json["tandem"]["schema_version"], "1.8.0");
+  EXPECT_EQ(json["tandem"]["schema_version"], "2.0.0");
   EXPECT_EQ(json["tandem"]["launches"].size(), 3U);
   EXPECT_EQ(json["tandem"]["launches"][2]["status"], "failed");
 }
@@ -216,22 +216,27 @@ TEST(Document, ALastLookBeforeTheFirst_IsRefused) {
   EXPECT_NE(message.find("the last look is before the first"), std::string::npos) << message;
 }
 
-TEST(Document, NewerMajorVersion_IsRefusedInOneLine) {
+TEST(Document, AnotherMajorVersion_IsRefusedInOneLine) {
   nlohmann::json json = written();
-  json["tandem"]["schema_version"] = "2.0.0";
-  const std::string message = message_of(json.dump());
-  EXPECT_NE(message.find("results.json: its schema version 2.0.0 is newer"), std::string::npos)
-      << message;
-  EXPECT_EQ(message.find('\n'), std::string::npos);
+  for (const auto& [version, what] :
+       {std::pair{"3.0.0", "3.0.0 is newer than 2.0.0, which this program reads; use a newer"},
+        {"1.8.0", "1.8.0 is older than 2.0.0, which this program reads; tandem 0.1.0 reads it"}}) {
+    json["tandem"]["schema_version"] = version;
+    const std::string message = message_of(json.dump());
+    EXPECT_NE(message.find(std::string("results.json: its schema version ") + what),
+              std::string::npos)
+        << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
 }
 
 // A library may sort keys: launches then come before the version that says what they mean.
-TEST(Document, NewerMajorVersion_ComesBeforeWhatItsLaunchesLack) {
+TEST(Document, AnotherMajorVersion_ComesBeforeWhatItsLaunchesLack) {
   nlohmann::json json = written();
-  json["tandem"]["schema_version"] = "2.0.0";
+  json["tandem"]["schema_version"] = "3.0.0";
   json["tandem"]["launches"][0].erase("cell");
-  EXPECT_NE(message_of(json.dump()).find("2.0.0 is newer"), std::string::npos);
-  json["tandem"]["schema_version"] = "1.0.0";
+  EXPECT_NE(message_of(json.dump()).find("3.0.0 is newer"), std::string::npos);
+  json["tandem"]["schema_version"] = "2.0.0";
   EXPECT_NE(message_of(json.dump()).find("'cell' is missing"), std::string::npos);
   EXPECT_NE(message_of(json.dump() + "x").find("not valid JSON"), std::string::npos);
 }
@@ -251,7 +256,7 @@ TEST(Document, LongFile_IsReadWhole) {
 
 TEST(Document, NewerMinorVersion_WithUnknownFields_IsRead) {
   nlohmann::json json = written();
-  json["tandem"]["schema_version"] = "1.9.0";
+  json["tandem"]["schema_version"] = "2.9.0";
   json["tandem"]["launches"][0]["invented_later"] = {1, 2, 3};
   EXPECT_EQ(message_of(json.dump()), "");
 }
@@ -261,7 +266,7 @@ TEST(Document, ForeignOrDamagedText_SaysSo) {
             std::string::npos);
   EXPECT_NE(message_of("[1").find("not valid JSON"), std::string::npos);
   EXPECT_NE(message_of("[1]"), "");
-  EXPECT_NE(message_of(R"({"tandem": {"schema_version": "1.0.0", "launches": [3]}})"), "");
+  EXPECT_NE(message_of(R"({"tandem": {"schema_version": "2.0.0", "launches": [3]}})"), "");
 }
 
 TEST(MachineFacts, AreThere_AndTheEnvironmentIsNot) {

@@ -211,10 +211,13 @@ TEST(Journal, PutBack_LeavesItAsItWas) {
   }
 }
 
-TEST(Journal, NewerMajorVersion_IsRefused) {
-  const ScratchFolder folder;
-  append_text(folder / "journal.jsonl", "{\"tandem_journal\": \"2.0.0\"}\n");
-  EXPECT_THROW((void)read_journal(folder / "journal.jsonl"), Error);
+TEST(Journal, AnotherMajorVersion_IsRefused) {
+  for (const char* const version : {"1.8.0", "3.0.0"}) {
+    const ScratchFolder folder;
+    append_text(folder / "journal.jsonl",
+                std::string(R"({"tandem_journal": ")") + version + "\"}\n");
+    EXPECT_THROW((void)read_journal(folder / "journal.jsonl"), Error) << version;
+  }
 }
 
 }  // namespace

@@ -84,23 +84,23 @@ TEST(LaunchRecord, GpusAndThreads_AreKept) {
   EXPECT_EQ(read.resolved, full_record().resolved);
 }
 
-// What a driver does not tell is left out of the text, and a document of before has none of it.
+// What a driver does not tell is left out of the text.
 TEST(LaunchRecord, WhatIsNotToldOfAGpu_IsAbsent) {
   const std::string bare = to_json_line(GpuRecord{});
   for (const char* field : {"numa_node", "nvlinks", "watched_ms", "power cap"}) {
     EXPECT_EQ(bare.find(field), std::string::npos) << field;
   }
-  const GpuRecord older =
+  const GpuRecord read =
       parse_gpu(R"({"device": 1, "hardware": "a GPU-b", "processes": 2})", "text");
-  EXPECT_EQ(older.processes, 2);
-  EXPECT_FALSE(older.numa_node);
-  EXPECT_FALSE(older.watched_ms);
-  EXPECT_TRUE(older.peers.empty());
-  EXPECT_TRUE(older.held_down_ms.empty());
-  EXPECT_FALSE(older.joules || older.clock_drift);  // absent and not zero
+  EXPECT_EQ(read.processes, 2);
+  EXPECT_FALSE(read.numa_node);
+  EXPECT_FALSE(read.watched_ms);
+  EXPECT_TRUE(read.peers.empty());
+  EXPECT_TRUE(read.held_down_ms.empty());
+  EXPECT_FALSE(read.joules || read.clock_drift);  // absent and not zero
 }
 
-TEST(LaunchRecord, OlderRecord_HasNothingBesideItsTimes) {
+TEST(LaunchRecord, LeastRecord_HasNothingBesideItsTimes) {
   const LaunchRecord read = parse_record(
       R"({"cell": {"strategy": "dp", "launch": "threads", "model": "m", "backend": "host",
           "devices": 2, "global_batch": 64}, "status": "skipped"})",
@@ -111,14 +111,6 @@ TEST(LaunchRecord, OlderRecord_HasNothingBesideItsTimes) {
   EXPECT_EQ(read.devices_used, 0);
   EXPECT_TRUE(read.threads.empty());
   EXPECT_TRUE(read.resolved.empty());
-}
-
-TEST(LaunchRecord, OlderRecordOfAFile_IsNamedWithoutItsFolder) {
-  const LaunchRecord read = parse_record(
-      R"({"cell": {"strategy": "dp", "launch": "threads", "model": "a/b/own.json#12", "backend": "host",
-          "devices": 2, "global_batch": 64}, "status": "skipped"})",
-      "text");
-  EXPECT_EQ(read.cell.model, "own.json#12");
 }
 
 TEST(LaunchRecord, Line_HoldsNoNewline) {

@@ -11,10 +11,10 @@
 namespace tandem::stats {
 namespace {
 
-TEST(Estimate, CenterOfMedians_IsGeometricWithTInterval) {
+TEST(Estimate, CenterByT_IsGeometric) {
   // Logs of 1, e, e^2: mean 1, standard deviation 1, n = 3, t(0.95, 2) = 4.302652729749...
   const std::vector<double> medians{1, std::exp(1.0), std::exp(2.0)};
-  const Estimate estimate = center_of_medians(medians);
+  const Estimate estimate = center_by_t(medians);
   const double half = 4.302652729749464 / std::sqrt(3.0);
   EXPECT_NEAR(estimate.center, std::exp(1.0), 1e-12);
   ASSERT_TRUE(estimate.interval);
@@ -25,9 +25,9 @@ TEST(Estimate, CenterOfMedians_IsGeometricWithTInterval) {
 
 TEST(Estimate, OneLaunch_HasNoInterval) {
   const std::vector<double> one{0.25};
-  EXPECT_FALSE(center_of_medians(one).interval);
+  EXPECT_FALSE(center_by_t(one).interval);
   EXPECT_FALSE(center_of_means(one).interval);
-  EXPECT_DOUBLE_EQ(center_of_medians(one).center, 0.25);
+  EXPECT_DOUBLE_EQ(center_by_t(one).center, 0.25);
 }
 
 TEST(Estimate, CenterOfMeans_IsArithmetic) {
@@ -37,7 +37,7 @@ TEST(Estimate, CenterOfMeans_IsArithmetic) {
 }
 
 TEST(Estimate, EqualLaunches_GiveAPoint) {
-  const Estimate estimate = center_of_medians(std::vector{0.5, 0.5, 0.5});
+  const Estimate estimate = center_by_t(std::vector{0.5, 0.5, 0.5});
   EXPECT_DOUBLE_EQ(estimate.interval->low, estimate.interval->high);
 }
 
@@ -53,8 +53,8 @@ TEST(Estimate, Rate_OfATimeThatMayBeZero_HasNoInterval) {
 }
 
 TEST(Estimate, TimesThatAreNotPositive_Throw) {
-  EXPECT_THROW((void)center_of_medians(std::vector{1.0, 0.0}), Error);
-  EXPECT_THROW((void)center_of_medians(std::vector{1.0, std::nan("")}), Error);
+  EXPECT_THROW((void)center_by_t(std::vector{1.0, 0.0}), Error);
+  EXPECT_THROW((void)center_by_t(std::vector{1.0, std::nan("")}), Error);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 Needs SciPy 1.10 (Debian 12: python3-scipy). The samples come from one seed and are rounded, so that both sides see the
 same numbers; the file names the versions that made it.
 """
-import itertools
 import json
 import sys
 
@@ -60,67 +59,6 @@ def ratios(random):
                "low": numpy.exp(difference - half), "high": numpy.exp(difference + half)}
 
 
-def expanded(count):
-    return 1 - 2 * stats.norm.cdf(-stats.t.ppf((1 + LEVEL) / 2, count - 1) * numpy.sqrt(count / (count - 1)))
-
-
-def bootstraps(random):
-    for count in (20, 35):
-        values = rounded(random.normal(0, 1, count))
-        found = stats.bootstrap((values,), numpy.mean, n_resamples=99, confidence_level=expanded(count),
-                                method="percentile", random_state=7)
-        yield {"n": count, "confidence": expanded(count), "replicates": list(found.bootstrap_distribution),
-               "low": found.confidence_interval.low, "high": found.confidence_interval.high}
-
-
-def many_bootstraps(random):
-    """Of so many resamples that no generator's luck is left in the third digit."""
-    values = rounded(random.lognormal(-4, 0.03, 24))
-    found = stats.bootstrap((numpy.log(values),), numpy.mean, n_resamples=200000, batch=10000,
-                            confidence_level=expanded(24), method="percentile", random_state=7)
-    return {"values": values, "low": numpy.exp(found.confidence_interval.low),
-            "high": numpy.exp(found.confidence_interval.high)}
-
-
-def rank_test(a, b):
-    if len(a) + len(b) > 50:
-        found = stats.mannwhitneyu(a, b, method="asymptotic")
-        return {"a": a, "b": b, "u": found.statistic, "p": found.pvalue}
-    if len(set(a + b)) == len(a + b):
-        found = stats.mannwhitneyu(a, b, method="exact")
-        return {"a": a, "b": b, "u": found.statistic, "p": found.pvalue}
-    found = stats.permutation_test((a, b), lambda x, y: stats.mannwhitneyu(x, y, method="asymptotic").statistic,
-                                   n_resamples=numpy.inf, vectorized=False)
-    return {"a": a, "b": b, "u": found.statistic, "p": found.pvalue}
-
-
-def rank_tests(random):
-    for n, m in ((3, 3), (6, 6), (10, 7), (20, 20)):
-        yield rank_test(rounded(random.lognormal(0, 0.1, n)), rounded(random.lognormal(0.05, 0.1, m)))
-    for n, m in ((5, 5), (4, 7)):
-        yield rank_test(*([float(value) for value in random.integers(1, 6, count)] for count in (n, m)))
-    yield rank_test(rounded(random.lognormal(0, 0.1, 30)), rounded(random.lognormal(0.05, 0.1, 26)))
-    yield rank_test(*([float(value) for value in random.integers(1, 9, count)] for count in (30, 30)))
-
-
-def at_most(n, m, u):
-    """P(U <= u), by the exact test of two samples whose U is u, the first of which may lie above few values."""
-    places = next(places for places in itertools.combinations(range(n + m), n) if sum(places) - n * (n - 1) // 2 == u)
-    others = [place for place in range(n + m) if place not in places]
-    return stats.mannwhitneyu(places, others, alternative="less", method="exact").pvalue
-
-
-def shifts(random):
-    for n, m in ((3, 3), (4, 4), (6, 6), (8, 5)):
-        a, b = rounded(random.lognormal(0, 0.1, n)), rounded(random.lognormal(0.05, 0.1, m))
-        differences = sorted(numpy.log(x) - numpy.log(y) for x in a for y in b)
-        case = {"a": a, "b": b, "center": numpy.exp(numpy.median(differences))}
-        ranks = [k for k in range(n * m // 2) if at_most(n, m, k) <= (1 - LEVEL) / 2]
-        if ranks:
-            case.update(low=numpy.exp(differences[ranks[-1]]), high=numpy.exp(differences[-1 - ranks[-1]]))
-        yield case
-
-
 def trends(random):
     for count, slope, method in ((2, 1, "exact"), (6, 0.0, "exact"), (10, 0.01, "exact"), (30, 0.002, "exact"),
                                  (60, 0.001, "asymptotic")):
@@ -138,9 +76,7 @@ def main():
     random = numpy.random.default_rng(20)
     found = {"scipy": scipy.__version__, "numpy": numpy.__version__, "summaries": summaries(random),
              "t": list(t_intervals(random)), "ratios": list(ratios(random)),
-             "bootstraps": list(bootstraps(random)), "many_resamples": many_bootstraps(random),
-             "rank_tests": list(rank_tests(random)), "shifts": list(shifts(random)), "trends": list(trends(random)),
-             "normal": normals()}
+             "trends": list(trends(random)), "normal": normals()}
     lines = []
     for name, value in found.items():
         text = json.dumps(value)

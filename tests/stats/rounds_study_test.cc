@@ -79,7 +79,7 @@ struct Quality {
 };
 
 struct Study {
-  Quality means;    // Welch's interval of both cells' means, as in documents before rounds
+  Quality means;    // Welch's interval of both cells' means
   Quality trimmed;  // of the trimmed ratios of rounds
 
   Study(const NamedScenario& of, int rounds) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -125,7 +126,7 @@ TEST(Rounds, SumsOfUnevenCells_TakeThemApart) {
   const std::vector<int> of_a{0, 1, 2};
   const std::vector<int> of_b{0, 1};
   const Estimate sum = sum_in_rounds(std::vector<RoundTerm>{{1, {a, of_a}}, {-1, {b, of_b}}});
-  const Estimate apart = difference_of_means(a, b);
+  const Estimate apart = weighted_sum(std::array{Term{1, a}, Term{-1, b}});
   EXPECT_DOUBLE_EQ(sum.center, 30 - 14);
   EXPECT_DOUBLE_EQ(sum.interval->high, apart.interval->high);
 }

@@ -12,6 +12,11 @@
 namespace tandem::stats {
 namespace {
 
+// The mean of `a` minus the mean of `b`.
+Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b) {
+  return weighted_sum(std::array{Term{1, a}, Term{-1, b}});
+}
+
 TEST(WeightedSum, DifferenceOfTwo_IsWelchs) {
   const std::vector<double> a{27.5, 21.0, 19.0, 23.6, 17.0, 17.9};
   const std::vector<double> b{27.1, 22.0, 20.8, 23.4, 23.4, 23.5};

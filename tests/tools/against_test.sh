@@ -87,7 +87,7 @@ case_build() {
   compared
   expect 2 run
   one_line "it was begun against the build $folder/other, and now it is against nothing"
-  version 'tandem 9.8.7 (results schema 1.999.0)'
+  version 'tandem 9.8.7 (results schema 2.999.0)'
   expect 0 into later --against=other
   grep -q 'version of tandem 9.8.7 against [0-9]' out || die "the versions are not told"
   another FAKE_SLOWER=64001
@@ -101,9 +101,9 @@ case_build() {
   version 'tandem 9.8.8'
   expect 2 into later --against=other
   one_line "its version is '9.8.7', here it is '9.8.8'; choose another --out"
-  version 'tandem 9.8.7 (results schema 2.0.0)'
+  version 'tandem 9.8.7 (results schema 1.8.0)'
   expect 2 into newer --against=other
-  one_line '--against: the build other writes results of schema 2.0.0, and this one reads 1\.'
+  one_line '--against: the build other writes results of schema 1.8.0, and this one reads 2\.'
   mkdir empty
   expect 2 into newer --against=empty
   one_line '--against: empty has no bin/step_bench: give a build folder'
@@ -125,7 +125,7 @@ archive() {
 case_archive() {
   sweep 64
   another FAKE_SLOWER=64000
-  version 'tandem 9.8.7 (results schema 1.999.0)'
+  version 'tandem 9.8.7 (results schema 2.999.0)'
   archive unpacked
   [ ! -e unpacked/step_bench ] && [ -x unpacked/tandem ] || die "no layout of an archive"
   expect 0 run --against=unpacked

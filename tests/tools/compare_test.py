@@ -29,7 +29,7 @@ def document(source, slower=None, sigma=SIGMA, **changes):
     """Launches of CELLS; `slower` has the factor of each cell that is not the usual."""
     launches = [launch(cell, index, 0.01 * (slower or {}).get(cell, 1) * math.exp(sigma * source.gauss(0, 1)))
                 for cell in CELLS for index in range(LAUNCHES)]
-    return {"context": {}, "benchmarks": [], "tandem": {"schema_version": "1.4.0", "launches": launches, **changes}}
+    return {"context": {}, "benchmarks": [], "tandem": {"schema_version": "2.0.0", "launches": launches, **changes}}
 
 
 class Program:
@@ -173,7 +173,8 @@ def case_hostile(program):
     good = document(random.Random(6))
     changed = json.dumps(good)
     texts = {"empty": "", "cut off": changed[:-40], "no JSON": "\x00\xff{", "foreign": "{}", "a list": "[1, 2]", "null": "null",
-             "nested": "[" * 100000, "newer": changed.replace('"1.4.0"', '"2.0.0"'), "no version": changed.replace('"1.4.0"', '"x"'),
+             "nested": "[" * 100000, "newer": changed.replace('"2.0.0"', '"3.0.0"'),
+             "older": changed.replace('"2.0.0"', '"1.8.0"'), "no version": changed.replace('"2.0.0"', '"x"'),
              "wrong types": changed.replace('"ok"', "7"), "no time": changed.replace('"step_seconds": [', '"step_seconds": [-1, '),
              "ages": changed.replace('"step_seconds": [', '"step_seconds": [1e308, '),
              "infinity": changed.replace('"step_seconds": [', '"step_seconds": [1e999, '),

@@ -52,14 +52,6 @@ TEST(ExplainDefinition, OfTorchsPairs_TellsNoOtherCellsOfTorch) {
   }
 }
 
-TEST(ExplainDefinition, OfAFileInAFolder_TellsCellsAsTheyAreNamedNow) {
-  const Sweep sweep = parse_sweep(R"({"name": "test", "devices": 2, "strategies": ["dp"],
-      "workloads": [{"model": "a/own.json#12", "batch": 8}]})",
-                                  "test.json");
-  EXPECT_EQ(planned_by(definition_of(sweep, {"host", true, ""}), "folder").cells,
-            std::set<std::string>{"dp/threads/own.json#12/devices:2/batch:8"});
-}
-
 TEST(ExplainDefinition, OfAnExplanation_TellsItsRungs) {
   const PlannedBefore planned = planned_by(definition_of(question(), 6, kMeasuring), "folder");
   EXPECT_EQ(planned.cells.size(), reports::ladder_cells(question()).size());

@@ -48,7 +48,7 @@ case_keeps_inputs() {
   mkdir in && cp sweep.json in/unfinished
   refused 'what is read, and would be overwritten' "$tandem" run ./in/unfinished --out in --step-bench "$fake"
   # A newer minor version has fields that this program would lose.
-  sed -i 's/"schema_version": *"[^"]*"/"schema_version": "1.99.0", "new": {"a": 1}/' alone/results.json
+  sed -i 's/"schema_version": *"[^"]*"/"schema_version": "2.99.0", "new": {"a": 1}/' alone/results.json
   cp alone/results.json before
   expect 0 "$tandem" report alone/results.json
   cmp -s before alone/results.json || die "what is only read was written anew"

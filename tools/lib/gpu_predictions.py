@@ -36,7 +36,7 @@ CELLS = (  # model, samples, precision, options beside
 STRATEGIES = ("single", "dp", "ddp")
 KEY = ("implementation", "strategy", "model", "devices", "global_batch", "precision")
 NO_QUESTION = ("implementation", "precision", "bind", "gpus", "gpu-wait", "peak-gflops", "comm")  # options that the key has, or of the machine
-SCHEMA = "1."
+RESULTS_SCHEMA, PREDICTIONS_SCHEMA = "2.", "1."
 MOST_NAMED = 6
 
 
@@ -154,7 +154,7 @@ def document_in(file, key, version, what):
 def measured_in(file):
     """({name of a cell: (its key, [median of a launch])}, the machine that the GPUs mean)."""
     cells, names = {}, set()
-    for launch in document_in(file, "tandem", SCHEMA, "results document")["tandem"]["launches"]:
+    for launch in document_in(file, "tandem", RESULTS_SCHEMA, "results document")["tandem"]["launches"]:
         cell = launch["cell"]
         if cell["backend"] != "cuda" or launch["status"] != "ok":
             continue
@@ -185,7 +185,7 @@ def predicted_in(files, machine):
     """[(date, key, entry)] of that machine."""
     found = []
     for file in files:
-        document = document_in(file, "tandem_predictions", SCHEMA, "file of predictions")
+        document = document_in(file, "tandem_predictions", PREDICTIONS_SCHEMA, "file of predictions")
         found += [(document["date"], key_of(entry), entry) for entry in document["entries"] if entry["hardware"] == machine]
     return found
 

@@ -40,5 +40,5 @@ def version() -> str:
         return importlib.metadata.version("tandem_bench")
     except importlib.metadata.PackageNotFoundError:
         said = subprocess.run([str(program()), "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
-        words = said.split()  # tandem 0.1.0 (results schema 1.8.0)
+        words = said.split()  # tandem 0.2.0 (results schema 2.0.0)
         return words[1] if len(words) > 1 else "unknown"

@@ -321,7 +321,6 @@ results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& opti
           .definition = definition_of(task.question, task.launches, task.settings),
           .planned_cells = static_cast<int>(task.cells.size()),
           .launches_per_cell = task.launches,
-          .statistic = results::Statistic::kTrimmedInRounds,
           .additions = {},
           .context = measuring_context("explain", find_step_bench(options.step_bench)),
           .commands = {options.command}};

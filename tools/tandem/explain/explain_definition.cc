@@ -23,8 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The precision is written only where it is not the usual one: journals older than that option have
-// none.
+// The precision is written only where it is not the usual one.
 void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion& question) {
   writer.open(key, '{');
   writer.value("model", question.model);
@@ -95,9 +94,7 @@ PlannedBefore read(const JsonValue& json, const std::string& source) {
     return planned;
   }
   const auto torch = value_or(json, "torch", std::string());
-  Sweep sweep = parse_sweep(sweep_in(json), source);
-  // Journals older than names in results hold the folder of a model's file.
-  for (SweepWorkload& workload : sweep.workloads) workload.model = name_in_results(workload.model);
+  const Sweep sweep = parse_sweep(sweep_in(json), source);
   PlannedCells cells = plan_cells(sweep, planned.settings.backend);
   if (!torch.empty()) {
     add_torch_cells(cells, torch, is_on_host(planned.settings.backend),

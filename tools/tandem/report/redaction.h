@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,29 +15,30 @@ namespace tandem::cli {
 // The fact in a redacted document's context that lists what was removed.
 inline constexpr const char* kRemovedFact = "tandem_removed";
 
-// What was removed: how often, by kind ("host name", "address", "folder", "serial", "Slurm job").
+// What was removed: how often, by kind ("host name", "serial", "Slurm job", "word").
 using Removed = std::map<std::string, int>;
 
-// The text without paths, of which a file's name stays, and without the serials of GPUs (UUIDs). A
-// path ends at a blank; one without a root, "~" or "." at its start is one if a file's name ends
-// it, since cells' names have slashes, too. Strings of JSON stay whole.
-[[nodiscard]] std::string without_folders_and_serials(std::string_view text, Removed& removed);
+// The text with only those of its words that tell nobody's machine: words of letters, and numbers
+// with their units. Every other one, such as a path, an address, a serial or "gpu7", and each of
+// `secrets`, becomes "[removed]". Words end at blanks and at ,;:=()[]{}"'<>|`.
+[[nodiscard]] std::string harmless_words(std::string_view text,
+                                         const std::set<std::string, std::less<>>& secrets,
+                                         Removed& removed);
 
 struct Redacted {
   std::string text;  // results.json, as `tandem report` reads it
   Removed removed;
 };
 
-// The document without the names and addresses of hosts, folders, serials and the numbers of Slurm
-// jobs. Hosts are called host1, host2, ...; known are those that launches, the context and --hosts
-// name, not those that only a host file names. The list of what was removed is in the document's
-// context, as tandem_removed.
+// The document with figures, what Tandem itself names, and the harmless words of all other texts;
+// without the sweep's definition. Hosts are called host1, host2, ... The list of what was removed
+// is in the document's context, as tandem_removed.
 [[nodiscard]] Redacted redacted(results::Document document);
 
 // Whether the document was made by redacted().
 [[nodiscard]] bool is_redacted(const results::Document& document);
 
-// "2 folders, 1 host name"; "nothing" where there was nothing.
+// "2 host names, 3 words"; "nothing" where there was nothing.
 [[nodiscard]] std::string words_of(const Removed& removed);
 
 }  // namespace tandem::cli

@@ -86,12 +86,11 @@ void check_keeps_others(const fs::path& out, const ReportOptions& options,
 }
 
 // Merges the origins of two documents: all commands, and the busiest machine, since a load in any
-// part took time from the measured launches. Rounds count where all documents have them.
+// part took time from the measured launches.
 void merge_origins(results::SweepInfo& into, const results::SweepInfo& next) {
   const auto commands_of = [](const results::SweepInfo& sweep) {
     return sweep.commands.empty() ? std::vector<std::vector<std::string>>(1) : sweep.commands;
   };
-  if (next.statistic == results::Statistic::kMeans) into.statistic = next.statistic;
   into.commands = commands_of(into);
   for (auto& command : commands_of(next)) into.commands.push_back(std::move(command));
   into.against.reset();

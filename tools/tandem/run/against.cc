@@ -50,8 +50,7 @@ fs::path programs_of(const std::string& build) {
 
 std::string_view major_of(std::string_view version) { return version.substr(0, version.find('.')); }
 
-// The version in "tandem 0.1.0 (results schema 1.7.0)", after a look at that schema. Builds that
-// tell none have the first one, as all had before they told it.
+// The version in "tandem 0.2.0 (results schema 2.0.0)", after a look at that schema.
 std::string checked_version(const std::string& build, const fs::path& programs) {
   const std::string said =
       output_of(shell_word((programs / "tandem").string()) + " --version 2>&1");

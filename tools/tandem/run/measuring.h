@@ -73,8 +73,7 @@ struct OtherFact {
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,
                         const std::filesystem::path& journal);
 
-// Throws a usage error where the journal's launches ran programs of another checksum. An older
-// journal has none.
+// Throws a usage error where the journal's launches ran programs of another checksum.
 void check_same_programs(const results::SweepInfo& found, const results::Context& here,
                          const std::filesystem::path& journal);
 

@@ -225,11 +225,6 @@ void check_has_comparisons(const std::vector<results::Cell>& cells) {
 }
 
 void check_resolves(const results::SweepInfo& found, double ratio) {
-  if (found.statistic != results::Statistic::kTrimmedInRounds) {
-    fail(ErrorKind::kUsage,
-         "--resolve: this folder was begun by a version whose figures take no looks; choose "
-         "another --out");
-  }
   if (!found.resolving || found.resolving->ratio == ratio) return;
   fail(ErrorKind::kUsage,
        "--resolve: this folder was begun with {:g}%, here it is {:g}%; repeat the former or choose "

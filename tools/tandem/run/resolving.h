@@ -50,7 +50,7 @@ struct PlannedPairs {
 // Throws a usage error where no two of the cells are dp and ddp at one point of several devices.
 void check_has_comparisons(const std::vector<results::Cell>& cells);
 
-// Throws a usage error where a folder was begun with another ratio, or without rounds.
+// Throws a usage error where a folder was begun with another ratio.
 void check_resolves(const results::SweepInfo& found, double ratio);
 
 }  // namespace tandem::cli

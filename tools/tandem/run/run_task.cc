@@ -252,7 +252,6 @@ results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
   info.definition = definition_with(task, sweep.launches);
   info.planned_cells = static_cast<int>(task.plan.cells.size());
   info.launches_per_cell = sweep.launches;
-  info.statistic = results::Statistic::kTrimmedInRounds;
   info.dropped = by_reason(task.planned.dropped);
   info.context =
       measuring_context(sweep.name, sweep.is_of_modules ? std::filesystem::path()

@@ -276,7 +276,6 @@ void write(JsonWriter& writer, const SweepWorkload& workload) {
   writer.open("", '{');
   writer.value("model", workload.model);
   writer.value(workload.is_per_device ? "batch_per_device" : "batch", workload.batch);
-  // Journals older than this key have none.
   if (workload.precision != kUsualPrecision) writer.value("precision", workload.precision);
   writer.close();
 }
