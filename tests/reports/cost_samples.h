@@ -41,7 +41,7 @@ inline void take_turns(results::LaunchRecord& record) {
 inline Synthetic ddp_and_independent(double scatter = 0) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.020 - scatter, 0.020, 0.020 + scatter});
-  synthetic.add("independent", 2, {0.015 - scatter, 0.015, 0.015 + scatter});
+  synthetic.add("independent", 2, {0.015 + scatter, 0.015, 0.015 - scatter});
   for (results::LaunchRecord& record : synthetic.document().launches) {
     record.cell.launch = "processes";
     take_turns(record);

@@ -45,11 +45,13 @@ inline double power_of_two_costs(const results::Cell& cell) {
   return ms * 1e-3;
 }
 
-// Launches of every rung; the times of one rung differ by `scatter` seconds around the cost.
+// Launches of every rung; the times of one rung differ by `scatter` seconds around the cost, and
+// rise and fall in turns of rungs.
 inline results::Document ladder_document(const GapQuestion& question, const CostModel& cost,
                                          double scatter = 0, int launches = 3) {
   results::Document document;
   for (const RungCell& rung : ladder_cells(question)) {
+    scatter = -scatter;
     for (int i = 0; i < launches; ++i) {
       results::LaunchRecord record;
       record.cell = rung.cell;
