@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The binary interface of CUDA's runtime, as far as the answers need it: declared here, so that no
-// toolkit is needed to build. tests/pretend compares it with the real headers where these are.
+// toolkit is needed to build. pretend/tests compares it with the real headers where these are.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The binary interface of cuDNN 9, as far as the answers need it. tests/pretend compares it with
+// The binary interface of cuDNN 9, as far as the answers need it. pretend/tests compares it with
 // the real headers where these are.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The attributes of cuBLASLt's descriptors, by the numbers of the library's header: where a
-// descriptor keeps them, or that they are refused. tests/pretend/abi_test.cc compares the numbers
+// descriptor keeps them, or that they are refused. pretend/tests/abi_test.cc compares the numbers
 // with a toolkit's.
 #pragma once
 

@@ -16,7 +16,7 @@
 #include "reports/model/subject.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
-#include "tools/tandem/pretend/pretend_command.h"
+#include "tools/tandem/launch/pretend_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
 #include "tools/tandem/process/interrupts.h"

@@ -7,13 +7,14 @@
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
-#include "common/base/text.h"
 #include "common/results/files.h"
-#include "common/timeline/kineto.h"
+#include "common/timeline/clocks.h"
 #include "common/timeline/picture.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/trace_json.h"
+#include "tools/tandem/launch/launch_scratch.h"
+#include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/report/output_folder.h"
 
 namespace tandem::cli {
@@ -25,14 +26,14 @@ fs::path absolute_or_new(const std::string& out, const char* name) {
   return fs::absolute(out.empty() ? new_folder(name) : fs::path(out));
 }
 
-std::string text_of(const fs::path& file) {
-  return read_whole({.path = file, .begins = "reading trace ", .most = gib(4)});
+InputFile trace_file(const fs::path& file) {
+  return {.path = file, .begins = "reading trace ", .most = gib(4)};
 }
 
 // Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
 // has ended.
 timeline::Trace read_trace(const fs::path& file) {
-  const std::string text = text_of(file);
+  const std::string text = read_whole(trace_file(file));
   timeline::Trace trace = timeline::parse_trace(text, file.string());
   if (timeline::steps_of(trace).empty()) {
     fail(ErrorKind::kUsage,
@@ -84,27 +85,24 @@ int print_trace_picture(const std::string& file, int step) {
 }
 
 int export_trace(const TraceExportOptions& options) {
-  const fs::path folder = options.out;
-  const std::vector<timeline::KinetoFile> files =
-      timeline::to_kineto(read_trace(options.file), options.file);
-  const auto path_of = [&](int rank) { return folder / fmt::format("rank{}.json", rank); };
-  for (const timeline::KinetoFile& file : files) {
-    if (!fs::exists(path_of(file.rank))) continue;
-    fail(ErrorKind::kUsage, "{}: it is there already: name another folder with --out",
-         path_of(file.rank).string());
-  }
-  results::make_folder(folder);
-  for (const timeline::KinetoFile& file : files) {
-    results::replace_file(path_of(file.rank), file.text);
-  }
-  fmt::print("{} in {}\n", count_text(std::ssize(files), "file"), folder.string());
+  static_cast<void>(read_trace(options.file));
+  fmt::print("{}", output_of_script({.file = python_package() / "kineto.py",
+                                     .words = {"export", options.file, options.out}}));
   return 0;
 }
 
 int import_trace(const TraceImportOptions& options) {
-  std::vector<timeline::KinetoSource> sources;
-  for (const std::string& file : options.files) sources.push_back({file, text_of(file)});
-  const timeline::Trace trace = timeline::parse_kineto(sources);
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "trace.json";
+  PythonScript script{.file = python_package() / "kineto.py", .words = {"import"}};
+  for (const std::string& source : options.files) {
+    check_input(trace_file(source));
+    script.words.push_back(source);
+  }
+  script.words.push_back(file.string());
+  static_cast<void>(output_of_script(script));
+  timeline::Trace trace = read_trace(file);
+  timeline::match_collectives(trace);
   fmt::print("{}", timeline::to_text(trace, timeline::summary_of(trace)));
   if (options.out.empty()) return 0;
   results::replace_file(options.out, timeline::to_json(trace));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/tandem/launch/launch_site.h"
-#include "tools/tandem/pretend/pretend_command.h"
+#include "tools/tandem/launch/pretend_command.h"
 #include "tools/tandem/run/against.h"
 #include "tools/tandem/run/module_sweep.h"
 

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "tools/tandem/doctor/doctor_command.h"
+#include "tools/tandem/launch/pretend_command.h"
 #include "tools/tandem/lessons_command.h"
 #include "tools/tandem/list_command.h"
-#include "tools/tandem/pretend/pretend_command.h"
 #include "tools/tandem/replay/replay_command.h"
 #include "tools/tandem/verbs/verb.h"
 

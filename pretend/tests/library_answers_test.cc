@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/pretend/pretended.h"
+#include "pretend/tests/pretended.h"
 
 namespace tandem::testing::pretended {
 namespace {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of this program that are scripts of Python.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tandem::cli {
+
+struct PythonScript {
+  std::filesystem::path file;
+  std::vector<std::string> words{};  // its arguments
+  std::string python{};              // runs the script where PATH has no python3
+};
+
+// Runs the script and returns what it wrote to stdout. Throws the error that the script told in its
+// last line on stderr, a usage error by exit status 2, and Interrupted.
+[[nodiscard]] std::string output_of_script(const PythonScript& script);
+
+// Replaces this process by the script. Returns only by an error.
+[[noreturn]] void become_script(const PythonScript& script);
+
+// The folder of the package of Python: beside this program in an archive, around it in a wheel, or
+// in the source tree that the program was built from. Throws a usage error where none is there.
+[[nodiscard]] std::filesystem::path python_package();
+
+}  // namespace tandem::cli
