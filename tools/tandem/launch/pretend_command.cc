@@ -2,6 +2,15 @@
 #include "tools/tandem/launch/pretend_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/base/text.h"
@@ -9,10 +18,8 @@
 #include "tools/tandem/process/program_paths.h"
 
 namespace tandem::cli {
-namespace {
 
-// What starts a command of Python on pretended GPUs, with the options.
-PythonScript starter(const PretendOptions& options) {
+std::vector<std::string> pretend_variables(const PretendOptions& options) {
   const std::filesystem::path folder = program_folder().parent_path() / "lib/pretend";
   if (!std::filesystem::exists(folder / "libcuda.so.1")) {
     fail(ErrorKind::kUsage,
@@ -20,19 +27,17 @@ PythonScript starter(const PretendOptions& options) {
          "-DTANDEM_PRETEND=ON), or use the archive",
          folder.string());
   }
-  PythonScript script{.file = folder / "start",
-                      .words = {fmt::format("--gpus={}", options.gpus), "--like=" + options.like,
-                                "--log=" + options.log, "--python=" + options.python},
-                      .python = options.python};
+  PythonScript script{.file = folder / "start", .words = {"--variables"}, .python = options.python};
+  for (const auto& [name, value] :
+       {std::pair("gpus", std::to_string(options.gpus)), std::pair("like", options.like),
+        std::pair("log", options.log), std::pair("python", options.python)}) {
+    script.words.push_back(fmt::format("--{}={}", name, value));
+  }
   if (options.beside_gpu) script.words.emplace_back("--beside-gpu");
-  return script;
-}
-
-}  // namespace
-
-std::vector<std::string> pretend_variables(const PretendOptions& options) {
-  PythonScript script = starter(options);
-  script.words.emplace_back("--variables");
+  if (!options.command.empty()) {
+    script.words.insert(script.words.end(), {"--", options.command[0]});
+    if (script.python.empty()) script.python = options.command[0];
+  }
   const std::string variables = output_of_script(script);
   std::vector<std::string> found;
   for (const std::string_view line : split(variables, '\n')) {
@@ -42,11 +47,25 @@ std::vector<std::string> pretend_variables(const PretendOptions& options) {
 }
 
 void run_pretend(const PretendOptions& options) {
-  PythonScript script = starter(options);
-  if (script.python.empty() && !options.command.empty()) script.python = options.command[0];
-  script.words.emplace_back("--");
-  script.words.insert(script.words.end(), options.command.begin(), options.command.end());
-  become_script(script);
+  if (options.command.empty()) {
+    fail(ErrorKind::kUsage,
+         "pretending GPUs: there is no command; put one behind --: tandem pretend -- python3 "
+         "train.py");
+  }
+  for (const std::string& variable : pretend_variables(options)) {
+    const std::size_t mark = variable.find('=');
+    ::setenv(variable.substr(0, mark).c_str(), variable.substr(mark + 1).c_str(), 1);
+  }
+  if (options.log.empty()) ::unsetenv("TANDEM_PRETEND_LOG");
+  std::vector<char*> arguments;
+  for (const std::string& word : options.command) {
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  }
+  arguments.push_back(nullptr);
+  std::fputs("pretended GPUs: host work measured, nothing computed\n", stderr);
+  ::execvp(arguments[0], arguments.data());
+  fail(ErrorKind::kFailure, "running {}: {}; check the command behind --", options.command[0],
+       std::strerror(errno));
 }
 
 }  // namespace tandem::cli

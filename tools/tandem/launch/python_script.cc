@@ -2,17 +2,16 @@
 #include "tools/tandem/launch/python_script.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/wait.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/text.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
@@ -21,60 +20,52 @@
 namespace tandem::cli {
 namespace {
 
-constexpr std::chrono::hours kScriptPatience{24};  // a trace may have gigabytes
+constexpr int kNoProgram = 127;  // the shell's exit status where it finds no program
 
 // Isolated (-I): modules of the working folder and variables of Python mean other programs.
-std::vector<std::string> command_of(const PythonScript& script) {
+std::string command_of(const PythonScript& script, const std::filesystem::path& errors) {
   const std::string python =
       script.python.empty() || is_in_path("python3") ? "python3" : script.python;
-  std::vector<std::string> words{python, "-I", "-B", script.file.string()};
-  words.insert(words.end(), script.words.begin(), script.words.end());
-  return words;
+  std::string command =
+      fmt::format("{} -I -B {}", shell_word(python), shell_word(script.file.string()));
+  for (const std::string& word : script.words) command += " " + shell_word(word);
+  return fmt::format("{} 2>{}", command, shell_word(errors.string()));
 }
 
-std::vector<std::string> this_environment() {
-  std::vector<std::string> variables;
-  for (char** at = environ; *at != nullptr; ++at) variables.emplace_back(*at);
-  return variables;
-}
-
-[[noreturn]] void fail_to_start(const std::string& python, int reason) {
-  fail(ErrorKind::kFailure, "running {}: {}; install Python 3.9 or newer, or put it in PATH",
-       python, std::strerror(reason));
+// Why the script ended with this status; throws.
+[[noreturn]] void fail_by(const std::string& script, const std::filesystem::path& errors,
+                          int status) {
+  constexpr std::string_view kPrefix = "tandem: ";
+  std::ifstream file(errors);
+  std::string reason = reason_in(std::string(std::istreambuf_iterator<char>(file), {}));
+  if (reason.starts_with(kPrefix)) reason.erase(0, kPrefix.size());
+  if (reason.empty()) reason = fmt::format("{} ended with status {}", script, status);
+  fail(status == kUsageExit ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
 }
 
 }  // namespace
 
+// By the shell: a command that takes this process's place afterwards finds signals as they were.
 std::string output_of_script(const PythonScript& script) {
   const TemporaryFolder folder;
-  const std::filesystem::path log = folder.path() / "output";
-  const std::vector<std::string> command = command_of(script);
-  const Interrupts interrupts;
-  const ChildResult child = run_child({.arguments = command,
-                                       .environment = this_environment(),
-                                       .log = log,
-                                       .timeout = kScriptPatience},
-                                      interrupts);
-  const std::string what = script.file.filename().string();
-  if (child.end == ChildResult::End::kInterrupted) throw Interrupted(what);
-  if (child.end == ChildResult::End::kNotStarted) fail_to_start(command[0], child.code);
-  if (child.has_exited(0)) {
-    std::ifstream file(log);
-    return {std::istreambuf_iterator<char>(file), {}};
+  const std::filesystem::path errors = folder.path() / "errors";
+  std::string text;
+  std::FILE* const pipe = ::popen(command_of(script, errors).c_str(), "r");
+  if (pipe == nullptr)
+    fail(ErrorKind::kFailure, "starting {}: no process left", script.file.string());
+  std::array<char, 4096> part{};
+  while (const std::size_t count = std::fread(part.data(), 1, part.size(), pipe)) {
+    text.append(part.data(), count);
   }
-  constexpr std::string_view kPrefix = "tandem: ";
-  std::string reason = reason_of(child, what, kScriptPatience);
-  if (reason.starts_with(kPrefix)) reason.erase(0, kPrefix.size());
-  fail(child.has_exited(kUsageExit) ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
-}
-
-void become_script(const PythonScript& script) {
-  std::vector<std::string> command = command_of(script);
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  fail_to_start(command[0], errno);
+  const int state = ::pclose(pipe);
+  const int status = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+  if (status == 0) return text;
+  if (status == kNoProgram) {
+    fail(ErrorKind::kFailure,
+         "starting {}: there is no python3 in PATH; install Python 3.9 or newer",
+         script.file.string());
+  }
+  fail_by(script.file.string(), errors, status);
 }
 
 std::filesystem::path python_package() {

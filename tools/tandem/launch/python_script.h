@@ -16,11 +16,8 @@ struct PythonScript {
 };
 
 // Runs the script and returns what it wrote to stdout. Throws the error that the script told in its
-// last line on stderr, a usage error by exit status 2, and Interrupted.
+// last line on stderr, a usage error by exit status 2.
 [[nodiscard]] std::string output_of_script(const PythonScript& script);
-
-// Replaces this process by the script. Returns only by an error.
-[[noreturn]] void become_script(const PythonScript& script);
 
 // The folder of the package of Python: beside this program in an archive, around it in a wheel, or
 // in the source tree that the program was built from. Throws a usage error where none is there.
