@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What simulating costs: seconds against the work that is simulated, and the seconds of many projected cells.
 
-    tests/tools/simulator_cost.py TANDEM STEP_BENCH [--samples=400] [--cells=500] [--csv=tests/tools/simulator_cost.csv]
+    tests/tools/simulator_cost.py TANDEM STEP_BENCH [--samples=400] [--cells=500]
 
 First a line per cell and number of samples: the processor's seconds of step_bench beyond those of one sample, by 10^6
 operations that the further samples have on all devices that are simulated, one for each class of equal ranks. Cost that
-grows with the work alone shows the same figure in every line of a cell; --csv writes the lines as tools/pictures reads
-them. Then `tandem project` of reports/samples/quick-2-cores on described hardware with so many batches that --cells cells
+grows with the work alone shows the same figure in every line of a cell. Then `tandem project` of reports/samples/quick-2-cores on described hardware with so many batches that --cells cells
 or more are projected: seconds of wall clock, of the processor, and most resident memory of one process (MB are 10^6
 bytes). Standard library only. Exit status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -61,23 +59,13 @@ def simulate(step_bench, cell, hardware, samples, folder):
 
 
 def measure_growth(step_bench, most, folder):
-    """(cell, operations, seconds) of each line."""
-    rows = []
     print(f"{'cell':<30} {'samples':>8} {'operations':>12} {'seconds':>8} {'per 10^6 operations':>20}")
     for name, cell, hardware, devices in CELLS:
         base, operations = simulate(step_bench, cell, hardware, 1, folder)
         for samples in (most // 4, most // 2, most):
             seconds = simulate(step_bench, cell, hardware, 1 + samples, folder)[0] - base
             work = samples * operations * devices
-            rows.append((name, work, round(seconds, 4)))
             print(f"{name:<30} {samples:>8} {work:>12,} {seconds:>8.3f} {1e6 * seconds / work:>20.3f}", flush=True)
-    return rows
-
-
-def write_rows(file, rows):
-    with open(file, "w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerows([("cell", "operations", "seconds"), *rows])
 
 
 def measure_project(tandem, step_bench, cells, folder):
@@ -99,16 +87,13 @@ def main():
     parser.add_argument("step_bench", type=pathlib.Path)
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--cells", type=int, default=500)
-    parser.add_argument("--csv", type=pathlib.Path)
     options = parser.parse_args()
     if options.samples < 4 or options.cells < 1:
         parser.error("--samples must be 4 at least, --cells 1")
     try:
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
-            rows = measure_growth(options.step_bench.resolve(), options.samples, folder)
-            if options.csv:
-                write_rows(options.csv, rows)
+            measure_growth(options.step_bench.resolve(), options.samples, folder)
             measure_project(options.tandem.resolve(), options.step_bench.resolve(), options.cells, folder)
     except (Failure, OSError) as error:
         print(f"simulator_cost.py: {error}", file=sys.stderr)
