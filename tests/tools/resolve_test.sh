@@ -85,13 +85,6 @@ case_dry_run() {
   grep -q '^--resolve goes on where dp and ddp are not told apart, up to 6 times as many launches: 45 launches to go at most, about [0-9]*[smh][^,]*$' out || die "the most is not told"
   expect 0 run --resolve --dry-run --budget=90s
   grep -q ' 45 launches to go at most, about .*, as far as the budget of 1m30s goes$' out || die "the budget is not told"
-  grep -q '^first 2 rounds of all cells, about ' out || die "the rounds of all cells are not told"
-  sed '1,/^first 2 rounds/d;/^then comparisons/,$d' out | grep -c ': 2 launches' | grep -qx 5 || die "not two rounds of five cells"
-  sed '1,/^then comparisons alone/d;/^at the end/,$d' out | grep -c ': 1 launch,' | grep -qx 2 || die "not the comparison's third round"
-  sed '1,/^at the end the others/d;/^left out/,$d' out | grep -c ': 1 launch,' | grep -qx 3 || die "not the others' third round"
-  expect 0 run --resolve --dry-run --budget=1s
-  grep -q '^then comparisons alone' out || die "a short budget has no comparisons"
-  if grep -q '^first 2 rounds' out; then die "rounds of all cells in a budget too short for them"; fi
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
   expect 0 run --resolve --dry-run
   grep -q '^5 cells, 0 launches to go' out || die "the journal was not read"

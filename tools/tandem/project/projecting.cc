@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <set>
@@ -31,10 +30,8 @@ constexpr std::chrono::minutes kPatienceWithCell{10};
 constexpr std::chrono::seconds kQuiet{5};  // between two lines of progress
 
 int device_count(std::string_view text, std::string_view whole) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size();
-  if (is_number && count >= 1 && count <= kMostProjectedDevices) return count;
+  const auto count = parse_number<int>(text);
+  if (count && *count >= 1 && *count <= kMostProjectedDevices) return *count;
   fail(ErrorKind::kUsage,
        "--devices={}: use a number from 1 to {}, a range from 1, such as 1..64, or a list, such as "
        "2,4,6",
@@ -64,15 +61,13 @@ void tell_errors(std::map<std::string, std::string>& told, const reports::Projec
 }  // namespace
 
 std::vector<int> device_counts(std::string_view text) {
-  std::set<int> counts;
   const bool is_range = text.starts_with("1..");
   if (text.find(',') == std::string_view::npos) {
     const int most = device_count(is_range ? text.substr(3) : text, text);
-    for (int count = 1; count < most; count *= 2) counts.insert(count);
-    counts.insert(most);
-  } else {
-    for (const std::string_view part : split(text, ',')) counts.insert(device_count(part, text));
+    return doubling(most);
   }
+  std::set<int> counts;
+  for (const std::string_view part : split(text, ',')) counts.insert(device_count(part, text));
   return {counts.begin(), counts.end()};
 }
 

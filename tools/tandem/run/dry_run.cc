@@ -44,7 +44,6 @@ struct DryRun {
   std::string power{};                // what the launches will tell; empty: nothing foretells it
   // With --resolve the most launches still to run, by cell; else empty.
   std::vector<int> most{};
-  int planned = 0;  // the launches of each cell, of all sides
 };
 
 std::string line(const DryRun& run, std::size_t cell, int launches) {
@@ -82,100 +81,30 @@ std::string not_measured(const DryRun& run) {
 }
 
 // The cells with the time that each needs, then the cells that are not measured, with the reason.
-std::string to_text(const DryRun& run) {
-  std::string text = head(run) + most_text(run, std::nullopt);
+std::string to_text(const DryRun& run, const std::optional<Nanoseconds>& budget) {
+  std::string text = head(run) + most_text(run, budget);
   for (std::size_t cell = 0; cell < run.cells.size(); ++cell)
     text += line(run, cell, run.launches[cell]);
   return text + not_measured(run);
 }
 
-// The lines of the cells that a budget takes first, and of those that it leaves out.
-struct Allocation {
-  std::string taken;
-  std::string rest;
-};
-
-Allocation allocate(const DryRun& run, Seconds budget, const std::vector<int>& launches) {
-  Allocation lines;
-  std::vector<bool> is_taken(run.cells.size(), false);
-  for (const CellGroup& group :
-       within(budget, most_informative_first(run.cells), launches, run.times)) {
-    for (const std::size_t cell : group) {
-      is_taken[cell] = true;
-      lines.taken += line(run, cell, launches[cell]);
-    }
-  }
-  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
-    if (!is_taken[cell] && launches[cell] > 0) lines.rest += line(run, cell, launches[cell]);
-  }
-  return lines;
-}
-
 // The text of a run with a budget: the cells that the budget takes first, and the cells that the
 // budget leaves out.
-std::string to_text(const DryRun& run, Nanoseconds budget) {
-  const Allocation lines = allocate(run, budget, run.launches);
-  return fmt::format("{}within {}, the most informative first:\n{}left out:\n{}{}", head(run),
-                     short_time(budget), lines.taken,
-                     lines.rest.empty() ? "  nothing\n" : lines.rest, not_measured(run));
-}
-
-// The launches of a resolving run within a budget, by cell, in the order of its parts.
-struct ResolvingParts {
-  std::vector<int> of_all;  // the rounds of all cells that come first; none, if they take too long
-  std::vector<int> of_pairs;
-  std::vector<int> of_others;
-  Seconds reserve{0};  // kept for one more launch of each of the others
-};
-
-// As resolve() divides the time.
-ResolvingParts parts_of(const DryRun& run, Seconds budget) {
-  const std::set<std::string> compared = pairs_in(run.cells).cells;
-  const std::size_t count = run.cells.size();
-  const int rounds = std::min(kRoundsOfAll * run.sides, run.planned);
-  ResolvingParts parts{.of_all = std::vector<int>(count, 0),
-                       .of_pairs = std::vector<int>(count, 0),
-                       .of_others = std::vector<int>(count, 0)};
-  for (std::size_t i = 0; i < count; ++i) {
-    parts.of_all[i] =
-        std::max(0, std::min(run.launches[i], rounds - (run.planned - run.launches[i])));
-  }
-  const bool is_short = run.times.total(parts.of_all) > budget / 3;
-  std::vector<int> one_more(count, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (is_short) parts.of_all[i] = 0;
-    const int left = run.launches[i] - parts.of_all[i];
-    const bool is_compared = compared.contains(run.cells[i].name());
-    (is_compared ? parts.of_pairs : parts.of_others)[i] = left;
-    if (!is_compared) one_more[i] = std::min(left, run.sides);
-  }
-  parts.reserve = std::min(run.times.total(one_more), (budget - run.times.total(parts.of_all)) / 3);
-  return parts;
-}
-
-// The text of a resolving run with a budget, part by part.
-std::string to_text_of_resolving(const DryRun& run, Nanoseconds budget) {
-  const ResolvingParts parts = parts_of(run, budget);
-  const Seconds of_all = run.times.total(parts.of_all);
-  const Seconds of_pairs = budget - of_all - parts.reserve;
+std::string to_text_within(Nanoseconds budget, const DryRun& run) {
   std::string text =
-      head(run) + most_text(run, budget) + fmt::format("within {}:\n", short_time(budget));
-  if (of_all > Seconds{0}) {
-    text += fmt::format("first {} of all cells, about {}:\n", count_text(kRoundsOfAll, "round"),
-                        short_time(of_all));
-    for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
-      if (parts.of_all[cell] > 0) text += line(run, cell, parts.of_all[cell]);
+      fmt::format("{}within {}, the most informative first:\n", head(run), short_time(budget));
+  std::vector<bool> is_taken(run.cells.size(), false);
+  for (const CellGroup& group :
+       within(budget, most_informative_first(run.cells), run.launches, run.times)) {
+    for (const std::size_t cell : group) {
+      is_taken[cell] = true;
+      text += line(run, cell, run.launches[cell]);
     }
   }
-  const Allocation pairs = allocate(run, of_pairs, parts.of_pairs);
-  text += fmt::format("then comparisons alone, until they are resolved, for {} at most:\n{}",
-                      short_time(of_pairs), pairs.taken.empty() ? "  nothing\n" : pairs.taken);
-  const Seconds left = of_pairs - run.times.total(parts.of_pairs) + parts.reserve;
-  const Allocation others = allocate(run, std::max(left, parts.reserve), parts.of_others);
-  text += fmt::format(
-      "at the end the others, for which {} are kept, in what comparisons leave, at best:\n{}",
-      short_time(parts.reserve), others.taken.empty() ? "  nothing\n" : others.taken);
-  const std::string rest = pairs.rest + others.rest;
+  std::string rest;
+  for (std::size_t cell = 0; cell < run.cells.size(); ++cell) {
+    if (!is_taken[cell] && run.launches[cell] > 0) rest += line(run, cell, run.launches[cell]);
+  }
   return text + "left out:\n" + (rest.empty() ? "  nothing\n" : rest) + not_measured(run);
 }
 
@@ -276,8 +205,7 @@ int dry_run(const RunOptions& options) {
              .dropped = by_reason(task.planned.dropped),
              .left_out = task.sweep.left_out,
              .sides = sides,
-             .most = {},
-             .planned = task.plan.launches * sides};
+             .most = {}};
   for (std::size_t i = 0; i < cells; ++i) {
     const auto reason = why_too_large(task.plan.limit, run.cells[i]);
     if (!reason) continue;
@@ -288,12 +216,9 @@ int dry_run(const RunOptions& options) {
   check_reference(run, task, settings, launcher, logs.path(), timeout, interrupts);
   take_over(run, task, options);
   const std::optional<Nanoseconds> budget = budget_of(options, task.sweep);
-  if (!budget) {
-    fmt::print("{}", to_text(run));
-  } else {
-    fmt::print("{}",
-               task.resolving_ratio ? to_text_of_resolving(run, *budget) : to_text(run, *budget));
-  }
+  // A resolving run gives a budget to comparisons first, as long as they are open.
+  const bool is_listed = budget && !task.resolving_ratio;
+  fmt::print("{}", is_listed ? to_text_within(*budget, run) : to_text(run, budget));
   if (!run.power.empty()) fmt::print("{}\n", run.power);
   return 0;
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 
@@ -13,7 +12,6 @@
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/sweep/torch_options.h"
-#include "tools/tandem/sweep/torch_strategies.h"
 
 namespace tandem::cli {
 namespace {
@@ -24,14 +22,12 @@ std::vector<std::int64_t> batches_in(std::string_view flag, const std::string& t
   constexpr std::int64_t kMost = 1'000'000'000;
   std::vector<std::int64_t> batches;
   for (const std::string_view part : split(text, ',')) {
-    std::int64_t batch = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), batch);
-    const bool is_number = error == std::errc{} && end == part.data() + part.size();
-    if (!is_number || batch < 1 || batch > kMost) {
+    const auto batch = parse_number<std::int64_t>(part);
+    if (!batch || *batch < 1 || *batch > kMost) {
       fail(ErrorKind::kUsage, "{}={}: use whole numbers from 1 with commas between, such as 8,32",
            flag, text);
     }
-    batches.push_back(batch);
+    batches.push_back(*batch);
   }
   return batches;
 }
@@ -65,13 +61,6 @@ bool torch_has(const SweepStrategy& strategy) {
          std::ranges::all_of(strategy.options, [&](const auto& option) {
            return torch_option_mistake(strategy.strategy, option.first, option.second).empty();
          });
-}
-
-std::vector<int> doubling(int all) {
-  std::vector<int> counts;
-  for (int count = 1; count < all; count *= 2) counts.push_back(count);
-  counts.push_back(all);
-  return counts;
 }
 
 // The fewest samples that a device gets in a step.

@@ -16,7 +16,6 @@
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/option_check.h"
-#include "tools/tandem/run/other_work.h"
 
 namespace tandem::cli {
 namespace {
@@ -143,7 +142,6 @@ SweepEnd SweepRunner::run() {
   if (finished_ > 0 && !plan_.goes_on) {
     progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
   }
-  if (!plan_.goes_on) wait_until_quiet();
   const SweepEnd end = measure();
   if (end == SweepEnd::kComplete && plan_.part == PlanPart::kWhole) {
     // What a budget or an interrupt leaves of these is no part of the plan.
@@ -159,22 +157,6 @@ SweepEnd SweepRunner::measure() {
   if (plan_.stop_at) return run_within_budget();
   static_cast<void>(run_cells(std::vector<bool>(states_.size(), true)));
   return SweepEnd::kComplete;
-}
-
-void SweepRunner::wait_until_quiet() {
-  constexpr Seconds kLongest{30};
-  constexpr Seconds kPeriod{0.5};
-  Seconds time = ahead();
-  if (plan_.launches_in_all > 0)
-    time *= static_cast<double>(plan_.launches_in_all) / plan_.launches;
-  if (plan_.stop_at) time = std::min(time, Seconds{*plan_.stop_at - Clock::now()});
-  if (plan_.limit.site.is_elsewhere() || time < std::chrono::minutes(1)) return;
-  const auto period = std::chrono::duration_cast<Nanoseconds>(kPeriod);
-  wait_for_other_work(
-      std::chrono::duration_cast<Nanoseconds>(std::min(kLongest, time / 10)),
-      [period] { return watch_other_work("/", period); },
-      [this] { return interrupts_.requested(); },
-      [this](const std::string& line) { progress_.say(line); });
 }
 
 // The times of the first cells tell how many further cells fit.

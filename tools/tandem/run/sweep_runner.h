@@ -96,9 +96,6 @@ class SweepRunner {
   void take_over();
   void skip_what_does_not_fit();
   void check_cells() const;
-  // Waits for work that others do on this machine, such as what a build leaves behind: 30 s at
-  // most, and a tenth of the sweep. Sweeps under a minute do not wait.
-  void wait_until_quiet();
   // Says once what all planned launches will tell, by the first rounds.
   void foretell(const PlannedLaunch& next);
   // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.

@@ -15,7 +15,7 @@
 #include "common/options/removed_names.h"
 #include "common/options/rules.h"
 #include "tools/tandem/sweep/sweep_values.h"
-#include "tools/tandem/sweep/torch_strategies.h"
+#include "tools/tandem/sweep/torch_options.h"
 
 namespace tandem::cli {
 namespace {
@@ -85,14 +85,6 @@ void add_workloads(const JsonValue& file, Sweep& sweep) {
       }
     }
   }
-}
-
-// The counts 1, 2, 4, ... and `all`.
-std::vector<int> doubling(int all) {
-  std::vector<int> counts;
-  for (int count = 1; count < all; count *= 2) counts.push_back(count);
-  counts.push_back(all);
-  return counts;
 }
 
 std::vector<int> named_devices(const JsonValue& value, int all) {
@@ -281,6 +273,13 @@ void write(JsonWriter& writer, const SweepWorkload& workload) {
 }
 
 }  // namespace
+
+std::vector<int> doubling(int all) {
+  std::vector<int> counts;
+  for (int count = 1; count < all; count *= 2) counts.push_back(count);
+  counts.push_back(all);
+  return counts;
+}
 
 Sweep parse_sweep(std::string_view text, const std::string& source, const SweepDevices& devices) {
   const std::string where = "sweep " + source;

@@ -71,6 +71,9 @@ struct SweepDevices {
   int most = 0;  // larger counts that the sweep names are left out; 0: none is
 };
 
+// The counts 1, 2, 4, ... and `all`.
+[[nodiscard]] std::vector<int> doubling(int all);
+
 // Reads a sweep file, in which devices are numbers from 1, "all", "1..all" or "doubling" (1, 2, 4,
 // ... and all). Usage errors name `source` and the key. Unknown keys are errors: a misspelt key
 // would silently measure something else.
