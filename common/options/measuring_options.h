@@ -89,7 +89,7 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),
      .help =
          "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
-         "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see tandem profile",
+         "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see docs/profiling.md",
      .example = "10"},
     {.name = "trace",
      .of = kTimingOption,

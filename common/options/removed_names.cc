@@ -20,9 +20,7 @@ struct RemovedName {
 constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem run", "--list", "use tandem list sweeps"},
     {"tandem report", "--merge", "use tandem merge"},
-    {"tandem profile", "timeline", "use tandem trace record"},
-    {"tandem profile", "summary", "use tandem trace summary"},
-    {"tandem profile", "contention", "use tandem contention"},
+    {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},
     {"sweep", "link",
      "use tandem project --model=mlp:4x1024 --hardware=NAME --devices=2 --batch=256"},
     {"sweep", "overlap", "use tandem project, then tandem explain of its folder"},

@@ -44,8 +44,8 @@ FOREIGN = {
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them
 PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
-STEP_VERBS = {"profile", "replay", "trace", "contention", "verify"}  # hand options on to step_bench
-WITH_SECOND_WORD = {"profile", "trace"}
+STEP_VERBS = {"replay", "trace", "contention", "verify"}  # hand options on to step_bench
+WITH_SECOND_WORD = {"trace"}
 IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
@@ -258,7 +258,7 @@ class Checker:
             build.mkdir(parents=True, exist_ok=True)
             if not (build / "bin").exists():
                 (build / "bin").symlink_to(self.programs)
-        kind = {"run": "sweep", "trace": "trace", "profile": "trace"}.get(verb, "run")
+        kind = {"run": "sweep", "trace": "trace"}.get(verb, "run")
         for before, word in zip(words, words[1:]):
             if word.startswith("-") or before == "--out":
                 continue

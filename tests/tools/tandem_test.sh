@@ -342,8 +342,6 @@ compare a>B is missing: after
 explain --batch=8>--model is missing: what is trained
 trace sumary x>command 'sumary' is none of tandem trace's (did you mean 'summary'?); see tandem trace --help
 trace summary x y>argument 'y' is none of tandem trace summary's
-profile ncuu>(did you mean 'ncu'?)
-profile ncu --phase=forwrd --batch=8 --backend=cuda --dry-run>--phase: 'forwrd' is unknown (did you mean 'forward'?)
 verify --host=a:1>option '--host' is none of tandem verify's (did you mean '--hosts'?); see tandem verify --help
 verify --mdoel=mlp-tiny>option '--mdoel' is none of tandem verify's (did you mean '--model'?)
 explain --bach=64 --model=mlp-tiny>option '--bach' is none of tandem explain's (did you mean '--batch'?)
@@ -355,7 +353,7 @@ compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
 run --list>'tandem run --list' was removed: use tandem list sweeps
 run seeds>'sweep seeds' was removed: use tandem run common-questions
 report a b --merge>'tandem report --merge' was removed: use tandem merge
-profile timeline>'tandem profile timeline' was removed: use tandem trace record
+profile nsys>'tandem profile' was removed: start nsys or ncu as docs/profiling.md has it
 compare a b --fail-on=slow>--fail-on: 'slow' is unknown
 merge result>result is one source; give two or more
 LINES

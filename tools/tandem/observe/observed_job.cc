@@ -55,15 +55,51 @@ Words watch_words(const ObservedJob& job) {
       return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
     case Watcher::kContention:
       return {"--contention=" + own_report(job).string()};
-    case Watcher::kProfiler:
-      return {fmt::format("--profile-steps={}", job.steps)};
   }
   return {};
 }
 
-// Whether nobody uses the job's own samples, which then need not be many.
-bool has_idle_samples(const ObservedJob& job) {
-  return job.watcher == Watcher::kProfiler || job.watcher == Watcher::kContention;
+bool has_option(const ObservedJob& job, std::string_view name) {
+  return std::ranges::any_of(job.options, [name](const std::string& option) {
+    return option == name || option.starts_with(std::string(name) + "=");
+  });
+}
+
+// step_bench with the job's options and those that its watcher needs.
+Words step_bench_words(const ObservedJob& job) {
+  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
+              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
+              "--backend=" + job.cell.backend};
+  const Words watching = watch_words(job);
+  words.insert(words.end(), watching.begin(), watching.end());
+  // Nobody uses the samples beside a contention, which then need not be many.
+  if (job.watcher == Watcher::kContention && !has_option(job, "--min-time")) {
+    words.emplace_back("--min-time=1ms");
+  }
+  if (job.oversubscribe) words.emplace_back("--oversubscribe");
+  words.insert(words.end(), job.options.begin(), job.options.end());
+  return words;
+}
+
+// step_bench under the site's launcher.
+Words own_command(const ObservedJob& job) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  const Words program = step_bench_words(job);
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+void make_folder(const ObservedJob& job) {
+  const std::string folder = job.out.string();
+  std::error_code error;
+  fs::create_directories(job.out, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
+  }
+  const fs::path report = own_report(job);
+  if (!fs::exists(report)) return;
+  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
+       report.filename().string());
 }
 
 }  // namespace
@@ -83,78 +119,27 @@ ObservedJob job_of(const StepJobOptions& options, Watcher watcher, const std::st
   return job;
 }
 
-bool has_option(const ObservedJob& job, std::string_view name) {
-  return std::ranges::any_of(job.options, [name](const std::string& option) {
-    return option == name || option.starts_with(std::string(name) + "=");
-  });
-}
-
-Words step_bench_words(const ObservedJob& job) {
-  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
-              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
-              "--backend=" + job.cell.backend};
-  const Words watching = watch_words(job);
-  words.insert(words.end(), watching.begin(), watching.end());
-  if (has_idle_samples(job) && !has_option(job, "--min-time")) words.emplace_back("--min-time=1ms");
-  if (job.oversubscribe) words.emplace_back("--oversubscribe");
-  words.insert(words.end(), job.options.begin(), job.options.end());
-  return words;
-}
-
-Words check_command(const ObservedJob& job) {
-  Words words = step_bench_words(job);
-  words.emplace_back("--check");
-  return words;
-}
-
-Words own_command(const ObservedJob& job) {
-  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
-  const Words program = step_bench_words(job);
-  words.insert(words.end(), program.begin(), program.end());
-  return words;
-}
-
 fs::path own_report(const ObservedJob& job) {
   return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
 }
 
-std::string as_typed(const Words& command) {
-  Words typed(command.size());
-  std::ranges::transform(command, typed.begin(), shell_word);
-  return fmt::format("{}", fmt::join(typed, " "));
-}
-
-int run_in_clean_environment(const Words& command, const Interrupts& interrupts) {
-  return run_relayed(command, launch_environment(), interrupts);
-}
-
-void make_folder(const ObservedJob& job, const std::vector<fs::path>& earlier) {
-  const std::string folder = job.out.string();
-  std::error_code error;
-  fs::create_directories(job.out, error);
-  if (error) {
-    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
-  }
-  if (earlier.empty()) return;
-  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
-       earlier.front().filename().string());
-}
-
 int run_own(const ObservedJob& job, const StepJobOptions& options) {
   const Interrupts interrupts;
-  if (const int status = run_in_clean_environment(check_command(job), interrupts); status != 0) {
-    return status;
-  }
+  const auto run = [&](const Words& command) {
+    return run_relayed(command, launch_environment(), interrupts);
+  };
+  Words checking = step_bench_words(job);
+  checking.emplace_back("--check");
+  if (const int status = run(checking); status != 0) return status;
   if (options.dry_run) {
-    fmt::print("{}\n", as_typed(own_command(job)));
+    Words typed = own_command(job);
+    std::ranges::transform(typed, typed.begin(), shell_word);
+    fmt::print("{}\n", fmt::join(typed, " "));
     return 0;
   }
   const bool has_report = !job.out.empty();
-  if (has_report) {
-    const fs::path report = own_report(job);
-    make_folder(job, fs::exists(report) ? std::vector{report} : std::vector<fs::path>{});
-  }
-  const int status = run_in_clean_environment(own_command(job), interrupts);
+  if (has_report) make_folder(job);
+  const int status = run(own_command(job));
   std::error_code not_empty;
   if (status != 0 && has_report) fs::remove(job.out, not_empty);
   return status;

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "common/command_line/parsing.h"
-#include "tools/tandem/observe/profile_command.h"
 #include "tools/tandem/observe/step_commands.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -64,58 +63,6 @@ void add_verify(CLI::App& app, Verbs& verbs) {
                      return run_verify(*options);
                    },
                    true});
-}
-
-void add_profiler(CLI::App& profile, Verbs& verbs, Profiler profiler, const VerbText& text) {
-  const auto options = std::make_shared<ProfileOptions>();
-  options->profiler = profiler;
-  CLI::App& command = add_command(profile, text);
-  add_job(command, options->job);
-  add_steps(command, options->steps);
-  add_out(command, options->out, "profile");
-  if (profiler == Profiler::kNsys) {
-    command.add_flag("--osrt", options->osrt, "calls of the operating system as well");
-  } else {
-    command
-        .add_option("--phase", options->phases,
-                    "only kernels of this phase, such as forward; may be given again")
-        ->type_name("PHASE")
-        ->allow_extra_args(false);
-  }
-  verbs.push_back({&command,
-                   [options](const Call& call) {
-                     options->job.rest = call.rest;
-                     return run_profile(*options);
-                   },
-                   true});
-}
-
-void add_profile(CLI::App& app, Verbs& verbs) {
-  CLI::App& profile = add_command(
-      app, {.name = "profile",
-            .what = "run a step under NVIDIA's Nsight profilers, a report per rank",
-            .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
-                        "--batch=64\n"
-                        "  tandem profile ncu --strategy=dp --devices=2 --batch=64 --backend=cuda "
-                        "--phase=forward"});
-  profile.require_subcommand(0, 1);
-  add_profiler(profile, verbs, Profiler::kNsys,
-               {.name = "nsys",
-                .what = "a timeline of some steps by Nsight Systems, and its tables as CSV",
-                .examples = "  tandem profile nsys --strategy=ddp --devices=2 --model=mlp-base "
-                            "--batch=64\n"
-                            "  tandem profile nsys --strategy=dp --devices=2 --batch=64 --osrt "
-                            "--dry-run",
-                .more = kStepOptions});
-  add_profiler(
-      profile, verbs, Profiler::kNcu,
-      {.name = "ncu",
-       .what = "kernels of some steps by Nsight Compute, but for NCCL's",
-       .examples = "  tandem profile ncu --strategy=dp --devices=2 --batch=64 "
-                   "--backend=cuda --phase=forward\n"
-                   "  tandem profile ncu --strategy=ddp --devices=2 --batch=64 --backend=cuda "
-                   "--dry-run",
-       .more = kStepOptions});
 }
 
 void add_trace_record(CLI::App& trace, Verbs& verbs) {
@@ -245,7 +192,6 @@ void add_job_verbs(CLI::App& app, Verbs& verbs) {
   add_verify(app, verbs);
   add_trace(app, verbs);
   add_contention(app, verbs);
-  add_profile(app, verbs);
 }
 
 }  // namespace tandem::cli

@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tandem profile on stand-ins for nsys and ncu; tandem trace, contention and verify as they are.
+"""tandem trace, contention and verify.
 
-    profile_test.py TANDEM RECORDER
-
-RECORDER: tests/trace/nvtx_recorder.cc, or empty in a build without NVTX.
+    observe_test.py TANDEM
 """
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,86 +12,22 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
-TANDEM, RECORDER = sys.argv[1:3]
-FAKE = Path(__file__).resolve().parent / "fake_nsight"
+TANDEM = sys.argv[1]
 SMALL = ["--model=mlp-tiny", "--batch=8", "--devices=2", "--oversubscribe", "--steps=2"]
 
 
-class ProfileTest(unittest.TestCase):
+class ObserveTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.out = self.folder / "reports"
-        self.tools = self.folder / "bin"
-        self.tools.mkdir()
 
-    def install(self, *tools):
-        for tool in tools:
-            (self.tools / tool).symlink_to(FAKE)
-
-    def observe(self, *words, path=None):
-        environment = dict(os.environ, PATH=path or f"{self.tools}:{os.environ['PATH']}",
-                           FAKE_NSIGHT_RECORDER=RECORDER)
-        return subprocess.run([TANDEM, *words, f"--out={self.out}"], env=environment, capture_output=True,
-                              text=True, timeout=100, cwd=self.folder)
-
-    def profile(self, *words, path=None):
-        return self.observe("profile", *words, path=path)
+    def observe(self, *words):
+        return self.tandem(*words, f"--out={self.out}")
 
     def tandem(self, *words):
         return subprocess.run([TANDEM, *words], capture_output=True, text=True, timeout=100, cwd=self.folder)
-
-    def pretended(self):
-        """A step_bench of a node with GPUs, which says how it was called, and nothing where it only checks options."""
-        program = self.folder / "step_bench"
-        program.write_text('#!/bin/sh\ncase " $* " in *" --check "*) ;; *) echo "called: $*" ;; esac\n')
-        program.chmod(0o755)
-        return f"--step-bench={program}"
-
-    def reports(self, ending):
-        return sorted(file.name for file in self.out.glob(f"*{ending}"))
-
-    @unittest.skipUnless(RECORDER, "this build has no NVTX")
-    def test_nsys_of_ddp_captures_each_rank(self):
-        self.install("nsys")
-        done = self.profile("nsys", "--strategy=ddp", "--backend=host", *SMALL)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.reports(".nsys-rep"), ["rank0.nsys-rep", "rank1.nsys-rep"])
-        self.assertEqual(self.reports(".csv"),
-                         [f"rank{rank}_{table}.csv" for rank in (0, 1) for table in ("mpi_event_sum", "nvtx_sum")])
-        self.assertIn(str(self.out / "rank1.nsys-rep"), done.stdout)
-        self.assertIn("open them with nsys-ui", done.stdout)
-
-    @unittest.skipUnless(RECORDER, "this build has no NVTX")
-    def test_nsys_of_dp_is_one_report(self):
-        self.install("nsys")
-        done = self.profile("nsys", "--strategy=dp", "--backend=host", *SMALL)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.reports(".nsys-rep"), ["process.nsys-rep"])
-
-    def test_gpus_are_captured_by_cudas_switch(self):
-        self.install("nsys")
-        done = self.profile("nsys", "--strategy=dp", "--backend=cuda", self.pretended(), *SMALL, "--osrt")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        called = (self.out / "process.nsys-rep").read_text()
-        self.assertIn("--backend=cuda --profile-steps=2", called)
-        self.assertIn("--model=mlp-tiny --batch=8", called)
-
-    def test_ncu_writes_a_report_per_rank(self):
-        self.install("ncu")
-        done = self.profile("ncu", "--strategy=ddp", "--backend=cuda", self.pretended(), *SMALL, "--phase=forward")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.reports(".ncu-rep"), ["rank0.ncu-rep", "rank1.ncu-rep"])
-
-    def test_dry_run_prints_the_command_and_runs_nothing(self):
-        done = self.profile("nsys", "--strategy=ddp", "--backend=cuda", self.pretended(), *SMALL, "--dry-run",
-                            "--cuda-graph=on")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(done.stdout.splitlines()), 1)
-        self.assertIn("--cuda-graph-trace=node", done.stdout)
-        self.assertIn("rank%q{OMPI_COMM_WORLD_RANK}", done.stdout)
-        self.assertFalse(self.out.exists())
 
     def test_timeline_needs_no_profiler_and_says_what_was_waited_for(self):
         done = self.observe("trace", "record", "--strategy=ddp", "--backend=host", *SMALL, "--plant=loss:50ms")
@@ -205,13 +138,11 @@ class ProfileTest(unittest.TestCase):
         self.assertEqual(self.tandem("trace", "summary", str(file)).returncode, 0)
 
     def test_results_of_another_run_are_not_mixed_with(self):
-        self.install("nsys")
         self.out.mkdir()
-        for verb, earlier in ((("profile", "nsys"), "rank3.nsys-rep"), (("trace", "record"), "trace.json")):
-            (self.out / earlier).touch()
-            done = self.observe(*verb, "--strategy=ddp", "--backend=host", *SMALL)
-            self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(f"holds {earlier} of an earlier run: choose another folder", done.stderr)
+        (self.out / "trace.json").touch()
+        done = self.observe("trace", "record", "--strategy=ddp", "--backend=host", *SMALL)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("holds trace.json of an earlier run: choose another folder", done.stderr)
 
     def test_what_fails_leaves_no_folder(self):
         done = self.observe("trace", "record", "--strategy=single", "--devices=1", "--backend=host", "--model=mlp-tiny",
@@ -225,39 +156,15 @@ class ProfileTest(unittest.TestCase):
         self.refused("Not a directory; choose another folder", "trace", "record", "--backend=host",
                      "--strategy=single", "--devices=1", "--model=mlp-tiny", "--batch=8", "--out=file/reports")
 
-    def test_missing_profiler_is_one_line(self):
-        for tool, product in (("nsys", "Nsight Systems"), ("ncu", "Nsight Compute")):
-            done = self.profile(tool, "--backend=cuda", self.pretended(), *SMALL, path=str(self.tools))
-            self.assertEqual(done.returncode, 2)
-            self.assertEqual(len(done.stderr.splitlines()), 1)
-            self.assertIn(f"there is no program {tool} in PATH: install {product}", done.stderr)
-
     def test_wrong_options_are_refused_before_anything_runs(self):
-        self.install("nsys", "ncu")
-        for words, said in ((("ncu", "--backend=host"), "the host back end has none"),
-                            (("gdb",), "'gdb' is none of tandem profile's"),
-                            (("nsys", "--backend=host", "--phase=forward"), "--phase"),
-                            (("ncu", "--backend=cuda", "--osrt"), "--osrt"),
-                            (("nsys", "--backend=host", "--speed=high"), "--speed"),
-                            (("nsys", "--backend=host", "--trace=t.json"), "gives to step_bench: leave it out"),
-                            (("nsys", "--backend=host", "--profile-steps=3"), "gives to step_bench: leave it out"),
-                            (("nsys", "--backend=host", "--frobnicate"), "--frobnicate"),
-                            (("nsys", "--backend=host", "--steps=0"), "--steps"),
-                            (("nsys", "--backend=host", "--record=r.json"), "--profile-steps and --record")):
-            done = self.profile(*words, *SMALL)
+        for words, said in ((("--trace=t.json",), "gives to step_bench: leave it out"),
+                            (("--profile-steps=3",), "gives to step_bench: leave it out"),
+                            (("--frobnicate",), "--frobnicate"), (("--speed=high",), "--speed")):
+            done = self.observe("trace", "record", "--backend=host", *words, *SMALL)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
             self.assertFalse(self.out.exists())
-
-    def test_missing_report_is_a_failure(self):
-        self.install("nsys")
-        silent = self.tools / "nsys"
-        silent.unlink()
-        silent.write_text("#!/bin/sh\nexit 0\n")
-        silent.chmod(0o755)
-        done = self.profile("nsys", "--strategy=dp", "--backend=cuda", self.pretended(), *SMALL)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("0 of 1 reports are in", done.stderr)
+        self.refused("--steps", "trace", "record", "--backend=host", "--batch=8", "--steps=0")
 
 
 if __name__ == "__main__":
