@@ -86,3 +86,12 @@ class Entry {
 };
 
 }  // namespace tandem::pretend::log
+
+namespace tandem::pretend {
+
+// How functions answer that no code of their own stands behind: accepted ones succeed and are
+// logged by name, refused ones say once, on stderr, that they are not supported.
+void accept(const char* library, const char* function);
+void refuse(const char* library, const char* function);
+
+}  // namespace tandem::pretend

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `tandem pretend` tells the libraries, by environment variables: read once, at the first
-// question. The names are a contract with tools/tandem/pretend.
+// question. The names are a contract with start/.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "pretend/core/card.h"
 
 namespace tandem::pretend {
 
@@ -28,6 +28,29 @@ struct Versions {
   int dnn = 91'000;      // 9.10.0
   int nccl = 22'700;     // 2.27.0
 };
+
+// A GPU that can be pretended: what a program may ask about it.
+struct Card {
+  std::string_view key;  // the word of --like
+  const char* name;      // what a driver calls the GPU
+  int major;             // compute capability
+  int minor;
+  int processors;  // streaming multiprocessors
+  int64_t memory;  // bytes, as the runtime tells them
+  int l2_bytes;
+  int memory_bus_bits;
+  int clock_khz;
+  int memory_clock_khz;
+  int threads_per_processor;
+  int blocks_per_processor;
+  int shared_per_processor;  // bytes
+  int shared_per_block_optin;
+  int copy_engines;
+  bool peers;  // whether GPUs of the kind reach each other's memory
+};
+
+// The card of this word; nullptr where there is none.
+[[nodiscard]] const Card* find_card(std::string_view key);
 
 struct Settings {
   std::vector<int> gpus{};  // the physical index of each visible GPU

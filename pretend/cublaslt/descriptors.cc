@@ -5,7 +5,7 @@
 #include <new>
 #include <string>
 
-#include "pretend/core/answer.h"
+#include "pretend/core/log.h"
 #include "pretend/cublaslt/attributes.h"
 
 using namespace tandem::pretend;

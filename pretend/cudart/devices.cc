@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices of the pretended runtime: how many, which is current, what they are, who reaches whom.
+#include <dlfcn.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
@@ -8,7 +11,6 @@
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
-#include "pretend/core/properties.h"
 #include "pretend/core/settings.h"
 #include "pretend/cudart/last_error.h"
 
@@ -19,6 +21,10 @@ namespace {
 constexpr int kCudaMajor = TANDEM_PRETEND_CUDA;  // 12 or 13, by the build
 using Properties =
     std::conditional_t<kCudaMajor == 12, abi::DeviceProperties12, abi::DeviceProperties13>;
+
+// What the search for a function of the driver found, cudaDriverEntryPointQueryResult.
+constexpr int kEntryFound = 0;     // cudaDriverEntryPointSuccess
+constexpr int kEntryNotFound = 1;  // cudaDriverEntryPointSymbolNotFound
 
 abi::CudaError check_device(int device) {
   return with_last_error(device >= 0 && device < device_count() ? abi::kCudaSuccess
@@ -187,5 +193,27 @@ abi::CudaError cudaDeviceGetDefaultMemPool(void** pool, int device) {
   static char pools[1];
   *pool = pools;
   return check_device(device);
+}
+
+// The way to the driver's functions, which lie in the pretended libcuda.so.1.
+abi::CudaError cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                                uint64_t, int* result) {
+  static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  *function = driver == nullptr ? nullptr : dlsym(driver, name);
+  if (result != nullptr) {
+    *result = *function == nullptr ? kEntryNotFound : kEntryFound;
+  }
+  return *function == nullptr && result == nullptr ? with_last_error(abi::kCudaSymbolNotFound)
+                                                   : abi::kCudaSuccess;
+}
+
+abi::CudaError cudaGetDriverEntryPoint(const char* name, void** function, uint64_t flags,
+                                       int* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, 0, flags, result);
+}
+
+abi::CudaError cudaGetDriverEntryPoint_ptsz(const char* name, void** function, uint64_t flags,
+                                            int* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, 0, flags, result);
 }
 }

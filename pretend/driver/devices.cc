@@ -9,7 +9,6 @@
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
-#include "pretend/core/properties.h"
 #include "pretend/core/settings.h"
 
 using namespace tandem::pretend;

@@ -12,7 +12,6 @@
 #include "pretend/core/memory.h"
 #include "pretend/core/settings.h"
 #include "pretend/nccl/communicator.h"
-#include "pretend/nccl/group.h"
 #include "pretend/nccl/meeting_file.h"
 
 using namespace tandem::pretend;

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "pretend/core/device.h"
 #include "pretend/core/memory.h"
-#include "pretend/core/properties.h"
 #include "pretend/core/settings.h"
 
 using namespace tandem::pretend;

@@ -4,11 +4,8 @@
 // source for all libraries, since a function without an answer needs no more than its name. The
 // build says which library, which list, and what "not supported" is there.
 //
-// ANSWERED functions are in the library's sources. The others take arguments that nobody reads,
-// which the calling conventions of x86-64 and AArch64 allow.
-#include "pretend/core/answer.h"
-
-#define ANSWERED(name)
+// They take arguments that nobody reads, which the calling conventions of x86-64 and AArch64 allow.
+#include "pretend/core/log.h"
 
 #define ACCEPTED(name)                                      \
   extern "C" int name();                                    \
