@@ -53,7 +53,7 @@ with_torch() {
   mkdir -p wheel/lib
   cat >python <<SH
 #!/bin/sh
-[ "\$2" != -c ] || exec printf 'python yes\nfolder %s\nversion 9.9.9\ncuda %s\n' "$folder/wheel" "${2-13.0}"
+[ "\$2" != -c ] || exec printf '{"folder": "%s", "version": "9.9.9", "cuda": "%s"}\n' "$folder/wheel" "${2-13.0}"
 case \$3 in
   --name) echo torch-9.9.9; exit 0 ;;
   --dispatch-cost*) echo "\$3" >>"$folder/asked"; echo 'call: 7.25 us [7 .. 7.5]' >&2; echo $1; exit 0 ;;
@@ -64,8 +64,12 @@ SH
   chmod +x python
 }
 
+# What is measured on pretended GPUs is skipped where pretend/ is not built.
+needs_pretend() { [ -e "$(dirname "$tandem")/../lib/pretend/start" ] || { echo "skipped: pretend/ is not built"; exit 77; }; }
+
 # Two steps from torch's ddp to ours; the modelled interpreter takes torch's measured cost, once measured.
 case_torch() {
+  needs_pretend
   with_torch "call:7.25us,$kinds"
   expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
   grep -q '^From torch-9.9.9 to Tandem' out || die "no section"
@@ -100,7 +104,7 @@ with_module() {
   mkdir -p wheel/lib
   cat >python <<SH
 #!/bin/sh
-[ "\$2" != -c ] || exec printf 'python yes\nfolder %s\nversion 9.9.9\ncuda 13.0\n' "$folder/wheel"
+[ "\$2" != -c ] || exec printf '{"folder": "%s", "version": "9.9.9", "cuda": "13.0"}\n' "$folder/wheel"
 case \$3 in
   --name) echo torch-9.9.9; exit 0 ;;
   --dispatch-cost*) echo "\$3" >>"$folder/asked"; echo "call:7us,$kinds"; exit 0 ;;
@@ -202,6 +206,7 @@ case_module_interrupted() {
 
 # An optimizer that Tandem lacks leaves its rungs with the usual one, and is told.
 case_module_optimizer() {
+  needs_pretend
   with_module 0123456789abcdef "" RMSprop
   FAKE_COUNT=$folder/count expect 0 module --out result
   if grep -q -- --optimizer count; then die "an optimizer that Tandem lacks"; fi

@@ -68,16 +68,14 @@ std::string output_of_script(const PythonScript& script) {
   fail_by(script.file.string(), errors, status);
 }
 
-std::filesystem::path python_package() {
-  const std::filesystem::path above = program_folder().parent_path();
-  for (const std::filesystem::path& folder :
-       {above / "tools/python/tandem", above / "../..",
-        std::filesystem::path(TANDEM_TORCH_FOLDER) / "../python/tandem"}) {
-    if (std::filesystem::exists(folder / "kineto.py")) return folder;
+std::filesystem::path torch_script(const std::string& name) {
+  for (const std::filesystem::path& folder : torch_folders()) {
+    if (std::filesystem::exists(folder / name)) return folder / name;
   }
   fail(ErrorKind::kUsage,
-       "the package of Python is not beside this program, nor where it was built; keep "
-       "tools/python there");
+       "looking for {}: it is not beside this program, nor where it was built; keep tools/torch "
+       "there",
+       name);
 }
 
 }  // namespace tandem::cli

@@ -19,8 +19,8 @@ struct PythonScript {
 // last line on stderr, a usage error by exit status 2.
 [[nodiscard]] std::string output_of_script(const PythonScript& script);
 
-// The folder of the package of Python: beside this program in an archive, around it in a wheel, or
-// in the source tree that the program was built from. Throws a usage error where none is there.
-[[nodiscard]] std::filesystem::path python_package();
+// A script of PyTorch's side, tools/torch: beside this program, or in the source tree that the
+// program was built from. Throws a usage error where none is there.
+[[nodiscard]] std::filesystem::path torch_script(const std::string& name);
 
 }  // namespace tandem::cli

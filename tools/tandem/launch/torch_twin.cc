@@ -17,6 +17,7 @@
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/pretend_command.h"
+#include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
 #include "tools/tandem/process/interrupts.h"
@@ -33,15 +34,6 @@ constexpr const char* kUsualPython = "python3";
 constexpr const char* kCostsWhat = "--dispatch-cost=auto";
 constexpr std::chrono::seconds kCostsPatience{300};
 constexpr std::string_view kUnfit = "unfit: ";  // begins the answer of a torch that is not measured
-
-std::filesystem::path find_script() {
-  for (const std::filesystem::path& folder : torch_folders()) {
-    if (std::filesystem::exists(folder / "step_twin")) return folder / "step_twin";
-  }
-  fail(ErrorKind::kUsage,
-       "--with-torch: step_twin is not beside this program, nor where it was "
-       "built; keep tools/torch there");
-}
 
 // The one line that torch's script answers; "" where the script fails.
 std::string answer_of(const TorchTwin& twin, const std::string& question) {
@@ -113,7 +105,7 @@ void check_measured(const std::string& costs) {
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site,
                                          const std::string& backend) {
-  TorchTwin twin{.python = python, .script = find_script(), .name = {}};
+  TorchTwin twin{.python = python, .script = torch_script("step_twin"), .name = {}};
   const std::string why = why_without(twin, site, backend);
   if (why.empty()) return twin;
   fmt::print(stderr, "without torch: {}; the sweep goes on\n", why);
@@ -128,7 +120,7 @@ TorchTwin needed_torch_twin(const std::string& python, const LaunchSite& site,
         "--with-torch={}: a module needs torch; leave the option out, or name a python that has it",
         kNoTorch);
   }
-  TorchTwin twin{.python = python, .script = find_script(), .name = {}};
+  TorchTwin twin{.python = python, .script = torch_script("step_twin"), .name = {}};
   const std::string why = why_without(twin, site, backend);
   if (!why.empty()) fail(ErrorKind::kUsage, "a module needs torch: {}", why);
   return twin;

@@ -86,7 +86,7 @@ int print_trace_picture(const std::string& file, int step) {
 
 int export_trace(const TraceExportOptions& options) {
   static_cast<void>(read_trace(options.file));
-  fmt::print("{}", output_of_script({.file = python_package() / "kineto.py",
+  fmt::print("{}", output_of_script({.file = torch_script("kineto.py"),
                                      .words = {"export", options.file, options.out}}));
   return 0;
 }
@@ -94,7 +94,7 @@ int export_trace(const TraceExportOptions& options) {
 int import_trace(const TraceImportOptions& options) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "trace.json";
-  PythonScript script{.file = python_package() / "kineto.py", .words = {"import"}};
+  PythonScript script{.file = torch_script("kineto.py"), .words = {"import"}};
   for (const std::string& source : options.files) {
     check_input(trace_file(source));
     script.words.push_back(source);
