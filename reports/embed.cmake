@@ -4,7 +4,7 @@ file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 file(WRITE ${OUTPUT} "// Made from ${INPUT}.
-#include \"reports/render/html.h\"
+#include \"reports/render/formats.h\"
 namespace tandem::reports {
 std::string_view ${NAME}() {
   static constexpr unsigned char kBytes[] = {

@@ -253,14 +253,4 @@ std::string headline(const VerdictText& verdict) {
   return verdict.slower.empty() ? verdict.overall : verdict.slower + " " + verdict.overall;
 }
 
-std::string to_text(const VerdictText& verdict) {
-  std::string text = verdict.subject + ".\n" + headline(verdict) + "\n";
-  if (!verdict.choices.rows.empty()) text += "\n" + reports::to_text(verdict.choices) + "\n";
-  if (!verdict.tested.empty()) text += verdict.tested + "\n";
-  for (const std::string& line : verdict.breaks) text += "  - " + line + "\n";
-  for (const std::string& line : first_sentences(verdict.workloads)) text += "  - " + line + "\n";
-  for (const std::string& line : verdict.notes) text += "  ! " + line + "\n";
-  return text;
-}
-
 }  // namespace tandem::reports

@@ -45,7 +45,4 @@ struct VerdictText {
 // The two sentences that come first, `slower` and `overall`.
 [[nodiscard]] std::string headline(const VerdictText& verdict);
 
-// The verdict as lines of plain text.
-[[nodiscard]] std::string to_text(const VerdictText& verdict);
-
 }  // namespace tandem::reports

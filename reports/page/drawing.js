@@ -5,16 +5,22 @@
 
 const tandem = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  function figuresOf(cell) {
-    const source = cell.q === undefined ? "" : data.texts[cell.q];
-    const plain = data.texts[cell.l];
-    return { panel: cell.r ?? 0, bare: cell.a === undefined ? plain : data.texts[cell.a], source: source, plain: plain, model: data.texts[cell.m], parameters: cell.p, batch: cell.b, devices: cell.d, strategy: data.texts[cell.s],
-             label: source ? source + ": " + plain : plain, conditions: data.texts[cell.c], modelled: cell.o === 1, launches: cell.n,
-             samples: cell.k, throughput: cell.t, speedup: cell.u, efficiency: cell.e, weakEfficiency: cell.w,
-             weakSpeedup: cell.x, ideal: cell.i, weakIdeal: cell.j, phases: cell.f, mean: cell.z, memory: cell.y, steps: cell.v, flag: cell.g };
+  const texts = ["document", "model", "strategy", "label", "bare", "conditions"];
+  // The cells of a table of columns; a column has null where a cell has nothing.
+  function cellsOf(columns) {
+    const names = Object.keys(columns);
+    return (columns.label || []).map(function (_, at) {
+      const cell = { panel: 0 };
+      for (const name of names) {
+        const value = columns[name][at];
+        if (value !== null) cell[name] = texts.includes(name) ? data.texts[value] : value;
+      }
+      const source = cell.document || "";
+      return Object.assign(cell, { source: source, plain: cell.label, bare: cell.bare ?? cell.label, label: (source && source + ": ") + cell.label });
+    });
   }
-  const cells = data.cells.map(figuresOf);
-  const projected = (data.projected || []).map(figuresOf);  // in panels of the scaling curves alone
+  const cells = cellsOf(data.cells);
+  const projected = cellsOf(data.projected || {});  // in panels of the scaling curves alone
   const panels = data.panels || [{ title: "", note: "" }];  // a source each; one without a title where there is one
   const sources = distinct(cells.map((cell) => cell.source));  // letters of documents; one, empty, where there is one
   const charts = {};    // by canvas

@@ -7,7 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <string_view>
 
 #include "common/options/strategies.h"
@@ -17,7 +19,6 @@
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/tables/cell_table.h"
-#include "reports/tables/dropped.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -216,6 +217,48 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
   fields.push_back(summary.speedup ? csv_figure(summary.efficiency()->center) : "");
   fields.push_back(summary.phases.empty() ? "" : csv_figure(summary.remainder_share()));
   return fields;
+}
+
+// Reads "/name:value" parts; a value may hold slashes, in a file, and colons, in a link.
+std::map<std::string, std::string> options_in(const std::string& text) {
+  std::map<std::string, std::string> options;
+  std::string last;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('/', at + 1), text.size());
+    const std::string part = text.substr(at + 1, end - at - 1);
+    const std::size_t colon = part.find(':');
+    if (colon == std::string::npos && !last.empty()) {
+      options[last] += "/" + part;
+    } else {
+      last = part.substr(0, colon);
+      options[last] = colon == std::string::npos ? "" : part.substr(colon + 1);
+    }
+    at = end;
+  }
+  return options;
+}
+
+// The cell of a name by results::Cell::name(), without a back end, which no name tells. A text of
+// another form becomes a cell whose model is the whole text.
+results::Cell cell_named(const std::string& name) {
+  results::Cell cell;
+  const std::size_t launch = name.find('/');
+  const std::size_t model = launch == std::string::npos ? launch : name.find('/', launch + 1);
+  const std::size_t devices =
+      model == std::string::npos ? model : name.find("/devices:", model + 1);
+  const std::size_t batch = devices == std::string::npos ? devices : name.find("/batch:", devices);
+  if (batch == std::string::npos) {
+    cell.model = name;
+    return cell;
+  }
+  cell.strategy = name.substr(0, launch);
+  cell.launch = name.substr(launch + 1, model - launch - 1);
+  cell.model = name.substr(model + 1, devices - model - 1);
+  cell.devices = std::atoi(name.c_str() + devices + 9);
+  cell.global_batch = std::strtoll(name.c_str() + batch + 7, nullptr, 10);
+  const std::size_t options = name.find('/', batch + 1);
+  if (options != std::string::npos) cell.options = options_in(name.substr(options));
+  return cell;
 }
 
 // A row with as many fields as the others, since a dropped cell has no figures.

@@ -1,247 +1,256 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/html.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
 
-#include "reports/answer/advice.h"
-#include "reports/answer/panels.h"
-#include "reports/render/explanation_sections.h"
-#include "reports/render/html_parts.h"
-#include "reports/render/page_data.h"
-#include "reports/tables/break_even.h"
-#include "reports/tables/bucket_curve.h"
-#include "reports/tables/cell_table.h"
-#include "reports/tables/collective_table.h"
-#include "reports/tables/ddp_cost_table.h"
-#include "reports/tables/dropped.h"
-#include "reports/tables/host_work_table.h"
-#include "reports/tables/other_figures.h"
-#include "reports/tables/published.h"
-#include "reports/tables/trust.h"
-#include "reports/tables/twin_table.h"
-#include "reports/tables/two_by_two.h"
+#include "common/base/text.h"
+#include "reports/render/formats.h"
+#include "reports/text/definitions.h"
 #include "reports/text/format.h"
-#include "reports/text/section_words.h"
-#include "reports/text/table.h"
 
 namespace tandem::reports {
-
 namespace {
 
-std::string paragraph(const std::string& text) {
-  return text.empty() ? "" : "<p class=\"hint\">" + escape_html(text) + "</p>\n";
+constexpr std::size_t kLongestText = 4000;
+
+std::string link_html(const FigureDefinition& definition) {
+  return fmt::format("<a href=\"#definition-{}\">{}</a>", definition.key, definition.name);
 }
 
-bool has_phases(const Summary& summary) {
-  return std::ranges::any_of(summary.cells,
-                             [](const CellSummary& cell) { return !cell.phases.empty(); });
+// The hint of a section, and the way to what its figures mean.
+std::string hint_of(const Section& section) {
+  std::vector<std::string> links;
+  for (const FigureDefinition* one : definitions_of(section.id)) links.push_back(link_html(*one));
+  std::vector<std::string> parts{escape_html(section.hint)};
+  if (!links.empty()) parts.push_back("Definitions: " + join(links, ", ") + ".");
+  std::erase(parts, "");
+  return parts.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", join(parts, " "));
 }
 
-bool any_cell(const Summary& summary) {
-  return std::ranges::any_of(summary.cells,
-                             [](const CellSummary& cell) { return cell.launches > 0; });
-}
-
-// The section on algorithm against launch: the two choices at one point, and the ratios of either.
-std::string corners(const Summary& summary) {
-  const std::string table = table_html(two_by_two_table(summary), kCorners.title);
-  if (table.empty()) return "";
-  return block_html(kCorners, table + paragraph(two_by_two_note(summary)));
-}
-
-std::string explained(const Report& report) {
+// The meanings that the markup links to.
+std::string definitions_html(const std::string& markup) {
   std::string html;
-  for (const Explanation& explanation : report.explanations) {
-    std::string body;
-    for (const Section& section : sections_of(explanation)) {
-      if (section.table.rows.empty() && section.lines.empty()) continue;
-      body += "<h4>" + escape_html(section.title) + "</h4>\n";
-      for (const std::string& line : section.lines) body += paragraph(line);
-      body += table_html(section.table, "From dp to ddp");
-    }
-    html += fmt::format("<details open><summary>{}, batch {}, {} devices</summary>\n{}</details>\n",
-                        escape_html(explanation.question.model), explanation.question.batch,
-                        explanation.question.devices, body);
+  for (const FigureDefinition& one : kDefinitions) {
+    if (markup.find(link_html(one)) == std::string::npos) continue;
+    html += fmt::format("<dt id=\"definition-{}\">{}</dt><dd>{} <code>{}</code></dd>\n", one.key,
+                        one.name, escape_html(std::string(one.meaning)), one.document);
   }
-  return block_html(kLadderOfCauses, html);
+  return html.empty() ? "" : "<div class=\"panel\"><dl>\n" + html + "</dl></div>\n";
 }
 
-// The chart with its figures as a table; empty where the table has no rows.
-std::string with_table(std::string (*chart)(const std::string& below), const TextTable& table,
-                       std::string_view caption) {
-  return table.rows.empty() ? "" : chart(folded_html("As a table", table_html(table, caption)));
+std::string folded_html(const std::string& summary, const std::string& body) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escape_html(summary), body);
 }
 
-std::string costs_block(const Summary& summary) {
-  return block_html(kCosts, table_html(ddp_cost_table(summary), "What ddp costs"));
-}
-
-std::string host_work_block(const Summary& summary) {
-  return block_html(kHostWork, table_html(host_work_table(summary), kHostWork.title));
-}
-
-std::string twin_block(const Summary& summary) {
-  const Heading& heading = twin_heading(summary);
-  return block_html({heading.id, heading.title}, table_html(twin_table(summary), heading.title),
-                    twin_note(summary));
-}
-
-// A model may have a hundred buckets, so the table of buckets is folded away.
-std::string collectives_block(const Summary& summary) {
-  const std::string table = table_html(collective_table(summary), kCollectives.title);
-  if (table.empty()) return "";
-  return wire_chart(table +
-                    folded_html("Each bucket", table_html(bucket_table(summary), "Each bucket")));
-}
-
-std::string without_baseline(const Summary& summary) {
-  const bool any_speedup = std::ranges::any_of(
-      summary.cells, [](const CellSummary& cell) { return cell.speedup.has_value(); });
-  if (any_speedup) return "";
-  return paragraph("No baseline: single was not measured here, so that there is no speed-up.");
-}
-
-std::string machine_html(const Report& report) {
-  std::string html = "<div class=\"panel\"><dl>\n";
-  for (const auto& [name, value] : machine_lines(report)) {
-    html += "<dt>" + escape_html(name) + "</dt><dd>" + escape_html(value) + "</dd>\n";
+// A cell whose figure is shaded has its interval in small letters.
+std::string cell_html(const TextTable& table, std::size_t row, std::size_t column) {
+  const std::string& text = table.rows[row][column];
+  const std::string_view side = table.columns[column].is_right ? " class=\"right\"" : "";
+  if (table.shades.empty()) return fmt::format("<td{}>{}</td>", side, escape_html(text));
+  if (column == 0) return fmt::format("<th scope=\"row\">{}</th>", escape_html(text));
+  const std::size_t bracket = text.find(" [");
+  std::string interval;
+  if (bracket != std::string::npos) {
+    interval = fmt::format("<small>{}</small>",
+                           escape_html(text.substr(bracket + 2, text.size() - bracket - 3)));
   }
-  return html + "</dl></div>\n";
+  return fmt::format("<td class=\"{}\">{}{}</td>", table.shades[row][column],
+                     escape_html(text.substr(0, bracket)), interval);
 }
 
-// The commands of the measurement, so that a reader can repeat the measurement.
-std::string reproduce_html(const results::SweepInfo& sweep) {
-  std::string html = "<pre>" + escape_html(join(reproduce_commands(sweep), "\n")) + "</pre>\n";
-  if (sweep.definition.empty()) return html;
-  return html +
-         "<details><summary>All that decides what was measured (a sweep file is made from "
-         "it)</summary>\n<pre>" +
-         escape_html(sweep.definition) + "</pre></details>\n";
+// A rule separates workloads, which differ in one of the first two columns.
+bool begins_group(const TextTable& table, std::size_t row) {
+  if (row == 0 || !table.shades.empty()) return false;
+  const auto differs = [&](std::size_t column) {
+    return column < table.columns.size() && table.rows[row][column] != table.rows[row - 1][column];
+  };
+  return differs(0) || differs(1);
 }
 
-std::string links_html(const results::SweepInfo& sweep) {
-  if (!sweep.links) return "";
-  return block_html(kLinks, table_html(link_table(*sweep.links), kLinks.title) +
-                                paragraph(link_note(*sweep.links)));
-}
-
-std::string advice_section(const Report& report) {
-  std::string items;
-  for (const Advice& item : report.advice) {
-    items += fmt::format("<li>{} <a href=\"#{}\">evidence</a></li>\n", escape_html(item.text),
-                         item.evidence.id);
-  }
-  return section_html(kAdvice, items.empty() ? "" : "<ul class=\"advice\">\n" + items + "</ul>\n");
-}
-
-// The figures of the panels, a table each.
-std::string sources_html(const std::vector<Panel>& panels) {
-  std::string html;
-  const std::vector<TextTable> tables = panel_tables(panels);
-  for (std::size_t at = 0; at < panels.size(); ++at) {
-    const std::string title = escape_html(panels[at].title);
-    const std::string table = table_html(tables[at], title);
-    if (!table.empty()) html += "<h4>" + title + "</h4>\n" + table;
-  }
-  return folded_html("The panels as tables", html);
-}
-
-std::string scaling_section(const Report& report) {
-  if (!any_cell(report.summary)) return "";
-  const std::vector<Panel> panels = panels_of(report);
-  return scaling_chart(
-      panels, without_baseline(report.summary),
-      sources_html(panels) +
-          folded_html(kWeak.title, table_html(weak_table(report.summary), kWeak.title)));
-}
-
-std::string gap_section(const Report& report) {
-  const Summary& summary = report.summary;
-  return section_html(
-      kGap, explained(report) +
-                block_html(kPhaseTimes, table_html(phase_table(summary), "Mean time per phase")) +
-                costs_block(summary) + corners(summary) + host_work_block(summary) +
-                twin_block(summary));
-}
-
-std::string map_section(const Report& report, const PageData& data) {
-  std::string maps;
-  for (const WinMap& map : win_maps(report.summary)) maps += map_html(map);
-  if (maps.empty()) {
-    return section_html({kMap.id, kMap.title}, fmt::format("<p>{}</p>\n", kNoMap));
-  }
-  return section_html(
-      kMap, maps + forest_chart(data) +
-                folded_html("The comparisons as a table",
-                            table_html(comparison_table(report.summary), kComparisons.title)));
-}
-
-std::string detail_section(const Report& report, const PageData& data) {
-  const Summary& summary = report.summary;
-  return section_html(
-      kDetails, with_table(memory_chart, memory_table(summary), "Peak memory per device") +
-                    block_html(kEnergy, table_html(energy_table(summary), kEnergy.title)) +
-                    with_table(bucket_chart, bucket_curve_table(summary), kBucketSizes.title) +
-                    collectives_block(summary) + sample_chart(data) +
-                    block_html(kModes, table_html(mode_table(summary), kModes.title)));
-}
-
-std::string published_section(const Report& report) {
-  return section_html(kNormal, table_html(published_table(report.summary), "Published figures"));
-}
-
-// The first screen: the sentence with its reason, the picture of it, and what to use.
-std::string verdict_section(const Report& report) {
-  const VerdictText& verdict = report.verdict;
-  const results::SweepInfo& sweep = report.document.sweep;
+std::string table_html(const Table& block) {
+  const TextTable& table = block.table;
+  const bool is_map = !table.shades.empty();
   std::string html = fmt::format(
-      "<header>\n<p class=\"eyebrow\">Tandem &middot; sweep {} &middot; {}</p>\n<h1>{}</h1>\n"
-      "{}<p class=\"overall\">{}</p>\n",
-      escape_html(sweep.name), escape_html(sweep.context.date), escape_html(verdict.subject),
-      verdict.slower.empty() ? ""
-                             : "<p class=\"overall\">" + escape_html(verdict.slower) + "</p>\n",
-      escape_html(verdict.overall));
-  if (has_phases(report.summary)) html += phase_picture();
-  const std::string choices =
-      table_html(verdict.choices, kChoices.title) + paragraph(std::string(kChoices.hint)) +
-      folded_html(kInWords, list_html("verdict", first_sentences(verdict.workloads)));
-  html += verdict.choices.rows.empty()
-              ? list_html("verdict", first_sentences(verdict.workloads))
-              : fmt::format("<h2 id=\"{}\">{}</h2>\n{}", kChoices.id, kChoices.title, choices);
-  if (!verdict.tested.empty()) {
-    html += "<p class=\"range\">" + escape_html(verdict.tested) + "</p>\n";
+      "<div class=\"panel scroll{3}\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{0}\"><table{1}>\n"
+      "<caption{2}>{0}</caption>\n<thead><tr>",
+      escape_html(block.caption), is_map ? " class=\"map\"" : "", is_map ? "" : " class=\"unseen\"",
+      block.is_modelled ? " modelled" : "");
+  for (const TextTable::Column& column : table.columns) {
+    html += fmt::format("<th{} scope=\"col\">{}</th>", column.is_right ? " class=\"right\"" : "",
+                        escape_html(column.title));
   }
-  return html + list_html("breaks", verdict.breaks) + "</header>\n";
+  html += "</tr></thead>\n<tbody>\n";
+  for (std::size_t row = 0; row < std::min(table.rows.size(), kMostPageRows); ++row) {
+    html += begins_group(table, row) ? "<tr class=\"group\">" : "<tr>";
+    for (std::size_t i = 0; i < table.rows[row].size(); ++i) html += cell_html(table, row, i);
+    html += "</tr>\n";
+  }
+  html += "</tbody></table></div>\n";
+  if (table.rows.size() <= kMostPageRows) return html;
+  return html + fmt::format(
+                    "<p class=\"hint cut\">The first {} of {} rows; the Markdown beside "
+                    "this page has all.</p>\n",
+                    kMostPageRows, table.rows.size());
 }
 
-std::string trust_section(const Report& report) {
-  const Summary& summary = report.summary;
-  return section_html(
-      kTrust,
-      panel_html(trust_lines(report.document, report.summary)) +
-          block_html(kWithout, table_html(failures_table(summary), kWithout.title)) +
-          block_html(kCells, table_html(cell_table(summary), kCells.title)) +
-          block_html(kDropped, table_html(dropped_table(report.document.sweep), kDropped.title)) +
-          block_html(kOthers,
-                     table_html(other_figures_table(report.document), "Other programs' figures")) +
-          block_html(kMachine, machine_html(report)) + links_html(report.document.sweep) +
-          block_html(kReproduce,
-                     "<div class=\"panel\">" + reproduce_html(report.document.sweep) + "</div>\n") +
-          block_html(kMethod, panel_html(method_lines(report))));
+std::string canvas_html(const std::string& id, const std::string& words) {
+  return fmt::format(
+      "<div class=\"chart\"><canvas id=\"{}\" role=\"img\" aria-label=\"{}\"></canvas></div>", id,
+      escape_html(words));
+}
+
+// The canvas of each source; the script writes the question that they share above them.
+std::string sources_html(const Chart& chart) {
+  std::string html = fmt::format(
+      "<h3 id=\"scaling-question\">{}</h3>\n<p class=\"hint\">{}</p>\n<div class=\"sources\">\n",
+      kSources.title, kSources.hint);
+  for (std::size_t at = 0; at < chart.sources.size(); ++at) {
+    const Chart::Source& source = chart.sources[at];
+    const std::string id = at == 0 ? chart.id : fmt::format("{}-{}", chart.id, at + 1);
+    html += fmt::format("<div class=\"source\">{}<p class=\"hint\">{}</p></div>\n",
+                        canvas_html(id, source.title), escape_html(source.note));
+  }
+  return html + "</div>\n";
+}
+
+struct HtmlBlocks {
+  int level = 1;  // of the headings above
+  std::string text{};
+
+  void operator()(const Sentence& sentence) {
+    text += fmt::format("<p class=\"{}\">{}</p>\n", sentence.kind, escape_html(sentence.text));
+  }
+
+  void operator()(const List& list) {
+    std::string html = fmt::format("<ul class=\"{}\">\n", list.kind);
+    for (std::size_t i = 0; i < list.lines.size(); ++i) {
+      html += "<li>" + escape_html(list.lines[i]);
+      if (!list.evidence.empty()) {
+        html += fmt::format(" <a href=\"#{}\">evidence</a>", list.evidence[i].id);
+      }
+      html += "</li>\n";
+    }
+    html += "</ul>\n";
+    text += list.kind == "method" ? "<div class=\"panel\">" + html + "</div>\n" : html;
+  }
+
+  void operator()(const Code& code) {
+    text += fmt::format("<div class=\"panel\"><pre>{}</pre></div>\n",
+                        escape_html(join(code.lines, "\n")));
+  }
+
+  void operator()(const Table& table) {
+    text += table.is_folded ? folded_html("As a table", table_html(table)) : table_html(table);
+  }
+
+  void operator()(const Chart& chart) {
+    text += fmt::format(
+        "<div class=\"panel\"><div class=\"controls\" id=\"{0}-controls\"></div>{1}"
+        "<p class=\"hint\" id=\"{0}-note\" aria-live=\"polite\"></p></div>\n",
+        chart.id, chart.sources.empty() ? canvas_html(chart.id, chart.words) : sources_html(chart));
+  }
+
+  void operator()(const Section& section) {
+    HtmlBlocks inside{.level = section.is_folded ? level : level + 1};
+    for (const Block& block : section.blocks) inside.draw(block);
+    if (inside.text.empty()) return;
+    const std::string title = escape_html(section.title);
+    const std::string content = hint_of(section) + inside.text;
+    if (section.is_folded) {
+      text += folded_html(section.title, content);
+    } else if (level == 1) {
+      text += fmt::format(
+          "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}"
+          "</section>\n",
+          section.id, title, content);
+    } else {
+      const std::string id = section.id.empty() ? "" : fmt::format(" id=\"{}\"", section.id);
+      text += fmt::format("<div{0} class=\"block\">\n<h{1}>{2}</h{1}>\n{3}</div>\n", id, level + 1,
+                          title, content);
+    }
+  }
+
+  void draw(const Block& block) {
+    if ((block.formats & kPage) != 0) std::visit(*this, block.content);
+  }
+};
+
+// Links to the sections of the page that are drawn.
+std::string contents_html(const Section& root, const std::string& sections) {
+  std::string links;
+  for (const Block& block : root.blocks) {
+    const auto* const section = std::get_if<Section>(&block.content);
+    if (section == nullptr ||
+        sections.find(fmt::format("<section id=\"{}\"", section->id)) == std::string::npos) {
+      continue;
+    }
+    links += fmt::format("<a href=\"#{}\">{}</a>\n", section->id, escape_html(section->title));
+  }
+  return "<nav aria-label=\"Sections\">\n" + links + "</nav>\n";
+}
+
+// The policy keeps a page from fetching anything, should any text slip through the escaping.
+constexpr std::string_view kHead =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
+
+std::string scripts(const PageData& data) {
+  std::string html =
+      fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data.json);
+  for (const std::string_view script :
+       {chart_js(), drawing_js(), saving_js(), scaling_js(), page_js(), tables_js()}) {
+    html += fmt::format("<script>\n{}</script>\n", script);
+  }
+  return html;
 }
 
 }  // namespace
 
-std::string to_html(const Report& report) {
-  const PageData data = page_data(report);
-  const std::string sections =
-      section_html(kWarnings, list_html("notes", report.verdict.notes)) + advice_section(report) +
-      scaling_section(report) + gap_section(report) + map_section(report, data) +
-      detail_section(report, data) + published_section(report) + trust_section(report);
-  return page_html("dp against ddp: " + report.verdict.subject, verdict_section(report), sections,
-                   data);
+std::string escape_html(const std::string& text) {
+  std::string escaped = markup_escaped(std::string_view(text).substr(0, kLongestText));
+  if (text.size() > kLongestText) escaped += fmt::format(" ... ({} bytes)", text.size());
+  return escaped;
+}
+
+std::string to_html(const Section& root, const PageData& data) {
+  HtmlBlocks header;
+  HtmlBlocks sections;
+  header.text = fmt::format("<h1>{}</h1>\n", escape_html(root.title));
+  for (const Block& block : root.blocks) {
+    // The first screen has what stands before the first section, and what to use.
+    const auto* const section = std::get_if<Section>(&block.content);
+    const bool is_first = section == nullptr ? sections.text.empty() : section->id == kChoices.id;
+    (is_first ? header : sections).draw(block);
+  }
+  if (const std::string meanings = definitions_html(sections.text); !meanings.empty()) {
+    sections.text += fmt::format(
+        "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n"
+        "<p class=\"hint\">{2}</p>\n{3}</section>\n",
+        kFigures.id, kFigures.title, kFigures.hint, meanings);
+  }
+  return fmt::format(
+      "{}<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<header>\n{}</header>\n"
+      "{}<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
+      "tables.</p></noscript>\n{}<footer>Charts by Chart.js (MIT licence), inlined. This page "
+      "loads nothing.</footer>\n</main>\n{}</body>\n</html>\n",
+      kHead, escape_html(root.title), page_css(), header.text, contents_html(root, sections.text),
+      sections.text, scripts(data));
+}
+
+std::string to_html(const Report& report) { return to_html(tree_of(report), page_data(report)); }
+
+std::string to_html(const SideBySide& side) {
+  std::vector<PageSource> sources;
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    sources.push_back({.report = &side.reports[i], .letter = letter(i)});
+  }
+  return to_html(tree_of(side), page_data(sources));
 }
 
 }  // namespace tandem::reports

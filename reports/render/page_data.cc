@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page's data, kept short since there may be ten thousand cells:
+// The page's data, by columns:
 //   texts: [string]; a number that stands for a text is its place here
-//   cells: [{q: letter of its document, where there are several, m: model, p: parameters, b: batch,
-//   d: devices, s: strategy, l: label, c: conditions,
-//            o: modelled, g: flag, n: launches, k: samples,
-//            t, u, e, w, x, z: [centre, low, high, "unbounded"?], i, j: samples per second,
-//            f: [milliseconds by phase], y: [peak MiB by device], v: [[milliseconds] by launch]}]
-//     t throughput, z mean step of a cell with phases, milliseconds, u speed-up, e efficiency, w
-//     and x efficiency and speed-up of weak scaling; i and j throughput of an ideal device count,
-//     of single's on the same batch and on one device's share of it; what is absent is left out; an
-//     interval that does not exist is null, null
-//   panels, where several sources measured or projected: [{title, note, projected: true}]; each
-//     cell then has r, its panel's place, and a: its strategy and options without the panel's
-//     source
-//   projected: cells as above of projections, whose conditions are those of the measured question
+//   cells: a list per name, with an entry per cell, null where the cell has none. document, model,
+//     strategy, label, bare (the label without its panel's source) and conditions are texts; a
+//     figure is [centre, low, high, "unbounded"?], without an interval [centre, null, null].
+//     throughput, speedup, efficiency, weakSpeedup and weakEfficiency are figures; ideal and
+//     weakIdeal samples per second of so many devices, each as fast as single on the same batch,
+//     and on one device's share of it; mean of a cell with phases and phases in milliseconds,
+//     memory MiB by device, steps milliseconds by launch, panel the place of its panel
+//   projected: the same of projections, whose conditions are those of the measured question
+//   panels, where several sources measured or projected: [{title, note, projected: true}]
 //   lead: {model, batch} of the largest lead beyond doubt, where there is one
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
@@ -243,38 +239,38 @@ void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64
 
 void add_weak(Json& json, const CellSummary& cell) {
   if (!cell.weak_efficiency) return;
-  json["w"] = triple(*cell.weak_efficiency);
-  json["x"] = triple(*cell.weak_efficiency, cell.cell.devices);
+  json["weakEfficiency"] = triple(*cell.weak_efficiency);
+  json["weakSpeedup"] = triple(*cell.weak_efficiency, cell.cell.devices);
 }
 
 void add_scaling(Json& json, const CellSummary& cell, const Summary& summary) {
   add_weak(json, cell);
-  add_ideal(json, "i", cell, cell.cell.global_batch, summary);
+  add_ideal(json, "ideal", cell, cell.cell.global_batch, summary);
   if (cell.cell.global_batch % cell.cell.devices == 0) {
-    add_ideal(json, "j", cell, cell.cell.global_batch / cell.cell.devices, summary);
+    add_ideal(json, "weakIdeal", cell, cell.cell.global_batch / cell.cell.devices, summary);
   }
 }
 
 Json scaling_figures_of(const CellSummary& cell) {
-  Json json{{"n", cell.launches}, {"k", cell.samples}};
-  if (!cell.cell.is_pretended()) json["t"] = triple(cell.throughput);
-  if (cell.speedup) json["u"] = triple(*cell.speedup);
-  if (cell.efficiency_above_one()) json["g"] = "efficiency above 100 %";
-  if (const auto efficiency = cell.efficiency()) json["e"] = triple(*efficiency);
+  Json json{{"launches", cell.launches}, {"samples", cell.samples}};
+  if (!cell.cell.is_pretended()) json["throughput"] = triple(cell.throughput);
+  if (cell.speedup) json["speedup"] = triple(*cell.speedup);
+  if (cell.efficiency_above_one()) json["flag"] = "efficiency above 100 %";
+  if (const auto efficiency = cell.efficiency()) json["efficiency"] = triple(*efficiency);
   return json;
 }
 
 Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases) {
   Json json = scaling_figures_of(cell);
   if (!cell.phases.empty()) {
-    json["f"] = phases_of(cell, phases);
-    json["z"] = triple(cell.mean_step, 1e3);
+    json["phases"] = phases_of(cell, phases);
+    json["mean"] = triple(cell.mean_step, 1e3);
   }
   Json peaks = Json::array();
   for (const std::int64_t bytes : peak_memory(cell)) {
     peaks.push_back(brief(static_cast<double>(bytes) / (1 << 20)));
   }
-  if (!peaks.empty()) json["y"] = std::move(peaks);
+  if (!peaks.empty()) json["memory"] = std::move(peaks);
   return json;
 }
 
@@ -282,15 +278,15 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
 Json place_of(const CellSummary& cell, const std::string& conditions, const std::string& letter,
               Texts& texts) {
   Json json = Json::object();
-  if (!letter.empty()) json["q"] = texts.place(letter);
-  json.update(Json{{"m", texts.place(cell.cell.model)},
-                   {"p", cell.measured.front()->model.parameters},
-                   {"b", cell.cell.global_batch},
-                   {"d", cell.cell.devices},
-                   {"s", texts.place(strategy_of(cell.cell))},
-                   {"l", texts.place(strategy_label(cell.cell))},
-                   {"c", texts.place(conditions)},
-                   {"o", cell.modelled.empty() ? 0 : 1}});
+  if (!letter.empty()) json["document"] = texts.place(letter);
+  json.update(Json{{"model", texts.place(cell.cell.model)},
+                   {"parameters", cell.measured.front()->model.parameters},
+                   {"batch", cell.cell.global_batch},
+                   {"devices", cell.cell.devices},
+                   {"strategy", texts.place(strategy_of(cell.cell))},
+                   {"label", texts.place(strategy_label(cell.cell))},
+                   {"conditions", texts.place(conditions)},
+                   {"modelled", !cell.modelled.empty()}});
   return json;
 }
 
@@ -317,7 +313,7 @@ Json projected_json(const std::vector<Panel>& panels, Texts& texts) {
     if (panels[at].projected == nullptr) continue;
     for (const PanelCell& one : panels[at].cells) {
       Json json = place_of(*one.cell, conditions_of(*one.question), "", texts);
-      json.update(Json{{"r", at}, {"a", texts.place(one.label)}});
+      json.update(Json{{"panel", at}, {"bare", texts.place(one.label)}});
       json.update(scaling_figures_of(*one.cell));
       add_scaling(json, *one.cell, *panels[at].projected);
       list.push_back(std::move(json));
@@ -344,7 +340,8 @@ void add_cells(Json& list, const PageSource& source, const std::vector<std::stri
     if (cell.launches == 0) continue;
     Json json = place_of(cell, conditions_of(cell), source.letter, texts);
     if (const auto place = places.find(&cell); place != places.end()) {
-      json.update(Json{{"r", place->second.panel}, {"a", texts.place(place->second.cell->label)}});
+      json.update(
+          Json{{"panel", place->second.panel}, {"bare", texts.place(place->second.cell->label)}});
     }
     json.update(figures_of(cell, phases));
     add_scaling(json, cell, summary);
@@ -354,10 +351,24 @@ void add_cells(Json& list, const PageSource& source, const std::vector<std::stri
     if (told.shown_samples + count <= limits.samples) {
       told.shown_samples += count;
       ++told.cells_with_samples;
-      json["v"] = std::move(samples);
+      json["steps"] = std::move(samples);
     }
     list.push_back(std::move(json));
   }
+}
+
+// The objects as an object of columns.
+Json columns_of(const Json& objects) {
+  Json columns = Json::object();
+  for (const Json& one : objects) {
+    for (const auto& [name, value] : one.items()) columns[name] = Json::array();
+  }
+  for (auto& [name, column] : columns.items()) {
+    for (const Json& one : objects) {
+      column.push_back(one.contains(name) ? one[name] : Json(nullptr));
+    }
+  }
+  return columns;
 }
 
 // Appends the entries of one document, with the document's letter in front of each label.
@@ -407,14 +418,14 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   phases.emplace_back("remainder");
   Json projected = projected_json(panels, texts);
   Json json{{"texts", texts.list()},         {"phases", phases},
-            {"cells", std::move(cells)},     {"pairs", std::move(pairs)},
+            {"cells", columns_of(cells)},    {"pairs", std::move(pairs)},
             {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
   if (!panels.empty()) json["panels"] = panels_json(panels);
   const VerdictText& verdict = sources.front().report->verdict;
   if (!verdict.lead_model.empty()) {
     json["lead"] = Json{{"model", verdict.lead_model}, {"batch", verdict.lead_batch}};
   }
-  if (!projected.empty()) json["projected"] = std::move(projected);
+  if (!projected.empty()) json["projected"] = columns_of(projected);
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     data.json += c == '<' ? "\\u003c" : std::string_view(&c, 1);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -142,6 +143,15 @@ bool are_all_equal(const Summary& summary) {
                              [](const StrategyPair* pair) { return is_shown_equal(*pair); });
 }
 
+// The name of a colour by who is faster, in three steps of how much.
+std::string shade(const StrategyPair* pair) {
+  if (pair == nullptr) return "none";
+  if (pair->ddp_verdict == Verdict::kNotResolved) return "open";
+  const double factor = std::exp(std::abs(std::log(pair->ddp_speed.center)));
+  const int step = factor < 1.1 ? 1 : factor < 1.5 ? 2 : 3;
+  return fmt::format("{}-{}", winner(pair->ddp_verdict), step);
+}
+
 std::string range_text(const std::set<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(*values.begin());
   return fmt::format("{} to {}", *values.begin(), *values.rbegin());
@@ -179,11 +189,14 @@ TextTable map_table(const WinMap& map) {
   }
   for (std::size_t row = 0; row < map.models.size(); ++row) {
     std::vector<std::string> fields{map.models[row]};
+    std::vector<std::string> shades{""};
     for (const StrategyPair* pair : map.pairs[row]) {
       const std::string interval = pair == nullptr ? "" : speed_interval(*pair);
       fields.push_back(pair == nullptr ? "-" : winner_text(*pair));
       if (!interval.empty()) fields.back() += " [" + interval + "]";
+      shades.push_back(shade(pair));
     }
+    table.shades.push_back(std::move(shades));
     table.rows.push_back(std::move(fields));
   }
   return table;

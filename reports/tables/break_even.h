@@ -36,7 +36,7 @@ struct WinMap {
 [[nodiscard]] std::string speed_interval(const StrategyPair& pair);
 
 // A table with a row per model, a column per batch, and in each cell the winner, the factor and its
-// interval.
+// interval, with a shade by both.
 [[nodiscard]] TextTable map_table(const WinMap& map);
 
 // Sentences that say where the winner changes within the tested range, along the batch and along

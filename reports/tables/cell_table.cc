@@ -62,12 +62,6 @@ std::string rate_of(const CellSummary& summary) {
   return summary.cell.is_pretended() ? kNone : rate_text(summary.throughput);
 }
 
-std::string brief_rate_of(const CellSummary& summary) {
-  const stats::Estimate& rate = summary.throughput;
-  const bool is_whole = summary.cell.is_pretended() || is_unbounded(rate);
-  return is_whole ? rate_of(summary) : rate_text(rate.center);
-}
-
 void add_cell(TextTable& table, const CellSummary& summary) {
   const std::string label = strategy_label(summary.cell);
   if (summary.launches == 0) {
@@ -78,16 +72,6 @@ void add_cell(TextTable& table, const CellSummary& summary) {
             {label, std::to_string(summary.launches), duration_text(summary.median_step),
              rate_of(summary), speedup_text(summary), efficiency_text(summary), flops_text(summary),
              join(marks_of(summary), ", ")});
-}
-
-void add_brief_cell(TextTable& table, const CellSummary& summary) {
-  const std::string label = strategy_label(summary.cell);
-  if (summary.launches == 0) {
-    return add_point(table, summary.cell, {label, "0", kNone, kNone, kNone, status_text(summary)});
-  }
-  add_point(table, summary.cell,
-            {label, std::to_string(summary.launches), duration_text(summary.median_step),
-             brief_rate_of(summary), speedup_text(summary), join(marks_of(summary), ", ")});
 }
 
 // Devices that are not there make no strategy fast: one leaves the host less work, or more.
@@ -139,17 +123,9 @@ std::pair<std::string, std::string> place_of(const CellSummary& summary) {
 
 TextTable cell_table(const Summary& summary) {
   TextTable table = table_of_points(
-      {"strategy", ">launches", ">median step [95 %]", ">samples/s [95 %]", ">speed-up vs single",
-       ">efficiency vs single", ">GFLOP/s per device (of peak)", "remarks"});
+      {"strategy", ">launches", ">median step [95 %]", ">~samples/s [95 %]", ">speed-up vs single",
+       ">-efficiency vs single", ">-GFLOP/s per device (of peak)", "remarks"});
   for (const CellSummary& cell : summary.cells) add_cell(table, cell);
-  return table;
-}
-
-TextTable brief_cell_table(const Summary& summary) {
-  TextTable table = table_of_points(
-      {"strategy", ">n", ">median step [95 %]", ">samples/s", ">vs single [95 %]", "remarks"},
-      ">dev");
-  for (const CellSummary& cell : summary.cells) add_brief_cell(table, cell);
   return table;
 }
 
@@ -183,21 +159,6 @@ TextTable phase_table(const Summary& summary) {
     for (const std::string& name : names) fields.push_back(phase_cell(cell, name));
     fields.push_back(share_text(cell.remainder_seconds, cell));
     add_point(table, cell.cell, fields);
-  }
-  return table;
-}
-
-TextTable weak_table(const Summary& summary) {
-  TextTable table =
-      table_of_points({"strategy", ">batch per device", ">efficiency of weak scaling [95 %]",
-                       ">speed-up of weak scaling [95 %]"});
-  for (const CellSummary& summed : summary.cells) {
-    const results::Cell& cell = summed.cell;
-    if (!summed.weak_efficiency || cell.devices < 2) continue;
-    add_point(table, cell,
-              {strategy_label(cell), std::to_string(cell.global_batch / cell.devices),
-               fixed_text(*summed.weak_efficiency, 0, " %", 100),
-               ratio_text(stats::divided(*summed.weak_efficiency, 1.0 / cell.devices))});
   }
   return table;
 }

@@ -14,19 +14,12 @@ namespace tandem::reports {
 // efficiency against `single`, and the cell's marks.
 [[nodiscard]] TextTable cell_table(const Summary& summary);
 
-// The cell table with fewer figures, to fit a terminal's width.
-[[nodiscard]] TextTable brief_cell_table(const Summary& summary);
-
 // A row per point at which dp and ddp both measured.
 [[nodiscard]] TextTable comparison_table(const Summary& summary);
 
 // A row per measured cell with phase times, a column per phase: mean milliseconds and, in
 // brackets, their share of the mean step.
 [[nodiscard]] TextTable phase_table(const Summary& summary);
-
-// A row per cell of several devices with an efficiency of weak scaling: that efficiency, and the
-// speed-up that follows.
-[[nodiscard]] TextTable weak_table(const Summary& summary);
 
 // A row per cell that was measured step by step and free-running: both mean steps, and the cost of
 // a synchronous step's barrier and wait, 1 - free / synchronous.

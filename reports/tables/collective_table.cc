@@ -33,10 +33,6 @@ std::string milliseconds(const stats::Estimate& seconds) {
   return fixed_text(clipped(seconds, std::numeric_limits<double>::infinity()), 3, "", 1e3);
 }
 
-std::string gigabytes(double bytes_per_second) {
-  return bytes_per_second > 0 ? fmt::format("{:.2f}", bytes_per_second / 1e9) : "-";
-}
-
 std::string remarks(const CommunicationTimes& times) {
   std::vector<std::string> marks = marks_of(*times.cell);
   if (times.cell->cell.options.contains("compress")) {
@@ -54,8 +50,8 @@ std::string remarks(const CommunicationTimes& times) {
 TextTable collective_table(const Summary& summary) {
   TextTable table =
       table_of_points({"strategy", ">buckets", ">gradients", ">all collectives, ms [95 %]",
-                       ">waited for, ms [95 %]", ">not waited for [95 %]", ">last bucket's bytes",
-                       ">after backward, at least", "remarks"});
+                       ">waited for, ms [95 %]", ">not waited for [95 %]", ">-last bucket's bytes",
+                       ">-after backward, at least", "remarks"});
   for (const CommunicationTimes& times : communication_times(summary)) {
     const results::Cell& cell = times.cell->cell;
     add_point(
@@ -65,22 +61,6 @@ TextTable collective_table(const Summary& summary) {
          milliseconds(times.exposed), times.hidden_share ? percent_text(*times.hidden_share) : "-",
          fmt::format("{:.1f} %", 100 * times.last_share()),
          fmt::format("{:.1f} %", 100 * times.after_backward_share()), remarks(times)});
-  }
-  return table;
-}
-
-TextTable bucket_table(const Summary& summary) {
-  TextTable table = table_of_points({"strategy", ">bucket", ">gradients", ">time, ms [95 %]",
-                                     ">algbw, GB/s", ">busbw, GB/s", "remarks"});
-  for (const CommunicationTimes& times : communication_times(summary)) {
-    const results::Cell& cell = times.cell->cell;
-    for (std::size_t i = 0; i < times.buckets.size(); ++i) {
-      const BucketTime& bucket = times.buckets[i];
-      add_point(table, cell,
-                {strategy_label(cell), std::to_string(i + 1), to_string(Bytes{bucket.bytes}),
-                 milliseconds(bucket.seconds), gigabytes(algorithm_bandwidth(bucket)),
-                 gigabytes(bus_bandwidth(bucket, times.ranks)), remarks(times)});
-    }
   }
   return table;
 }

@@ -9,7 +9,4 @@ namespace tandem::reports {
 // A row per result of communication_times().
 [[nodiscard]] TextTable collective_table(const Summary& summary);
 
-// A row per bucket of each cell.
-[[nodiscard]] TextTable bucket_table(const Summary& summary);
-
 }  // namespace tandem::reports

@@ -9,7 +9,4 @@ namespace tandem::reports {
 // A row per cost; no rows without costs.
 [[nodiscard]] TextTable ddp_cost_table(const Summary& summary);
 
-// The same table with fewer figures, to fit a terminal's width.
-[[nodiscard]] TextTable brief_ddp_cost_table(const Summary& summary);
-
 }  // namespace tandem::reports

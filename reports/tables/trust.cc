@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "reports/model/phase_marks_cost.h"
-#include "reports/model/power.h"
 
 namespace tandem::reports {
 namespace {
@@ -35,30 +33,6 @@ std::string books_line(const Summary& summary) {
       count_text(timed, "cell"), flagged, 100 * kRemainderBar, 100 * most);
 }
 
-std::string steadiness_line(const Summary& summary) {
-  int measured = 0;
-  int drifting = 0;
-  int in_modes = 0;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches == 0) continue;
-    ++measured;
-    drifting += cell.unsteadiness.drift.has_value() ? 1 : 0;
-    in_modes += cell.unsteadiness.modes || cell.unsteadiness.steps_in_modes() ? 1 : 0;
-  }
-  return fmt::format(
-      "Steadiness: of {}, {} drift over their launches and {} gather around two times.",
-      count_text(measured, "measured cell"), drifting, in_modes);
-}
-
-std::string counts_line(const Summary& summary) {
-  const auto count = [&](results::Status status) {
-    return std::ranges::count(summary.cells, status, &CellSummary::status);
-  };
-  return fmt::format(
-      "Cells: {} in all, {} failed, {} skipped; the reasons stand in the table below.",
-      summary.cells.size(), count(results::Status::kFailed), count(results::Status::kSkipped));
-}
-
 // Timed launches compare no numbers; some launches search for NaN and infinity.
 std::string numbers_line(const Summary& summary) {
   const auto searched = std::ranges::count_if(summary.cells, [](const CellSummary& cell) {
@@ -70,8 +44,7 @@ std::string numbers_line(const Summary& summary) {
                         count_text(searched, "cell"));
   }
   line += "whether strategies compute what one device does was not checked in this run";
-  const std::string options = example_options(summary);
-  return options.empty() ? line + "." : line + ", do: tandem verify " + options + ".";
+  return line + ": tandem verify does it.";
 }
 
 std::string command_text(const std::vector<std::string>& words, const std::string& out) {
@@ -98,13 +71,15 @@ std::vector<std::string> measuring_commands(const results::SweepInfo& sweep) {
 
 }  // namespace
 
-std::vector<std::string> trust_lines(const results::Document& document, const Summary& summary) {
-  std::vector<std::string> lines{counts_line(summary), books_line(summary),
-                                 steadiness_line(summary), numbers_line(summary)};
-  const std::string power = power_text(tellings(document, summary));
-  if (!power.empty()) lines.push_back(power);
-  for (std::string& line : phase_marks_cost_lines(document, summary)) {
-    lines.push_back(std::move(line));
+std::vector<std::string> trust_lines(const Summary& summary) {
+  return {books_line(summary), numbers_line(summary)};
+}
+
+std::vector<std::string> dropped_lines(const results::SweepInfo& sweep) {
+  std::vector<std::string> lines;
+  for (const results::DroppedCells& dropped : sweep.dropped) {
+    lines.push_back(fmt::format("not measured: {}: {}",
+                                count_text(std::ssize(dropped.cells), "cell"), dropped.reason));
   }
   return lines;
 }

@@ -6,17 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "common/results/document.h"
+#include "common/results/sweep_info.h"
 #include "reports/model/summary.h"
 #include "reports/text/table.h"
 
 namespace tandem::reports {
 
-// A sentence each: cells without a figure, how far the phases account for the steps, how steady the
-// cells are, whether numbers were checked, and the cost of observing. A sentence also names what a
-// document does not tell, with the command that would find out.
-[[nodiscard]] std::vector<std::string> trust_lines(const results::Document& document,
-                                                   const Summary& summary);
+// How far the phases account for the steps, and whether numbers were checked.
+[[nodiscard]] std::vector<std::string> trust_lines(const Summary& summary);
+
+// A line per reason for which the sweep left cells out: "not measured: 3 cells: single is one
+// device".
+[[nodiscard]] std::vector<std::string> dropped_lines(const results::SweepInfo& sweep);
 
 // A row per cell that has no figure: its name, its outcome and the reason.
 [[nodiscard]] TextTable failures_table(const Summary& summary);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reports/text/definitions.h"
 
-#include <fmt/format.h>
-
 namespace tandem::reports {
 namespace {
 
@@ -24,14 +22,6 @@ std::vector<const FigureDefinition*> definitions_of(std::string_view section) {
     if (has_word(definition.sections, section)) found.push_back(&definition);
   }
   return found;
-}
-
-std::vector<std::string> definition_lines(std::string_view section) {
-  std::vector<std::string> lines;
-  for (const FigureDefinition* definition : definitions_of(section)) {
-    lines.push_back(fmt::format("{}: {}", definition->name, definition->meaning));
-  }
-  return lines;
 }
 
 }  // namespace tandem::reports

@@ -39,7 +39,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .name = "median step",
      .meaning = "Geometric mean of the medians of the launches' samples.",
      .document = "docs/method/statistics.md#intervals",
-     .sections = "cells corners costs buckets twin side"},
+     .sections = "cells costs buckets twin side"},
     {.key = "mean-step",
      .name = "mean step",
      .meaning = "Mean of the means of the launches' samples; only means add up.",
@@ -51,13 +51,13 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
          "The range in brackets: where the figure may lie, by how its launches vary. A ratio whose "
          "interval holds 1, or a difference whose interval holds 0, is not resolved (~).",
      .document = "docs/method/statistics.md#intervals",
-     .sections = "cells ladder costs corners map comparisons twin"},
+     .sections = "cells ladder costs map comparisons twin"},
     {.key = "throughput",
      .name = "samples per second",
      .meaning = "Global batch / mean step; unbounded where the launches scatter so much that the "
                 "step's time would reach zero.",
      .document = "docs/method/statistics.md#intervals",
-     .sections = "scaling cells"},
+     .sections = "scaling cells sources"},
     {.key = "speed-up",
      .name = "speed-up",
      .meaning = "Median step of single (one device, no wrapper, the same model and global batch) / "
@@ -74,7 +74,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .meaning = "With the same batch per device. Efficiency: median step of single on one device's "
                 "share of the batch / own median step; speed-up: that x devices.",
      .document = "docs/method/statistics.md#weak-scaling",
-     .sections = "scaling weak normal"},
+     .sections = "scaling"},
     {.key = "ideal",
      .name = "ideal",
      .meaning = "Not measured. Throughput of single x devices; of a speed-up the devices, of an "
@@ -173,16 +173,11 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .meaning = "Copying gradients out of buckets, and what is left of the missing time.",
      .document = "docs/method/explain.md#what-ddp-costs",
      .sections = "costs ladder"},
-    {.key = "corners",
-     .name = "speed of a choice",
-     .meaning = "Ratio of launch medians, above 1 where what is named first is faster.",
-     .document = "docs/method/statistics.md#two-by-two",
-     .sections = "corners"},
     {.key = "ddp-speed",
      .name = "speed of ddp / dp",
      .meaning = "Median step of dp / that of ddp, a ratio of launch medians.",
      .document = "docs/method/statistics.md#verdict",
-     .sections = "map comparisons normal"},
+     .sections = "map comparisons"},
     {.key = "factor",
      .name = "factor of the map",
      .meaning = "Speed of the winner over the other's, with its interval; undecided where that "
@@ -238,7 +233,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .meaning = "algbw = gradient bytes / time, busbw = algbw x 2(n-1)/n for an all-reduce over n "
                 "devices; GB are 10^9 bytes.",
      .document = "docs/method/bandwidth.md#collectives",
-     .sections = "collectives normal others"},
+     .sections = "collectives others"},
     {.key = "free-running",
      .name = "saved by not waiting",
      .meaning = "1 - mean step free-running / mean step synchronous. A synchronous step ends with "
@@ -272,17 +267,12 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .meaning = "Cells whose launches drift, or gather around two times; a mark beside a cell "
                 "changes no figure.",
      .document = "docs/method/statistics.md#unsteady-cells",
-     .sections = "trust cells"},
+     .sections = "cells"},
     {.key = "numbers",
      .name = "numbers",
      .meaning =
          "Whether a strategy computes what one device computes is checked apart from timing.",
      .document = "docs/method/statistics.md#numbers",
-     .sections = "trust"},
-    {.key = "marks",
-     .name = "cost of the marks",
-     .meaning = "Step time with the marks between phases / without.",
-     .document = "docs/method/phases.md#what-observing-costs",
      .sections = "trust"},
     {.key = "change",
      .name = "time B / A",
@@ -300,8 +290,5 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
 
 // The definitions of the figures that a section shows.
 [[nodiscard]] std::vector<const FigureDefinition*> definitions_of(std::string_view section);
-
-// The same as lines, "speed-up: ...".
-[[nodiscard]] std::vector<std::string> definition_lines(std::string_view section);
 
 }  // namespace tandem::reports

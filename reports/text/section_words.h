@@ -23,12 +23,13 @@ inline constexpr Heading kChoices{
     "device "
     "over the faster of both."};
 inline constexpr Heading kWarnings{"warnings", "Warnings"};
+inline constexpr Heading kDropped{"dropped", "Not measured",
+                                  "cells.csv names each of these cells."};
 inline constexpr std::string_view kInWords = "Each comparison in words";
 
 inline constexpr Heading kScaling{"scaling", "Scaling"};
 inline constexpr Heading kCells{"cells", "All cells",
                                 "A dash is a figure that does not exist; the remarks say why."};
-inline constexpr Heading kWeak{"weak", "With the same batch per device"};
 
 // Of figures from several sources.
 inline constexpr Heading kSources{
@@ -41,10 +42,6 @@ inline constexpr Heading kLadderOfCauses{
     "ladder", "From dp to ddp, cause by cause",
     "Each rung differs from the one above by one cause; launches of all rungs are interleaved."};
 inline constexpr Heading kPhaseTimes{"phases", "Where the step goes"};
-inline constexpr Heading kCorners{
-    "corners", "Algorithm against launch",
-    "Weights are sent and gradients summed on device 0 at every step, or gradients are "
-    "all-reduced; each in threads of one process and in a process per device."};
 inline constexpr Heading kCosts{
     "costs", "What ddp costs against the bound, which computes the same and sends nothing",
     "~ marks what is not resolved."};
@@ -74,23 +71,20 @@ inline constexpr Heading kMemory{"memory", "Memory per device"};
 inline constexpr Heading kEnergy{
     "energy", "Energy",
     "By the GPUs' own counters; the processors' and the machine's energy is not in it."};
-inline constexpr Heading kBucketSizes{"buckets", "Bucket size"};
+inline constexpr Heading kBucketSizes{"buckets", "Bucket size",
+                                      "The largest may be one bucket for all gradients."};
 inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",
     "On host devices what is not waited for runs on compute's own cores and may slow compute "
     "instead: `tandem contention` measures that."};
-inline constexpr Heading kSamples{"samples", "Every step"};
+inline constexpr Heading kSamples{
+    "samples", "Every step",
+    "A point per timed step, in the order in which they ran, launch beside launch: two clouds are "
+    "two modes, a slope is drift."};
 inline constexpr Heading kModes{"modes", "Synchronous against free-running"};
-
-inline constexpr Heading kNormal{
-    "normal", "Is this normal?",
-    "Figures that others published, beside the same of these results where they are comparable; "
-    "other models and other machines, so an order of magnitude and no more."};
 
 inline constexpr Heading kTrust{"trust", "Trust"};
 inline constexpr Heading kWithout{"without", "Cells without a figure"};
-inline constexpr Heading kDropped{"dropped", "Not measured",
-                                  "Cells that the sweep names and that were left out, and why."};
 inline constexpr Heading kOthers{"others", "Measured beside the steps",
                                  "Entries of other programs, each from a run of its own."};
 inline constexpr Heading kMachine{"machine", "Machine", "As the launches saw it."};

@@ -38,6 +38,13 @@ std::string padded(const std::string& text, std::size_t width, bool is_right) {
   return is_right ? space + printable(text) : printable(text) + space;
 }
 
+// The text without what stands in brackets, where it has `mark`.
+std::string without_interval(std::string text, std::string_view mark) {
+  const std::size_t begin = text.find(" [");
+  if (begin == std::string::npos || text.find(mark) == std::string::npos) return text;
+  return text.erase(begin, text.find(']', begin) + 1 - begin);
+}
+
 std::string trimmed_line(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
@@ -47,9 +54,38 @@ std::string trimmed_line(std::string line) {
 
 void TextTable::add_columns(const std::vector<std::string>& titles) {
   for (const std::string& title : titles) {
-    const bool is_right = title.starts_with('>');
-    columns.push_back({.title = title.substr(is_right ? 1 : 0), .is_right = is_right});
+    Column column;
+    std::size_t marks = 0;
+    for (; marks < title.size(); ++marks) {
+      if (title[marks] == '>') {
+        column.is_right = true;
+      } else if (title[marks] == '-') {
+        column.is_extra = true;
+      } else if (title[marks] == '~') {
+        column.is_brief = true;
+      } else {
+        break;
+      }
+    }
+    column.title = title.substr(marks);
+    columns.push_back(column);
   }
+}
+
+TextTable narrow(const TextTable& table) {
+  TextTable found;
+  found.rows.resize(table.rows.size());
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    TextTable::Column column = table.columns[i];
+    if (column.is_extra) continue;
+    if (column.is_brief) column.title = without_interval(column.title, "[95 %]");
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      const std::string& text = table.rows[row][i];
+      found.rows[row].push_back(column.is_brief ? without_interval(text, " .. ") : text);
+    }
+    found.columns.push_back(column);
+  }
+  return found;
 }
 
 std::string to_text(const TextTable& table) {

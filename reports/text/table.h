@@ -11,17 +11,24 @@ struct TextTable {
   struct Column {
     std::string title;
     bool is_right = false;  // its texts stand at the right, as figures do
+    bool is_extra = false;  // left out where there is little width
+    bool is_brief = false;  // without intervals where there is little width
   };
 
   TextTable() = default;
   explicit TextTable(const std::vector<std::string>& titles) { add_columns(titles); }
 
-  // A title that begins with ">" is that of a column at the right; the title is what follows.
+  // A title that begins with ">" is that of a column at the right, with "-" of an extra one, with
+  // "~" of a brief one; the title is what follows.
   void add_columns(const std::vector<std::string>& titles);
 
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> shades{};  // a colour's name per field, of a map
 };
+
+// The table for little width: without extra columns, and figures of brief ones without intervals.
+[[nodiscard]] TextTable narrow(const TextTable& table);
 
 // The table as columns padded with spaces, with a rule under the titles. The width counts code
 // points.

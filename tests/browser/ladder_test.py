@@ -12,7 +12,7 @@ import probes
 
 TANDEM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 
-ROWS = """Array.from(document.querySelectorAll("#ladder h4")).filter((one) => one.textContent.startsWith(%r)).map(function (heading) {
+ROWS = """Array.from(document.querySelectorAll("#ladder h5")).filter((one) => one.textContent.startsWith(%r)).map(function (heading) {
   let at = heading;
   while (!at.querySelector("tbody")) at = at.nextElementSibling;
   return Array.from(at.querySelectorAll("tbody tr"), (row) => Array.from(row.cells, (cell) => cell.textContent));
@@ -21,7 +21,7 @@ ROWS = """Array.from(document.querySelectorAll("#ladder h4")).filter((one) => on
 
 def explained(title):
     """The rows of a table of explain.md."""
-    lines = (FOLDER / "explain.md").read_text().split(f"\n## {title}")[1].split("\n\n")[1].splitlines()[2:]
+    lines = (FOLDER / "explain.md").read_text().split(f"## {title}")[1].split("\n\n")[1].splitlines()[2:]
     return [[cell.strip().replace("\\", "") for cell in line.strip("|").split(" |")] for line in lines if line.startswith("|")]
 
 
@@ -77,7 +77,7 @@ class Ladder(probes.PageTest):
             self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
 
     def test_headings_are_in_order(self):
-        levels = self.browser.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4'), (one) => Number(one.tagName[1]))")
+        levels = self.browser.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4,h5'), (one) => Number(one.tagName[1]))")
         self.assertIn(4, levels)
         for above, below in zip(levels, levels[1:]):
             self.assertLessEqual(below, above + 1)

@@ -131,7 +131,7 @@ class Sample(probes.PageTest):
     def test_the_first_screen_has_sentence_picture_and_what_to_use(self):
         self.browser.resize(1000)
         self.browser.open(self.path)
-        places = self.browser.evaluate("""["p.overall", "#phase-chart", "#choices + .panel tbody tr:last-child", "#warnings, #advice"].map(
+        places = self.browser.evaluate("""["p.overall", "#phase-chart", "#choices tbody tr:last-child", "#warnings, #advice"].map(
             (one) => document.querySelector(one).getBoundingClientRect().bottom)""")
         self.assertEqual(places, sorted(places))
         self.assertLess(places[2], 1000)
@@ -206,7 +206,7 @@ class Sample(probes.PageTest):
                 self.assertEqual(self.browser.evaluate(probes.FAINT), [])
 
     def test_headings_are_in_order(self):
-        levels = self.browser.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4'), (one) => Number(one.tagName[1]))")
+        levels = self.browser.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4,h5'), (one) => Number(one.tagName[1]))")
         self.assertEqual(levels.count(1), 1)
         self.assertEqual(levels[0], 1)
         for above, below in zip(levels, levels[1:]):

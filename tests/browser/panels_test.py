@@ -139,7 +139,7 @@ class Panels(probes.PageTest):
             self.assertGreater(self.browser.evaluate(f"tandem.png('{chart}').then((blob) => blob.size)"), 2000)
 
     def test_the_tables_say_the_same(self):
-        titles = self.browser.evaluate("""Array.from(document.querySelectorAll('#scaling details h4'), (one) => one.textContent)""")
+        titles = self.browser.evaluate("""Array.from(document.querySelectorAll('#sources h4'), (one) => one.textContent)""")
         self.assertEqual(titles, ["Tandem, measured", "PyTorch 2.15.0, measured", f"Tandem, projected onto {HARDWARE}: not the measured machine"])
 
     def test_a_strategy_is_left_out_of_all(self):

@@ -6,8 +6,7 @@
 
 #include "reports/answer/report.h"
 #include "reports/model/reason.h"
-#include "reports/render/html.h"
-#include "reports/render/html_parts.h"
+#include "reports/render/formats.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
@@ -166,7 +165,7 @@ TEST(Choices, StandInAllThreeOutputs_BelowTheSentence) {
   const std::string html = to_html(report);
   EXPECT_LT(html.find("class=\"overall\""), html.find("id=\"choices\""));
   EXPECT_LT(html.find("id=\"choices\""), html.find("id=\"advice\""));
-  EXPECT_THAT(to_text(report.verdict), HasSubstr("\n" + to_text(report.verdict.choices)));
+  EXPECT_THAT(to_terminal(report), HasSubstr("\n" + to_text(report.verdict.choices)));
 }
 
 }  // namespace

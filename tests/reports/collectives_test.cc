@@ -82,8 +82,9 @@ TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNote
   EXPECT_EQ(table.columns[10].title, "after backward, at least");
   EXPECT_EQ(table.rows.at(0)[8], "100.0 % [100.0 .. 100.0]");
   EXPECT_EQ(table.rows.at(0)[10], "20.0 %");
-  const std::vector<std::string> meanings = definition_lines(kCollectives.id);
-  EXPECT_THAT(meanings, Contains(HasSubstr("behind the copying of gradients out")));
+  EXPECT_THAT(definitions_of(kCollectives.id),
+              Contains(testing::Pointee(testing::Field(
+                  &FigureDefinition::meaning, HasSubstr("behind the copying of gradients out")))));
 }
 
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
@@ -97,16 +98,16 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
                                       "20.0 %"}));
 }
 
-TEST(Collectives, BucketRows_AreInLaunchOrder_WithBandwidths) {
+TEST(Collectives, Buckets_AreInLaunchOrder_WithBandwidths) {
   Synthetic synthetic = with_collectives();
   launches(synthetic)[0].collectives[2].least_seconds = 0.5e-3;
-  const TextTable table = bucket_table(summarize(synthetic.document()));
-  ASSERT_EQ(table.rows.size(), 3U);
-  EXPECT_EQ(table.rows[0][4], "1");
-  EXPECT_EQ(table.rows[0][7], "2.00");
-  EXPECT_EQ(table.rows[0][8], "2.00");
-  EXPECT_EQ(table.rows[2][4], "3");
-  EXPECT_EQ(table.rows[2][7], "2.40");  // 2 MB in (0.5 + 1 + 1) / 3 ms
+  const Summary summary = summarize(synthetic.document());
+  const std::vector<CommunicationTimes> found = communication_times(summary);
+  const std::vector<BucketTime>& buckets = found.at(0).buckets;
+  ASSERT_EQ(buckets.size(), 3U);
+  EXPECT_NEAR(algorithm_bandwidth(buckets[0]), 2e9, 1e3);
+  EXPECT_NEAR(bus_bandwidth(buckets[0], 2), 2e9, 1e3);
+  EXPECT_NEAR(bus_bandwidth(buckets[2], 2), 2.4e9, 1e6);  // 2 MB in (0.5 + 1 + 1) / 3 ms
 }
 
 TEST(Collectives, WorldOfOne_HasNoBandwidth_AndNoRow) {
@@ -115,7 +116,7 @@ TEST(Collectives, WorldOfOne_HasNoBandwidth_AndNoRow) {
   EXPECT_TRUE(collective_table(summarize(one.document())).rows.empty());
   Synthetic small = with_collectives();
   for (LaunchRecord& record : launches(small)) record.devices_used = 1;
-  EXPECT_TRUE(bucket_table(summarize(small.document())).rows.empty());
+  EXPECT_TRUE(collective_table(summarize(small.document())).rows.empty());
 }
 
 TEST(Collectives, LaunchesWithOtherBuckets_AreLeftOut_AndCounted) {
@@ -136,14 +137,13 @@ TEST(Collectives, CompressedBuckets_SayThatBytesAreThoseOfGradients) {
   EXPECT_NE(table.rows.at(0).back().find("bytes before compression"), std::string::npos);
 }
 
-TEST(Collectives, NoTimeAtAll_HasNoShareAndNoBandwidth) {
+TEST(Collectives, NoTimeAtAll_HasNoShare) {
   Synthetic synthetic = with_collectives();
   for (LaunchRecord& record : launches(synthetic)) {
     for (auto& collective : record.collectives) collective.least_seconds = 0;
   }
   const Summary summary = summarize(synthetic.document());
   EXPECT_EQ(collective_table(summary).rows.at(0)[8], "-");
-  EXPECT_EQ(bucket_table(summary).rows.at(0)[8], "-");
 }
 
 TEST(Collectives, NoDevicesTimed_IsNoCollective) {

@@ -16,8 +16,7 @@
 #include "reports/answer/report.h"
 #include "reports/model/explanation.h"
 #include "reports/render/csv.h"
-#include "reports/render/explanation_sections.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/render/page_data.h"
 #include "tests/reports/committed.h"
 

@@ -87,9 +87,9 @@ TEST(DdpCost, Row_HoldsShareMissingTimeAndMarksWhatIsNotResolved) {
   EXPECT_TRUE(row[11].ends_with(" ~")) << row[11];  // the rest, 0
 }
 
-TEST(DdpCost, BriefRow_HasCentresOfTheSameFigures) {
+TEST(DdpCost, WhereThereIsLittleWidth_HasCentresOfTheSameFigures) {
   Synthetic synthetic = ddp_and_independent(0.0001);
-  const TextTable table = brief_ddp_cost_table(summarize(synthetic.document()));
+  const TextTable table = narrow(ddp_cost_table(summarize(synthetic.document())));
   ASSERT_EQ(table.rows.size(), 1U);
   ASSERT_EQ(table.rows[0].size(), table.columns.size());
   EXPECT_EQ(table.rows[0][5], "5.000");

@@ -9,9 +9,7 @@
 #include <sstream>
 
 #include "reports/answer/report.h"
-#include "reports/render/html.h"
-#include "reports/render/html_parts.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/text/section_words.h"
 #include "reports/text/strategy_name.h"
 #include "tests/reports/committed.h"
@@ -89,10 +87,9 @@ TEST(Definitions, HaveAKeyEach_AndAreShownSomewhere) {
 TEST(Definitions, NameSectionsThatThereAre) {
   std::set<std::string_view> ids;
   for (const Heading& heading :
-       {kAdvice,  kScaling,     kCells,       kWeak,    kLadderOfCauses, kPhaseTimes,
-        kCorners, kCosts,       kTwin,        kMap,     kComparisons,    kMemory,
-        kEnergy,  kBucketSizes, kCollectives, kSamples, kModes,          kNormal,
-        kTrust,   kOthers,      kLinks,       kSide}) {
+       {kAdvice,  kScaling, kCells,       kSources, kLadderOfCauses, kPhaseTimes,  kCosts,
+        kTwin,    kMap,     kComparisons, kMemory,  kEnergy,         kBucketSizes, kCollectives,
+        kSamples, kModes,   kTrust,       kOthers,  kLinks,          kSide}) {
     ids.insert(heading.id);
   }
   for (const FigureDefinition& definition : kDefinitions) {
@@ -102,9 +99,9 @@ TEST(Definitions, NameSectionsThatThereAre) {
 }
 
 // Sections whose contents are no figures, or have sections of their own.
-const std::set<std::string> kWithoutFigures{"gap",     "details",   "without",
-                                            "dropped", "warnings",  "machine",
-                                            "method",  "reproduce", "definitions"};
+const std::set<std::string> kWithoutFigures{"gap",       "details",    "without", "dropped",
+                                            "choices",   "warnings",   "machine", "method",
+                                            "reproduce", "definitions"};
 
 TEST(Definitions, EachSectionOfThePage_LeadsToThem) {
   const std::string pages = page_of(committed_report(kExplainedSample)) +

@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-#include "reports/render/explanation_sections.h"
+#include "reports/render/formats.h"
 #include "tests/reports/ladder_samples.h"
 
 namespace tandem::reports {
@@ -87,8 +87,8 @@ TEST(Explanation, IntervalThatHoldsZero_IsNotResolved) {
       explain(ladder_document(question, power_of_two_costs, 0.002), question, 3);
   ASSERT_TRUE(explanation.ladder[1].saves.seconds->interval->holds(0));   // 1 ms
   ASSERT_FALSE(explanation.ladder[8].saves.seconds->interval->holds(0));  // 128 ms
-  const std::vector<Section> sections = sections_of(explanation);
-  const auto& rows = sections[1].table.rows;
+  const auto ladder = std::get<Section>(tree_of(explanation).blocks.at(2).content);
+  const auto rows = std::get<Table>(ladder.blocks.at(0).content).table.rows;
   EXPECT_EQ(rows[1][4], "not resolved");
   EXPECT_EQ(rows[8][4], "");
   EXPECT_EQ(rows[1][3], "~");
@@ -108,7 +108,7 @@ TEST(Explanation, MissingRung_LeavesItsStepsWithoutAFigure_AndSaysWhy) {
   EXPECT_FALSE(explanation.ladder[7].saves.seconds);
   EXPECT_EQ(explanation.ladder[6].saves.missing, "buckets failed");
   EXPECT_NEAR(ms(explanation.gap), 255, 1e-9);
-  EXPECT_TRUE(has(to_text(explanation), "failed: rank lost"));
+  EXPECT_TRUE(has(to_terminal(explanation), "failed: rank lost"));
 }
 
 TEST(Explanation, FailedLaunchesOfAMeasuredRung_StandBesideTheOthers) {
@@ -117,7 +117,7 @@ TEST(Explanation, FailedLaunchesOfAMeasuredRung_StandBesideTheOthers) {
   document.launches.front().status = Status::kFailed;
   const Explanation explanation = explain(document, question, 3);
   EXPECT_EQ(explanation.ladder.front().failed_launches, 1);
-  EXPECT_TRUE(has(to_text(explanation),
+  EXPECT_TRUE(has(to_terminal(explanation),
                   std::to_string(explanation.ladder.front().launches) + " (1 failed)"));
 }
 
@@ -138,7 +138,8 @@ TEST(Explanation, OtherPoints_AreLeftOut) {
 }
 
 TEST(Explanation, HardwareComesFirst) {
-  EXPECT_TRUE(to_text(additive()).starts_with("CPU only: 2 cores of Test CPU, says nothing about"));
+  EXPECT_TRUE(
+      to_terminal(additive()).starts_with("CPU only: 2 cores of Test CPU, says nothing about"));
 }
 
 TEST(Explanation, RungsOfAnotherPlan_AreSaidNotToBeInterleaved) {
@@ -150,10 +151,10 @@ TEST(Explanation, RungsOfAnotherPlan_AreSaidNotToBeInterleaved) {
     if (!rung.cell.options.empty()) addition.cells.push_back(rung.cell.name());
   }
   document.sweep.additions = {addition};
-  EXPECT_TRUE(has(to_text(explain(document, question, 3)),
+  EXPECT_TRUE(has(to_terminal(explain(document, question, 3)),
                   "not interleaved: 3 of 20 rungs were there from the sweep 'quick' and were not "
                   "interleaved with the 17 measured later"));
-  EXPECT_FALSE(has(to_text(additive()), "not interleaved"));
+  EXPECT_FALSE(has(to_terminal(additive()), "not interleaved"));
 }
 
 double modelled_costs(const results::Cell& cell) {
@@ -172,13 +173,13 @@ TEST(Explanation, DispatchCostAndLock_AreAChartOfTheirOwn) {
   EXPECT_NEAR(ms(explanation.modelled[0].figure), 6, 1e-9);
   EXPECT_NEAR(ms(explanation.modelled[1].figure), 3, 1e-9);
   EXPECT_NEAR(ms(explanation.modelled[2].figure), 5, 1e-9);
-  EXPECT_TRUE(has(to_text(explanation), "Modelled, no part of the measured gap"));
+  EXPECT_TRUE(has(to_terminal(explanation), "Modelled, no part of the measured gap"));
 }
 
 TEST(Explanation, NothingMeasured_SaysSo) {
   const Explanation explanation = explain({}, sample_question(), 3);
   EXPECT_EQ(explanation.subject, "Nothing was measured");
-  EXPECT_TRUE(has(to_text(explanation), "no figure, for dp not run"));
+  EXPECT_TRUE(has(to_terminal(explanation), "no figure, for dp not run"));
 }
 
 TEST(Explanation, Memory_IsThePeakOverLaunchesByDevice) {
@@ -213,11 +214,11 @@ TEST(Explanation, WhereTandemsAttentionIsNotFused_KernelsSaySo) {
   const GapQuestion question = module_question();
   results::Document document = ladder_document(question, costs_of_two_sides);
   const std::string mark = "attention is fused for them alone";
-  EXPECT_FALSE(has(to_text(explain(document, question, 3)), mark));
+  EXPECT_FALSE(has(to_terminal(explain(document, question, 3)), mark));
   for (results::LaunchRecord& launch : document.launches) {
     launch.resolved["attention"] = "products and softmax, since cuDNN is absent";
   }
-  EXPECT_TRUE(has(to_text(explain(document, question, 3)), mark));
+  EXPECT_TRUE(has(to_terminal(explain(document, question, 3)), mark));
 }
 
 TEST(Explanation, ModuleAndItsExport_AreComparedEndByEnd) {
@@ -232,8 +233,9 @@ TEST(Explanation, ModuleAndItsExport_AreComparedEndByEnd) {
     EXPECT_NEAR(explanation.agreement[i].ratio->center, ratios[i], 1e-9) << ends[i];
   }
   EXPECT_NEAR(*farthest_apart(explanation.agreement), 3, 1e-9);
-  EXPECT_TRUE(has(to_text(explanation), "All ends agree within a factor of 3.00"));
-  EXPECT_TRUE(has(to_text(explanation), "own.py:build#34, of which Tandem trains the export own."));
+  EXPECT_TRUE(has(to_terminal(explanation), "All ends agree within a factor of 3.00"));
+  EXPECT_TRUE(
+      has(to_terminal(explanation), "own.py:build#34, of which Tandem trains the export own."));
 }
 
 TEST(Explanation, TandemFaster_IsAsFarApartAsTandemSlower) {
@@ -257,7 +259,7 @@ TEST(Explanation, EndThatFailed_HasNoRatio_AndSaysWhy) {
   EXPECT_FALSE(explanation.agreement[0].ratio);
   EXPECT_EQ(explanation.agreement[0].missing, "their ddp failed");
   EXPECT_FALSE(farthest_apart(explanation.agreement));
-  EXPECT_TRUE(has(to_text(explanation), "How far all ends agree has no figure"));
+  EXPECT_TRUE(has(to_terminal(explanation), "How far all ends agree has no figure"));
 }
 
 TEST(Explanation, WithoutAModule_ThereIsNoAgreement) {
@@ -274,7 +276,7 @@ TEST(Explanation, LadderWithAnotherOptimizer_IsExplainedInAReport_AndNamesIt) {
   const std::vector<Explanation> points = explained_points(document, summarize(document));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_NEAR(ms(points[0].gap), 255, 1e-9);
-  EXPECT_TRUE(has(to_text(points[0]), "optimizer adamw"));
+  EXPECT_TRUE(has(to_terminal(points[0]), "optimizer adamw"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "reports/model/closed_forms.h"
 #include "reports/model/projection.h"
-#include "reports/render/projection_text.h"
+#include "reports/render/formats.h"
 
 namespace tandem::reports {
 namespace {
@@ -150,9 +150,9 @@ TEST(Projection, Signs_CountResolvedDifferencesAlone) {
 
 TEST(Projection, ItsFirstLine_SaysWhatStandsBehindIt) {
   Projection projection{.source = "out/quick-1"};
-  EXPECT_THAT(to_text(projection, {}), StartsWith("Projected: no measurement stands behind this."));
+  EXPECT_THAT(to_terminal(projection), StartsWith("Projected: no measurement stands behind this."));
   projection.held_out = {of_error(0.02), of_error(0.04)};
-  EXPECT_THAT(to_text(projection, {}),
+  EXPECT_THAT(to_terminal(projection),
               StartsWith("Projected, not measured. On 2 cells measured in out/quick-1 the method "
                          "errs by 3.0 % on average, by 4.0 % at most;"));
 }
@@ -170,9 +170,9 @@ TEST(Projection, WithoutHoldOuts_FiguresHaveNoIntervals) {
 TEST(Projection, AMethodThatIsAsGood_IsNamed) {
   Projection projection{.source = "out/a", .held_out = {of_error(0.02)}};
   projection.held_out[0].seconds[1] = 1.01;
-  EXPECT_THAT(to_text(projection, {}), HasSubstr("As good or better on average here: perfect"));
+  EXPECT_THAT(to_terminal(projection), HasSubstr("As good or better on average here: perfect"));
   projection.held_out[0].seconds[1] = 1.5;
-  EXPECT_THAT(to_text(projection, {}), Not(HasSubstr("As good or better")));
+  EXPECT_THAT(to_terminal(projection), Not(HasSubstr("As good or better")));
 }
 
 TEST(Projection, ThePeakOfMemory_ErrsByTheWorstCell) {

@@ -3,7 +3,7 @@
 
 #include "reports/answer/report.h"
 #include "reports/model/subject.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/tables/host_work_table.h"
 #include "tests/reports/synthetic.h"
 

@@ -11,8 +11,7 @@
 
 #include "reports/answer/report.h"
 #include "reports/model/ladder.h"
-#include "reports/render/html.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "tests/reports/committed.h"
 
 namespace tandem::reports {
@@ -58,7 +57,7 @@ std::string unescaped(std::string text) {
 Rows page_rows(const std::string& title) {
   const std::string page = to_html(explained_report());
   std::size_t at = page.find("<div id=\"ladder\"");
-  at = page.find("<h4>" + title, at);
+  at = page.find("<h5>" + title, at);
   std::string body = next_between(page, "<tbody>", "</tbody>", at);
   Rows rows;
   std::size_t place = 0;

@@ -7,6 +7,7 @@
 #include "reports/model/subject.h"
 #include "reports/render/page_data.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/verdict_words.h"
 
 namespace tandem::reports {
 namespace {

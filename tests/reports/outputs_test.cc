@@ -5,10 +5,8 @@
 
 #include "reports/answer/report.h"
 #include "reports/render/csv.h"
-#include "reports/render/html.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/render/terminal.h"
 #include "reports/tables/cell_table.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
@@ -159,8 +157,8 @@ TEST(Machine, FactsAreReadable_AndSaidOnce) {
   synthetic.document().launches[1].machine.ping_pong_ns = 48.9;
   const std::string html = own_html(synthetic);
   EXPECT_FALSE(output_has(html, "tandem_"));
-  EXPECT_TRUE(output_has(html, "<dt>tandem version</dt><dd>9.9</dd>"));
-  EXPECT_TRUE(output_has(html, "<dd>49 to 97 ns over launches</dd>"));
+  EXPECT_TRUE(output_has(html, "<li>tandem version: 9.9</li>"));
+  EXPECT_TRUE(output_has(html, ": 49 to 97 ns over launches</li>"));
 }
 
 TEST(Markdown, HoldsVerdictAndTables) {
@@ -179,7 +177,6 @@ TEST(Html, CostsAndCollectives_AreSections_WhereThereAreAny) {
   const std::string html = own_html(with_collectives());
   EXPECT_TRUE(output_has(html, "<h3>What ddp costs against the bound"));
   EXPECT_TRUE(output_has(html, "<h3>Gradient collectives</h3>"));
-  EXPECT_TRUE(output_has(html, "<details><summary>Each bucket</summary>"));
   EXPECT_FALSE(output_has(own_html(full()), "What ddp costs"));
   EXPECT_FALSE(output_has(own_html(full()), "Gradient collectives"));
 }
@@ -191,7 +188,6 @@ TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
   EXPECT_TRUE(output_has(text, "| missing, ms \\[95 %\\] |"));
   EXPECT_TRUE(output_has(text, "## Gradient collectives"));
   EXPECT_TRUE(output_has(text, "busbw = algbw x 2(n-1)/n"));
-  EXPECT_TRUE(output_has(text, "| busbw, GB/s |"));
   EXPECT_FALSE(output_has(to_markdown(make_report(full().document())), "Gradient collectives"));
 }
 

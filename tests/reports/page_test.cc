@@ -8,12 +8,11 @@
 
 #include "common/base/phases.h"
 #include "reports/answer/report.h"
-#include "reports/render/html.h"
-#include "reports/render/html_parts.h"
+#include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/published.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
+#include "tests/reports/page_cells.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -34,16 +33,17 @@ nlohmann::json data_of(Synthetic synthetic, const PageLimits& limits = {}) {
 
 TEST(PageData, HoldsEachCellsFigures) {
   const nlohmann::json data = data_of(three_strategies());
-  ASSERT_EQ(data["cells"].size(), 3U);
-  const nlohmann::json& ddp = data["cells"][2];
-  EXPECT_EQ(data["texts"][ddp["l"].get<std::size_t>()], "ddp");
-  EXPECT_EQ(ddp["d"], 2);
-  EXPECT_EQ(ddp["n"], 2);
-  EXPECT_NEAR(ddp["t"][0].get<double>(), 64 / 0.0505, 0.01);
-  EXPECT_NEAR(ddp["u"][0].get<double>(), 1.594, 1e-3);
-  EXPECT_NEAR(ddp["e"][0].get<double>(), 0.797, 1e-3);
-  EXPECT_NEAR(ddp["i"].get<double>(), 2 * 64 / 0.0805, 0.01);
-  EXPECT_FALSE(ddp.contains("w"));  // single was not measured at batch 32
+  const std::vector<nlohmann::json> cells = cells_of(data["cells"]);
+  ASSERT_EQ(cells.size(), 3U);
+  nlohmann::json ddp = cells[2];
+  EXPECT_EQ(data["texts"][ddp["label"].get<std::size_t>()], "ddp");
+  EXPECT_EQ(ddp["devices"], 2);
+  EXPECT_EQ(ddp["launches"], 2);
+  EXPECT_NEAR(ddp["throughput"][0].get<double>(), 64 / 0.0505, 0.01);
+  EXPECT_NEAR(ddp["speedup"][0].get<double>(), 1.594, 1e-3);
+  EXPECT_NEAR(ddp["efficiency"][0].get<double>(), 0.797, 1e-3);
+  EXPECT_NEAR(ddp["ideal"].get<double>(), 2 * 64 / 0.0805, 0.01);
+  EXPECT_FALSE(ddp.contains("weakEfficiency"));  // single was not measured at batch 32
 }
 
 TEST(Page, HasThePhasesColours) {
@@ -57,10 +57,10 @@ TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
   Synthetic synthetic = three_strategies();
   for (auto& record : synthetic.document().launches) record.step_seconds.assign(100, 0.05);
   const nlohmann::json data = data_of(synthetic, {.samples = 1000, .samples_of_cell = 50});
-  for (const nlohmann::json& cell : data["cells"]) {
-    ASSERT_EQ(cell["v"].size(), 2U);
-    EXPECT_EQ(cell["v"][0].size(), 25U);
-    EXPECT_EQ(cell["v"][1].size(), 25U);
+  for (const nlohmann::json& cell : cells_of(data["cells"])) {
+    ASSERT_EQ(cell["steps"].size(), 2U);
+    EXPECT_EQ(cell["steps"][0].size(), 25U);
+    EXPECT_EQ(cell["steps"][1].size(), 25U);
   }
 }
 
@@ -128,33 +128,21 @@ TEST(Page, UndecidedCells_SaySo) {
 
 TEST(Page, LongTables_AreCut_AndSaySo) {
   TextTable table({"a", "b"});
-  table.rows.assign(kMostRows, {"x", "y"});
-  EXPECT_THAT(table_html(table, "T"), Not(HasSubstr("rows; report.md")));
+  table.rows.assign(kMostPageRows, {"x", "y"});
+  const auto drawn = [&] {
+    Section root(std::string("T"));
+    return to_html(root.add(Table{.table = table, .caption = "T"}), {});
+  };
+  EXPECT_THAT(drawn(), Not(HasSubstr("rows; the Markdown")));
   table.rows.push_back({"last", "y"});
-  EXPECT_THAT(table_html(table, "T"), HasSubstr("The first 300 of 301 rows"));
-  EXPECT_THAT(table_html(table, "T"), Not(HasSubstr("last")));
+  EXPECT_THAT(drawn(), HasSubstr("The first 300 of 301 rows"));
+  EXPECT_THAT(drawn(), Not(HasSubstr(">last<")));
 }
 
 TEST(Page, LongText_IsCut_WholeEntities) {
   const std::string html = escape_html(std::string(1'000'000, '<'));
   EXPECT_LT(html.size(), 20'000U);
   EXPECT_TRUE(html.ends_with("&lt; ... (1000000 bytes)"));
-}
-
-TEST(Published, WithoutGpus_SaysNothing) {
-  Synthetic synthetic = three_strategies();
-  EXPECT_TRUE(published_table(summarize(synthetic.document())).rows.empty());
-  EXPECT_THAT(page_of(three_strategies()), Not(HasSubstr("Is this normal?")));
-}
-
-TEST(Published, OnGpus_ShowsTheSameFigureOfTheseResults) {
-  Synthetic synthetic = three_strategies();
-  for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
-  const TextTable table = published_table(summarize(synthetic.document()));
-  ASSERT_EQ(table.rows.size(), 1U);  // nothing here stands beside the others
-  EXPECT_EQ(table.rows[0][0], "speed of ddp over dp");
-  EXPECT_FALSE(table.rows[0][3].empty());
-  EXPECT_EQ(table.rows[0][4], "1.20x to 1.20x");
 }
 
 }  // namespace

@@ -11,10 +11,9 @@
 #include "reports/answer/report.h"
 #include "reports/answer/side_by_side.h"
 #include "reports/model/subject.h"
-#include "reports/render/html.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/render/terminal.h"
+#include "tests/reports/page_cells.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -108,14 +107,14 @@ TEST(Panels, NothingProjectedPassesForMeasured) {
   const Report report = three_sources();
   const auto data = nlohmann::json::parse(page_data(report).json);
   const auto is_projected = [&](const nlohmann::json& cell) {
-    return data["panels"].at(cell["r"].get<std::size_t>()).value("projected", false);
+    return data["panels"].at(cell["panel"].get<std::size_t>()).value("projected", false);
   };
-  for (const auto& cell : data["cells"]) EXPECT_FALSE(is_projected(cell)) << cell;
-  ASSERT_EQ(data["projected"].size(), 3U);
-  for (const auto& cell : data["projected"]) {
+  for (const auto& cell : cells_of(data["cells"])) EXPECT_FALSE(is_projected(cell)) << cell;
+  ASSERT_EQ(cells_of(data["projected"]).size(), 3U);
+  for (const auto& cell : cells_of(data["projected"])) {
     EXPECT_TRUE(is_projected(cell)) << cell;
-    EXPECT_EQ(cell["o"], 1) << "drawn as a measured one: " << cell;
-    EXPECT_FALSE(cell.contains("v")) << "in the chart of measured steps";
+    EXPECT_EQ(cell["modelled"], true) << "drawn as a measured one: " << cell;
+    EXPECT_FALSE(cell.contains("steps")) << "in the chart of measured steps";
   }
   EXPECT_EQ(data["panels"][2]["title"].get<std::string>().find("Tandem, projected"), 0U);
   for (const Panel& panel : panels_of(report)) {
@@ -128,8 +127,8 @@ TEST(Panels, NothingProjectedPassesForMeasured) {
 
 TEST(Panels, ProjectedCellsHaveTheConditionsOfTheirQuestion) {
   const auto data = nlohmann::json::parse(page_data(three_sources()).json);
-  EXPECT_EQ(data["projected"][0]["c"], data["cells"][0]["c"]);
-  EXPECT_EQ(data["texts"][data["projected"][0]["a"].get<std::size_t>()], "dp");
+  EXPECT_EQ(data["projected"]["conditions"][0], data["cells"]["conditions"][0]);
+  EXPECT_EQ(data["texts"][data["projected"]["bare"][0].get<std::size_t>()], "dp");
 }
 
 TEST(Panels, AnotherMachineIsSaidInTheTitle) {

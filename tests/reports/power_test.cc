@@ -10,8 +10,7 @@
 
 #include "reports/answer/report.h"
 #include "reports/render/change.h"
-#include "reports/render/markdown.h"
-#include "reports/render/terminal.h"
+#include "reports/render/formats.h"
 #include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
 

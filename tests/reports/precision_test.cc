@@ -12,6 +12,7 @@
 #include "reports/tables/cell_table.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/verdict_words.h"
 
 namespace tandem::reports {
 namespace {

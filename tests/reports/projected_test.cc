@@ -8,7 +8,7 @@
 #include "reports/answer/report.h"
 #include "reports/model/projection.h"
 #include "reports/model/subject.h"
-#include "reports/render/decision_text.h"
+#include "reports/render/formats.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

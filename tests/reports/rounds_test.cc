@@ -12,7 +12,7 @@
 #include "reports/answer/side_by_side.h"
 #include "reports/model/document_change.h"
 #include "reports/render/change.h"
-#include "reports/render/html.h"
+#include "reports/render/formats.h"
 #include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
 

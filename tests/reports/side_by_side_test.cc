@@ -9,10 +9,10 @@
 #include "reports/answer/report.h"
 #include "reports/model/document_change.h"
 #include "reports/render/change.h"
-#include "reports/render/html.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "reports/render/page_data.h"
 #include "reports/text/table.h"
+#include "tests/reports/page_cells.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {
@@ -123,9 +123,9 @@ TEST(SidePage, TellsCellsOfDocumentsApart) {
   const auto data = nlohmann::json::parse(page_data({{.report = &side.reports[0], .letter = "A"},
                                                      {.report = &side.reports[1], .letter = "B"}})
                                               .json);
-  ASSERT_EQ(data["cells"].size(), 4U);
-  EXPECT_EQ(data["texts"][data["cells"][0]["q"].get<std::size_t>()], "A");
-  EXPECT_EQ(data["texts"][data["cells"][3]["q"].get<std::size_t>()], "B");
+  ASSERT_EQ(cells_of(data["cells"]).size(), 4U);
+  EXPECT_EQ(data["texts"][data["cells"]["document"][0].get<std::size_t>()], "A");
+  EXPECT_EQ(data["texts"][data["cells"]["document"][3].get<std::size_t>()], "B");
   EXPECT_THAT(data["pairs"][1]["label"].get<std::string>(), testing::StartsWith("B: mlp-small"));
 }
 
@@ -136,14 +136,14 @@ TEST(SidePage, SharesItsStepTimesOut) {
       {.samples = 40, .samples_of_cell = 50, .comparisons = 60});
   const auto json = nlohmann::json::parse(data.json);
   EXPECT_EQ(data.samples, 72U);
-  EXPECT_TRUE(json["cells"][0].contains("v"));
-  EXPECT_FALSE(json["cells"][1].contains("v"));
-  EXPECT_TRUE(json["cells"][2].contains("v"));
+  EXPECT_FALSE(json["cells"]["steps"][0].is_null());
+  EXPECT_TRUE(json["cells"]["steps"][1].is_null());
+  EXPECT_FALSE(json["cells"]["steps"][2].is_null());
 }
 
 TEST(SidePage, OfOneDocument_HasNoLetters) {
   const Report report = make_report(run(0.02, 0.01, 1));
-  EXPECT_FALSE(nlohmann::json::parse(page_data(report).json)["cells"][0].contains("q"));
+  EXPECT_FALSE(nlohmann::json::parse(page_data(report).json)["cells"].contains("document"));
   EXPECT_THAT(to_html(report), Not(HasSubstr("<section id=\"side\"")));
 }
 

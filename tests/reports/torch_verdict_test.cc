@@ -4,7 +4,7 @@
 #include "reports/answer/report.h"
 #include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
-#include "reports/render/terminal.h"
+#include "reports/render/formats.h"
 #include "reports/tables/cell_table.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"

@@ -8,6 +8,7 @@
 
 #include "reports/answer/report.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/verdict_words.h"
 
 namespace tandem::reports {
 namespace {

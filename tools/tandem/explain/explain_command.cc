@@ -22,7 +22,7 @@
 #include "reports/model/explanation.h"
 #include "reports/model/ladder.h"
 #include "reports/model/notes.h"
-#include "reports/render/explanation_sections.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/explain/explain_definition.h"
 #include "tools/tandem/explain/module_workload.h"
 #include "tools/tandem/explain/projected_ladder.h"
@@ -416,7 +416,7 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   if (task.source.has_journal) folder.write(report);
   if (reports::launches_missing(document.sweep, report.summary) == 0) folder.mark_finished();
   results::replace_file(folder.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}\n{}\n", reports::to_text(explanation), folder.explanation().string());
+  fmt::print("{}\n{}\n", reports::to_terminal(explanation), folder.explanation().string());
   if (end == SweepEnd::kInterrupted) {
     const bool was_named = !options.source.empty() || !options.out.empty();
     fmt::print(stderr, "interrupted: what is done is kept; {}\n",

@@ -21,7 +21,7 @@
 #include "reports/answer/report.h"
 #include "reports/model/explanation.h"
 #include "reports/model/subject.h"
-#include "reports/render/explanation_sections.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
@@ -165,7 +165,7 @@ int explain_projected(ProjectedLadder ladder) {
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
   const OutputPaths out(ladder.source.folder);
   results::replace_file(out.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}\n{}\n", reports::to_text(explanation), out.explanation().string());
+  fmt::print("{}\n{}\n", reports::to_terminal(explanation), out.explanation().string());
   return explanation.stock_gap.seconds ? 0 : 1;
 }
 

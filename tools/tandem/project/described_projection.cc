@@ -24,7 +24,7 @@
 #include "common/options/values.h"
 #include "common/results/files.h"
 #include "reports/model/projection.h"
-#include "reports/render/projection_text.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/launch/torch_module.h"
@@ -412,7 +412,7 @@ int project_described(const ProjectOptions& options) {
   add_steps_without_costs(projection, task.steps, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
-  fmt::print("{}\n{}\n", reports::to_text(projection, {}),
+  fmt::print("{}\n{}\n", reports::to_terminal(projection),
              (task.place.out / "projection.md").string());
   return 0;
 }

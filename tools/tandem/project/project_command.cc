@@ -25,7 +25,7 @@
 #include "reports/model/projection.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
-#include "reports/render/projection_text.h"
+#include "reports/render/formats.h"
 #include "reports/text/format.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
@@ -383,7 +383,7 @@ int run(const ProjectTask& task) {
   reports::add_intervals(projection);
   const reports::SignsTold signs =
       reports::signs_told(projection.held_out, task.summary.comparisons);
-  fmt::print("{}\n", reports::to_text(projection, signs));
+  fmt::print("{}\n", reports::to_terminal(reports::tree_of(projection, signs)));
   if (is_check) return verdict_of_check(projection, task.options.check);
   write_projection(projection, signs, std::move(launches), task.place);
   const std::filesystem::path machine = task.place.out / "hardware.json";

@@ -15,7 +15,7 @@
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/subject.h"
-#include "reports/render/projection_text.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -141,7 +141,8 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
 void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
                       std::vector<LaunchRecord> launches, const ProjectionPlace& place) {
   const OutputFolder out(place.out);
-  results::replace_file(out.folder() / "projection.md", reports::to_markdown(projection, signs));
+  const reports::Section tree = reports::tree_of(projection, signs);
+  results::replace_file(out.folder() / "projection.md", reports::to_markdown(tree));
   if (launches.empty()) return;
   results::Document document;
   document.sweep = {.name = "project",

@@ -14,8 +14,7 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/render/csv.h"
-#include "reports/render/html.h"
-#include "reports/render/markdown.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/report/redaction.h"
 
 namespace tandem::cli {

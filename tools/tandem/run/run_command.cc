@@ -15,7 +15,7 @@
 #include "reports/answer/report.h"
 #include "reports/answer/side_by_side.h"
 #include "reports/model/document_change.h"
-#include "reports/render/terminal.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/report/compare_command.h"
 #include "tools/tandem/report/output_folder.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/projection_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +10,9 @@
 
 #include "common/base/text.h"
 #include "common/options/strategies.h"
+#include "reports/answer/trees.h"
 #include "reports/model/subject.h"
-#include "reports/render/decision_text.h"
 #include "reports/text/format.h"
-#include "reports/text/table.h"
 
 namespace tandem::reports {
 namespace {
@@ -154,17 +151,13 @@ TextTable projected_table(const Projection& projection) {
   return table;
 }
 
-std::string held_out_section(const Projection& projection, const SignsTold& signs,
-                             const ProjectionFormat& format) {
-  std::string text = fmt::format(
-      "{}Held out: each measured cell, predicted from what is not that cell\n\n{}\n{}\n",
-      format.heading, format.table(hold_out_table(projection)),
-      format.table(error_table(projection)));
-  std::vector<std::string> lines = coverage_lines(projection);
-  if (const auto line = as_good_as(projection)) lines.insert(lines.begin(), *line);
-  for (const std::string& line : other_checks(projection, signs)) lines.push_back(line);
-  for (const std::string& line : lines) text += line + "\n\n";
-  return text;
+Section held_out_section(const Projection& projection, const SignsTold& signs) {
+  Section section(
+      Heading{"held-out", "Held out: each measured cell, predicted from what is not that cell"});
+  section.add(Table{.table = hold_out_table(projection), .caption = section.title})
+      .add(Table{.table = error_table(projection), .caption = "Errors of each method"});
+  if (const auto line = as_good_as(projection)) section.say(*line);
+  return section.list(coverage_lines(projection)).list(other_checks(projection, signs));
 }
 
 std::string how_intervals_grow(const Projection& projection) {
@@ -172,7 +165,7 @@ std::string how_intervals_grow(const Projection& projection) {
   const std::size_t cells = projection.held_out.size();
   return fmt::format(
       "Intervals: the step divided and multiplied by {:.2f}, {}, and by as much again with each "
-      "doubling beyond {}, which is an assumption. Other buckets and batches widen nothing.\n\n",
+      "doubling beyond {}, which is an assumption. Other buckets and batches widen nothing.",
       std::exp(*projection.half_width),
       cells < kFewestForNinety ? fmt::format("the largest error of {}",
                                              count_text(static_cast<long long>(cells), "cell"))
@@ -183,35 +176,16 @@ std::string how_intervals_grow(const Projection& projection) {
 constexpr std::string_view kCriticalPath =
     "Critical path: the chain of work that the step is as long as, by what its times rest on. "
     "Described: of a link or a roofline; host: its calls and threads; results.json has it by "
-    "operations, copies and collectives (rests_on).\n\n";
+    "operations, copies and collectives (rests_on).";
 
-std::string left_out_section(const Projection& projection, const ProjectionFormat& format) {
-  if (projection.left_out.empty()) return "";
-  std::string text = fmt::format("{}Not projected\n\n", format.heading);
+Section left_out_section(const Projection& projection) {
+  Section section(Heading{"left-out", "Not projected"});
+  std::vector<std::string> lines;
   for (const NotProjected& cell : projection.left_out) {
-    const std::string line = projection.decisions
-                                 ? not_projected_line(cell, *projection.decisions)
-                                 : fmt::format("{}: {}", cell.cell.name(), cell.reason);
-    text += fmt::format("{}{}\n", format.mark, line);
+    lines.push_back(projection.decisions ? not_projected_line(cell, *projection.decisions)
+                                         : fmt::format("{}: {}", cell.cell.name(), cell.reason));
   }
-  return text;
-}
-
-std::string whole(const Projection& projection, const SignsTold& signs,
-                  const ProjectionFormat& format) {
-  std::string text = standing_of(projection) + "\n\n";
-  for (const std::string& line : projection.basis) {
-    text += fmt::format("{}{}\n", format.mark, line);
-  }
-  if (!projection.basis.empty()) text += "\n";
-  if (!projection.held_out.empty()) text += held_out_section(projection, signs, format);
-  if (projection.decisions) {
-    text += decision_sections(projection, format);
-  } else if (!projection.cells.empty()) {
-    text += fmt::format("{}Projected\n\n{}{}{}\n", format.heading, how_intervals_grow(projection),
-                        kCriticalPath, format.table(projected_table(projection)));
-  }
-  return text + left_out_section(projection, format);
+  return section.list(lines);
 }
 
 }  // namespace
@@ -227,18 +201,23 @@ std::string standing_of(const Projection& projection) {
       percent(errors->most));
 }
 
-std::string to_text(const Projection& projection, const SignsTold& signs) {
-  return whole(
-      projection, signs,
-      {.table = [](const TextTable& table) { return to_text(table); }, .heading = "", .mark = ""});
-}
-
-std::string to_markdown(const Projection& projection, const SignsTold& signs) {
-  return "# Projection\n\n" +
-         whole(projection, signs,
-               {.table = [](const TextTable& table) { return to_markdown(table); },
-                .heading = "## ",
-                .mark = "- "});
+Section tree_of(const Projection& projection, const SignsTold& signs) {
+  std::string standing = standing_of(projection);
+  standing.pop_back();  // a title has no full stop
+  Section root(standing);
+  if (projection.decisions) root.list(projected_answers(projection), "verdict");
+  root.list(projection.basis, "breaks");
+  if (!projection.held_out.empty()) root.add(held_out_section(projection, signs));
+  if (projection.decisions) {
+    root.add(projected_steps(projection));
+  } else if (!projection.cells.empty()) {
+    Section section(Heading{"projected", "Projected"});
+    section.say(how_intervals_grow(projection))
+        .say(std::string(kCriticalPath))
+        .add(Table{.table = projected_table(projection), .caption = section.title});
+    root.add(std::move(section));
+  }
+  return root.add(left_out_section(projection));
 }
 
 }  // namespace tandem::reports

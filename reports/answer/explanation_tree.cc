@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/explanation_sections.h"
 
 #include <fmt/format.h>
 
@@ -11,10 +10,9 @@
 #include "common/base/units.h"
 #include "common/options/values.h"
 #include "common/stats/comparison.h"
+#include "reports/answer/trees.h"
 #include "reports/model/figure_text.h"
-#include "reports/render/definition_links.h"
 #include "reports/text/format.h"
-#include "reports/text/section_words.h"
 #include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
@@ -86,10 +84,17 @@ std::string step_remark(const Step& step, const Rung rung) {
   return text;
 }
 
+// Of a section of the explanation: its table, without rows none, and what it says below.
+Section with_table(std::string title, TextTable table, const std::vector<std::string>& lines) {
+  Section section(std::move(title));
+  if (!table.rows.empty()) {
+    section.add(Table{.table = std::move(table), .caption = "From dp to ddp"});
+  }
+  return section.list(lines);
+}
+
 Section ladder_section(const Explanation& explanation) {
-  Section section{.title = "The ladder from dp to ddp --grads=views, one cause at a time"};
-  TextTable& table = section.table;
-  table.add_columns({"rung", ">takes, ms [95 %]", ">saves, ms [95 %]", "", "remark"});
+  TextTable table({"rung", ">takes, ms [95 %]", ">saves, ms [95 %]", "", "remark"});
   const double full = largest_effect(explanation.ladder);
   for (std::size_t i = 0; i < explanation.ladder.size(); ++i) {
     const Step& step = explanation.ladder[i];
@@ -103,15 +108,17 @@ Section ladder_section(const Explanation& explanation) {
   }
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
                         remark(explanation.gap)});
-  section.lines = {
-      fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap by arithmetic; "
-                  "that is no evidence for any of them.",
-                  explanation.gap.is_projected ? "does neither" : "is not resolved"),
-      fmt::format("ddp as torch has it against the ladder's end (gradients copied, not views), "
-                  "{} apart: {}.",
-                  explanation.stock.is_projected ? "simulated" : "measured",
-                  judged(explanation.stock))};
-  return section;
+  return with_table(
+      modelled_prefix(explanation.question) +
+          "The ladder from dp to ddp --grads=views, one cause at a time",
+      std::move(table),
+      {fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap by "
+                   "arithmetic; that is no evidence for any of them.",
+                   explanation.gap.is_projected ? "does neither" : "is not resolved"),
+       fmt::format("ddp as torch has it against the ladder's end (gradients copied, not views), "
+                   "{} apart: {}.",
+                   explanation.stock.is_projected ? "simulated" : "measured",
+                   judged(explanation.stock))});
 }
 
 std::string range_remark(const RemovalRange& range) {
@@ -124,55 +131,50 @@ std::string range_remark(const RemovalRange& range) {
 }
 
 Section range_section(const Explanation& explanation) {
-  Section section{.title = "What a cause is worth depends on what else is there"};
-  section.table.add_columns(
+  TextTable table(
       {"cause", ">removed first saves, ms [95 %]", ">removed last saves, ms [95 %]", "remark"});
   for (const RemovalRange& range : explanation.ranges) {
-    section.table.rows.push_back({range.cause, milliseconds_text(range.first),
-                                  milliseconds_text(range.last), range_remark(range)});
+    table.rows.push_back({range.cause, milliseconds_text(range.first),
+                          milliseconds_text(range.last), range_remark(range)});
   }
-  section.lines = {
-      "First: from the top of its family (dp; the all-reduce in threads with one bucket) it alone "
-      "is removed. Last: put back alone at the family's end, it costs so much.",
-      "Interaction, the gap minus all causes removed first (the step to the all-reduce as the "
-      "ladder has it): " +
-          judged(explanation.interaction) + "."};
-  return section;
+  return with_table(
+      modelled_prefix(explanation.question) + "What a cause is worth depends on what else is there",
+      std::move(table),
+      {"First: from the top of its family (dp; the all-reduce in threads with one bucket) it alone "
+       "is removed. Last: put back alone at the family's end, it costs so much.",
+       "Interaction, the gap minus all causes removed first (the step to the all-reduce as the "
+       "ladder has it): " +
+           judged(explanation.interaction) + "."});
 }
 
-Section effects_section(const std::string& title, const std::vector<Effect>& effects,
-                        const std::string& column) {
-  Section section{.title = title};
-  if (effects.empty()) return section;
-  section.table.add_columns({"cause", column, "remark"});
+TextTable effects_table(const std::vector<Effect>& effects, const std::string& column) {
+  TextTable table({"cause", column, "remark"});
   for (const Effect& effect : effects) {
-    section.table.rows.push_back(
-        {effect.cause, milliseconds_text(effect.figure), remark(effect.figure)});
+    table.rows.push_back({effect.cause, milliseconds_text(effect.figure), remark(effect.figure)});
   }
-  return section;
+  return table;
 }
 
 Section replication_section(const Explanation& explanation) {
-  Section section = effects_section("Replication, reduction, root update, by phase",
-                                    explanation.replication, ">saves, ms [95 %]");
-  section.lines = {
-      explanation.replication.empty()
-          ? "No figure: phases of one of the two rungs were not timed."
-          : "By phase: differences of the critical devices' phase means (dp: device 0; all-reduce: "
-            "the slowest), not of runs in which one thing was switched. They sum to the step."};
-  return section;
+  return with_table(
+      modelled_prefix(explanation.question) + "Replication, reduction, root update, by phase",
+      effects_table(explanation.replication, ">saves, ms [95 %]"),
+      {explanation.replication.empty()
+           ? "No figure: phases of one of the two rungs were not timed."
+           : "By phase: differences of the critical devices' phase means (dp: device 0; "
+             "all-reduce: the slowest), not of runs in which one thing was switched. They sum to "
+             "the step."});
 }
 
 Section own_cost_section(const Explanation& explanation) {
-  Section section = effects_section("What ddp itself costs, against the bound",
-                                    explanation.own_costs, ">takes, ms [95 %]");
-  section.lines = {fmt::format("ddp as torch has it minus {}, processes: {}.", kNoCommunication,
-                               judged(explanation.own_cost))};
+  std::vector<std::string> lines{fmt::format("ddp as torch has it minus {}, processes: {}.",
+                                             kNoCommunication, judged(explanation.own_cost))};
   if (explanation.own_costs.empty()) {
-    section.lines.emplace_back(
-        "Its parts have no figure: phases were not timed or a rung is missing.");
+    lines.emplace_back("Its parts have no figure: phases were not timed or a rung is missing.");
   }
-  return section;
+  return with_table(
+      modelled_prefix(explanation.question) + "What ddp itself costs, against the bound",
+      effects_table(explanation.own_costs, ">takes, ms [95 %]"), lines);
 }
 
 std::string interpreter_text(const std::string& costs) {
@@ -184,38 +186,35 @@ std::string interpreter_text(const std::string& costs) {
 
 Section modelled_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  Section section =
-      effects_section((question.simulated.empty()
-                           ? "Modelled, no part of the measured gap: "
-                           : "Projected: What the interpreter adds, no part of the gap above: ") +
-                          interpreter_text(question.dispatch_cost),
-                      explanation.modelled, ">adds, ms [95 %]");
+  std::vector<std::string> lines;
   for (const auto& [label, count] : explanation.dispatches) {
-    section.lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
+    lines.push_back(fmt::format("{}: {:.1f} dispatches per step", label, count));
   }
   if (!question.interpreter_lock) {
-    section.lines.emplace_back("The lock's own effect is measured with --interpreter-lock.");
+    lines.emplace_back("The lock's own effect is measured with --interpreter-lock.");
   }
-  return section;
+  return with_table((question.simulated.empty()
+                         ? "Modelled, no part of the measured gap: "
+                         : "Projected: What the interpreter adds, no part of the gap above: ") +
+                        interpreter_text(question.dispatch_cost),
+                    effects_table(explanation.modelled, ">adds, ms [95 %]"), lines);
 }
 
 // Kernels hold the interpreter in one device's step too: torch's calls on a CPU return when the
 // kernel has ended, so that neither hides behind the other.
 Section theirs_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  Section section =
-      effects_section(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
-                      explanation.theirs, ">takes more, ms [95 %]");
-  section.lines.emplace_back(
+  std::vector<std::string> lines{
       "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
-      "takes of a single device's step too, for calls return when their kernels have ended.");
+      "takes of a single device's step too, for calls return when their kernels have ended."};
   if (!explanation.modelled.empty()) {
-    section.lines.push_back(
-        fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of the "
-                    "kernels, so that only what they do not hide is left.",
+    lines.push_back(
+        fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of "
+                    "the kernels, so that only what they do not hide is left.",
                     milliseconds_text(explanation.modelled.at(1).figure)));
   }
-  return section;
+  return with_table(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
+                    effects_table(explanation.theirs, ">takes more, ms [95 %]"), lines);
 }
 
 std::string ratio_remark(const Agreement& end) {
@@ -237,111 +236,85 @@ std::string optimizer_text(const GapQuestion& question) {
 
 Section agreement_section(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
-  Section section{.title = fmt::format("How far {} on the module and Tandem on its export agree",
-                                       question.implementation)};
-  section.table.add_columns({"end", fmt::format(">{}, median step [95 %]", question.implementation),
-                             ">Tandem, median step [95 %]", ">ratio [95 %]", "remark"});
+  TextTable table({"end", fmt::format(">{}, median step [95 %]", question.implementation),
+                   ">Tandem, median step [95 %]", ">ratio [95 %]", "remark"});
+  std::vector<std::string> lines;
   for (const Agreement& end : explanation.agreement) {
-    section.table.rows.push_back({end.end, end.ratio ? duration_text(end.theirs) : "-",
-                                  end.ratio ? duration_text(end.ours) : "-",
-                                  end.ratio ? ratio_text(*end.ratio) : "no figure",
-                                  ratio_remark(end)});
+    table.rows.push_back({end.end, end.ratio ? duration_text(end.theirs) : "-",
+                          end.ratio ? duration_text(end.ours) : "-",
+                          end.ratio ? ratio_text(*end.ratio) : "no figure", ratio_remark(end)});
   }
   if (const std::optional<double> factor = farthest_apart(explanation.agreement)) {
-    section.lines.push_back(fmt::format(
+    lines.push_back(fmt::format(
         "All ends agree within a factor of {:.2f}, the farther ends of the intervals included.",
         *factor));
   } else {
-    section.lines.emplace_back("How far all ends agree has no figure: an end has no interval.");
+    lines.emplace_back("How far all ends agree has no figure: an end has no interval.");
   }
-  section.lines.emplace_back(
+  lines.emplace_back(
       "The ratio of single tells how near the export's replay comes to the module; that of ddp and "
       "dp holds the wrapper, its hooks and the collectives as well. The rungs between explain the "
       "module as far as both ends agree.");
   if (const std::string text = optimizer_text(question); !text.empty()) {
-    section.lines.push_back(text);
+    lines.push_back(text);
   }
-  return section;
+  return with_table(fmt::format("How far {} on the module and Tandem on its export agree",
+                                question.implementation),
+                    std::move(table), lines);
 }
 
 // The cell of each rung, so that a reader can run any rung by hand.
 Section cells_section(const Explanation& explanation) {
   const bool is_projected = !explanation.question.simulated.empty();
-  Section section{.title = is_projected ? "The rungs as simulated" : "The rungs as measured"};
-  section.table.add_columns({"rung", ">launches", "cell"});
+  TextTable table({"rung", ">launches", "cell"});
   for (const Step& step : explanation.ladder) {
     const std::string failed =
         step.failed_launches == 0 ? "" : fmt::format(" ({} failed)", step.failed_launches);
     const std::string disturbed =
         step.disturbed_launches == 0 ? "" : fmt::format(" ({} disturbed)", step.disturbed_launches);
-    section.table.rows.push_back(
+    table.rows.push_back(
         {step.label, std::to_string(step.launches) + disturbed + failed, step.cell});
   }
-  return section;
+  return with_table(is_projected ? "The rungs as simulated" : "The rungs as measured",
+                    std::move(table), {});
 }
 
 Section memory_section(const Explanation& explanation) {
-  Section section{.title = "Peak memory per device"};
-  section.table.add_columns({"rung"});
+  TextTable table({"rung"});
   std::size_t devices = 0;
   for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
   for (std::size_t i = 0; i < devices; ++i) {
-    section.table.add_columns({fmt::format(">device {}", i)});
+    table.add_columns({fmt::format(">device {}", i)});
   }
   for (const PeakMemory& peak : explanation.memory) {
     std::vector<std::string> row{peak.label};
     for (const std::int64_t bytes : peak.bytes) row.push_back(to_string(Bytes{bytes}));
     row.resize(devices + 1, "-");
-    section.table.rows.push_back(row);
+    table.rows.push_back(row);
   }
-  return section;
+  return with_table("Peak memory per device", std::move(table), {});
 }
 
 }  // namespace
 
-std::vector<Section> sections_of(const Explanation& explanation) {
-  std::vector<Section> sections{{.title = explanation.subject,
-                                 .lines = {question_text(explanation), answer_text(explanation)}},
-                                ladder_section(explanation),
-                                replication_section(explanation),
-                                range_section(explanation),
-                                own_cost_section(explanation)};
-  for (Section& section : sections) {
-    const bool is_told = section.title.starts_with("Projected");
-    section.title = (is_told ? "" : modelled_prefix(explanation.question)) + section.title;
-  }
-  if (!explanation.modelled.empty()) sections.push_back(modelled_section(explanation));
-  if (!explanation.agreement.empty()) sections.push_back(agreement_section(explanation));
-  if (!explanation.theirs.empty()) sections.push_back(theirs_section(explanation));
-  if (!explanation.memory.empty()) sections.push_back(memory_section(explanation));
-  sections.push_back(cells_section(explanation));
+Section tree_of(const Explanation& explanation) {
+  Section root(modelled_prefix(explanation.question) + explanation.subject);
+  root.id = kLadderOfCauses.id;
+  root.say(question_text(explanation)).say(answer_text(explanation), "overall");
+  root.add(ladder_section(explanation));
+  Section behind{std::string("What stands behind the ladder")};
+  behind.add(replication_section(explanation))
+      .add(range_section(explanation))
+      .add(own_cost_section(explanation));
+  if (!explanation.modelled.empty()) behind.add(modelled_section(explanation));
+  if (!explanation.agreement.empty()) behind.add(agreement_section(explanation));
+  if (!explanation.theirs.empty()) behind.add(theirs_section(explanation));
+  if (!explanation.memory.empty()) behind.add(memory_section(explanation));
+  behind.add(cells_section(explanation));
   if (!explanation.notes.empty()) {
-    sections.push_back({.title = "Beside it", .lines = explanation.notes});
+    behind.add(std::move(Section(std::string("Beside it")).list(explanation.notes)));
   }
-  return sections;
-}
-
-std::string to_text(const Explanation& explanation) {
-  std::string text;
-  for (const Section& section : sections_of(explanation)) {
-    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", section.title);
-    if (!section.table.rows.empty()) text += fmt::format("\n{}\n", to_text(section.table));
-    for (const std::string& line : section.lines) text += fmt::format("  {}\n", line);
-  }
-  return text;
-}
-
-std::string to_markdown(const Explanation& explanation) {
-  const std::vector<Section> sections = sections_of(explanation);
-  std::string text;
-  for (const Section& section : sections) {
-    text += fmt::format("{} {}\n\n", text.empty() ? "#" : "\n##", escape_markdown(section.title));
-    if (!section.table.rows.empty()) text += fmt::format("{}\n", to_markdown(section.table));
-    for (const std::string& line : section.lines)
-      text += fmt::format("- {}\n", escape_markdown(line));
-    if (&section == &sections.front()) text += definition_line_markdown(kLadderOfCauses.id);
-  }
-  return text + definitions_markdown(text);
+  return root.add(std::move(behind));
 }
 
 }  // namespace tandem::reports

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/decision_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "common/options/strategies.h"
+#include "reports/answer/trees.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 
@@ -216,30 +215,6 @@ std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projectio
   return answered;
 }
 
-// A line for each batch at the most devices that both have, and one at more that one alone has.
-std::vector<std::string> answers(const Projection& projection) {
-  std::vector<std::string> lines;
-  const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
-    const AgainstOneDevice one = against_one_device(cells, projection);
-    std::string line =
-        fmt::format("{}: {}{}", samples_text(cells.front()->cell, *projection.decisions),
-                    one.is_one_faster ? "use one device; else " : "", verdict);
-    for (const ProjectedCell* const cell : cells) {
-      line += of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells));
-    }
-    lines.push_back(line + one.words + ".");
-  };
-  for (const auto& [size, cells] : answered_cells(projection)) {
-    if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));
-    const int both = cells.dp == nullptr ? 0 : cells.dp->cell.devices;
-    for (const ProjectedCell* const most : {cells.most_dp, cells.most_ddp}) {
-      if (most == nullptr || most->cell.devices <= both) continue;
-      add({most}, most->cell.strategy + " alone");
-    }
-  }
-  return lines;
-}
-
 // What does not fit is told by the largest batch that does.
 std::string shortened(const std::string& reason) {
   const std::size_t largest = reason.find("the largest batch that fits");
@@ -290,18 +265,32 @@ std::string not_projected_line(const NotProjected& cell, const Decisions& decisi
                                : shortened(cell.reason));
 }
 
-std::string decision_sections(const Projection& projection, const ProjectionFormat& format) {
-  std::string text;
-  for (const std::string& line : answers(projection)) {
-    text += fmt::format("{}{}\n", format.mark, line);
+std::vector<std::string> projected_answers(const Projection& projection) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
+    const AgainstOneDevice one = against_one_device(cells, projection);
+    std::string line =
+        fmt::format("{}: {}{}", samples_text(cells.front()->cell, *projection.decisions),
+                    one.is_one_faster ? "use one device; else " : "", verdict);
+    for (const ProjectedCell* const cell : cells) {
+      line += of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells));
+    }
+    lines.push_back(line + one.words + ".");
+  };
+  for (const auto& [size, cells] : answered_cells(projection)) {
+    if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));
+    const int both = cells.dp == nullptr ? 0 : cells.dp->cell.devices;
+    for (const ProjectedCell* const most : {cells.most_dp, cells.most_ddp}) {
+      if (most == nullptr || most->cell.devices <= both) continue;
+      add({most}, most->cell.strategy + " alone");
+    }
   }
-  if (!text.empty()) text = fmt::format("{}Answer\n\n{}\n", format.heading, text);
-  const TextTable table = steps_table(projection);
-  if (!table.rows.empty()) {
-    text += fmt::format("{}Projected steps\n\n{}\n\n{}\n", format.heading, kStepWords,
-                        format.table(table));
-  }
-  return text;
+  return lines;
+}
+
+Section projected_steps(const Projection& projection) {
+  Section section(Heading{"projected", "Projected steps", kStepWords});
+  return section.add(Table{.table = steps_table(projection), .caption = section.title});
 }
 
 }  // namespace tandem::reports

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/answer/advice.h"
+#include "reports/answer/panels.h"
+#include "reports/answer/trees.h"
+#include "reports/model/exposed_communication.h"
+#include "reports/model/power.h"
+#include "reports/tables/break_even.h"
+#include "reports/tables/bucket_curve.h"
+#include "reports/tables/cell_table.h"
+#include "reports/tables/collective_table.h"
+#include "reports/tables/ddp_cost_table.h"
+#include "reports/tables/host_work_table.h"
+#include "reports/tables/other_figures.h"
+#include "reports/tables/trust.h"
+#include "reports/tables/twin_table.h"
+
+namespace tandem::reports {
+namespace {
+
+constexpr std::string_view kHowToReadCurves =
+    "Bands are 95 % intervals over launches; a hollow point has none: a single launch, or launches "
+    "that scatter so much that the interval is unbounded. Lines join measured points and say "
+    "nothing in between. Dotted: the ideal. Dashed and hollow with \"modelled\" in the name: holds "
+    "times that were not measured. A plus sign: an efficiency above 100 %.";
+
+constexpr std::string_view kHowToReadPhases =
+    "Mean step by phase, with its 95 % interval; the table below has medians. Bars that name no "
+    "other program are Tandem's. Blue and grey are work that one device has too; warm colours and "
+    "violet are what parallelism adds.";
+
+constexpr std::string_view kCutCharts =
+    "Where there are many, the chart has those on the most devices, and takes steps evenly from "
+    "cells; the files beside this page have all.";
+
+Chart phase_chart() {
+  return {.id = "phase-chart", .words = "Mean time per phase, stacked, by strategy"};
+}
+Chart memory_chart() {
+  return {.id = "memory-chart", .words = "Peak memory per device, by strategy"};
+}
+Chart wire_chart() {
+  return {.id = "wire-chart", .words = "Bus bandwidth over message size, a point per bucket"};
+}
+Chart bucket_chart() { return {.id = "bucket-chart", .words = "Median step over bucket size"}; }
+Chart sample_chart() {
+  return {.id = "sample-chart", .words = "Step time of each sample, by launch"};
+}
+Chart forest_chart() {
+  return {.id = "forest", .words = "Speed of ddp over speed of dp, with intervals"};
+}
+
+template <class Predicate>
+bool any_cell(const Summary& summary, Predicate predicate) {
+  return std::ranges::any_of(summary.cells, predicate);
+}
+
+bool has_phases(const CellSummary& cell) { return !cell.phases.empty(); }
+bool has_memory(const CellSummary& cell) { return !peak_memory(cell).empty(); }
+bool has_speedup(const CellSummary& cell) { return cell.speedup.has_value(); }
+bool is_measured(const CellSummary& cell) { return cell.launches > 0; }
+
+// A section of a chart, whose figures the table has.
+void add_charted(Section& section, const Heading& heading, Chart chart, TextTable table,
+                 unsigned formats = kFiles) {
+  if (table.rows.empty()) return;
+  Section charted(heading);
+  charted.add(std::move(chart), kPage);
+  charted.add(Table{.table = std::move(table), .caption = charted.title, .is_folded = true});
+  section.add(std::move(charted), formats);
+}
+
+Section choices_section(const Report& report) {
+  const VerdictText& verdict = report.verdict;
+  Section section(kChoices);
+  const std::vector<std::string> words = first_sentences(verdict.workloads);
+  section.hint.clear();  // it stands below the table, which is for the first screen
+  if (verdict.choices.rows.empty()) {
+    section.list(words, "verdict");
+  } else {
+    section.add(Table{.table = verdict.choices, .caption = section.title})
+        .say(std::string(kChoices.hint), "hint", kFiles);
+  }
+  section.say(verdict.tested, "range").list(verdict.breaks, "breaks");
+  if (!verdict.choices.rows.empty()) {
+    Section each{std::string(kInWords)};
+    each.is_folded = true;
+    section.add(std::move(each.list(words, "verdict")), kFiles);
+    section.list(words, "verdict", kTerminal);
+  }
+  return section.say(power_text(tellings(report.document, report.summary)), "range");
+}
+
+Section advice_section(const std::vector<Advice>& advice) {
+  Section section(kAdvice);
+  List list{.lines = {}, .kind = "advice"};
+  for (const Advice& item : advice) {
+    list.lines.push_back(item.text);
+    list.evidence.push_back(item.evidence);
+  }
+  return list.lines.empty() ? section : section.add(std::move(list));
+}
+
+Section scaling_section(const std::vector<Panel>& panels) {
+  Section section(kScaling);
+  Chart chart{.id = "scaling-chart", .words = "Scaling curves of all strategies"};
+  for (const Panel& panel : panels) {
+    chart.sources.push_back({.title = panel.title, .note = panel.note});
+  }
+  return section.say(std::string(kHowToReadCurves), "hint", kPage).add(std::move(chart), kPage);
+}
+
+// The panels of the page, a table each.
+Section sources_section(const std::vector<Panel>& panels) {
+  Section section(kSources);
+  std::vector<TextTable> tables = panel_tables(panels);
+  for (std::size_t at = 0; at < panels.size(); ++at) {
+    if (tables[at].rows.empty()) continue;
+    Section panel(panels[at].title);
+    panel.say(panels[at].note, "hint", kTerminal | kMarkdown);  // the page has it below the chart
+    section.add(
+        std::move(panel.add(Table{.table = std::move(tables[at]), .caption = panels[at].title})));
+  }
+  return section;
+}
+
+Section report_scaling(const Report& report) {
+  const Summary& summary = report.summary;
+  const std::vector<Panel> panels = panels_of(report);
+  Section section = any_cell(summary, is_measured) ? scaling_section(panels) : Section(kScaling);
+  if (any_cell(summary, is_measured) && !any_cell(summary, has_speedup)) {
+    section.say("No baseline: single was not measured here, so that there is no speed-up.", "hint",
+                kPage);
+  }
+  Section cells(kCells);
+  cells.add(Table{.table = cell_table(summary), .caption = cells.title, .is_folded = true});
+  return section.add(std::move(cells)).add(sources_section(panels));
+}
+
+Section ladders_section(const std::vector<Explanation>& explanations) {
+  Section section(kLadderOfCauses);
+  for (const Explanation& explanation : explanations) {
+    const GapQuestion& question = explanation.question;
+    Section point = tree_of(explanation);
+    point.id.clear();
+    std::get<Section>(point.blocks.back().content).is_folded = true;
+    point.title =
+        fmt::format("{}, batch {}, {} devices", question.model, question.batch, question.devices);
+    section.add(std::move(point));
+  }
+  return section;
+}
+
+Section gap_section(const Report& report) {
+  const Summary& summary = report.summary;
+  Section section(kGap);
+  section.add(ladders_section(report.explanations), kFiles)
+      .table(kPhaseTimes, phase_table(summary), kFiles)
+      .table(kCosts, ddp_cost_table(summary))
+      .table(kHostWork, host_work_table(summary), kFiles);
+  Heading twin = twin_heading(summary);
+  twin.hint = {};
+  return section.table(twin, twin_table(summary), kEverywhere, twin_note(summary));
+}
+
+void add_maps(Section& section, const Summary& summary, const std::string& before) {
+  for (const WinMap& map : win_maps(summary)) {
+    section.add(Table{
+        .table = map_table(map), .caption = before + map.title, .is_modelled = map.is_modelled});
+  }
+}
+
+Section map_section(const Summary& summary) {
+  Section section(kMap);
+  add_maps(section, summary, "");
+  if (section.blocks.empty()) {
+    section.hint.clear();
+    return section.say(std::string(kNoMap));
+  }
+  section.add(forest_chart(), kPage);
+  Section comparisons(kComparisons);
+  comparisons.add(
+      Table{.table = comparison_table(summary), .caption = comparisons.title, .is_folded = true});
+  return section.add(std::move(comparisons));
+}
+
+Section samples_section() {
+  Section section(kSamples);
+  return section.add(sample_chart(), kPage).say(std::string(kCutCharts), "hint", kPage);
+}
+
+Section details_section(const Summary& summary) {
+  Section section(kDetails);
+  add_charted(section, kMemory, memory_chart(), memory_table(summary));
+  section.table(kEnergy, energy_table(summary), kFiles);
+  add_charted(section, kBucketSizes, bucket_chart(), bucket_curve_table(summary));
+  add_charted(section, kCollectives, wire_chart(), collective_table(summary), kEverywhere);
+  if (any_cell(summary, is_measured)) section.add(samples_section(), kFiles);
+  return section.table(kModes, mode_table(summary), kFiles);
+}
+
+Section reproduce_section(const results::SweepInfo& sweep) {
+  Section section(kReproduce);
+  section.add(Code{reproduce_commands(sweep)});
+  if (sweep.definition.empty()) return section;
+  Section all{"All that decides what was measured (a sweep file is made from it)"};
+  all.is_folded = true;
+  return section.add(std::move(all.add(Code{{sweep.definition}})), kPage);
+}
+
+Section trust_section(const Report& report) {
+  const results::SweepInfo& sweep = report.document.sweep;
+  Section section(kTrust);
+  Section dropped(kDropped);
+  section.list(trust_lines(report.summary))
+      .table(kWithout, failures_table(report.summary))
+      .add(std::move(dropped.list(dropped_lines(sweep))))
+      .table(kOthers, other_figures_table(report.document));
+  std::vector<std::string> facts;
+  for (const auto& [name, value] : machine_lines(report)) facts.push_back(name + ": " + value);
+  Section machine(kMachine);
+  section.add(std::move(machine.list(facts)));
+  if (sweep.links) {
+    Section links(kLinks);
+    if (TextTable table = link_table(*sweep.links); !table.rows.empty()) {
+      links.add(Table{.table = std::move(table), .caption = links.title});
+    }
+    section.add(std::move(links.say(link_note(*sweep.links))));
+  }
+  Section method(kMethod);
+  return section.add(reproduce_section(sweep)).add(std::move(method.list(method_lines(report))));
+}
+
+// The machines' facts, and curves of all documents.
+void add_behind(Section& root, const SideBySide& side) {
+  const auto any = [&](auto predicate) {
+    return std::ranges::any_of(side.reports,
+                               [&](const Report& one) { return predicate(one.summary); });
+  };
+  Section details(kDetails);
+  const auto add = [&](const Heading& heading, Chart chart) {
+    Section section(heading);
+    details.add(std::move(section.add(std::move(chart))));
+  };
+  if (any([](const Summary& one) { return any_cell(one, has_phases); })) {
+    add(kPhaseTimes, phase_chart());
+  }
+  if (any([](const Summary& one) { return any_cell(one, has_memory); })) {
+    add(kMemory, memory_chart());
+  }
+  if (any([](const Summary& one) { return !bucket_curves(one).empty(); })) {
+    add(kBucketSizes, bucket_chart());
+  }
+  if (any([](const Summary& one) { return !communication_times(one).empty(); })) {
+    add(kCollectives, wire_chart());
+  }
+  root.add(std::move(details.add(samples_section())), kPage);
+}
+
+}  // namespace
+
+Section tree_of(const Report& report) {
+  const results::SweepInfo& sweep = report.document.sweep;
+  const VerdictText& verdict = report.verdict;
+  Section root(verdict.subject);
+  root.say(fmt::format("Tandem, sweep {}, {}", sweep.name, sweep.context.date), "eyebrow", kPage)
+      .say(verdict.slower, "overall")
+      .say(verdict.overall, "overall");
+  if (any_cell(report.summary, has_phases)) {
+    root.add(phase_chart(), kPage).say(std::string(kHowToReadPhases), "hint", kPage);
+  }
+  for (const std::string& line : dropped_lines(sweep)) root.say(line, "range", kTerminal);
+  root.add(choices_section(report));
+  Section warnings(kWarnings);
+  root.add(std::move(warnings.list(verdict.notes, "notes")));
+  return root.add(advice_section(report.advice))
+      .add(report_scaling(report))
+      .add(gap_section(report))
+      .add(map_section(report.summary), kFiles)
+      .add(details_section(report.summary))
+      .add(trust_section(report), kFiles);
+}
+
+Section tree_of(const SideBySide& side) {
+  const bool is_one_run = side.size() == 2 && !side.changes.front().sides.empty();
+  Section root(is_one_run ? std::string("A run against its reference, in turns")
+                          : fmt::format("{} documents side by side", side.size()));
+  root.list(side_lines(side), "verdict", kFiles);
+  Section cells(kSide);
+  cells.table({"documents", "Documents"}, documents_table(side));
+  if (TextTable table = side_table(side); !table.rows.empty()) {
+    cells.add(Table{.table = std::move(table), .caption = "Cells side by side"});
+  }
+  cells.list(side_notes(side), "notes").table(kPartial, partial_table(side), kFiles);
+  root.add(std::move(cells));
+  std::vector<const Report*> reports;
+  for (const Report& report : side.reports) reports.push_back(&report);
+  Section scaling = scaling_section(panels_of(reports));
+  scaling.say(
+      "The letter at the end of a line, and before its name, is the document's; each document has "
+      "dashes of its own, each strategy its colour and mark.");
+  root.add(std::move(scaling), kPage);
+  Section maps(kMap);
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    add_maps(maps, side.reports[i].summary, letter(i) + ": ");
+  }
+  if (!maps.blocks.empty()) root.add(std::move(maps.add(forest_chart())), kPage);
+  add_behind(root, side);
+  Section machines(
+      Heading{kMachine.id, "Machines", "As the launches saw them; what differs comes first."});
+  machines.add(Table{.table = facts_table(side), .caption = machines.title});
+  root.add(std::move(machines), kFiles);
+  for (const std::string& line : side_lines(side)) root.say(line, "overall", kTerminal);
+  return root;
+}
+
+}  // namespace tandem::reports

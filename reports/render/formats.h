@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The formats of a report: each draws the tree of blocks that answer/trees.h makes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/answer/trees.h"
+#include "reports/render/page_data.h"
+#include "reports/text/blocks.h"
+
+namespace tandem::reports {
+
+// For the terminal: tables are narrow, of a few dozen rows at most, and what only a reader with
+// time wants is left to the files.
+[[nodiscard]] std::string to_terminal(const Section& root);
+
+// Long tables are folded away below a line that tells the number of their rows.
+[[nodiscard]] std::string to_markdown(const Section& root);
+
+// One page that loads nothing: styles, charts and their figures are inside. All but the charts is
+// there without a script. Tables are cut at some hundred rows, and the page says where.
+[[nodiscard]] std::string to_html(const Section& root, const PageData& data);
+[[nodiscard]] std::string to_html(const Report& report);
+[[nodiscard]] std::string to_html(const SideBySide& side);
+
+// Whatever has a tree.
+template <class Subject>
+[[nodiscard]] std::string to_terminal(const Subject& subject) {
+  return to_terminal(tree_of(subject));
+}
+template <class Subject>
+[[nodiscard]] std::string to_markdown(const Subject& subject) {
+  return to_markdown(tree_of(subject));
+}
+
+// The most rows of a table on the page.
+inline constexpr std::size_t kMostPageRows = 300;
+
+// The text as HTML, with markup characters and quotes escaped; a text longer than a few thousand
+// bytes is cut, and says so.
+[[nodiscard]] std::string escape_html(const std::string& text);
+
+// Files that every page carries, embedded at build time: the page needs no network, and the program
+// no data files. Chart.js is the system package's, with the licence in its first lines.
+[[nodiscard]] std::string_view chart_js();
+[[nodiscard]] std::string_view drawing_js();
+[[nodiscard]] std::string_view saving_js();
+[[nodiscard]] std::string_view scaling_js();
+[[nodiscard]] std::string_view tables_js();
+[[nodiscard]] std::string_view page_js();
+[[nodiscard]] std::string_view page_css();
+
+}  // namespace tandem::reports
