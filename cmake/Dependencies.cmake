@@ -100,7 +100,7 @@ if(TANDEM_HAVE_CUDA)
 endif()
 message(STATUS "Convolutions of cuDNN: ${TANDEM_HAVE_CUDNN}")
 
-# CUPTI's header alone, likewise; with the records that common/trace/cupti_receiver.cc reads.
+# CUPTI's header alone, likewise; with the records that common/trace/cupti_session.cc reads.
 set(TANDEM_HAVE_CUPTI OFF)
 set(missing "no CUDA module is built")
 if(TANDEM_HAVE_CUDA)

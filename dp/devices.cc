@@ -80,7 +80,7 @@ OutputDevice::OutputDevice(Device& device, const std::vector<Replica*>& replicas
   own_.emplace(device, phases);
 }
 
-OutputDevice::Own::Own(Device& device, const PhaseOptions& phases)
+OutputDevice::OwnResources::OwnResources(Device& device, const PhaseOptions& phases)
     : operations(make_operations(device)),
       timer(device, phases),
       stream(device.make_stream(StreamPriority::kNormal)) {}

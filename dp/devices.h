@@ -53,8 +53,8 @@ class OutputDevice {
   void begin(Phase phase) { timer().begin(stream(), phase); }
 
  private:
-  struct Own {
-    Own(Device& device, const PhaseOptions& phases);
+  struct OwnResources {
+    OwnResources(Device& device, const PhaseOptions& phases);
 
     std::unique_ptr<Operations> operations;
     PhaseTimer timer;
@@ -63,7 +63,7 @@ class OutputDevice {
 
   Device& device_;
   Replica* replica_ = nullptr;  // the replica on this device, if any
-  std::optional<Own> own_;
+  std::optional<OwnResources> own_;
 };
 
 }  // namespace tandem::dp

@@ -9,9 +9,9 @@
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/ping_pong.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
+#include "common/runtime/host/cores.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -36,7 +36,7 @@ std::vector<std::vector<double>> measured_ping_pongs(Communicator& ranks,
   std::vector<std::vector<double>> one_way(static_cast<std::size_t>(flags.repetitions));
   for (std::vector<double>& repetition : one_way) {
     for (int i = 0; i < kPingPongs; ++i) {
-      const double mine = ranks.rank() == 0 ? ping_pong_ns(cores[0], cores[1]) : 0;
+      const double mine = ranks.rank() == 0 ? host::ping_pong_ns(cores[0], cores[1]) : 0;
       repetition.push_back(ranks.all_gather(mine).front());
     }
   }

@@ -11,9 +11,9 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/units.h"
 #include "common/comm/mpi/mpi_bootstrap.h"
-#include "common/comm/ping_pong.h"
 #include "common/kernels/host_support.h"
 #include "common/results/machine_facts.h"
+#include "common/runtime/host/cores.h"
 #include "common/stats/summary.h"
 
 namespace tandem::bench {
@@ -277,7 +277,7 @@ results::MachineFacts machine_of(const Job& job) {
   if (!job.nccl.empty()) facts.libraries["nccl"] = job.nccl;
   if (!job.transport.why.empty()) facts.libraries["transport"] = job.transport.why;
   if (on_cores && job.communicator->rank() == 0 && first_two_share_a_node(job)) {
-    facts.ping_pong_ns = ping_pong_ns(job.cores[0], job.cores[1]);
+    facts.ping_pong_ns = host::ping_pong_ns(job.cores[0], job.cores[1]);
   }
   job.communicator->barrier();
   return facts;

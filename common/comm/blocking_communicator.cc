@@ -5,8 +5,8 @@
 
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
-#include "common/comm/collective_note.h"
 #include "common/comm/collective_queue.h"
+#include "common/comm/communicator.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {

@@ -17,7 +17,7 @@ Error in_call(const CollectiveCall& call, const Error& error) {
   return {std::move(failure), message};
 }
 
-Error waited_in_vain(int rank, Nanoseconds waited, const CollectiveCall& call) {
+Error timeout_error(int rank, Nanoseconds waited, const CollectiveCall& call) {
   const std::string number = call.sequence > 0 ? fmt::format("#{}, ", call.sequence) : "";
   PeerFailure failure{.kind = PeerFailure::Kind::kWaited, .waited = waited};
   failure.call = call.name;
@@ -28,7 +28,7 @@ Error waited_in_vain(int rank, Nanoseconds waited, const CollectiveCall& call) {
                       rank, to_string(Seconds(waited)), call.name, number, to_string(call.size))};
 }
 
-Error waited_in_vain(int rank, Nanoseconds waited, const std::string& what) {
+Error timeout_error(int rank, Nanoseconds waited, const std::string& what) {
   return {PeerFailure{.kind = PeerFailure::Kind::kWaited, .waited = waited},
           fmt::format("rank {} waited {} for {}: another rank is lost or late, look at its output",
                       rank, to_string(Seconds(waited)), what)};

@@ -16,13 +16,13 @@ namespace tandem {
 
 // The error of a rank that waited for other ranks in a call, on any transport: "rank 0 waited 60 s
 // in all_reduce (#3, 4.0 MiB) for ranks that are lost or late: ...".
-[[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const CollectiveCall& call);
+[[nodiscard]] Error timeout_error(int rank, Nanoseconds waited, const CollectiveCall& call);
 
 // The error of a rank that waited outside any call of a communicator: "rank 0 waited 60 s for MPI
 // to start: another rank is ...".
-[[nodiscard]] Error waited_in_vain(int rank, Nanoseconds waited, const std::string& what);
+[[nodiscard]] Error timeout_error(int rank, Nanoseconds waited, const std::string& what);
 
-// The error of two ranks whose notes differ: see collective_note.h.
+// The error of two ranks whose notes differ: see note_of().
 [[nodiscard]] Error diverged(int rank, int peer);
 
 // The error after another rank gave up: "rank 0: the communicator was aborted".

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/checksum.h"
 #include "common/base/units.h"
 #include "common/comm/rank_exchange.h"
 #include "common/comm/rank_exit.h"
@@ -189,5 +190,20 @@ class Communicator : public RankExchange {
   // Makes all waiting and future calls of all ranks fail soon.
   virtual void abort() noexcept = 0;
 };
+
+// A hash of everything that the ranks must have enqueued alike.
+class Note {
+ public:
+  void add(std::int64_t part) { hash_.add(static_cast<std::uint64_t>(part)); }
+
+  [[nodiscard]] std::int64_t value() const { return static_cast<std::int64_t>(hash_.value()); }
+
+ private:
+  Fnv1a hash_;
+};
+
+// The note of a collective: kind, operation, root, and the blocks or else the type and number of
+// elements.
+[[nodiscard]] Note note_of(const CollectiveRequest& collective);
 
 }  // namespace tandem

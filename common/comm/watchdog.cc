@@ -63,10 +63,10 @@ void Watchdog::expire(Nanoseconds grace, const std::string& line) noexcept {
 }
 
 Error Watchdog::error_of(const Slot& slot, Nanoseconds waited) const {
-  return waited_in_vain(rank_, waited,
-                        {.sequence = slot.sequence.load(std::memory_order_relaxed),
-                         .name = slot.name.load(std::memory_order_relaxed),
-                         .size = Bytes{slot.bytes.load(std::memory_order_relaxed)}});
+  return timeout_error(rank_, waited,
+                       {.sequence = slot.sequence.load(std::memory_order_relaxed),
+                        .name = slot.name.load(std::memory_order_relaxed),
+                        .size = Bytes{slot.bytes.load(std::memory_order_relaxed)}});
 }
 
 // A running call has the same turn at every look.

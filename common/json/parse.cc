@@ -20,10 +20,10 @@ constexpr std::size_t kMostKeys = 1000;  // keys of one object of a person's tex
 constexpr int kNumberOutOfRange = 406;   // the library's error number
 
 // The unread rest of a text that is whole, or that comes in parts.
-class Rest {
+class UnreadText {
  public:
-  explicit Rest(std::string_view whole) : part_(whole) {}
-  explicit Rest(const TextParts& parts) : parts_(&parts) { refill(); }
+  explicit UnreadText(std::string_view whole) : part_(whole) {}
+  explicit UnreadText(const TextParts& parts) : parts_(&parts) { refill(); }
 
   [[nodiscard]] bool is_over() const { return at_ == part_.size(); }
   [[nodiscard]] const char& front() const { return part_[at_]; }
@@ -53,7 +53,7 @@ class Rest {
 };
 
 // Iterates over a text for the parser; an iterator without a text is the end of every text.
-class Letter {
+class TextCursor {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -61,18 +61,18 @@ class Letter {
   using pointer = const char*;
   using reference = const char&;
 
-  explicit Letter(Rest* text = nullptr) : text_(text) {}
+  explicit TextCursor(UnreadText* text = nullptr) : text_(text) {}
   reference operator*() const { return text_->front(); }
-  Letter& operator++() {
+  TextCursor& operator++() {
     text_->advance();
     return *this;
   }
-  bool operator==(const Letter& other) const { return is_end() == other.is_end(); }
+  bool operator==(const TextCursor& other) const { return is_end() == other.is_end(); }
 
  private:
   [[nodiscard]] bool is_end() const { return text_ == nullptr || text_->is_over(); }
 
-  Rest* text_;
+  UnreadText* text_;
 };
 
 std::ptrdiff_t line_of(std::string_view before) { return std::ranges::count(before, '\n') + 1; }
@@ -80,10 +80,10 @@ std::ptrdiff_t line_of(std::string_view before) { return std::ranges::count(befo
 // Collects the values that the library's parser meets.
 class Collector final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Collector(JsonNodes& nodes, Rest& text, const JsonParts& parts)
+  Collector(JsonNodes& nodes, UnreadText& text, const JsonParts& parts)
       : nodes_(nodes), text_(text), parts_(parts) {}
 
-  void collect() { (void)nlohmann::json::sax_parse(Letter(&text_), Letter(), this); }
+  void collect() { (void)nlohmann::json::sax_parse(TextCursor(&text_), TextCursor(), this); }
 
   bool null() override { return scalar({.kind = JsonKind::kNull}); }
   bool boolean(bool value) override {
@@ -236,7 +236,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   JsonNodes& nodes_;
-  Rest& text_;
+  UnreadText& text_;
   const JsonParts& parts_;
   std::vector<Entered> entered_;
   std::vector<std::size_t> open_;  // indices of the lists and objects being collected
@@ -257,7 +257,7 @@ JsonDocument::JsonDocument(JsonAuthor author, std::string_view text, std::string
 
 void JsonDocument::read(std::string_view text, std::string source) {
   nodes_->source = std::move(source);
-  Rest whole(text);
+  UnreadText whole(text);
   Collector(*nodes_, whole, {}).collect();
 }
 
@@ -273,7 +273,7 @@ std::optional<JsonDocument> object_in(std::string_view text, std::string source)
 void read_parts(const TextParts& text, std::string source, const JsonParts& parts) {
   JsonNodes nodes;
   nodes.source = std::move(source);
-  Rest rest(text);
+  UnreadText rest(text);
   Collector(nodes, rest, parts).collect();
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/softmax.h"
 #include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/model/gpt2_shape.h"
-#include "common/model/parameter_copies.h"
+#include "common/model/passes.h"
 #include "common/model/parameter_layout.h"
 
 namespace tandem {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/passes.h"
 
+#include <numeric>
+#include <utility>
+
+#include "common/runtime/copy.h"
+
 namespace tandem {
 
 void enqueue_linear_backward(const Executor& on, const LayerParameters& parameters,
@@ -34,6 +39,56 @@ void Initialiser::random(int segment, float scale) const {
 
 void Initialiser::constant(int segment, float value) const {
   on.enqueue(Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = value});
+}
+
+namespace {
+
+std::vector<int> all_of(const ParameterLayout& layout) {
+  std::vector<int> segments(static_cast<std::size_t>(layout.size()));
+  std::iota(segments.begin(), segments.end(), 0);
+  return segments;
+}
+
+}  // namespace
+
+// The copies lie in one arena, each at a cache line's start, like the parameters themselves.
+ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
+                                 std::vector<int> segments, std::int64_t zeros)
+    : segments_(std::move(segments)), zeros_(zeros), copies_(layout.segments().size()) {
+  const auto count_of = [&](int segment) {
+    const std::int64_t count = layout.segments().at(static_cast<std::size_t>(segment)).count;
+    return segment == segments_.front() ? count + zeros_ : count;
+  };
+  std::int64_t total = 0;
+  for (const int segment : segments_) total += aligned_count(count_of(segment));
+  memory_ = device.allocate(Bytes{total * size_of(type)});
+  std::int64_t offset = 0;
+  for (const int segment : segments_) {
+    const std::int64_t count = count_of(segment);
+    copies_[static_cast<std::size_t>(segment)] = memory_->as(type, total).subspan(offset, count);
+    offset += aligned_count(count);
+  }
+}
+
+ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout)
+    : ParameterCopies(device, type, layout, all_of(layout)) {}
+
+void ParameterCopies::cast(Executor on, const ConstTensorList& parameters) {
+  for (const int segment : segments_) {
+    const auto index = static_cast<std::size_t>(segment);
+    const std::int64_t count = parameters.at(index).size();
+    const AnySpan copy = copies_[index];
+    on.enqueue(Convert{.in = parameters[index], .out = copy.subspan(0, count)});
+    if (copy.size() > count) {
+      enqueue_zero_bytes(on.stream, copy.subspan(count, copy.size() - count).bytes());
+    }
+  }
+}
+
+ConstAnySpan ParameterCopies::of(int segment) const {
+  const AnySpan copy = copies_.at(static_cast<std::size_t>(segment));
+  TANDEM_CHECK(!copy.empty(), "no copy is made of segment {}", segment);
+  return copy;
 }
 
 }  // namespace tandem

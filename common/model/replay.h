@@ -1,15 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/model/model.h"
-#include "common/model/replay_activations.h"
+#include "common/model/parameter_layout.h"
+#include "common/model/replay_plan.h"
 #include "common/model/workload.h"
 
 namespace tandem {
+
+// A tensor as a matrix (rows, columns) that patterns multiply from both sides.
+struct FoldedTensor {
+  std::int64_t columns = 1;
+  std::int64_t rows = 0;
+  std::int64_t first_row = 0;  // the tensor's first row among the rows of all tensors
+};
+
+// The limit of columns: fold() takes the largest number that divides `count` and is at most this
+// limit.
+inline constexpr std::int64_t kMostColumns = 1024;
+[[nodiscard]] FoldedTensor fold(std::int64_t count, std::int64_t first_row);
+
+// The numbers of elements that a replay's memory is made for.
+struct ReplaySizes {
+  std::int64_t batch = 0;
+  std::int64_t input = 0;    // input elements per sample
+  std::int64_t rows = 0;     // output rows per sample
+  std::int64_t columns = 0;  // output columns per row
+  std::int64_t folded_rows = 0;
+  bool shares_output_gradient = false;           // the output gradient shares the output's memory
+  std::vector<std::int64_t> activation_bytes{};  // bytes per sample, by layer
+};
+
+// A replay's memory on one device for one batch: patterns, which the first forward writes; the
+// results that parameters and input give; the layers' activations; and the products' operands.
+class ReplayActivations final : public Activations {
+ public:
+  ReplayActivations(Device& device, const ReplaySizes& sizes, std::vector<ReplayLayer> plan,
+                    Precision precision);
+
+  [[nodiscard]] Span<float> output() override { return output_; }
+  [[nodiscard]] Span<float> output_gradient() override { return output_gradient_; }
+
+  // Enqueues the patterns; only the first call has an effect.
+  void make_patterns(Executor on, std::int64_t input_classes, std::int64_t parameters);
+
+  // Enqueues a pass's products.
+  void multiply(Executor on, const ReplayPass& pass) const;
+
+  [[nodiscard]] const ReplaySizes& sizes() const { return sizes_; }
+  [[nodiscard]] const std::vector<ReplayLayer>& plan() const { return plan_; }
+  // The activations of a layer, in whole floats; empty where the layer keeps none.
+  [[nodiscard]] Span<float> activations(std::size_t layer) const { return activations_[layer]; }
+
+  struct Tensors {
+    Span<float> input_pattern;   // (input)
+    Span<float> row_pattern;     // (rows)
+    Span<float> column_pattern;  // (columns)
+    Span<float> fold_pattern;    // (kMostColumns)
+    Span<float> sum_pattern;     // (folded rows)
+    Span<float> sample;          // (batch): pattern . input
+    Span<float> scaled;          // (batch): sample times z
+    Span<float> rows;            // (batch, rows): scaled times the row pattern
+    Span<float> folded;          // (folded rows): each row of a tensor times the fold pattern
+    Span<float> z;               // one element
+    Span<float> dfolded;         // as folded
+    Span<float> dz;              // one element
+  };
+  [[nodiscard]] const Tensors& tensors() const { return tensors_; }
+
+ private:
+  void allocate_products(DType type);
+  void fill_random(Executor on, AnySpan values, std::uint64_t seed) const;
+
+  const ReplaySizes sizes_;
+  const std::vector<ReplayLayer> plan_;
+  OwnedTensors memory_;
+  Tensors tensors_;
+  Span<float> output_;
+  Span<float> output_gradient_;
+  std::vector<Span<float>> activations_;  // activations by layer
+  AnySpan x_;
+  AnySpan weight_;
+  AnySpan y_;
+  Span<float> wide_;  // fp32 source of casts; empty in fp32
+  bool has_patterns_ = false;
+};
 
 // A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
 // products on scratch memory (replay_plan.h). The function is simple, so that every strategy's

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "common/model/parameter_copies.h"
+#include "common/model/passes.h"
 #include "common/model/parameter_layout.h"
 #include "common/model/resnet_plan.h"
 

@@ -14,6 +14,6 @@ Session::~Session() = default;
 void Session::begin() {}
 void Session::mark(std::uint64_t /*number*/) const {}
 std::optional<std::uint32_t> Session::number_of(void* /*stream*/) const { return std::nullopt; }
-Harvest Session::end() { return {}; }
+CollectedRecords Session::end() { return {}; }
 
 }  // namespace tandem::cupti

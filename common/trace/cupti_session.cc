@@ -3,14 +3,208 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "common/base/error.h"
 #include "common/timeline/clocks.h"
 #include "common/trace/cupti_api.h"
-#include "common/trace/cupti_receiver.h"
+#include "common/trace/kernel_name.h"
 
 namespace tandem::cupti {
+
+// Takes what CUPTI hands over, on whichever thread: records on its own clock. Thread-safe.
+class Receiver {
+ public:
+  // This process's receiver, never destroyed: a thread of CUPTI's may be inside the receiver as the
+  // process ends.
+  [[nodiscard]] static Receiver& of_process();
+
+  // CUPTI's two callbacks, which know no object. Buffers are this program's.
+  static void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records);
+  static void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                   std::size_t size, std::size_t valid);
+
+  // From here on buffers are read, with this; null: they are only freed. Forgets what it has.
+  void use(const Api* api);
+
+  // What was read, each behind the mark that was pushed where it was enqueued.
+  [[nodiscard]] CollectedRecords take();
+
+ private:
+  void read(std::uint8_t* buffer, std::size_t valid);
+  void read(const CUpti_Activity& activity);
+  // Adds a record of any kind, as all kinds have these fields.
+  template <class Activity>
+  void add(const Activity& activity, timeline::SliceKind kind, const std::string& name, Bytes size);
+  const std::string& name_of(const char* linker_name);
+
+  struct Correlated {
+    Record record;
+    std::uint32_t correlation = 0;  // with the call that enqueued it
+  };
+
+  std::mutex mutex_;  // of what follows
+  const Api* api_ = nullptr;
+  std::deque<Correlated> records_;
+  std::unordered_map<std::uint32_t, std::uint64_t> marks_;  // by correlation
+  std::unordered_map<std::string, std::string> names_;      // of kernels, by their linker names
+  CollectedRecords collected_;                              // but its records
+};
+
+namespace {
+
+using timeline::SliceKind;
+
+constexpr std::size_t kBuffer = std::size_t{4} << 20;
+constexpr std::size_t kAlignment = 8;  // as CUPTI wants it
+
+// Newer headers and libraries have records that go on behind these, which begin alike: one source
+// for all toolkits from 12.0 on.
+using Kernel = CUpti_ActivityKernel9;
+using Copy = CUpti_ActivityMemcpy5;
+using PeerCopy = CUpti_ActivityMemcpyPtoP4;
+using Set = CUpti_ActivityMemset4;
+
+const char* name_of_copy(std::uint8_t kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
+      return "copy from host";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
+      return "copy to host";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
+      return "copy on device";
+    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
+      return "copy to peer";
+    default:
+      return "copy";
+  }
+}
+
+template <class Activity>
+const Activity& as(const CUpti_Activity& activity) {
+  return reinterpret_cast<const Activity&>(activity);
+}
+
+Bytes bytes(std::uint64_t count) { return Bytes{static_cast<std::int64_t>(count)}; }
+Nanoseconds time(std::uint64_t stamp) { return Nanoseconds{static_cast<std::int64_t>(stamp)}; }
+
+}  // namespace
+
+Receiver& Receiver::of_process() {
+  static Receiver* const receiver = new Receiver;
+  return *receiver;
+}
+
+void Receiver::give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBuffer));
+  *size = *buffer == nullptr ? 0 : kBuffer;
+  *records = 0;  // as many as it holds
+}
+
+void Receiver::take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
+                           std::size_t /*size*/, std::size_t valid) {
+  of_process().read(buffer, valid);
+  std::free(buffer);
+}
+
+void Receiver::use(const Api* api) {
+  const std::lock_guard lock(mutex_);
+  api_ = api;
+  records_.clear();
+  marks_.clear();
+  names_.clear();
+  collected_ = {};
+}
+
+CollectedRecords Receiver::take() {
+  const std::lock_guard lock(mutex_);
+  for (Correlated& one : records_) {
+    const auto mark = marks_.find(one.correlation);
+    if (mark != marks_.end()) one.record.behind = mark->second;
+    collected_.records.push_back(std::move(one.record));
+  }
+  records_.clear();
+  marks_.clear();
+  std::ranges::stable_sort(collected_.records, {}, &Record::begin);
+  return std::exchange(collected_, {});
+}
+
+void Receiver::read(std::uint8_t* buffer, std::size_t valid) {
+  const std::lock_guard lock(mutex_);
+  if (api_ == nullptr || buffer == nullptr) return;
+  CUpti_Activity* activity = nullptr;
+  CUptiResult result = CUPTI_SUCCESS;
+  while (valid > 0 && (result = api_->next_record(buffer, valid, &activity)) == CUPTI_SUCCESS) {
+    read(*activity);
+  }
+  if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_MAX_LIMIT_REACHED) {
+    collected_.failure = refusal(*api_, "cuptiActivityGetNextRecord()", result);
+  }
+  std::size_t dropped = 0;  // since it was asked last
+  if (api_->dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
+    collected_.dropped += static_cast<std::int64_t>(dropped);
+  }
+}
+
+void Receiver::read(const CUpti_Activity& activity) {
+  switch (activity.kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      const Kernel& kernel = as<Kernel>(activity);
+      return add(kernel, SliceKind::kKernel, name_of(kernel.name), Bytes{});
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY: {
+      const Copy& copy = as<Copy>(activity);
+      return add(copy, SliceKind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+      const PeerCopy& copy = as<PeerCopy>(activity);
+      return add(copy, SliceKind::kMemory, name_of_copy(copy.copyKind), bytes(copy.bytes));
+    }
+    case CUPTI_ACTIVITY_KIND_MEMSET: {
+      const Set& set = as<Set>(activity);
+      return add(set, SliceKind::kMemory, "set", bytes(set.bytes));
+    }
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+      const auto& mark = as<CUpti_ActivityExternalCorrelation>(activity);
+      if (mark.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) {
+        marks_[mark.correlationId] = mark.externalId;
+      }
+      return;
+    }
+    default:
+      return;  // calls of CUDA's, without which there are no correlations
+  }
+}
+
+template <class Activity>
+void Receiver::add(const Activity& activity, SliceKind kind, const std::string& name, Bytes size) {
+  if (activity.start == 0 || activity.end < activity.start) {
+    ++collected_.without_time;
+    return;
+  }
+  records_.push_back({{.kind = kind,
+                       .name = name,
+                       .begin = time(activity.start),
+                       .end = time(activity.end),
+                       .gpu = static_cast<int>(activity.deviceId),
+                       .stream = activity.streamId,
+                       .graph_node = activity.graphNodeId,
+                       .size = size},
+                      activity.correlationId});
+}
+
+const std::string& Receiver::name_of(const char* linker_name) {
+  const std::string text = linker_name == nullptr ? "" : linker_name;
+  const auto [known, is_new] = names_.try_emplace(text);
+  if (is_new) known->second = kernel_name(text);
+  return known->second;
+}
+
 namespace {
 
 using timeline::ClockFit;
@@ -82,20 +276,20 @@ class Session::Attachment {
     before_ = read_clock(api_);
   }
 
-  [[nodiscard]] Harvest end() {
+  [[nodiscard]] CollectedRecords end() {
     const ClockFit fit(before_, read_clock(api_));
     disable();
     const CUptiResult flushed = api_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    Harvest harvest = Receiver::of_process().take();
+    CollectedRecords collected = Receiver::of_process().take();
     if (flushed != CUPTI_SUCCESS) {
-      harvest.failure = refusal(api_, "cuptiActivityFlushAll()", flushed);
+      collected.failure = refusal(api_, "cuptiActivityFlushAll()", flushed);
     }
-    harvest.clock_error = fit.error();
-    for (Record& record : harvest.records) {
+    collected.clock_error = fit.error();
+    for (Record& record : collected.records) {
       record.begin = fit.on_rank_0(record.begin);
       record.end = fit.on_rank_0(record.end);
     }
-    return harvest;
+    return collected;
   }
 
  private:
@@ -152,16 +346,16 @@ std::optional<std::uint32_t> Session::number_of(void* stream) const {
   return number;
 }
 
-Harvest Session::end() {
-  Harvest harvest;
-  if (!attachment_) return harvest;
+CollectedRecords Session::end() {
+  CollectedRecords collected;
+  if (!attachment_) return collected;
   try {
-    harvest = attachment_->end();
+    collected = attachment_->end();
   } catch (const Error& error) {
-    harvest.failure = error.what();
+    collected.failure = error.what();
   }
   attachment_.reset();
-  return harvest;
+  return collected;
 }
 
 }  // namespace tandem::cupti

@@ -28,7 +28,7 @@ struct Record {
   Bytes size{};                  // of what a copy or a set moves
 };
 
-struct Harvest {
+struct CollectedRecords {
   std::vector<Record> records;    // by their beginnings
   Nanoseconds clock_error{0};     // how far off the host's clock CUPTI's was placed, at most
   std::int64_t dropped = 0;       // records that CUPTI had no room for
@@ -65,7 +65,7 @@ class Session {
   [[nodiscard]] std::optional<std::uint32_t> number_of(void* stream) const;
 
   // All that ran since begin(), and ends the session. All streams are synchronised.
-  [[nodiscard]] Harvest end();
+  [[nodiscard]] CollectedRecords end();
 
  private:
   class Attachment;

@@ -217,23 +217,23 @@ const GpuActivity::Place* GpuActivity::place_of(const cupti::Record& record) {
   return &places_.emplace(key, Place{*device, streams_[*device]++}).first->second;
 }
 
-GpuActivity::Told GpuActivity::end() {
-  Told told;
+GpuActivity::Report GpuActivity::end() {
+  Report report;
   std::string why = session_.why_not();
-  cupti::Harvest harvest = session_.end();
-  if (why.empty()) why = harvest.failure;
+  cupti::CollectedRecords collected = session_.end();
+  if (why.empty()) why = collected.failure;
   const std::lock_guard lock(mutex_);
-  for (cupti::Record& record : harvest.records) {
+  for (cupti::Record& record : collected.records) {
     const Place* const place = place_of(record);
     if (!why.empty() || place == nullptr) continue;
     const std::uint64_t behind = record.behind;
-    told.work[place->device].push_back({ran(std::move(record), place->stream), behind});
+    report.work[place->device].push_back({ran(std::move(record), place->stream), behind});
   }
-  if (why.empty() && told.work.empty()) why = "CUPTI told of nothing that these GPUs ran";
-  told.cuda_times = why.empty() ? "cupti" : "events, since " + why;
-  told.clock_error = told.work.empty() ? Nanoseconds{0} : harvest.clock_error;
-  told.lost = harvest.dropped + harvest.without_time;
-  return told;
+  if (why.empty() && report.work.empty()) why = "CUPTI told of nothing that these GPUs ran";
+  report.cuda_times = why.empty() ? "cupti" : "events, since " + why;
+  report.clock_error = report.work.empty() ? Nanoseconds{0} : collected.clock_error;
+  report.lost = collected.dropped + collected.without_time;
+  return report;
 }
 
 }  // namespace tandem

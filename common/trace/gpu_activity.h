@@ -42,7 +42,7 @@ struct MarksWithWork {
 // object numbers marks and tells why. Thread-safe except begin() and end().
 class GpuActivity {
  public:
-  struct Told {
+  struct Report {
     std::map<int, std::vector<GpuWork>> work;  // work by device
     Nanoseconds clock_error{0};
     std::int64_t lost = 0;   // records that were dropped or have no time
@@ -63,7 +63,7 @@ class GpuActivity {
   [[nodiscard]] std::uint64_t mark(int device);
 
   // Returns all work that ran since begin() and detaches CUPTI. All streams must be synchronised.
-  [[nodiscard]] Told end();
+  [[nodiscard]] Report end();
 
  private:
   struct Place {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/gloo/broken_pipe.h"
+#include "common/comm/gloo/gloo_communicator.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 //
 // NCCL's entry of the stand-in for the CUDA module: ranks are threads of one process.
 #include "common/comm/nccl/nccl_communicator.h"
-#include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl_module.h"
 #include "tests/comm/fake_nccl.h"
 

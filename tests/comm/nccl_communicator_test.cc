@@ -10,7 +10,6 @@
 #include <latch>
 
 #include "common/comm/nccl/nccl_api.h"
-#include "common/comm/nccl/nccl_group.h"
 #include "common/runtime/copy.h"
 #include "tests/comm/fake_rank.h"
 #include "tests/support/errors.h"

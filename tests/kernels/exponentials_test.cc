@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/kernels/host/softmax.h"
+#include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "common/kernels/host_support.h"
 #include "common/model/linear_stack.h"
-#include "common/model/parameter_copies.h"
-#include "common/model/small_models.h"
+#include "common/model/passes.h"
+#include "common/model/zoo.h"
 #include "tests/model/model_run.h"
 
 namespace tandem::test {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "common/model/model.h"
-#include "common/model/small_models.h"
+#include "common/model/zoo.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {

@@ -72,7 +72,7 @@ TEST_F(CuptiSessionTest, WhatRan_IsToldBehindItsMark_OnTheHostsClock) {
   run("cudaMemcpyPeerAsync");
   run("cudaMemsetAsync");
   const Nanoseconds after = Clock::now().time_since_epoch();
-  const Harvest told = session.end();
+  const CollectedRecords told = session.end();
   ASSERT_EQ(told.records.size(), 4U);
   std::string text;
   for (const Record& one : told.records) {
@@ -129,7 +129,7 @@ TEST_F(CuptiSessionTest, WhatRanBefore_IsForgotten_AndNothingIsAttachedBehind) {
   session.begin();
   run("late");
   EXPECT_EQ(enabled_(), 7);
-  const Harvest told = session.end();
+  const CollectedRecords told = session.end();
   ASSERT_EQ(told.records.size(), 1U);
   EXPECT_EQ(told.records[0].name, "late");
   EXPECT_EQ(enabled_(), 0);
@@ -141,7 +141,7 @@ TEST_F(CuptiSessionTest, RecordsOfManyBuffers_AreAllTold) {
   const int before = buffers_();
   session.mark(1);
   for (int i = 0; i < 100; ++i) run("many");
-  const Harvest told = session.end();
+  const CollectedRecords told = session.end();
   EXPECT_EQ(told.records.size(), 100U);
   EXPECT_TRUE(std::ranges::all_of(told.records, [](const Record& one) { return one.behind == 1; }));
   EXPECT_GT(buffers_(), before + 1);
@@ -154,7 +154,7 @@ TEST_F(CuptiSessionTest, WhatIsLost_IsCounted) {
   const StandInWork untimed{.function = "untimed", .correlation = call_()};
   ran_(&untimed);
   drop_(5);
-  const Harvest told = session.end();
+  const CollectedRecords told = session.end();
   EXPECT_EQ(told.records.size(), 1U);
   EXPECT_EQ(told.without_time, 1);
   EXPECT_EQ(told.dropped, 5);
@@ -165,7 +165,7 @@ TEST_F(CuptiSessionTest, Streams_HaveTheNumbersOfTheirRecords) {
   session.begin();
   run("one", this);
   run("other", library_);
-  const Harvest told = [&] {
+  const CollectedRecords told = [&] {
     EXPECT_NE(session.number_of(this), session.number_of(library_));
     return session.end();
   }();

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <map>
 #include <string>
@@ -25,12 +26,12 @@
 #include "common/base/this_process.h"
 #include "common/comm/blocking_communicator.h"
 #include "common/comm/collective_errors.h"
-#include "common/comm/gloo/broken_pipe.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/rank_exit.h"
 #include "common/comm/reduction.h"
 
 namespace tandem {
+
 namespace {
 
 // The store in which gloo's ranks leave their addresses for one another, over a Bootstrap: set() is
@@ -365,6 +366,46 @@ std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap& bootstrap, Devic
                                                      const CommunicatorOptions& options) {
   return make_blocking_communicator(bootstrap, device, options,
                                     std::make_unique<GlooTransport>(bootstrap, options));
+}
+
+namespace {
+
+sigset_t broken_pipe() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+bool is_pending() {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+}  // namespace
+
+BrokenPipeIsAnError::BrokenPipeIsAnError() : was_pending_(is_pending()) {
+  const sigset_t set = broken_pipe();
+  pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+// The kernel sends the signal to the thread that wrote, so the signal is pending by now.
+BrokenPipeIsAnError::~BrokenPipeIsAnError() {
+  if (!was_pending_ && is_pending()) {
+    const sigset_t set = broken_pipe();
+    const timespec at_once{};
+    sigtimedwait(&set, nullptr, &at_once);
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void keep_broken_pipe_an_error() {
+  thread_local bool is_kept = false;
+  if (is_kept) return;
+  const sigset_t set = broken_pipe();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  is_kept = true;
 }
 
 }  // namespace tandem

@@ -68,7 +68,7 @@ struct PendingTexts {
 // Guards a call that only MPI can end.
 ExitGuard guard_against(int rank, Nanoseconds deadline, const RankExit& rank_exit,
                         const char* what) {
-  return {waited_in_vain(rank, deadline, what), deadline, rank_exit};
+  return {timeout_error(rank, deadline, what), deadline, rank_exit};
 }
 
 class MpiBootstrap final : public Bootstrap {

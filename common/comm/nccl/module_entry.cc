@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_communicator.h"
-#include "common/comm/nccl/nccl_group.h"
 #include "common/comm/nccl_module.h"
 
 namespace {

@@ -6,7 +6,6 @@
 #include "common/comm/collective_errors.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_communicator.h"
-#include "common/comm/nccl/nccl_group.h"
 
 namespace tandem::nccl {
 namespace {

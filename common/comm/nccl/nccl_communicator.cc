@@ -3,19 +3,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
-#include "common/comm/collective_note.h"
+#include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_api.h"
-#include "common/comm/nccl/nccl_group.h"
+#include "common/comm/nccl/scale_kernel.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/capture.h"
+#include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem::nccl {
+
 namespace {
 
 // Between looks at what is in flight; a late peer is noticed at most that part of the deadline
@@ -119,7 +122,7 @@ void NcclCommunicator::wait_until_quiet() {
     device_.gpu().throw_if_failed();
     const auto running = in_flight_.look(Clock::now());
     if (running && Clock::now() >= give_up_at) {
-      throw waited_in_vain(job_rank(), options_.deadline, running->call);
+      throw timeout_error(job_rank(), options_.deadline, running->call);
     }
     host::sleep_until(Clock::now() + kQuietLook);
   }
@@ -255,7 +258,7 @@ std::optional<Error> NcclCommunicator::trouble() {
   if (peers_.is_raised()) return told_to_end();
   if (auto failed = capture_error([this] { device_.gpu().throw_if_failed(); })) return failed;
   if (running && running->since >= options_.deadline) {
-    return waited_in_vain(job_rank(), running->since, running->call);
+    return timeout_error(job_rank(), running->since, running->call);
   }
   return capture_error([this] { check(api_, handle_->state(), "ncclCommGetAsyncError"); });
 }
@@ -283,6 +286,125 @@ void NcclCommunicator::give_up(const Error& reason) noexcept {
   // or inside NCCL, which they leave with the process alone.
   host_->abort(1);
   if (reason.peer_failure().kind != PeerFailure::Kind::kAborted) handle_->expire(kPatience, reason);
+}
+
+namespace {
+
+constexpr InFlight::Ticket kUntracked = 0;
+
+bool is_captured(cuda::CudaStream& stream, int gpu) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  TANDEM_CUDA(gpu, cudaStreamIsCapturing(stream.get(), &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
+std::unique_ptr<cuda::UniqueEvent> InFlight::take_event() {
+  if (spare_.empty()) {
+    return std::make_unique<cuda::UniqueEvent>(gpu_.ordinal(), cuda::EventTiming::kOff);
+  }
+  auto event = std::move(spare_.back());
+  spare_.pop_back();
+  return event;
+}
+
+void InFlight::record(const cuda::UniqueEvent& event, cuda::CudaStream& stream) const {
+  const cuda::DeviceGuard here(gpu_.ordinal());
+  gpu_.after_enqueue(cudaEventRecord(event.get(), stream.get()), "cudaEventRecord");
+}
+
+InFlight::Ticket InFlight::begin(cuda::CudaStream& stream, const CollectiveCall& call) {
+  if (is_captured(stream, gpu_.ordinal())) return kUntracked;
+  const std::lock_guard lock(mutex_);
+  Flight flight{.ticket = ++tickets_, .call = call, .start = take_event(), .end = take_event()};
+  record(*flight.start, stream);
+  flights_.push_back(std::move(flight));
+  return tickets_;
+}
+
+void InFlight::end(Ticket ticket, cuda::CudaStream& stream) {
+  const std::lock_guard lock(mutex_);
+  const auto flight = std::ranges::find(flights_, ticket, &Flight::ticket);
+  if (flight == flights_.end()) return;  // not tracked, or forgotten
+  record(*flight->end, stream);
+  flight->is_launched = true;
+}
+
+void InFlight::drop(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(flights_, [ticket](const Flight& flight) { return flight.ticket == ticket; });
+}
+
+// On a GPU whose context is lost nothing is waited for.
+bool InFlight::is_done(const cuda::UniqueEvent& event) const {
+  const cuda::DeviceGuard here(gpu_.ordinal());
+  const cudaError_t status = cudaEventQuery(event.get());
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // an answer, not an error
+  if (cuda::is_sticky(status)) gpu_.after_enqueue(status, "cudaEventQuery");
+  return status != cudaErrorNotReady;
+}
+
+std::optional<InFlight::Running> InFlight::look(TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  while (!flights_.empty()) {
+    Flight& first = flights_.front();
+    if (!first.began) {
+      if (!is_done(*first.start)) return std::nullopt;
+      first.began = now;
+      if (observer_ != nullptr) observer_->started(first.call);
+    }
+    if (!first.is_launched || !is_done(*first.end)) return Running{first.call, now - *first.began};
+    if (observer_ != nullptr) observer_->finished(first.call);
+    spare_.push_back(std::move(first.start));
+    spare_.push_back(std::move(first.end));
+    flights_.pop_front();
+  }
+  return std::nullopt;
+}
+
+bool InFlight::is_empty() const {
+  const std::lock_guard lock(mutex_);
+  return flights_.empty();
+}
+
+void InFlight::forget() {
+  const std::lock_guard lock(mutex_);
+  flights_.clear();
+}
+
+void call_together(const Api& api, const std::vector<Communicator*>& ranks,
+                   const std::function<void()>& calls) {
+  std::vector<NcclCommunicator*> members;
+  for (Communicator* const rank : ranks) members.push_back(&dynamic_cast<NcclCommunicator&>(*rank));
+  Group group(api);
+  for (NcclCommunicator* const member : members) member->enter_group();
+  const auto error = capture_error(calls);
+  const ncclResult_t result = group.end();
+  for (NcclCommunicator* const member : members) member->let_others_in();
+  for (NcclCommunicator* const member : members) member->leave_group(result);
+  if (error) throw Error(*error);
+}
+
+namespace {
+
+cudaError_t launch(AnySpan values, float factor, cudaStream_t stream) {
+  switch (values.dtype()) {
+    case DType::kFloat32:
+      return scale_fp32(values.data(), values.size(), factor, stream);
+    case DType::kBFloat16:
+      return scale_bf16(values.data(), values.size(), factor, stream);
+    case DType::kFloat16:
+      return scale_fp16(values.data(), values.size(), factor, stream);
+  }
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+void scale_in_place(cuda::CudaStream& stream, AnySpan values, float factor) {
+  const cuda::DeviceGuard here(stream.gpu().ordinal());
+  stream.gpu().after_enqueue(launch(values, factor, stream.get()), "scale");
 }
 
 }  // namespace tandem::nccl

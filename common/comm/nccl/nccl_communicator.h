@@ -14,6 +14,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,15 +25,74 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
-#include "common/comm/nccl/in_flight.h"
 #include "common/comm/nccl/nccl_handle.h"
 #include "common/comm/nccl/nccl_memory.h"
-#include "common/comm/nccl/scale.h"
 #include "common/comm/node_memory.h"
+#include "common/runtime/cuda/cuda_stream.h"
+#include "common/runtime/cuda/handles.h"
+#include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::nccl {
+
+// Enqueues values *= factor: multiplied in fp32 and rounded once. NCCL's own average scales each
+// part before the sum, by a factor in the elements' type (bf16's 1/3 is 0.2 % off).
+void scale_in_place(cuda::CudaStream& stream, AnySpan values, float factor);
+
+// What a test puts in its place.
+using Scale = decltype(&scale_in_place);
+
+// The collectives of one rank that are on their streams and not known to be done: an event before
+// and one behind each tell how far it has come. In order, as the streams run them. Thread-safe: the
+// caller adds, a watching thread looks.
+class InFlight {
+ public:
+  // `observer` may be absent, else outlives this.
+  InFlight(cuda::Gpu& gpu, CollectiveObserver* observer) : gpu_(gpu), observer_(observer) {}
+
+  // Around what is enqueued as `call`; nothing is tracked on a stream that is being captured.
+  using Ticket = std::uint64_t;
+  [[nodiscard]] Ticket begin(cuda::CudaStream& stream, const CollectiveCall& call);
+  void end(Ticket ticket, cuda::CudaStream& stream);
+
+  // Forgets a call that came to nothing.
+  void drop(Ticket ticket);
+
+  // Tells the observer what has begun and ended since the last look. The collective that began
+  // longest ago, where it is not done.
+  struct Running {
+    CollectiveCall call;
+    Nanoseconds since{0};  // its beginning was seen
+  };
+  [[nodiscard]] std::optional<Running> look(TimePoint now);
+
+  [[nodiscard]] bool is_empty() const;
+
+  // Once none of them will end.
+  void forget();
+
+ private:
+  struct Flight {
+    Ticket ticket = 0;
+    CollectiveCall call{};
+    std::unique_ptr<cuda::UniqueEvent> start{};
+    std::unique_ptr<cuda::UniqueEvent> end{};
+    bool is_launched = false;  // its end is recorded
+    std::optional<TimePoint> began{};
+  };
+  [[nodiscard]] std::unique_ptr<cuda::UniqueEvent> take_event();
+  [[nodiscard]] bool is_done(const cuda::UniqueEvent& event) const;
+  void record(const cuda::UniqueEvent& event, cuda::CudaStream& stream) const;
+
+  cuda::Gpu& gpu_;
+  CollectiveObserver* const observer_;
+  mutable std::mutex mutex_;  // guards all below
+  Ticket tickets_ = 0;
+  std::deque<Flight> flights_;
+  std::vector<std::unique_ptr<cuda::UniqueEvent>> spare_;
+};
 
 // A rank waits at the call until the collective is on its stream; the first ones connect the ranks
 // and take longest. An average is NCCL's sum, then scaled in fp32; sums of 16-bit numbers are
@@ -140,5 +201,11 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   std::atomic<bool> comparing_ = false;
   std::thread watcher_;  // last: it uses all of the above
 };
+
+// Calls of one thread on several communicators, all NcclCommunicators, as one group of NCCL's:
+// without it the first would wait for the second, which the same thread has yet to make. Where
+// `calls` throws, the group is ended all the same.
+void call_together(const Api& api, const std::vector<Communicator*>& ranks,
+                   const std::function<void()>& calls);
 
 }  // namespace tandem::nccl

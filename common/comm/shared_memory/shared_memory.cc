@@ -7,8 +7,8 @@
 
 #include "common/base/rounding.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_note.h"
 #include "common/comm/collective_queue.h"
+#include "common/comm/communicator.h"
 #include "common/comm/node_memory.h"
 #include "common/comm/reduction.h"
 #include "common/comm/shared_memory/allocations.h"

@@ -13,7 +13,7 @@
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
-#include "common/comm/collective_note.h"
+#include "common/comm/communicator.h"
 #include "common/comm/mpi/mpi_communicator.h"
 #include "common/comm/reduction.h"
 #include "common/comm/shared_memory/shared_memory.h"

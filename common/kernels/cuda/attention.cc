@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/row_functions.h"

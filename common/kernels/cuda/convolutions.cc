@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"

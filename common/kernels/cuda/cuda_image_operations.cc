@@ -3,7 +3,6 @@
 // What models of images need beside convolutions: batch normalisation and pools.
 #include "common/kernels/cuda/batch_norm_parts.h"
 #include "common/kernels/cuda/cuda_operations.h"
-#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/pool_elements.h"

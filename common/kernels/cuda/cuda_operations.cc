@@ -3,7 +3,6 @@
 
 #include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/batch_norm_parts.h"
-#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/elementwise.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"

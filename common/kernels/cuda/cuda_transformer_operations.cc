@@ -3,7 +3,6 @@
 // What a transformer needs beside linear layers and a loss.
 #include "common/kernels/cuda/attention.h"
 #include "common/kernels/cuda/cuda_operations.h"
-#include "common/kernels/cuda/element_type.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/row_functions.h"
