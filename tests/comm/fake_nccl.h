@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/comm/nccl/nccl_api.h"
-#include "common/comm/nccl/nccl_communicator.h"
+#include "common/comm/nccl/scale.h"
 
 namespace tandem::test::fake_nccl {
 

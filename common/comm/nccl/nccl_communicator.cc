@@ -10,7 +10,6 @@
 #include "common/comm/collective_errors.h"
 #include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_api.h"
-#include "common/comm/nccl/scale_kernel.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
@@ -384,27 +383,6 @@ void call_together(const Api& api, const std::vector<Communicator*>& ranks,
   for (NcclCommunicator* const member : members) member->let_others_in();
   for (NcclCommunicator* const member : members) member->leave_group(result);
   if (error) throw Error(*error);
-}
-
-namespace {
-
-cudaError_t launch(AnySpan values, float factor, cudaStream_t stream) {
-  switch (values.dtype()) {
-    case DType::kFloat32:
-      return scale_fp32(values.data(), values.size(), factor, stream);
-    case DType::kBFloat16:
-      return scale_bf16(values.data(), values.size(), factor, stream);
-    case DType::kFloat16:
-      return scale_fp16(values.data(), values.size(), factor, stream);
-  }
-  return cudaErrorInvalidValue;
-}
-
-}  // namespace
-
-void scale_in_place(cuda::CudaStream& stream, AnySpan values, float factor) {
-  const cuda::DeviceGuard here(stream.gpu().ordinal());
-  stream.gpu().after_enqueue(launch(values, factor, stream.get()), "scale");
 }
 
 }  // namespace tandem::nccl

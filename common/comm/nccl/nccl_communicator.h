@@ -29,6 +29,7 @@
 #include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_handle.h"
 #include "common/comm/nccl/nccl_memory.h"
+#include "common/comm/nccl/scale.h"
 #include "common/comm/node_memory.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda/handles.h"
@@ -36,13 +37,6 @@
 #include "common/runtime/stream.h"
 
 namespace tandem::nccl {
-
-// Enqueues values *= factor: multiplied in fp32 and rounded once. NCCL's own average scales each
-// part before the sum, by a factor in the elements' type (bf16's 1/3 is 0.2 % off).
-void scale_in_place(cuda::CudaStream& stream, AnySpan values, float factor);
-
-// What a test puts in its place.
-using Scale = decltype(&scale_in_place);
 
 // The collectives of one rank that are on their streams and not known to be done: an event before
 // and one behind each tell how far it has come. In order, as the streams run them. Thread-safe: the
