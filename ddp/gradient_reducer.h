@@ -8,7 +8,7 @@
 #include "common/model/model.h"
 #include "common/model/parameter_layout.h"
 #include "common/runtime/stream.h"
-#include "common/trace/collective_timer.h"
+#include "common/trace/phase_timer.h"
 
 namespace tandem::ddp {
 

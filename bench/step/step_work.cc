@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/kernels/each_operation.h"
 #include "common/kernels/operation_key.h"
 #include "common/kernels/operations.h"
 #include "common/parallel/replica.h"

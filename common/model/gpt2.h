@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/model/gpt2_shape.h"
+#include "common/model/gpt2_activations.h"
 #include "common/model/model.h"
 
 namespace tandem {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/model/passes.h"
-#include "common/model/resnet_activations.h"
+#include "common/model/resnet_plan.h"
 
 namespace tandem {
 

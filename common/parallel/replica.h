@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/kernels/each_operation.h"
+#include "common/kernels/operations.h"
 #include "common/model/model.h"
 #include "common/model/parameter_layout.h"
 #include "common/parallel/strategy.h"

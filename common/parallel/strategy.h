@@ -11,7 +11,6 @@
 #include "common/model/parameter_layout.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/interpreters.h"
-#include "common/trace/collective_timer.h"
 #include "common/trace/phase_timer.h"
 
 namespace tandem {

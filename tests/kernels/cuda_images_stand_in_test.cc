@@ -4,7 +4,7 @@
 // which engines are taken, and what happens where there is none or a call fails.
 #include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cuda_operations.h"
-#include "common/kernels/cuda/cudnn_descriptor.h"
+#include "common/kernels/cuda/cudnn_graph.h"
 #include "tests/kernels/cuda_image_parity.h"
 #include "tests/kernels/cuda_stand_in.h"
 #include "tests/support/errors.h"

@@ -5,9 +5,9 @@
 
 #include <array>
 
-#include "common/kernels/cuda/elementwise.h"
-#include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/product_plan.h"
+#include "common/kernels/cuda/device_code.h"
+#include "common/kernels/cuda/elementwise.cuh"
+#include "common/kernels/cuda/matrix_products.h"
 
 namespace tandem::cuda {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/kernels/each_operation.h"
+#include "common/kernels/operations.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "common/kernels/cuda/cudnn_descriptor.h"
+#include "common/kernels/cuda/cudnn_graph.h"
 #include "tests/kernels/stand_in_cudnn_contents.h"
 #include "tests/kernels/stand_in_cudnn_graph.h"
 #include "tests/runtime/stand_in_cudart.h"

@@ -7,9 +7,9 @@
 #include <functional>
 #include <numeric>
 
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
-#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
 #include "tests/runtime/stand_in_cudart.h"
 

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <vector>
 
-#include "common/model/gpt2_shape.h"
+#include "common/model/gpt2_activations.h"
 
 namespace tandem::test {
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/trace/collective_timer.h"
-
 #include <gtest/gtest.h>
 
+#include "common/trace/phase_timer.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {

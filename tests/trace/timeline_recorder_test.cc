@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "common/runtime/host/host_stream.h"
-#include "common/trace/collective_timer.h"
 #include "common/trace/phase_timer.h"
 #include "common/trace/timeline_marks.h"
 #include "tests/support/errors.h"

@@ -13,7 +13,6 @@
 #include "common/comm/rank_exit.h"
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
-#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem::nccl {

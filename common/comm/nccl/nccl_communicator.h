@@ -27,12 +27,12 @@
 
 #include "common/base/units.h"
 #include "common/comm/communicator.h"
-#include "common/comm/nccl/nccl_handle.h"
+#include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_memory.h"
 #include "common/comm/nccl/scale.h"
 #include "common/comm/node_memory.h"
+#include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_stream.h"
-#include "common/runtime/cuda/handles.h"
 #include "common/runtime/span.h"
 #include "common/runtime/stream.h"
 

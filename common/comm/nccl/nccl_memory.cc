@@ -9,7 +9,6 @@
 #include "common/base/error.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/runtime/cuda/check.h"
-#include "common/runtime/cuda/device_guard.h"
 
 namespace tandem::nccl {
 namespace {

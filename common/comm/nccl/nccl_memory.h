@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/comm/nccl/nccl_handle.h"
+#include "common/comm/nccl/nccl_api.h"
 #include "common/runtime/cuda/cuda_device.h"
 #include "common/runtime/device.h"
 

@@ -2,7 +2,7 @@
 #include "common/comm/nccl/scale.h"
 
 #include "common/comm/nccl/scale_kernel.h"
-#include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/cuda/check.h"
 
 namespace tandem::nccl {
 namespace {

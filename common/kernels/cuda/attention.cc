@@ -6,9 +6,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/kernels/cuda/attention.cuh"
+#include "common/kernels/cuda/cuda_operations.h"
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/row_functions.h"
 
 namespace tandem::cuda {
 
@@ -249,5 +250,15 @@ cudaError_t enqueue_attention(const AttentionMeans& by, const Op& op) {
 }
 template cudaError_t enqueue_attention(const AttentionMeans&, const AttentionForward&);
 template cudaError_t enqueue_attention(const AttentionMeans&, const AttentionBackward&);
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionForward& op) {
+  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
+                           op);
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionBackward& op) {
+  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
+                           op);
+}
 
 }  // namespace tandem::cuda

@@ -7,14 +7,13 @@
 
 #include "common/base/units.h"
 #include "common/kernels/cuda/matrix_products.h"
-#include "common/kernels/cuda/product_plan.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::cuda {
 
-// Attention's products in cuBLASLt's terms (product_plan.h), over the packed operands as they lie.
-// For each head of each sample, with q, k, v, y (positions, head_width) and the scores (positions,
-// positions):
+// Attention's products in cuBLASLt's terms (matrix_products.h), over the packed operands as they
+// lie. For each head of each sample, with q, k, v, y (positions, head_width) and the scores
+// (positions, positions):
 //   kScores       s = q k^T, and dp = dy v^T
 //   kMix          y = p v, and dq = ds k
 //   kMixBackward  dv = p^T dy, and dk = ds^T q

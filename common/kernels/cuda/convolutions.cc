@@ -5,9 +5,9 @@
 #include <array>
 #include <utility>
 
-#include "common/kernels/cuda/elementwise.h"
+#include "common/kernels/cuda/device_code.h"
+#include "common/kernels/cuda/elementwise.cuh"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/queue.h"
 
 namespace tandem::cuda {

@@ -8,7 +8,7 @@
 #include "common/kernels/cuda/fused_attention.h"
 #include "common/kernels/cuda/matrix_products.h"
 #include "common/kernels/cuda/queue.h"
-#include "common/kernels/each_operation.h"
+#include "common/kernels/operations.h"
 #include "common/runtime/cuda/cuda_device.h"
 
 namespace tandem::cuda {

@@ -7,11 +7,11 @@
 
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/fused_attention.h"
-#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/operations.h"
-#include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/cuda/check.h"
 
 namespace tandem::cuda {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Apart from the rest, so that the tests put a stand-in in its place.
-#include "common/kernels/cuda/cudnn_descriptor.h"
+#include "common/kernels/cuda/cudnn_graph.h"
 
 namespace tandem::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "common/runtime/cuda/device_guard.h"
+#include "common/runtime/cuda/check.h"
 
 namespace tandem::cuda {
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "common/base/rounding.h"
 
 // Marks what runs in kernels. To the host's compiler it says nothing: the tests run the same code
 // there, element by element.
@@ -29,6 +32,28 @@ TANDEM_DEVICE inline Division divide(std::int64_t number, std::int64_t by) {
   }
   const std::int64_t quotient = number / by;
   return {quotient, number - quotient * by};
+}
+
+// How many blocks of how many threads a kernel is launched with.
+
+inline constexpr int kThreads = 256;                        // of a block
+inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum each
+
+// Blocks such that there is a thread for every `per_thread` of `count` items.
+[[nodiscard]] constexpr std::int64_t blocks_for(std::int64_t count, int per_thread) {
+  return ceil_div(count, std::int64_t{per_thread} * kThreads);
+}
+
+// Stretches of rows that normalisations first sum over, one thread a stretch and column: about as
+// many sums as keep a GPU busy.
+[[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kSums = std::int64_t{1} << 19;
+  return std::min(ceil_div(kSums, columns), ceil_div(rows, 16));
+}
+
+// The same where a block takes up a stretch's rows of a channel.
+[[nodiscard]] constexpr std::int64_t team_parts(std::int64_t rows, std::int64_t channels) {
+  return std::min(ceil_div(std::int64_t{4096}, channels), ceil_div(rows, 2048));
 }
 
 }  // namespace tandem::cuda

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
-#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/orthonormal_rows.h"
 #include "common/runtime/cuda/launch.cuh"
 

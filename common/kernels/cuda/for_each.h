@@ -25,8 +25,8 @@ template <class Function>
 
 // Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); none
 // is a sum of 0. `sum` is one of TANDEM_EACH_ROW_SUM (functions.h). In double, in an order that
-// depends on the number of rows alone. `partials`: scratch memory for kMostReductionBlocks (grid.h)
-// numbers.
+// depends on the number of rows alone. `partials`: scratch memory for kMostReductionBlocks
+// (device_code.h) numbers.
 template <class Sum>
 [[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
                                    double* partials);

@@ -4,12 +4,16 @@
 // the stand-ins for it. X(type).
 #pragma once
 
-#include "common/kernels/cuda/batch_norm_parts.h"
-#include "common/kernels/cuda/elementwise.h"
-#include "common/kernels/cuda/pool_elements.h"
-#include "common/kernels/cuda/row_functions.h"
-#include "common/kernels/cuda/transformer_elements.h"
-#include "common/kernels/cuda/update_elements.h"
+#include "common/kernels/cuda/activation.cuh"
+#include "common/kernels/cuda/attention.cuh"
+#include "common/kernels/cuda/batch_norm.cuh"
+#include "common/kernels/cuda/elementwise.cuh"
+#include "common/kernels/cuda/embedding.cuh"
+#include "common/kernels/cuda/layer_norm.cuh"
+#include "common/kernels/cuda/linear.cuh"
+#include "common/kernels/cuda/losses.cuh"
+#include "common/kernels/cuda/pooling.cuh"
+#include "common/kernels/cuda/updates.cuh"
 
 #define TANDEM_OF_BOTH_TYPES(X, ...) X(__VA_ARGS__<float>) X(__VA_ARGS__<BFloat16>)
 

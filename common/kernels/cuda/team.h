@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "common/base/rounding.h"
 #include "common/kernels/cuda/device_code.h"
 
 namespace tandem::cuda {
@@ -90,6 +91,23 @@ TANDEM_DEVICE std::int64_t first_of(Team& team, std::int64_t begin, std::int64_t
     if (found < end) return found;
   }
   return end;
+}
+
+// Sums that leave one number, by teams which take some elements each as a row.
+
+inline constexpr std::int64_t kElementsOfRow = 1024;
+
+[[nodiscard]] constexpr std::int64_t rows_of(std::int64_t count) {
+  return ceil_div(count, kElementsOfRow);
+}
+
+// The sum of term(i) over row r's elements.
+template <class Team, class Term>
+TANDEM_DEVICE double sum_of_row(Team& team, std::int64_t r, std::int64_t count, const Term& term) {
+  const std::int64_t first = r * kElementsOfRow;
+  const std::int64_t left = count - first;
+  return sum_of(team, left < kElementsOfRow ? left : kElementsOfRow,
+                [&](std::int64_t i) { return term(first + i); });
 }
 
 }  // namespace tandem::cuda

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/kernels/each_operation.h"
 #include "common/kernels/host/convolution.h"
 #include "common/kernels/host/linear.h"
 #include "common/kernels/host/scratch.h"
+#include "common/kernels/operations.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::host {

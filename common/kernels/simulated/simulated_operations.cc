@@ -11,9 +11,9 @@
 
 #include "common/base/error.h"
 #include "common/hardware/operation_costs.h"
-#include "common/kernels/each_operation.h"
 #include "common/kernels/operation_key.h"
 #include "common/kernels/operation_work.h"
+#include "common/kernels/operations.h"
 #include "common/runtime/simulated/simulated_platform.h"
 #include "common/runtime/simulated/simulated_stream.h"
 

@@ -4,7 +4,6 @@
 #include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_stream.h"
-#include "common/runtime/cuda/device_guard.h"
 
 namespace tandem::cuda {
 

@@ -5,11 +5,47 @@
 
 #include <cuda_runtime_api.h>
 
+#include <new>
 #include <string>
 
 #include "common/base/error.h"
+#include "common/runtime/stream.h"
 
 namespace tandem::cuda {
+
+// Owners of raw CUDA handles; the borrowed forms are cudaStream_t and cudaEvent_t themselves.
+
+// A stream that does not synchronise with CUDA's null stream. Destruction waits for queued work:
+// cudaStreamDestroy alone would return before it is done.
+class UniqueStream {
+ public:
+  UniqueStream(int gpu, StreamPriority priority);
+  UniqueStream(const UniqueStream&) = delete;
+  UniqueStream& operator=(const UniqueStream&) = delete;
+  ~UniqueStream();
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  const int gpu_;
+  cudaStream_t stream_ = nullptr;
+};
+
+enum class EventTiming { kOff, kOn };
+
+class UniqueEvent {
+ public:
+  UniqueEvent(int gpu, EventTiming timing);
+  UniqueEvent(const UniqueEvent&) = delete;
+  UniqueEvent& operator=(const UniqueEvent&) = delete;
+  ~UniqueEvent();
+
+  [[nodiscard]] cudaEvent_t get() const { return event_; }
+
+ private:
+  const int gpu_;
+  cudaEvent_t event_ = nullptr;
+};
 
 // True for errors after which the GPU's context in this process is lost for good: every later call
 // on it returns the same error.
@@ -23,6 +59,25 @@ void check(cudaError_t status, const char* call, int gpu);
 
 // For destructors: says so once on stderr, silent where the runtime is already shutting down.
 void warn(cudaError_t status, const char* call, int gpu) noexcept;
+
+// Makes a GPU the calling thread's current one, for good.
+void bind_thread(int gpu);
+
+// Makes a GPU current for a scope. A thread that was bound gets its GPU back; one that never was
+// keeps the new one, because going back to CUDA's default, GPU 0, would make a context there that
+// costs each process hundreds of megabytes.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int gpu);
+  DeviceGuard(int gpu, std::nothrow_t) noexcept;  // for destructors: says so where it fails
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard();
+
+ private:
+  static constexpr int kNothing = -1;
+  int restore_ = kNothing;
+};
 
 }  // namespace tandem::cuda
 

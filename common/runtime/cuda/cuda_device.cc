@@ -7,7 +7,6 @@
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"
 #include "common/runtime/cuda/cuda_stream.h"
-#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/gpu.h"
 #include "common/runtime/device.h"
 #include "common/runtime/host/cores.h"

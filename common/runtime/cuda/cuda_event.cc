@@ -6,7 +6,6 @@
 
 #include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
-#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/span.h"
 
 namespace tandem::cuda {

@@ -14,7 +14,6 @@
 #include "common/base/error.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_device.h"
-#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/gpu.h"
 #include "common/runtime/cuda/own_kernels.h"
 #include "common/runtime/device.h"

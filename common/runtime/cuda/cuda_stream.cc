@@ -8,7 +8,6 @@
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"
-#include "common/runtime/cuda/device_guard.h"
 
 namespace tandem::cuda {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_device.h"
-#include "common/runtime/cuda/device_guard.h"
-#include "common/runtime/cuda/handles.h"
 #include "common/runtime/stream.h"
 
 namespace tandem::cuda {

@@ -3,7 +3,6 @@
 
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
-#include "common/runtime/cuda/device_guard.h"
 #include "common/runtime/cuda/own_kernels.h"
 
 namespace tandem::cuda {

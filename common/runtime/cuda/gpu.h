@@ -8,7 +8,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/runtime/cuda/handles.h"
+#include "common/runtime/cuda/check.h"
 #include "common/runtime/platform.h"
 
 namespace tandem::cuda {

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "ddp/horovod/fused_all_reduce.h"
+#include "ddp/horovod/horovod_reducer.h"
 
 namespace tandem::ddp::horovod {
 namespace {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a transformer needs beside linear layers and a loss.
-#include "common/kernels/cuda/attention.h"
+#include "common/kernels/cuda/layer_norm.cuh"
+
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/row_functions.h"
-#include "common/kernels/cuda/transformer_elements.h"
-#include "common/kernels/operands.h"
+#include "common/kernels/cuda/device_code.h"
 
 namespace tandem::cuda {
+
 namespace {
 
 template <class T>
@@ -66,39 +63,6 @@ cudaError_t sum_norm_gradients(cudaStream_t stream, const LayerNormBackward& op,
 
 }  // namespace
 
-cudaError_t CudaOperations::launch(cudaStream_t stream, const GeluBackward& op) {
-  return with_type(op.before.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.before.size(),
-                    GeluBackwardElements<T>{as<T>(op.before.data()), as<T>(op.dy.data())});
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const EmbeddingForward& op) {
-  return for_each(stream, op.y.size(),
-                  EmbeddingElements{.ids = op.ids.data(),
-                                    .tokens = op.tokens.data(),
-                                    .places = op.places.data(),
-                                    .y = op.y.data(),
-                                    .positions = op.shape.positions,
-                                    .columns = op.shape.width});
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const EmbeddingBackward& op) {
-  const EmbeddingShape& shape = op.shape;
-  const cudaError_t status = for_each(stream, op.dplaces.size(),
-                                      PlaceGradientElements{.dy = op.dy.data(),
-                                                            .dplaces = op.dplaces.data(),
-                                                            .samples = shape.rows / shape.positions,
-                                                            .sample = op.dplaces.size()});
-  if (status != cudaSuccess) return status;
-  return for_each_row(stream, shape.rows,
-                      TokenGradientRows{.ids = op.ids.data(),
-                                        .dy = op.dy.data(),
-                                        .dtokens = op.dtokens.data(),
-                                        .rows = shape.rows,
-                                        .width = shape.width});
-}
-
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LayerNormForward& op) {
   return with_type(op.y.dtype(), [&]<class T>(T) { return forward_rows<T>(stream, op); });
 }
@@ -109,16 +73,6 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LayerNormBackward&
     const cudaError_t status = sum_norm_gradients<T>(stream, op, partials);
     return status == cudaSuccess ? backward_rows<T>(stream, op) : status;
   });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionForward& op) {
-  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
-                           op);
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const AttentionBackward& op) {
-  return enqueue_attention({stream, products_, tiles_of(op.shape, op.qkv.dtype()), scores_.bytes()},
-                           op);
 }
 
 }  // namespace tandem::cuda

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What models of images need beside convolutions: batch normalisation and pools.
-#include "common/kernels/cuda/batch_norm_parts.h"
+#include "common/kernels/cuda/batch_norm.cuh"
+
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/for_each.h"
-#include "common/kernels/cuda/grid.h"
-#include "common/kernels/cuda/pool_elements.h"
-#include "common/kernels/operands.h"
+#include "common/kernels/cuda/device_code.h"
 
 namespace tandem::cuda {
+
 namespace {
 
 static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
@@ -112,14 +110,6 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
                                    .over_rows = 1.0F / static_cast<float>(op.shape.rows)});
 }
 
-Images given(const MaxPoolShape& s, const ImageOptions& how) {
-  return {s.height, s.width, s.channels, how.channels_last};
-}
-
-Images pooled(const MaxPoolShape& s, const ImageOptions& how) {
-  return {s.out_height(), s.out_width(), s.channels, how.channels_last};
-}
-
 }  // namespace
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormForward& op) {
@@ -133,43 +123,6 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const BatchNormBackward&
   return with_type(op.x.dtype(), [&]<class T>(T) {
     return backward<T>(stream, reinterpret_cast<FloatPair*>(sums_.bytes().data()),
                        stretches_of(op.shape, images_), op);
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolForward& op) {
-  return with_type(op.x.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.y.size(),
-                    MaxPoolForwardElements<T>{as<T>(op.x.data()), as<T>(op.y.data()),
-                                              given(op.shape, images_), pooled(op.shape, images_)});
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolBackward& op) {
-  return with_type(op.x.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.dx.size(),
-                    MaxPoolBackwardElements<T>{.x = as<T>(op.x.data()),
-                                               .y = as<T>(op.y.data()),
-                                               .dy = as<T>(op.dy.data()),
-                                               .dabove = as<T>(data_or_null(op.dabove)),
-                                               .dx = as<T>(op.dx.data()),
-                                               .of = given(op.shape, images_),
-                                               .pooled = pooled(op.shape, images_)});
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const AveragePoolForward& op) {
-  return with_type(op.x.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.y.size(),
-                    AveragePoolForwardElements<T>{as<T>(op.x.data()), as<T>(op.y.data()), op.shape,
-                                                  images_.channels_last});
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const AveragePoolBackward& op) {
-  return with_type(op.dy.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.dx.size(),
-                    AveragePoolBackwardElements<T>{as<T>(op.dy.data()), as<T>(op.dx.data()),
-                                                   op.shape, images_.channels_last});
   });
 }
 

@@ -1,65 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each elementwise operation does at element i, or to a pack from i on: at<width>(i). In place
-// is safe, since a pack is loaded whole before it is stored. `packed()`: all operands may be taken
-// in packs; without it, they never are.
+// What each operation does at element i, or to a pack from i on: at<width>(i). In place is safe,
+// since a pack is loaded whole before it is stored. `packed()`: all operands may be taken in packs;
+// without it, they never are.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "common/base/half.h"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
+#include "common/kernels/cuda/team.h"
 #include "common/tensor/random.h"
 
 namespace tandem::cuda {
-
-// GELU in its tanh form (activation.h), in fp32.
-struct Gelu {
-  static constexpr float kRoot = 0.79788456080286536F;  // sqrt(2 / pi)
-  static constexpr float kCubic = 0.044715F;
-
-  TANDEM_DEVICE static float value(float y) { return 0.5F * y * (1 + bend(y)); }
-
-  TANDEM_DEVICE static float backward(float y, float dy) {
-    const float t = bend(y);
-    return dy * (0.5F * (1 + t) + 0.5F * y * (1 - t * t) * kRoot * (1 + 3 * kCubic * y * y));
-  }
-
- private:
-  TANDEM_DEVICE static float bend(float y) { return std::tanh(kRoot * (y + kCubic * y * y * y)); }
-};
-
-struct Relu {
-  TANDEM_DEVICE static float backward(float y, float dy) { return y <= 0 ? 0 : dy; }
-};
-
-// dy becomes what `Function` passes on of it at `given`.
-template <class T, class Function>
-struct BackwardElements {
-  const T* given;
-  T* dy;
-
-  [[nodiscard]] bool packed() const { return are_packed(given, dy); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<T, width> at = load<width>(given + i);
-    Pack<T, width> gradient = load<width>(static_cast<const T*>(dy) + i);
-    for (int j = 0; j < width; ++j) {
-      gradient[j] =
-          T(Function::backward(static_cast<float>(at[j]), static_cast<float>(gradient[j])));
-    }
-    store(dy + i, gradient);
-  }
-};
-
-template <class T>
-using ReluBackwardElements = BackwardElements<T, Relu>;
-template <class T>
-using GeluBackwardElements = BackwardElements<T, Gelu>;
 
 struct Plus {
   TANDEM_DEVICE static float of(float a, float b) { return a + b; }
@@ -124,25 +79,6 @@ struct FillElements {
   }
 };
 
-struct MseBackwardElements {
-  const float* prediction;
-  const float* target;
-  const float* loss_gradient;  // one element
-  float* gradient;
-  float two_over_count;
-
-  [[nodiscard]] bool packed() const { return are_packed(prediction, target, gradient); }
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const float factor = two_over_count * *loss_gradient;
-    Pack<float, width> result = load<width>(prediction + i);
-    const Pack<float, width> other = load<width>(target + i);
-    for (int j = 0; j < width; ++j) result[j] = factor * (result[j] - other[j]);
-    store(gradient + i, result);
-  }
-};
-
 // Rounds twice where there is a divisor: Convert in operations.h says why. Elements are those of
 // `out`; of padded rows only that is taken in packs, as rows of fp32 start anywhere.
 template <class In, class Out>
@@ -190,29 +126,6 @@ struct ConvertElements {
   }
 };
 
-// y = activation(y + bias) over the rows of y (batch, out): for products whose epilogue could not.
-template <class T>
-struct BiasActivationElements {
-  const T* bias;  // (out), or null
-  T* y;           // (batch, out)
-  T* before;      // (batch, out): what GELU is given; null where the activation is another
-  std::int64_t out;
-  bool relu;
-
-  template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    static_assert(width == 1, "a pack may span two rows");
-    auto value = static_cast<float>(y[i]);
-    if (bias != nullptr) value += static_cast<float>(bias[i % out]);
-    if (relu && value <= 0) value = 0;
-    if (before != nullptr) {
-      before[i] = T(value);
-      value = Gelu::value(static_cast<float>(before[i]));
-    }
-    y[i] = T(value);
-  }
-};
-
 // Blocks of four random words; the "elements" are the blocks, of which the first and the last may
 // lie partly outside. `Distribution` turns 32 random bits into a value.
 template <class Distribution>
@@ -247,6 +160,22 @@ struct Uniform {
 };
 struct SmallIntegers {
   TANDEM_DEVICE static float value(std::uint32_t bits) { return small_integer_from_bits(bits); }
+};
+
+struct WeightedSumSum {
+  const float* values;
+  const float* weights;
+  float* sum;  // one element
+  std::int64_t count;
+
+  template <class Team>
+  TANDEM_DEVICE double row(Team& team, std::int64_t r) const {
+    return sum_of_row(team, r, count, [&](std::int64_t i) {
+      return static_cast<double>(values[i]) * static_cast<double>(weights[i]);
+    });
+  }
+
+  TANDEM_DEVICE void finish(double total) const { *sum = static_cast<float>(total); }
 };
 
 }  // namespace tandem::cuda

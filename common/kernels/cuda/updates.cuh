@@ -8,7 +8,6 @@
 
 #include "common/kernels/adam_factors.h"
 #include "common/kernels/cuda/device_code.h"
-#include "common/kernels/cuda/grid.h"
 #include "common/kernels/cuda/pack.h"
 
 namespace tandem::cuda {

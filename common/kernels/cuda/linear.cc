@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/linear.cuh"
+
+#include "common/kernels/cuda/cuda_operations.h"
+#include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/matrix_products.h"
+
+namespace tandem::cuda {
+
+namespace {
+
+cudaError_t add_bias_and_activate(cudaStream_t stream, const LinearForward& op) {
+  return with_type(op.y.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.y.size(),
+                    BiasActivationElements<T>{.bias = as<T>(data_or_null(op.bias)),
+                                              .y = as<T>(op.y.data()),
+                                              .before = as<T>(data_or_null(op.before)),
+                                              .out = op.shape.out,
+                                              .relu = op.activation == Activation::kRelu});
+  });
+}
+
+cudaError_t sum_bias_gradient(cudaStream_t stream, const LinearBackwardWeight& op) {
+  return with_type(op.dy.dtype(), [&]<class T>(T) {
+    return sum_columns(stream, op.shape.batch, op.shape.out, as<T>(op.dy.data()), op.dbias.data());
+  });
+}
+
+}  // namespace
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearForward& op) {
+  // Neither matrix of the product is written; cuBLASLt has one pointer type for both directions.
+  auto* const bias = const_cast<std::byte*>(data_or_null(op.bias));
+  const Epilogue epilogue = products_.enqueue(
+      stream, plan_of(op),
+      {op.weight.data(), op.x.data(), op.y.data(), bias, data_or_null(op.before)});
+  return epilogue == Epilogue::kDone ? cudaSuccess : add_bias_and_activate(stream, op);
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardInput& op) {
+  products_.enqueue(stream, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data()});
+  return cudaSuccess;
+}
+
+// The columns of a padded dy in whole packs are a product of their own, which may read them so:
+// the gradient has no room for padding.
+cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardWeight& op) {
+  constexpr std::int64_t kPackOfColumns = 8;
+  ProductPlan plan = plan_of(op);
+  const std::int64_t columns = op.shape.out;
+  const std::int64_t packed = op.padding > 0 ? columns - columns % kPackOfColumns : 0;
+  const auto take = [&](std::int64_t first, std::int64_t count) {
+    plan.b.rows = plan.d.columns = count;
+    return products_.enqueue(stream, plan,
+                             {op.x.data(), op.dy.data() + first * size_of(op.dy.dtype()),
+                              op.dweight.data() + first * op.shape.in, data_or_null(op.dbias)});
+  };
+  if (packed > 0) take(0, packed);
+  if (packed == columns) return cudaSuccess;
+  const Epilogue epilogue = take(packed, columns - packed);
+  return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(stream, op);
+}
+
+}  // namespace tandem::cuda
