@@ -21,11 +21,11 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
-#include "common/hardware/calibration.h"
 #include "common/results/context.h"
 #include "common/results/files.h"
 #include "common/results/machine_facts.h"
 #include "common/runtime/registry.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 namespace {

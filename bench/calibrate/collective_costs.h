@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "common/hardware/calibration.h"
 #include "common/kernels/precision.h"
 #include "common/runtime/platform.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 

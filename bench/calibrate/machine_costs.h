@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/hardware/calibration.h"
 #include "common/runtime/platform.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 

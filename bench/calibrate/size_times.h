@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "common/hardware/calibration.h"
 #include "common/kernels/operations.h"
 #include "common/model/model.h"
 #include "common/runtime/device.h"
 #include "common/runtime/platform.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 

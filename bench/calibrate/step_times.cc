@@ -12,10 +12,10 @@
 #include "bench/calibrate/neighbours.h"
 #include "bench/step/step_work.h"
 #include "common/base/error.h"
-#include "common/hardware/operation_costs.h"
 #include "common/parallel/single.h"
 #include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
+#include "simulate/cost/operation_costs.h"
 
 namespace tandem::bench {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "common/hardware/calibration.h"
 #include "common/model/model.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/platform.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 

@@ -11,20 +11,16 @@
 #include "common/comm/communicator.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/transports/transport_registry.h"
-#include "common/hardware/calibration.h"
 #include "common/options/values.h"
-#include "common/runtime/link_request.h"
 #include "common/runtime/platform.h"
+#include "simulate/cost/calibration.h"
+#include "simulate/cost/link.h"
+#include "simulate/engine/simulated_communicator.h"
 
 namespace tandem::bench {
 
 using options::Launch;
-
-// Simulated ranks that all do the same work.
-struct RankClass {
-  int first = 0;  // the rank that stands for all
-  int count = 1;
-};
+using simulated::RankClass;
 
 // The machine that a job asks for.
 struct JobOptions {
@@ -46,7 +42,7 @@ struct JobOptions {
   Transport transport = Transport::kAuto;
   bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
-  // Simulated processes: rank 0 has other work than the rest (simulated_ranks.h).
+  // Simulated processes: rank 0 has other work than the rest (simulate/engine/simulated_ranks.h).
   bool has_root = false;
   bool exchanges = false;  // simulated devices exchange gradients
 };

@@ -7,14 +7,14 @@
 #include <optional>
 #include <string_view>
 
-#include "bench/job/simulated_ranks.h"
 #include "common/base/error.h"
 #include "common/comm/shared_memory/allocations.h"
-#include "common/comm/simulated/folded_bootstrap.h"
-#include "common/hardware/calibration.h"
 #include "common/runtime/host/cores.h"
-#include "common/runtime/simulated/simulated_platform.h"
-#include "common/runtime/simulated/task.h"
+#include "simulate/cost/calibration.h"
+#include "simulate/engine/simulated_communicator.h"
+#include "simulate/engine/simulated_platform.h"
+#include "simulate/engine/simulated_ranks.h"
+#include "simulate/engine/task.h"
 
 namespace tandem::bench {
 namespace {
@@ -127,7 +127,7 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   Job job;
   if (options.launch == Launch::kProcesses) {
     simulated::check_ranks(hardware, options.devices);
-    job.rank_classes = options.has_root ? classes_with_root(options.devices)
+    job.rank_classes = options.has_root ? simulated::classes_with_root(options.devices)
                                         : std::vector<RankClass>{{0, options.devices}};
     platform.own_device = 0;
   }

@@ -15,7 +15,7 @@ namespace tandem::bench {
 [[nodiscard]] std::unique_ptr<Bootstrap> simulated_ranks(const JobOptions& options);
 
 // The shares of the critical path of the steps since the last call, by what they are of and rest on
-// (common/runtime/simulated/task.h); empty where the job is not simulated.
+// (simulate/engine/task.h); empty where the job is not simulated.
 [[nodiscard]] std::map<std::string, double> take_path_shares(const Job& job);
 
 // The same in words: "critical path: operations 71 % measured, 3 % interpolated; host 26 %".

@@ -6,11 +6,11 @@
 
 #include "bench/driver/ranks_main.h"
 #include "bench/job/simulated_job.h"
-#include "bench/job/simulated_ranks.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"
 #include "common/runtime/host/host_stream.h"
+#include "simulate/engine/simulated_ranks.h"
 
 namespace tandem::bench {
 
@@ -125,7 +125,8 @@ FlightLog::Ranks ranks_here(const JobOptions& job) {
   if (job.backend != BackendChoice::kSimulated || !job.has_root) {
     return {.first = announced_rank(), .world = announced_ranks()};
   }
-  return {.count = static_cast<int>(classes_with_root(job.devices).size()), .world = job.devices};
+  return {.count = static_cast<int>(simulated::classes_with_root(job.devices).size()),
+          .world = job.devices};
 }
 
 // Runs on the calling thread.

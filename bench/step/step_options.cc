@@ -8,8 +8,8 @@
 
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
-#include "common/hardware/catalogue.h"
 #include "common/options/rules.h"
+#include "simulate/catalogue/catalogue.h"
 
 namespace tandem::bench {
 namespace {

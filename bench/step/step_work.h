@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "common/hardware/operation_time.h"
 #include "common/kernels/operation_work.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"

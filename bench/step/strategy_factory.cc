@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step/strategy_factory.h"
 
-#include "bench/job/simulated_ranks.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
@@ -9,6 +8,7 @@
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
 #include "dp/ddp_replicate.h"
+#include "simulate/engine/simulated_ranks.h"
 
 namespace tandem::bench {
 namespace {
@@ -31,8 +31,8 @@ std::unique_ptr<Strategy> make_ddp_replicate(Job& job, const Model& model, const
                                               variant.training);
   };
   if (job.rank_classes.size() < 2) return make_rank(*job.device, *job.communicator);
-  return std::make_unique<SimulatedRanks>(*job.platform, job.rank_classes, variant.dp.communicators,
-                                          make_rank);
+  return std::make_unique<simulated::SimulatedRanks>(*job.platform, job.rank_classes,
+                                                     variant.dp.communicators, make_rank);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/hardware/calibration.h"
 #include "common/kernels/precision.h"
 #include "common/model/workload.h"
 #include "common/optim/optimizer.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 

@@ -14,7 +14,7 @@
 #include "common/model/replay.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
-#include "common/runtime/simulated/simulated_platform.h"
+#include "simulate/engine/simulated_platform.h"
 
 namespace tandem::bench {
 

@@ -7,10 +7,28 @@
 #include <type_traits>
 
 #include "common/base/units.h"
-#include "common/hardware/operation_time.h"
 #include "common/kernels/operations.h"
 
 namespace tandem {
+
+enum class OperationKind { kProduct, kConvolution, kAttention, kNormalisation, kOther };
+
+// Matrix products of an operation, (rows, depth) times (depth, columns), all alike.
+struct ProductShape {
+  std::int64_t rows = 0;  // 0: not told
+  std::int64_t columns = 0;
+  std::int64_t depth = 0;
+  std::int64_t count = 1;
+};
+
+// The work of an operation: FLOPs of matrix products, and the bytes of its operands.
+struct OperationWork {
+  double flops = 0;
+  Bytes moved{};
+  OperationKind kind = OperationKind::kOther;
+  ProductShape product{};
+  Bytes relaid{};  // operands whose layout tensor cores do not take, which are copied into another
+};
 
 // The FLOPs of an operation: a multiply-add counts as two, and attention's scores count once
 // forward and twice backward. Operations that are no product have 0.

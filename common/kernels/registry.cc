@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+
 #include "common/kernels/cuda_kernels_module.h"
 #include "common/kernels/host/host_operations.h"
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"
-#include "common/kernels/simulated/simulated_operations.h"
+#include "common/kernels/simulated_kernels.h"
 
 namespace tandem {
 namespace {
+
+std::atomic<MakeOperations> simulated_operations{nullptr};
 
 std::string lack_of_images_on_cuda() {
   try {
@@ -17,6 +21,8 @@ std::string lack_of_images_on_cuda() {
 }
 
 }  // namespace
+
+void register_simulated_operations(MakeOperations make) { simulated_operations = make; }
 
 void check_host_has(Precision precision) {
   switch (precision) {
@@ -44,8 +50,11 @@ std::unique_ptr<Operations> make_operations(Device& device, Precision precision,
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
       return cuda_kernels_module().make_operations(device, precision, images);
-    case Backend::kSimulated:
-      return simulated::make_simulated_operations(device, precision, images);
+    case Backend::kSimulated: {
+      const MakeOperations make = simulated_operations;
+      TANDEM_CHECK(make != nullptr, "operations of a simulation that is not registered");
+      return make(device, precision, images);
+    }
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

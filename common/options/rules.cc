@@ -210,7 +210,7 @@ std::vector<Rule> replay_rules() {
   };
 }
 
-// A simulated step (common/runtime/simulated): nothing is computed, no machine is looked at, and
+// A simulated step (simulate/): nothing is computed, no machine is looked at, and
 // one rank stands for all.
 std::vector<Rule> simulation_rules() {
   return {

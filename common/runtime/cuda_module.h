@@ -39,7 +39,7 @@ struct CudaProbe {
 // Raise this number with every change to CudaModule or to a type that crosses the seam (the
 // runtime's interfaces, PlatformOptions, Error): both sides are built together, and a left-over
 // module must not load.
-inline constexpr int kCudaModuleAbi = 9;
+inline constexpr int kCudaModuleAbi = 10;
 
 // The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaModule {

@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/runtime/host/host_platform.h"
-#include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem {
 namespace {
@@ -110,11 +109,11 @@ BackendDecision decide_backend(BackendChoice choice, const BackendFacts& facts) 
     case BackendChoice::kCuda:
       return decide_cuda(facts);
     case BackendChoice::kSimulated:
-      return {Backend::kSimulated, "backend simulated: as asked; nothing is measured"};
+      break;  // such devices are opened by the simulation that they are part of
     case BackendChoice::kAuto:
-      break;
+      return decide_auto(facts);
   }
-  return decide_auto(facts);
+  fail(ErrorKind::kLogic, "no such back end of this machine");
 }
 
 BackendFacts find_gpu(const fs::path& root) {
@@ -158,9 +157,7 @@ BackendDecision choose_backend(BackendChoice choice, const PlatformOptions& opti
 
 std::unique_ptr<Platform> open_platform(Backend backend, const PlatformOptions& options) {
   if (backend == Backend::kHost) return host::make_host_platform(options);
-  if (backend == Backend::kSimulated) {
-    return simulated::make_simulated_platform(simulated::described_hardware(options), options);
-  }
+  TANDEM_CHECK(backend == Backend::kCuda, "no such back end of this machine");
   const LoadedCudaModule loaded = load_cuda_module();
   if (loaded.module == nullptr) {
     fail(ErrorKind::kUsage, "--backend=cuda: {}; or pass --backend=host", loaded.trouble.detail);

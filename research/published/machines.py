@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine of the catalogue (common/hardware/catalogue) that a table means by its words."""
+"""The machine of the catalogue (simulate/catalogue) that a table means by its words."""
 import dataclasses
 import json
 import pathlib
 import re
 
-CATALOGUE = pathlib.Path(__file__).resolve().parents[2] / "common/hardware/catalogue"
+CATALOGUE = pathlib.Path(__file__).resolve().parents[2] / "simulate/catalogue"
 GPUS = json.loads((CATALOGUE / "gpus.json").read_text(encoding="utf-8"))["gpus"]
 NODES = json.loads((CATALOGUE / "machines.json").read_text(encoding="utf-8"))["nodes"]
 NETWORKS = json.loads((CATALOGUE / "machines.json").read_text(encoding="utf-8"))["networks"]

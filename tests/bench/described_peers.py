@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 PROGRAMS = pathlib.Path(sys.argv[1])
-PUBLISHED = json.loads((pathlib.Path(__file__).parents[2] / "common/hardware/catalogue/published.json").read_text())["interpreter"]
+PUBLISHED = json.loads((pathlib.Path(__file__).parents[2] / "simulate/catalogue/published.json").read_text())["interpreter"]
 COSTS = ",".join(f"{kind}:{PUBLISHED['scale'] * int(cost.removesuffix('ns')) / 1e3:.2f}us" for kind, cost in PUBLISHED["costs"].items())
 NVLINK, PCIE, HOST = WAYS = "NVLink", "PCIe", "host"
 WORKLOADS = [("resnet50", 8), ("resnet50", 64), ("gpt2-124m", 1), ("gpt2-124m", 8)]

@@ -7,10 +7,10 @@
 #include <variant>
 
 #include "common/base/error.h"
-#include "common/replay/call_log.h"
-#include "common/replay/device_work.h"
 #include "tests/fuzz/one_line.h"
 #include "tests/support/round_machine.h"
+#include "tools/tandem/replay/call_log.h"
+#include "tools/tandem/replay/device_work.h"
 
 namespace tandem::fuzz {
 namespace {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/simulated/simulated_communicator.h"
-#include "common/hardware/operation_time.h"
 #include "common/model/zoo.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
 #include "ddp/distributed_data_parallel.h"
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
+#include "simulate/cost/operation_time.h"
+#include "simulate/engine/simulated_communicator.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/simulated_devices.h"
 

@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "common/comm/simulated/simulated_communicator.h"
 #include "common/model/zoo.h"
 #include "common/parallel/independent.h"
 #include "common/parallel/single.h"
 #include "ddp/distributed_data_parallel.h"
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
+#include "simulate/engine/simulated_communicator.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "common/comm/shared_memory/shared_memory.h"
-#include "common/comm/simulated/simulated_communicator.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/parallel/independent.h"
@@ -24,6 +23,7 @@
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
 #include "dp/ddp_replicate.h"
+#include "simulate/engine/simulated_communicator.h"
 #include "tests/support/simulated_devices.h"
 
 namespace tandem::test {

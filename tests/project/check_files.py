@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-PRODUCT = ["common", "dp", "ddp", "bench", "pretend", "reports", "tools"]
+PRODUCT = ["common", "dp", "ddp", "simulate", "bench", "pretend", "reports", "tools"]
 TOPS = [*PRODUCT, "research", "tests", ".ci"]
 CPP = {".h", ".cc", ".cu", ".cuh"}
 SOURCES = CPP | {".py", ".sh"}

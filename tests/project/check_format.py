@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 VERSION = 14
-TOPS = ["common", "dp", "ddp", "bench", "reports", "tools", "tests"]
+TOPS = ["common", "dp", "ddp", "simulate", "bench", "reports", "tools", "tests"]
 SUFFIXES = {".h", ".cc", ".cu", ".cuh"}
 
 

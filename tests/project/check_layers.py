@@ -18,28 +18,29 @@ ARROWS = {
     "common/options": ["common/base"],
     "common/command_line": ["common/options"],
     "common/flight": ["common/base"],
-    "common/hardware": ["common/json", "common/stats"],
-    "common/runtime": ["common/hardware"],
+    "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
     "common/kernels": ["common/tensor"],
     "common/model": ["common/kernels", "common/json"],
     "common/optim": ["common/model"],
     "common/data": ["common/kernels"],
     "common/comm": ["common/runtime"],
-    "common/replay": ["common/comm"],
     "common/timeline": ["common/json"],
     "common/trace": ["common/runtime", "common/timeline"],
     "common/parallel": ["common/options", "common/comm", "common/optim", "common/data", "common/trace"],
     "common/stats": ["common/base"],
     "common/results": ["common/stats", "common/json"],
+    "simulate/catalogue": ["common/json"],
+    "simulate/cost": ["simulate/catalogue", "common/comm", "common/kernels", "common/stats"],
+    "simulate/engine": ["simulate/cost", "common/parallel"],
     "pretend": [],
     "reports": ["common/options", "common/results", "common/stats"],
-    "tools": ["reports", "common/command_line", "common/flight", "common/replay", "common/timeline"],
+    "tools": ["reports", "common/command_line", "common/flight", "common/timeline", "simulate/engine"],
 }
 COMMON = sorted(folder for folder in ARROWS if folder.startswith("common/"))
 ARROWS["dp"] = COMMON
 ARROWS["ddp"] = COMMON
-ARROWS["bench"] = ["dp", "ddp"]
+ARROWS["bench"] = ["dp", "ddp", "simulate/engine"]
 ARROWS["tests"] = ["bench", "tools", "pretend"]
 
 # Where a foreign header may be included: paths, each the beginning of a file's path.
@@ -99,7 +100,7 @@ REACH = {folder: reach(folder) for folder in ARROWS}
 def folder_of(path):
     """The folder of the arrows that a path of the project lies in, or None."""
     parts = path.split("/")
-    name = "/".join(parts[:2]) if parts[0] == "common" else parts[0]
+    name = "/".join(parts[:2]) if parts[0] in {"common", "simulate"} else parts[0]
     return name if name in ARROWS and len(parts) > len(name.split("/")) else None
 
 
@@ -132,7 +133,7 @@ def check_condition(path, condition):
 
 
 def is_own(target):
-    return target.split("/")[0] in {"common", "dp", "ddp", "bench", "pretend", "reports", "tools", "tests"}
+    return target.split("/")[0] in {"common", "dp", "ddp", "simulate", "bench", "pretend", "reports", "tools", "tests"}
 
 
 def check_line(path, line):

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-TOPS = ["common", "dp", "ddp", "bench", "pretend", "reports", "tools"]
+TOPS = ["common", "dp", "ddp", "simulate", "bench", "pretend", "reports", "tools"]
 HEADERS = {".h", ".cuh"}
 SOURCES = HEADERS | {".cc", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

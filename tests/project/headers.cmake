@@ -3,7 +3,7 @@
 # test builds these sources, so that a failure is a test's and names the header.
 
 # The tsan build compiles every file of these folders as a unit of its own (tests/project/CMakeLists.txt), but CUDA's.
-set(tandem_folders_of_tsan common dp ddp)
+set(tandem_folders_of_tsan common dp ddp simulate)
 
 # without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with, as far as a build
 # compiles that source as a unit of its own.

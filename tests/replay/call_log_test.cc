@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/replay/call_log.h"
+#include "tools/tandem/replay/call_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/replay/device_work.h"
+#include "tools/tandem/replay/device_work.h"
 
 #include <gtest/gtest.h>
 

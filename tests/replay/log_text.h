@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/replay/call_log.h"
 #include "tests/support/scratch_folder.h"
+#include "tools/tandem/replay/call_log.h"
 
 namespace tandem::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small logs against closed forms, to the nanosecond.
-#include "common/replay/replayed_step.h"
+#include "tools/tandem/replay/replayed_step.h"
 
 #include <gtest/gtest.h>
 

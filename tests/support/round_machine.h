@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "common/hardware/description.h"
+#include "simulate/catalogue/description.h"
 
 namespace tandem::test {
 

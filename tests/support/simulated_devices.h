@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "common/runtime/simulated/simulated_platform.h"
+#include "simulate/engine/simulated_platform.h"
 #include "tests/support/round_machine.h"
 
 namespace tandem::test {

@@ -165,7 +165,7 @@ case_model() {
 
 # A step of one described device has an interval, by the errors of published steps of one; a given step has none.
 case_one_device() {
-  half_width=$(sed -n '/"strategy": "single"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p' "$source_tree/common/hardware/catalogue/published.json")
+  half_width=$(sed -n '/"strategy": "single"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p' "$source_tree/simulate/catalogue/published.json")
   expect 0 described --model=gpt2-124m --precision=bf16 --hardware=dgx-h100 --devices=1 --batch-per-device=8 --out=one
   grep -q '^operations: described alone, .* on [0-9]* published steps of one GPU of ResNet-50 and BERT-large .* other models, .*, may lie outside$' out || die "where the interval is from is not told"
   awk -v width="$half_width" '$3 == "single" { found = 1; low = substr($6, 2); high = $8; sub("]", "", high)

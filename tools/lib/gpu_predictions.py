@@ -97,7 +97,7 @@ def entries_of(programs, hardware, cell, implementation, folder):
 
 
 def document_of(programs, date):
-    errors = json.loads((ROOT / "common/hardware/catalogue/published.json").read_text(encoding="utf-8"))["elsewhere"]
+    errors = json.loads((ROOT / "simulate/catalogue/published.json").read_text(encoding="utf-8"))["elsewhere"]
     with tempfile.TemporaryDirectory() as folder:
         entries = [entry for hardware in HARDWARE for cell in CELLS for implementation in ("tandem", "torch")
                    for entry in entries_of(programs, hardware, cell, implementation, folder)]

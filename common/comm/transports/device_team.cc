@@ -6,10 +6,8 @@
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
 #include "common/comm/shared_memory/shared_memory.h"
-#include "common/comm/simulated/folded_bootstrap.h"
-#include "common/comm/simulated/simulated_communicator.h"
+#include "common/comm/transports/simulated_transport.h"
 #include "common/runtime/device.h"
-#include "common/runtime/simulated/simulated_platform.h"
 
 namespace tandem {
 namespace {
@@ -42,9 +40,8 @@ CommunicatorOptions options_for(const Device& device, const DeviceTeam::OptionsO
 
 TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
   TANDEM_CHECK(!devices.empty(), "no devices");
-  const bool are_cores = are_simulated(devices)
-                             ? simulated::simulation_of(*devices.front()).is_of_cores()
-                             : !are_gpus(devices);
+  const bool are_cores = are_simulated(devices) ? simulated_transport().are_cores(*devices.front())
+                                                : !are_gpus(devices);
   if (are_cores) return {false, "they are cores"};
   if (are_simulated(devices)) return {true, ""};
   std::set<std::string> gpus;
@@ -59,7 +56,7 @@ TeamAnswer nccl_serves(const std::vector<Device*>& devices) {
 std::unique_ptr<RankGroup> make_rank_group(const std::vector<Device*>& devices,
                                            Nanoseconds deadline) {
   const int size = static_cast<int>(devices.size());
-  if (are_simulated(devices)) return simulated::make_ranks_in_turn(size);
+  if (are_simulated(devices)) return simulated_transport().make_ranks_in_turn(size);
   return std::make_unique<ThreadGroup>(size, deadline);
 }
 
@@ -78,7 +75,7 @@ DeviceTeam::DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& opt
     together_ = find_nccl_module()->together;
   }
   if (are_simulated(devices)) {
-    communicators_ = simulated::make_team_communicators(devices, options_of);
+    communicators_ = simulated_transport().make_of_team(devices, options_of);
   } else {
     make_on_threads(devices, options_of);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -14,10 +15,10 @@
 #include "common/comm/nccl_module.h"
 #include "common/comm/node_layout.h"
 #include "common/comm/shared_memory/shared_memory.h"
-#include "common/comm/simulated/simulated_communicator.h"
 #include "common/comm/solo.h"
 #include "common/comm/staged.h"
 #include "common/comm/transports/hierarchical.h"
+#include "common/comm/transports/simulated_transport.h"
 #include "common/runtime/device.h"
 
 #ifdef TANDEM_HAVE_GLOO
@@ -27,6 +28,8 @@
 namespace tandem {
 
 namespace {
+
+std::atomic<const SimulatedTransport*> registered_simulation{nullptr};
 
 constexpr char kBetween = '\n';
 
@@ -78,6 +81,16 @@ std::optional<std::pair<std::ptrdiff_t, std::ptrdiff_t>> first_alike(
 }
 
 }  // namespace
+
+void register_simulated_transport(const SimulatedTransport& transport) {
+  registered_simulation = &transport;
+}
+
+const SimulatedTransport& simulated_transport() {
+  const SimulatedTransport* const registered = registered_simulation;
+  TANDEM_CHECK(registered != nullptr, "communicators of a simulation that is not registered");
+  return *registered;
+}
 
 TransportChoice decide_transport(Transport asked, const RankFacts& facts) {
   if (facts.backend == Backend::kCuda) return choose_for_gpus(asked, facts);
@@ -219,9 +232,9 @@ std::unique_ptr<Communicator> make_communicator(const TransportChoice& choice, B
     case Route::kSolo:
       return make_solo_communicator(device, options);
     case Route::kFolded:
-      return simulated::make_folded_communicator(bootstrap.size(), device, options);
+      return simulated_transport().make_folded(bootstrap.size(), device, options);
     case Route::kInTurn:
-      return simulated::make_thread_communicator(bootstrap, device, options);
+      return simulated_transport().make_of_thread(bootstrap, device, options);
     case Route::kStaged:
       return make_staged_communicator(
           bootstrap, device, options, [&](Device& host, const CommunicatorOptions& of_host) {

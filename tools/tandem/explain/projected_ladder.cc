@@ -16,7 +16,6 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
-#include "common/hardware/catalogue.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/explanation.h"

@@ -10,11 +10,11 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/hardware/calibration.h"
-#include "common/hardware/description.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
 #include "reports/model/subject.h"
+#include "simulate/catalogue/description.h"
+#include "simulate/cost/calibration.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"

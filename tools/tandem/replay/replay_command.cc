@@ -15,17 +15,17 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/hardware/catalogue.h"
-#include "common/hardware/published_errors.h"
-#include "common/replay/replayed_step.h"
 #include "common/results/launch_record.h"
 #include "reports/text/format.h"
+#include "simulate/catalogue/catalogue.h"
+#include "simulate/catalogue/published_errors.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/child_reason.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/replay/replayed_step.h"
 
 namespace tandem::cli {
 namespace {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Machines by name: GPUs, nodes and networks that are described once each (catalogue/) and put
+// together by what is asked for, such as "dgx-a100" or "dgx-a100x4@8xib-200g".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/catalogue/description.h"
+
+namespace tandem {
+
+struct CatalogueEntry {
+  std::string name;
+  std::string what;  // in a few words
+};
+
+// What the catalogue has, in its own order.
+[[nodiscard]] std::vector<CatalogueEntry> catalogue_nodes();
+[[nodiscard]] std::vector<CatalogueEntry> catalogue_networks();
+
+// The machine of a name: a node, or several of them joined by a network, "NODExCOUNT@NETWORK",
+// where the network may begin with the number of its links at each node, "8xib-200g". Throws a
+// usage error that begins with `flag` and names the nearest for a name that the catalogue lacks.
+[[nodiscard]] HardwareDescription catalogued_hardware(std::string_view name, std::string_view flag);
+
+// A link between devices by its name in the catalogue, such as "nvlink-3". Throws a usage error for
+// a name that the catalogue lacks.
+[[nodiscard]] LinkDescription catalogued_link(std::string_view name);
+
+// What usually joins nodes of this name, as it stands behind the "@" of a machine's name:
+// "8xib-200g"; empty where nothing does, and for names of no node.
+[[nodiscard]] std::string usual_network(std::string_view node);
+
+// Whether a machine that is asked for is a file's ("own.json"), not a name.
+[[nodiscard]] inline bool is_hardware_file(std::string_view asked) {
+  return asked.ends_with(".json");
+}
+
+// The machine of a file or of a name. Throws as read_hardware() and catalogued_hardware().
+[[nodiscard]] HardwareDescription find_hardware(const std::string& asked, std::string_view flag);
+
+// The name with a checksum of the machine's figures, "dgx-a100#0123456789abcdef": what is simulated
+// on figures of another version has another name. Throws as catalogued_hardware().
+[[nodiscard]] std::string with_figures(std::string_view name, std::string_view flag);
+
+}  // namespace tandem

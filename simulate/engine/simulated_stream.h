@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/runtime/stream.h"
+#include "simulate/engine/simulation.h"
+
+namespace tandem::simulated {
+
+// A point in a simulated stream: the task that marks it.
+class SimulatedEvent final : public TimedEvent {
+ public:
+  SimulatedEvent(Simulation& simulation, DeviceId device)
+      : simulation_(simulation), device_(device) {}
+
+  [[nodiscard]] bool is_done() const override;
+  [[nodiscard]] Nanoseconds since(const TimedEvent& start) const override;
+  [[nodiscard]] std::optional<Nanoseconds> on_clock() const override { return time(); }
+
+  [[nodiscard]] TaskId latest() const { return latest_; }  // kNoTask: never recorded
+  void set_latest(TaskId task) { latest_ = task; }
+  [[nodiscard]] DeviceId recorded_on() const { return device_; }
+  // Whether a transfer was the last work before the event.
+  [[nodiscard]] bool is_behind_transfer() const { return is_behind_transfer_; }
+  void set_behind_transfer(bool is_behind) { is_behind_transfer_ = is_behind; }
+
+ private:
+  [[nodiscard]] Nanoseconds time() const;
+
+  Simulation& simulation_;
+  const DeviceId device_;
+  TaskId latest_ = kNoTask;
+  bool is_behind_transfer_ = false;
+};
+
+// Carries nothing out: every call adds its task to the stream's lane, behind the host's call. The
+// host never waits really, and waiting is a task of the host thread's own lane.
+class SimulatedStream final : public Stream {
+ public:
+  SimulatedStream(Simulation& simulation, DeviceId device, std::string name)
+      : simulation_(simulation),
+        device_(device),
+        lane_(simulation.schedule().add_lane(std::move(name))) {}
+
+  [[nodiscard]] DeviceId device() const override { return device_; }
+  void record(Event& event) override;
+  void note(Event& event) override;
+  void wait(const Event& event) override;
+  void start_after(TimePoint time) override;
+  void delay(Nanoseconds duration) override;
+  void dispatch(Interpreter& interpreter, DispatchKind kind, int calls) override;
+  void synchronize() override;
+  [[nodiscard]] bool is_done() override;
+  [[nodiscard]] std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) override;
+  void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
+  void zero_bytes(ByteSpan destination) override;
+
+  // An operation that takes this long with the device to itself, as `basis` has it.
+  void compute(Nanoseconds alone, CostBasis basis = CostBasis::kDescribed);
+
+  // This device's part in a collective, which also ends no earlier than the transfer between cores
+  // that begins with it, and than the work that the device does for it meanwhile.
+  struct CoreCollective {
+    Nanoseconds transfer{0};
+    Nanoseconds work{0};
+  };
+  void take_part(CollectiveId collective, const CoreCollective& of_cores);
+  // The same of GPUs; `of` says what the collective's time rests on.
+  void take_part(CollectiveId collective, TimeOf of);
+
+  [[nodiscard]] Simulation& simulation() { return simulation_; }
+
+ private:
+  // The call that enqueues work; a stream of another device than the thread's may have to wake up.
+  TaskId launch();
+  TaskId begin_part(CollectiveId collective, TimeOf of);
+  void compute_by_size(std::string_view name, Bytes size, Bytes moved);
+  void record_after(Event& event, TaskId call);
+
+  Simulation& simulation_;
+  const DeviceId device_;
+  const LaneId lane_;
+  std::optional<LaneId> transfers_{};  // of the collectives of cores
+  bool is_behind_transfer_ = false;    // a transfer over a modelled link of cores was the last work
+};
+
+// The simulated stream behind `stream`, which must be one.
+[[nodiscard]] SimulatedStream& simulated_stream(Stream& stream);
+
+// What streams were given while it was captured, to be given to them again by one call of the
+// host's.
+class SimulatedGraph final : public StreamGraph {
+ public:
+  // Takes the tasks from `first` on out of the simulation, where none of them may have been
+  // settled. `recorded`: the events that were recorded meanwhile, in order.
+  SimulatedGraph(Simulation& simulation, TaskId first, std::vector<SimulatedEvent*> recorded);
+
+  void replay(Stream& stream) override;
+
+ private:
+  [[nodiscard]] Work anew(const Work& work) const;
+
+  Simulation& simulation_;
+  const TaskId first_;
+  std::vector<Task> tasks_;
+  // The events, each with the task that it was recorded as.
+  std::vector<std::pair<SimulatedEvent*, TaskId>> recorded_;
+};
+
+// Has `enqueue` recorded, and takes what it recorded as a graph.
+[[nodiscard]] std::unique_ptr<StreamGraph> capture_graph(Simulation& simulation,
+                                                         const std::function<void()>& enqueue);
+
+}  // namespace tandem::simulated

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/runtime/interpreter.h"
+#include "common/runtime/span.h"
+#include "simulate/catalogue/description.h"
+#include "simulate/cost/link.h"
+#include "simulate/cost/operation_costs.h"
+#include "simulate/engine/schedule.h"
+
+namespace tandem::simulated {
+
+// A link that every device and the host are at the end of, as the host back end models one: each
+// has one port for all its transfers, in either direction.
+struct OneLink {
+  LinkModel model{};
+  int ranks_here = 1;  // ranks of equal work that this platform's one device stands for
+};
+
+// What a simulation knows beside the description.
+struct SimulationExtras {
+  std::optional<OperationCosts> costs{};  // absent: those of the description
+  std::optional<OneLink> link{};          // in place of the description's links
+  bool of_cores = false;            // the devices are cores, which NCCL does not serve; else GPUs
+  bool has_measured_links = false;  // the description's links are a calibration's
+};
+
+class SimulatedEvent;
+
+// The collectives of ranks that meet, in the order in which every rank calls them.
+class Meeting {
+ public:
+  // `parts`: of each collective, the ranks whose calls are recorded.
+  Meeting(Schedule& schedule, int parts) : schedule_(schedule), parts_(parts) {}
+
+  // The collective that is each rank's `sequence`-th, from 1; made by the first rank that comes.
+  [[nodiscard]] CollectiveId at(std::uint64_t sequence, Nanoseconds duration);
+
+ private:
+  Schedule& schedule_;
+  const int parts_;
+  std::vector<CollectiveId> collectives_;
+};
+
+// What all objects of a simulated platform share: the schedule, the host thread that is running,
+// the machine's links, and the addresses that are given out. Host threads are lanes that one real
+// thread records, one after another; not thread-safe.
+class Simulation {
+ public:
+  Simulation(HardwareDescription hardware, int devices, SimulationExtras extras = {});
+
+  [[nodiscard]] const HardwareDescription& hardware() const { return hardware_; }
+  [[nodiscard]] Schedule& schedule() { return schedule_; }
+  [[nodiscard]] OperationCosts& costs() { return costs_; }
+  [[nodiscard]] bool is_of_cores() const { return is_of_cores_; }
+  [[nodiscard]] bool has_measured_links() const { return has_measured_links_; }
+  // Absent: links are the description's.
+  [[nodiscard]] const std::optional<OneLink>& one_link() const { return link_; }
+  [[nodiscard]] ProcessorId processor(DeviceId device) const;
+
+  // ---- the host thread that is running ----
+
+  // A call that enqueues work on a device; the work waits for the returned task.
+  TaskId launch();
+  // A modelled call that holds `interpreter` for this long.
+  void hold(const Interpreter& interpreter, Nanoseconds duration);
+  // The thread waits until the task has ended.
+  void wait_for(TaskId task);
+  // The time at which the thread has done all that it was recorded to do.
+  [[nodiscard]] Nanoseconds now();
+
+  [[nodiscard]] LaneId thread() const { return thread_; }
+  void run_as(LaneId thread) { thread_ = thread; }
+  // The device that a thread works for; the first, unless it was told otherwise.
+  void work_for(LaneId thread, int device) { devices_of_threads_[thread] = device; }
+  [[nodiscard]] int device_of_thread() const;
+  // Until a stream goes on that stood still for another device's.
+  [[nodiscard]] Nanoseconds wake_up() const;
+
+  // ---- capture (simulated_graph.h) ----
+
+  void begin_capture();
+  // The events that were recorded since, in order.
+  [[nodiscard]] std::vector<SimulatedEvent*> end_capture();
+  // Is told of every recorded event.
+  void note_recorded(SimulatedEvent& event);
+
+  // ---- ranks ----
+
+  // The next meeting of this device's rank with the ranks of `parts - 1` other devices: one for all
+  // ranks that ask for as many meetings. So ranks need not be there together.
+  [[nodiscard]] std::shared_ptr<Meeting> next_meeting(DeviceId device, int parts);
+
+  // ---- memory ----
+
+  // The address of memory that nothing else has; no machine has it either, so that whoever touches
+  // it is ended by the system.
+  [[nodiscard]] std::byte* take_addresses(Bytes size);
+
+  // Whether memory is the simulation's, which has no contents.
+  [[nodiscard]] static bool has_given(const std::byte* address);
+
+  // How data gets from one place to another.
+  struct Way {
+    PathId path{};
+    Nanoseconds latency{0};
+    Bytes busy{};  // what the path could carry while each transfer's latency keeps it busy
+  };
+  // Between two devices, or a device and the host; not within one.
+  [[nodiscard]] const Way& way(DeviceId from, DeviceId to) const;
+
+ private:
+  // The links of one device, into it and out of it. Without links between peers these are those to
+  // the host, or what the driver reaches over them, in each direction and in both.
+  struct DevicePorts {
+    LinkId from_host;
+    LinkId to_host;
+    LinkId from_peers;
+    LinkId to_peers;
+    std::optional<LinkId> staging{};
+  };
+
+  void add_ports();
+  // What copies from one device to another cross.
+  [[nodiscard]] Path path_between(const DevicePorts& from, const DevicePorts& to) const;
+  void add_ways();
+  void add_ways_of(const OneLink& link);
+
+  const HardwareDescription hardware_;
+  const int devices_;
+  const std::optional<OneLink> link_;
+  const bool is_of_cores_;
+  const bool has_measured_links_;
+  OperationCosts costs_;
+  Schedule schedule_;
+  LaneId thread_;
+  std::map<LaneId, int> devices_of_threads_;
+  std::map<const Interpreter*, LockId> locks_;
+  std::optional<std::vector<SimulatedEvent*>> captured_;  // set in a capture
+  std::vector<std::shared_ptr<Meeting>> meetings_;
+  std::map<int, std::size_t> meetings_of_;  // how many of meetings_ a device's rank has been at
+  std::vector<ProcessorId> processors_;
+  std::vector<DevicePorts> ports_;
+  std::map<std::pair<int, int>, Way> ways_;  // by the indices of both devices
+  std::uintptr_t next_address_;
+};
+
+}  // namespace tandem::simulated
