@@ -14,7 +14,6 @@
 #include "common/options/values.h"
 #include "common/runtime/platform.h"
 #include "simulate/cost/calibration.h"
-#include "simulate/cost/link.h"
 #include "simulate/engine/simulated_communicator.h"
 
 namespace tandem::bench {
@@ -37,8 +36,7 @@ struct JobOptions {
   std::int64_t batch = 0;  // on a device
   // In place of the file: what a workload with seconds says of its own passes; null: nothing.
   std::shared_ptr<const MachineCalibration> workload_times{};
-  double scale = 1;                   // of the times of simulated forward, loss and backward
-  std::optional<LinkRequest> link{};  // simulated: in place of the machine's link between devices
+  double scale = 1;  // of the times of simulated forward, loss and backward
   Transport transport = Transport::kAuto;
   bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
@@ -76,7 +74,6 @@ struct Job {
   TransportChoice transport;          // the transport, and the reason where it was chosen
   std::string nccl;                   // NCCL's description where NCCL may be used; else empty
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
-  std::string link_notice;            // the simulated link that was asked for; else empty
   std::vector<RankClass> rank_classes{};  // of simulated processes; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
   // What a lone rank's communicator keeps on a core that is simulated

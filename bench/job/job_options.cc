@@ -37,7 +37,6 @@ JobOptions job_options(const options::Values& values) {
   job.platform.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
   job.platform.gpu_wait = values.pick("gpu-wait", {GpuWait::kAuto, GpuWait::kPark});
   job.platform.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
-  if (values.is_given("link")) job.link = parse_link(values.text("link"));
   job.transport = values.pick("comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
                                        Transport::kGloo, Transport::kNccl});
   job.communicator.memory =

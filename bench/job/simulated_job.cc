@@ -22,7 +22,6 @@ namespace {
 struct SimulatedMachine {
   HardwareDescription hardware;
   simulated::SimulationExtras extras{};
-  std::string link_notice{};
 };
 
 std::shared_ptr<const MachineCalibration> calibration_for(const JobOptions& options) {
@@ -47,24 +46,6 @@ std::shared_ptr<const MachineCalibration> times_for(const JobOptions& options) {
   return options.calibration.empty() ? options.workload_times : calibration_for(options);
 }
 
-// The link in place of the description's: of cores, one that the host is at the end of, too.
-void set_link(const JobOptions& options, bool is_of_cores, SimulatedMachine& machine) {
-  if (!options.link) return;
-  HardwareDescription& hardware = machine.hardware;
-  const LinkModel& model = options.link->link;
-  machine.link_notice = fmt::format("link {}", options.link->text);
-  if (is_of_cores) {
-    const bool is_folded = options.launch == Launch::kProcesses && !options.has_root;
-    machine.extras.link =
-        simulated::OneLink{.model = model, .ranks_here = is_folded ? options.devices : 1};
-    return;
-  }
-  const std::string source = fmt::format("--link={}", options.link->text);
-  hardware.node.nccl.reset();
-  hardware.node.peer_link = LinkDescription{.bandwidth = {model.bytes_per_second, source},
-                                            .latency = {model.latency, source}};
-}
-
 SimulatedMachine machine_to_simulate(const JobOptions& options) {
   SimulatedMachine machine;
   const bool is_described = !options.platform.hardware.empty();
@@ -81,8 +62,7 @@ SimulatedMachine machine_to_simulate(const JobOptions& options) {
   }
   machine.extras.costs->scale_by(options.scale);
   machine.extras.of_cores = is_of_cores;
-  machine.extras.has_measured_links = !is_described && !options.link;
-  set_link(options, is_of_cores, machine);
+  machine.extras.has_measured_links = !is_described;
   return machine;
 }
 
@@ -141,7 +121,6 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.platform = simulated::make_simulated_platform(hardware, platform, machine.extras);
   job.device = &job.platform->device(0);
   job.simulated_hardware = hardware.name;
-  job.link_notice = machine.link_notice;
   job.backend_notice = fmt::format("backend simulated: {}; nothing is measured", hardware.name);
   job.usable_cores = static_cast<int>(host::allowed_cpus().size());
   job.transport = choose_transport(options.transport, bootstrap, *job.device);

@@ -174,7 +174,6 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
                                    options.job.scale,
                                    tandem::to_string(Seconds(*options.single_step))));
   }
-  if (!job.link_notice.empty()) modelled.push_back(job.link_notice);
   const InterpreterOptions& interpreter = options.variant.training.interpreter;
   if (interpreter.costs.any()) {
     modelled.push_back(fmt::format("dispatch cost {}", tandem::to_string(interpreter.costs)));

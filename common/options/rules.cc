@@ -217,10 +217,6 @@ std::vector<Rule> simulation_rules() {
       {{given("hardware"), given("calibration"), given("single-step")},
        {is_not("backend", "simulated")},
        "{option} does nothing without --backend=simulated: leave it out"},
-      {{given("link")},
-       {is_not("backend", "simulated")},
-       "{option} is the link of a simulated machine, and on this one transfers take the time that "
-       "they take: simulate the step, with --backend=simulated --hardware=NAME"},
       {{given("single-step")},
        {absent("hardware")},
        "{option} scales the operations of a described machine: give --hardware"},

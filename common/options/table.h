@@ -307,13 +307,6 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
              "GPU; none: where the launcher and the system let them",
      .example = "none"},
     // Simulation
-    {.name = "link",
-     .of = kSimulationOption,
-     .value = text("LINK"),
-     .marks = kPartOfCell | kAsked,
-     .help = "of --backend=simulated: the link between devices, LATENCY:BANDWIDTH such as "
-             "100us:200MBps, in place of the machine's",
-     .example = "100us:200MBps"},
     {.name = "dispatch-cost",
      .of = kSimulationOption,
      .value = costs(),

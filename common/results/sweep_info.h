@@ -23,7 +23,7 @@ struct Link {
 };
 
 // The bandwidth and latency between the devices of one process, measured by copy_bench once for a
-// sweep, a copy at a time and on no modelled link.
+// sweep, a copy at a time.
 struct LinkMatrix {
   std::string reason{};            // why nothing was measured, one line; empty: measured
   int devices = 0;                 // measured devices, the first of `of_devices`

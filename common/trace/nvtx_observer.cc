@@ -19,7 +19,7 @@ using nvtx::Category;
 bool is_host(const Stream& stream) { return stream.device().backend == Backend::kHost; }
 
 // Runs `task` where the stream's work runs, on a host stream, or else at once. The task is a
-// modelled duration of zero, since a modelled link would wait for an operation.
+// modelled duration of zero.
 template <class Task>
 void at(Stream& stream, Task task) {
   if (!is_host(stream)) return task();

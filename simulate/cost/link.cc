@@ -32,16 +32,4 @@ Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks) {
   return link.latency * (ranks - 1) + stream_time(link, static_cast<double>(size.value));
 }
 
-LinkRequest parse_link(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == text.npos) {
-    fail(ErrorKind::kUsage, "--link: '{}' is no link: give LATENCY:BANDWIDTH, such as 20us:1GBps",
-         text);
-  }
-  return {.text = std::string(text),
-          .link = {.latency = parse_duration(text.substr(0, colon), "--link"),
-                   .bytes_per_second =
-                       parse_bandwidth(text.substr(colon + 1), fmt::format("--link: '{}'", text))}};
-}
-
 }  // namespace tandem

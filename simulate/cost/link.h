@@ -3,9 +3,6 @@
 // How long transfers take over a link.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "common/base/units.h"
 
 namespace tandem {
@@ -30,15 +27,5 @@ struct LinkModel {
 
 // The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
 [[nodiscard]] Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks);
-
-// A link as a person asks for one, LATENCY:BANDWIDTH.
-struct LinkRequest {
-  std::string text;  // as asked for
-  LinkModel link{};
-};
-
-// Parses "20us:1GBps" (decimal units: KBps, MBps, GBps, TBps); throws a usage error for any other
-// text.
-[[nodiscard]] LinkRequest parse_link(std::string_view text);
 
 }  // namespace tandem

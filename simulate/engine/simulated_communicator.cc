@@ -21,12 +21,6 @@ struct PlaceAmongRanks {
   int size = 1;
 };
 
-CollectiveLinks links_of(const Simulation& simulation) {
-  if (!simulation.one_link()) return collective_links(simulation.hardware());
-  const LinkModel& link = simulation.one_link()->model;
-  return {.within = link, .to_host = link, .ranks_of_node = std::numeric_limits<int>::max()};
-}
-
 // Cores meet over shared memory, which keeps a stage on each.
 std::unique_ptr<Buffer> stage_on(Device& device) {
   const bool has_stage = simulation_of(device).is_of_cores();
@@ -39,7 +33,7 @@ class SimulatedCommunicator final : public Communicator {
                         CollectiveObserver* observer)
       : device_(device),
         place_(place),
-        links_(links_of(simulation_of(device))),
+        links_(collective_links(simulation_of(device).hardware())),
         meeting_(std::move(meeting)),
         stage_(stage_on(device)),
         calls_(observer) {}
@@ -65,20 +59,16 @@ class SimulatedCommunicator final : public Communicator {
   void abort() noexcept override {}
 
  private:
-  // Cores move the data themselves, beside a modelled link or without one. GPUs take the measured
-  // time, unless a modelled link carries the data.
+  // Cores move the data themselves. GPUs take the measured time.
   void take_part(SimulatedStream& stream, const CollectiveRequest& request) {
     Simulation& simulation = stream.simulation();
     const std::uint64_t sequence = ++enqueued_;
     const Nanoseconds described = collective_time(links_, request, place_.size);
     const auto measured =
         simulation.costs().cost_of_collective(request.name(), request.size(), place_.size);
-    const bool has_link = simulation.one_link().has_value();
     if (measured && simulation.is_of_cores()) {
-      const Nanoseconds transfer = has_link ? described : Nanoseconds{0};
-      stream.take_part(meeting_->at(sequence, Nanoseconds{0}),
-                       SimulatedStream::CoreCollective{transfer, measured->time});
-    } else if (measured && !has_link) {
+      stream.take_part(meeting_->at(sequence, Nanoseconds{0}), measured->time);
+    } else if (measured) {
       stream.take_part(meeting_->at(sequence, scaled(*measured, described, request)),
                        place_.size == measured->ranks ? TimeOf::kMeasuredCollective
                                                       : TimeOf::kDescribedCollective);

@@ -63,15 +63,13 @@ void SimulatedStream::note(Event& event) {
 
 void SimulatedStream::record_after(Event& event, TaskId call) {
   simulated(event).set_latest(simulation_.schedule().add(lane_, Pause{}, call));
-  simulated(event).set_behind_transfer(is_behind_transfer_);
   simulation_.note_recorded(simulated(event));
 }
 
 void SimulatedStream::wait(const Event& event) {
   simulation_.launch();
   const SimulatedEvent& awaited = simulated(event);
-  // A core sleeps until a modelled transfer ends, be it the core's own.
-  const bool sleeps = awaited.recorded_on() != device_ || awaited.is_behind_transfer();
+  const bool sleeps = awaited.recorded_on() != device_;
   const Nanoseconds wake_up = sleeps ? simulation_.wake_up() : Nanoseconds{0};
   simulation_.schedule().add(lane_, WakeUp{wake_up}, awaited.latest());
 }
@@ -114,8 +112,7 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   const TimeOf of =
       simulation_.has_measured_links() ? TimeOf::kMeasuredCopy : TimeOf::kDescribedCopy;
   simulation_.schedule().add(lane_, Pause{way.latency}, call, of);
-  simulation_.schedule().add(lane_, PathTransfer{way.path, size + way.busy}, kNoTask, of);
-  is_behind_transfer_ = simulation_.one_link().has_value();
+  simulation_.schedule().add(lane_, PathTransfer{way.path, size}, kNoTask, of);
 }
 
 void SimulatedStream::zero_bytes(ByteSpan destination) {
@@ -135,31 +132,20 @@ void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes m
 
 void SimulatedStream::compute(Nanoseconds alone, CostBasis basis) {
   const TaskId call = launch();
-  if (std::exchange(is_behind_transfer_, false)) {
-    simulation_.schedule().add(lane_, Pause{simulation_.wake_up()});
-  }
   simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call,
                              operation_time_of(basis));
 }
 
-TaskId SimulatedStream::begin_part(CollectiveId collective, TimeOf of) {
+void SimulatedStream::take_part(CollectiveId collective, TimeOf of) {
   const TaskId call = launch();
-  return simulation_.schedule().add(
-      lane_, CollectivePart{collective, simulation_.processor(device_)}, call, of);
+  simulation_.schedule().add(lane_, CollectivePart{collective, simulation_.processor(device_)},
+                             call, of);
 }
 
-void SimulatedStream::take_part(CollectiveId collective, TimeOf of) { begin_part(collective, of); }
-
-void SimulatedStream::take_part(CollectiveId collective, const CoreCollective& of_cores) {
-  Schedule& schedule = simulation_.schedule();
-  const TaskId begun = begin_part(collective, TimeOf::kDescribedCollective);
-  if (!transfers_) transfers_ = schedule.add_lane("transfers of " + to_string(device_));
-  const TaskId transferred =
-      schedule.add(*transfers_, Pause{of_cores.transfer}, begun, TimeOf::kDescribedCollective);
-  schedule.add(lane_, Computation{simulation_.processor(device_), of_cores.work}, kNoTask,
-               TimeOf::kMeasuredCollective);
-  schedule.add(lane_, Pause{}, transferred);
-  is_behind_transfer_ = simulation_.one_link().has_value();
+void SimulatedStream::take_part(CollectiveId collective, Nanoseconds work) {
+  take_part(collective, TimeOf::kDescribedCollective);
+  simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), work}, kNoTask,
+                             TimeOf::kMeasuredCollective);
 }
 
 std::unique_ptr<StreamGraph> SimulatedStream::capture(const std::function<void()>& enqueue) {

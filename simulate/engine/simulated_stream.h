@@ -26,9 +26,6 @@ class SimulatedEvent final : public TimedEvent {
   [[nodiscard]] TaskId latest() const { return latest_; }  // kNoTask: never recorded
   void set_latest(TaskId task) { latest_ = task; }
   [[nodiscard]] DeviceId recorded_on() const { return device_; }
-  // Whether a transfer was the last work before the event.
-  [[nodiscard]] bool is_behind_transfer() const { return is_behind_transfer_; }
-  void set_behind_transfer(bool is_behind) { is_behind_transfer_ = is_behind; }
 
  private:
   [[nodiscard]] Nanoseconds time() const;
@@ -36,7 +33,6 @@ class SimulatedEvent final : public TimedEvent {
   Simulation& simulation_;
   const DeviceId device_;
   TaskId latest_ = kNoTask;
-  bool is_behind_transfer_ = false;
 };
 
 // Carries nothing out: every call adds its task to the stream's lane, behind the host's call. The
@@ -64,30 +60,22 @@ class SimulatedStream final : public Stream {
   // An operation that takes this long with the device to itself, as `basis` has it.
   void compute(Nanoseconds alone, CostBasis basis = CostBasis::kDescribed);
 
-  // This device's part in a collective, which also ends no earlier than the transfer between cores
-  // that begins with it, and than the work that the device does for it meanwhile.
-  struct CoreCollective {
-    Nanoseconds transfer{0};
-    Nanoseconds work{0};
-  };
-  void take_part(CollectiveId collective, const CoreCollective& of_cores);
-  // The same of GPUs; `of` says what the collective's time rests on.
+  // This device's part in a collective of GPUs; `of` says what the collective's time rests on.
   void take_part(CollectiveId collective, TimeOf of);
+  // The same of cores: once all are there, the device works this long for it.
+  void take_part(CollectiveId collective, Nanoseconds work);
 
   [[nodiscard]] Simulation& simulation() { return simulation_; }
 
  private:
   // The call that enqueues work; a stream of another device than the thread's may have to wake up.
   TaskId launch();
-  TaskId begin_part(CollectiveId collective, TimeOf of);
   void compute_by_size(std::string_view name, Bytes size, Bytes moved);
   void record_after(Event& event, TaskId call);
 
   Simulation& simulation_;
   const DeviceId device_;
   const LaneId lane_;
-  std::optional<LaneId> transfers_{};  // of the collectives of cores
-  bool is_behind_transfer_ = false;    // a transfer over a modelled link of cores was the last work
 };
 
 // The simulated stream behind `stream`, which must be one.

@@ -28,7 +28,6 @@ CollectiveId Meeting::at(std::uint64_t sequence, Nanoseconds duration) {
 Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtras extras)
     : hardware_(std::move(hardware)),
       devices_(devices),
-      link_(extras.link),
       is_of_cores_(extras.of_cores),
       has_measured_links_(extras.has_measured_links),
       costs_(extras.costs ? std::move(*extras.costs) : OperationCosts(hardware_.gpu)),
@@ -37,12 +36,8 @@ Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtr
   for (int i = 0; i < devices_; ++i) {
     processors_.push_back(schedule_.add_processor(hardware_.gpu.contention.value));
   }
-  if (link_) {
-    add_ways_of(*link_);
-  } else {
-    add_ports();
-    add_ways();
-  }
+  add_ports();
+  add_ways();
 }
 
 ProcessorId Simulation::processor(DeviceId device) const {
@@ -147,36 +142,12 @@ void Simulation::add_ways() {
   if (node.peer_link) to_peer = node.peer_link->latency.value;
   for (int i = 0; i < devices_; ++i) {
     const DevicePorts& mine = ports_[static_cast<std::size_t>(i)];
-    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host, {}};
-    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host, {}};
+    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host};
+    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host};
     for (int j = 0; j < devices_; ++j) {
       if (j == i) continue;
       const DevicePorts& there = ports_[static_cast<std::size_t>(j)];
-      ways_[{i, j}] = {schedule_.add_path(path_between(mine, there)), to_peer, {}};
-    }
-  }
-}
-
-// A transfer keeps both ports busy for all its time, its latency included. The ranks that a device
-// stands for get their batches through the host's one port.
-void Simulation::add_ways_of(const OneLink& link) {
-  constexpr int kHost = DeviceId::kHostMemory;
-  struct Port {
-    LinkId out;
-    LinkId in;
-  };
-  const double speed = link.model.bytes_per_second;
-  const Bytes busy{std::llround(Seconds(link.model.latency).count() * speed)};
-  std::map<int, Port> ports;
-  const double of_host = speed / link.ranks_here;
-  ports[kHost] = {schedule_.add_link(of_host), schedule_.add_link(of_host)};
-  for (int i = 0; i < devices_; ++i) {
-    ports[i] = {schedule_.add_link(speed), schedule_.add_link(speed)};
-  }
-  for (const auto& [from, sender] : ports) {
-    for (const auto& [to, receiver] : ports) {
-      if (from == to) continue;
-      ways_[{from, to}] = {schedule_.add_path({sender.out, receiver.in}), Nanoseconds{0}, busy};
+      ways_[{i, j}] = {schedule_.add_path(path_between(mine, there)), to_peer};
     }
   }
 }

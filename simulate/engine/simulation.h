@@ -18,17 +18,9 @@
 
 namespace tandem::simulated {
 
-// A link that every device and the host are at the end of, as the host back end models one: each
-// has one port for all its transfers, in either direction.
-struct OneLink {
-  LinkModel model{};
-  int ranks_here = 1;  // ranks of equal work that this platform's one device stands for
-};
-
 // What a simulation knows beside the description.
 struct SimulationExtras {
   std::optional<OperationCosts> costs{};  // absent: those of the description
-  std::optional<OneLink> link{};          // in place of the description's links
   bool of_cores = false;            // the devices are cores, which NCCL does not serve; else GPUs
   bool has_measured_links = false;  // the description's links are a calibration's
 };
@@ -62,8 +54,6 @@ class Simulation {
   [[nodiscard]] OperationCosts& costs() { return costs_; }
   [[nodiscard]] bool is_of_cores() const { return is_of_cores_; }
   [[nodiscard]] bool has_measured_links() const { return has_measured_links_; }
-  // Absent: links are the description's.
-  [[nodiscard]] const std::optional<OneLink>& one_link() const { return link_; }
   [[nodiscard]] ProcessorId processor(DeviceId device) const;
 
   // ---- the host thread that is running ----
@@ -112,7 +102,6 @@ class Simulation {
   struct Way {
     PathId path{};
     Nanoseconds latency{0};
-    Bytes busy{};  // what the path could carry while each transfer's latency keeps it busy
   };
   // Between two devices, or a device and the host; not within one.
   [[nodiscard]] const Way& way(DeviceId from, DeviceId to) const;
@@ -132,11 +121,9 @@ class Simulation {
   // What copies from one device to another cross.
   [[nodiscard]] Path path_between(const DevicePorts& from, const DevicePorts& to) const;
   void add_ways();
-  void add_ways_of(const OneLink& link);
 
   const HardwareDescription hardware_;
   const int devices_;
-  const std::optional<OneLink> link_;
   const bool is_of_cores_;
   const bool has_measured_links_;
   OperationCosts costs_;

@@ -69,10 +69,9 @@ def check_steps(file, calibration):
 
 def check_strategies(file):
     for strategy in ["dp", "ddp", "independent"]:
-        cell = ["--model=mlp-tiny", f"--strategy={strategy}", "--devices=4", "--batch-per-device=8", "--link=20us:200MBps"]
+        cell = ["--model=mlp-tiny", f"--strategy={strategy}", "--devices=4", "--batch-per-device=8"]
         text = simulate(file, *cell)
         assert text == simulate(file, *cell), f"{strategy}: two simulations differ"
-        assert "link 20us:200MBps" in json.loads(text)["modelled"], text
 
 
 def check_refusals(file):

@@ -23,7 +23,7 @@ TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   Values values = values_of("ddp");
   values.give("devices", "2");
   for (const char* const name : {"device-ids", "output-device", "bucket-mb", "first-bucket-mb",
-                                 "fusion-mb", "link", "check", "fault"}) {
+                                 "fusion-mb", "check", "fault"}) {
     const options::Option& option = *options::find_option(name);
     values.give(option, std::string(option.example));
   }

@@ -41,10 +41,10 @@ def with_launches(document, change):
 
 
 def modelled(document):
-    """The document with its own launches again, on a modelled link and half as fast."""
+    """The document with its own launches again, with a modelled interpreter and half as fast."""
     def onto_link(launch):
-        launch["cell"]["options"]["link"] = "20us:1GBps"
-        launch["modelled"] = ["link 20us:1GBps"]
+        launch["cell"]["options"]["dispatch-cost"] = "8us"
+        launch["modelled"] = ["dispatch cost 8us"]
         launch["step_seconds"] = [2 * seconds for seconds in launch["step_seconds"]]
     both = with_launches(document, onto_link)
     both["tandem"]["launches"] = document["tandem"]["launches"] + both["tandem"]["launches"]

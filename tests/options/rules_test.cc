@@ -83,7 +83,6 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(refusal_of("dp", {{"backend", "simulated"}, {"calibration", "own.json"}}), "");
   EXPECT_EQ(refusal_of("dp", {{"calibration", "own.json"}}),
             "--calibration does nothing without --backend=simulated: leave it out");
-  EXPECT_EQ(simulated("dp", {"link", "20us:1GBps"}), "");
   EXPECT_EQ(simulated("dp", {"single-step", "36ms"}), "");
   EXPECT_EQ(
       refusal_of("dp",

@@ -140,9 +140,9 @@ TEST(DocumentChange, ACellThatFailedInBoth_IsTold) {
   EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("failed in A too")));
 }
 
-TEST(DocumentChange, AModelledLink_NeverMeetsAMeasuredOne) {
-  const auto told = [](auto& launch) { launch.modelled = {"link 20us:1GBps"}; };
-  const auto asked = [](auto& launch) { launch.cell.options["link"] = "20us:1GBps"; };
+TEST(DocumentChange, AModelledStep_NeverMeetsAMeasuredOne) {
+  const auto told = [](auto& launch) { launch.modelled = {"dispatch cost 8us"}; };
+  const auto asked = [](auto& launch) { launch.cell.options["dispatch-cost"] = "8us"; };
   EXPECT_THAT(Compared(document(1), with(document(1), told)).changes.cells, IsEmpty());
   EXPECT_THAT(Compared(document(1), with(document(1), asked)).changes.cells, IsEmpty());
   EXPECT_EQ(Compared(with(document(1), asked), with(document(1), asked)).changes.cells.size(), 2U);

@@ -84,11 +84,11 @@ TEST(SamplesCsv, WhatIsNoFigureOfThisMachine_IsMarkedInEachRow) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.05});
   results::LaunchRecord& record = synthetic.document().launches[0];
-  record.modelled = {"link 20us:1GBps"};
+  record.modelled = {"dispatch cost 8us"};
   record.planted = "backward:1ms";
   record.oversubscribed = true;
   for (const CsvRow& row : csv_rows(samples_of(synthetic))) {
-    EXPECT_EQ(row.at("modelled"), "link 20us:1GBps");
+    EXPECT_EQ(row.at("modelled"), "dispatch cost 8us");
     EXPECT_EQ(row.at("planted"), "backward:1ms");
     EXPECT_EQ(row.at("oversubscribed"), "1");
   }

@@ -116,7 +116,7 @@ TEST(DdpCost, OtherPoints_AreNoMeasureOfIt) {
       [](results::Cell& cell) { cell.global_batch = 128; },
       [](results::Cell& cell) { cell.devices = 4; },
       [](results::Cell& cell) { cell.backend = "cuda"; },
-      [](results::Cell& cell) { cell.options["link"] = "20us:1GBps"; },
+      [](results::Cell& cell) { cell.options["dispatch-cost"] = "8us"; },
       [](results::Cell& cell) { cell.options["input"] = "device"; },
       [](results::Cell& cell) { cell.options["accumulate"] = "4"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(DdpCost, EachVariantOfDdp_HasARow_OnALinkWithItsMark) {
     record.cell.options["grads"] = "views";
     records_of(synthetic).push_back(record);
   }
-  for (LaunchRecord& record : records_of(synthetic)) record.cell.options["link"] = "20us:1GBps";
+  for (LaunchRecord& record : records_of(synthetic)) record.cell.options["dispatch-cost"] = "8us";
   const TextTable table = ddp_cost_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0][3], "ddp, grads=views, link=20us:1GBps");

@@ -137,20 +137,20 @@ Report modelled_beside_measured() {
   synthetic.add("dp", 2, {0.16, 0.161}).add("ddp", 2, {0.15, 0.151});
   auto& launches = synthetic.document().launches;
   for (std::size_t i = measured; i < launches.size(); ++i) {
-    launches[i].cell.options["link"] = "20us:1GBps";
+    launches[i].cell.options["dispatch-cost"] = "8us";
   }
   return report_of(synthetic);
 }
 
-TEST(Flags, AModelledLinkBesideAMeasuredOne_StandsInEveryForm) {
+TEST(Flags, AModelledStepBesideAMeasuredOne_StandsInEveryForm) {
   const Report report = modelled_beside_measured();
-  const std::string mark = "modelled: link 20us:1GBps";
+  const std::string mark = "modelled: dispatch cost 8us";
   EXPECT_THAT(to_markdown(report), HasSubstr("(" + mark + ") |"));
   EXPECT_THAT(to_html(report), HasSubstr("(" + mark + ")</td>"));
   EXPECT_THAT(to_terminal(report), HasSubstr(mark));
   EXPECT_THAT(to_csv(report.summary), HasSubstr("," + mark + ","));
   const std::string data = page_data(report).json;
-  EXPECT_THAT(data, HasSubstr("link=20us:1GBps), " + mark + "\""));  // of the comparison
+  EXPECT_THAT(data, HasSubstr("dispatch-cost=8us), " + mark + "\""));  // of the comparison
 }
 
 }  // namespace

@@ -215,9 +215,9 @@ TEST(Verdict, BusyMachine_IsNoted) {
 TEST(Verdict, ModelledFigures_CarryTheMark) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.06, 0.061}).add("ddp", 2, {0.05, 0.051});
-  for (auto& record : synthetic.document().launches) record.cell.options["link"] = "pcie4";
+  for (auto& record : synthetic.document().launches) record.cell.options["dispatch-cost"] = "8us";
   const VerdictText verdict = verdict_of(synthetic);
-  EXPECT_TRUE(verdict_has(verdict.workloads[0], "(modelled: link pcie4)"));
+  EXPECT_TRUE(verdict_has(verdict.workloads[0], "(modelled: dispatch cost 8us)"));
   EXPECT_TRUE(verdict_has(to_text(verdict), "! modelled: "));
 }
 

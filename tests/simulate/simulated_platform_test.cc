@@ -334,53 +334,6 @@ TEST(SimulatedPlatform, HasTheGpusCapacity_UnlessAskedOtherwise) {
   EXPECT_EQ(asked->device(1).memory().capacity, mib(2));
 }
 
-// A transfer keeps its ports busy for its latency too: 1 us and 1000 bytes at 1 GB per second.
-TEST(SimulatedPlatform, WithOneLink_TransfersShareThePortsOfDevicesAndHost) {
-  const auto time_of = [](int copies, int ranks) {
-    simulated::SimulationExtras extras;
-    extras.link = simulated::OneLink{{std::chrono::microseconds(1), 1e9}, ranks};
-    const auto platform = test::simulated_devices(copies, test::round_machine(), extras);
-    const auto host = platform->allocate_host(Bytes{1000});
-    std::vector<std::unique_ptr<Buffer>> buffers;
-    std::vector<std::unique_ptr<Stream>> streams;
-    for (int i = 0; i < copies; ++i) {
-      buffers.push_back(platform->device(i).allocate(Bytes{1000}));
-      streams.push_back(platform->device(i).make_stream(StreamPriority::kNormal));
-      enqueue_copy_bytes(*streams.back(), buffers.back()->bytes(), host->bytes());
-    }
-    for (const auto& stream : streams) stream->synchronize();
-    return Nanoseconds(platform->now().time_since_epoch());
-  };
-  EXPECT_EQ(time_of(1, 1), Nanoseconds{2000});
-  EXPECT_EQ(time_of(2, 1), Nanoseconds{4000});  // both through the host's port
-  EXPECT_EQ(time_of(1, 3), Nanoseconds{6000});  // one stands for three
-}
-
-// Cores sleep until a modelled transfer ends: the stream that has it, and one that waits for it.
-TEST(SimulatedPlatform, WithOneLink_WhoeverGoesOnBehindATransferWakesUp) {
-  HardwareDescription machine = test::round_machine();
-  machine.host.stream_wake = SourcedFigure<Nanoseconds>{Nanoseconds{50}, "round"};
-  simulated::SimulationExtras extras;
-  extras.link = simulated::OneLink{{std::chrono::microseconds(1), 1e9}};
-  const auto platform = test::simulated_devices(1, machine, extras);
-  Device& device = platform->device(0);
-  const auto host = platform->allocate_host(Bytes{1000});
-  const auto there = device.allocate(Bytes{1000});
-  const auto copying = device.make_stream(StreamPriority::kNormal);
-  const auto waiting = device.make_stream(StreamPriority::kNormal);
-  const auto copied = device.make_event();
-  enqueue_copy_bytes(*copying, there->bytes(), host->bytes());
-  copying->record(*copied);
-  waiting->wait(*copied);
-  waiting->synchronize();
-  EXPECT_EQ(Nanoseconds(platform->now().time_since_epoch()), Nanoseconds{2000 + 50});
-  enqueue_zero_bytes(*copying, there->bytes());
-  enqueue_zero_bytes(*copying, there->bytes());
-  copying->synchronize();
-  const Nanoseconds zeroed{10};  // 1000 bytes at 100 GB per second
-  EXPECT_EQ(Nanoseconds(platform->now().time_since_epoch()), Nanoseconds{2000 + 50} + 2 * zeroed);
-}
-
 TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {
   PlatformOptions options;
   const auto hardware_of = [&options] {

@@ -157,7 +157,7 @@ case_refusals() {
 --against-option --grads=view>'view' is not known: use one of copy, views
 --against-option --grads=copy>--grads=copy is the default, so that both sides would be the same
 --against-option --grads=views --against-option grads=views>--against-option: --grads is given twice
---against-option --link=20us:1GBps>what is modelled is never compared with what is measured
+--against-option --dispatch-cost=8us>what is modelled is never compared with what is measured
 --against-option --free-running=3>free-running steps are never compared with others
 --against-option --grads=views --with-torch=/bin/true>--against-option is of Tandem's own programs, and PyTorch's cells run none of them
 LINES

@@ -162,9 +162,9 @@ def case_nothing_common(program):
     source = random.Random(5)
     other = document(source)
     for record in other["tandem"]["launches"]:
-        record["cell"]["options"] = {"link": "20us:1GBps"}
+        record["cell"]["options"] = {"dispatch-cost": "8us"}
     run = program.compare(document(source), other)
-    expect(run.returncode == 2 and "no cell was measured in both" in run.stderr, run, "a modelled link met a measured one")
+    expect(run.returncode == 2 and "no cell was measured in both" in run.stderr, run, "a modelled step met a measured one")
     expect(run.stderr.count("\n") == 1, run, "more than a line")
 
 

@@ -228,7 +228,7 @@ TEST(Sweep, Axes_VaryTheStrategiesThatHaveThem) {
   ASSERT_EQ(sweep.left_out.size(), 1U);
   EXPECT_EQ(sweep.left_out[0], "dp is not varied in bucket-mb: an option of ddp and dp-allreduce");
   EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"batch": [1]})"), Error);
-  EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"link": []})"), Error);
+  EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"grads": []})"), Error);
   EXPECT_THROW((void)sweep_with(std::string(kOneCell) + R"(, "axes": {"precision": ["bf16"]})"),
                Error);
 }

@@ -37,7 +37,7 @@ TEST(HasTorchCounterpart, NotOfWhatOnlyTandemHas) {
   EXPECT_FALSE(has_torch_counterpart(threads));
   EXPECT_FALSE(has_torch_counterpart(cell_of("ddp", {{"overlap", "off"}})));
   EXPECT_FALSE(has_torch_counterpart(cell_of("ddp", {{"bucket-mb", "all"}})));
-  EXPECT_FALSE(has_torch_counterpart(cell_of("ddp", {{"link", "20us:1GBps"}})));
+  EXPECT_FALSE(has_torch_counterpart(cell_of("ddp", {{"dispatch-cost", "8us"}})));
   EXPECT_FALSE(has_torch_counterpart(cell_of("single", {{"grads", "views"}})));
   EXPECT_FALSE(has_torch_counterpart(cell_of("dp", {{"threads", "kept"}})));
 }
@@ -52,9 +52,9 @@ TEST(AddTorchCells, StandBehindTandemsOwn_AndNameTheirImplementation) {
 }
 
 TEST(AddTorchCells, OfPairs_AreThoseOfDpAndDdp_AndNothingIsSaidOfOthers) {
-  PlannedCells planned{
-      .cells = {cell_of("single"), cell_of("dp"), cell_of("ddp"), cell_of("ddp", {{"link", "x"}})},
-      .dropped = {}};
+  PlannedCells planned{.cells = {cell_of("single"), cell_of("dp"), cell_of("ddp"),
+                                 cell_of("ddp", {{"dispatch-cost", "8us"}})},
+                       .dropped = {}};
   add_torch_cells(planned, "torch-2.15.0", false, TorchCells::kPairs);
   ASSERT_EQ(planned.cells.size(), 6U);
   EXPECT_EQ(reports::own_cell(planned.cells[4]), planned.cells[1]);

@@ -30,7 +30,7 @@ VALUES = {
     "accumulate": ("2", "0"), "static-graph": ("on", "maybe"), "compress": ("powersgd:2", "zip"),
     "powersgd-start": ("3", "1"), "join": ("active", "never"), "reducer": ("horovod", "ring"), "cycle-time": ("2ms", "2"),
     "fusion-mb": ("64", "-1"), "comm-priority": ("high", "low"), "comm-memory": ("registered", "pinned"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
-    "link": ("100us:200MBps", "fast"), "dispatch-cost": ("8us", "8"),
+    "dispatch-cost": ("8us", "8"),
     "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
     "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
     "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "trace-steps": ("3", "0"),

@@ -52,8 +52,8 @@ struct TransportChoice {
 [[nodiscard]] TransportChoice choose_transport(Transport asked, Bootstrap& bootstrap,
                                                Device& device);
 
-// Collective. Throws a usage error where this build, the ranks (threads or processes) or the
-// devices (a modelled link) do not suit the transport. `bootstrap`, `device` and the options'
+// Collective. Throws a usage error where this build or the ranks (threads or processes) do not suit
+// the transport. `bootstrap`, `device` and the options'
 // observer outlive the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> make_communicator(
     const TransportChoice& choice, Bootstrap& bootstrap, Device& device,

@@ -218,7 +218,7 @@ class Explanation(Answer):
 
 def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *, module: Optional[str] = None,
             source: Union[StrPath, Results, None] = None, out: Optional[StrPath] = None, launches: Optional[int] = None, input: Optional[str] = None,
-            precision: Optional[str] = None, link: Optional[str] = None, dispatch_cost: Optional[str] = None,
+            precision: Optional[str] = None, dispatch_cost: Optional[str] = None,
             interpreter_lock: bool = False, with_torch: Union[bool, StrPath] = False, plant: Optional[str] = None,
             backend: Optional[str] = None, min_time: Optional[str] = None, oversubscribe: bool = False,
             hosts: Optional[str] = None, hostfile: Optional[StrPath] = None, launcher: Optional[str] = None,
@@ -233,7 +233,6 @@ def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *
     out: without `source`: folder for the launches; default: a new one, out/explain-1, ...
     launches: per rung. input: where a batch starts: "host", "pageable" or "device".
     precision: "fp32", "tf32" or "bf16". min_time: a launch measures at least so long, such as "500ms".
-    link: all rungs on a modelled link, such as "20us:1GBps".
     dispatch_cost, interpreter_lock: beside it a modelled chart of an interpreter's cost per call, such as "8us".
     plant: a delay such as "replicate:2ms", to see it found.
     The others are those of tandem.run, errors too.
@@ -249,7 +248,7 @@ def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *
     options = options_of({
         "out": None if given else folder, "model": path_text("explain: model", model) if model is not None else None,
         "module": checked_module("explain", module) if module is not None else None, "batch": batch, "devices": devices,
-        "launches": launches, "input": input, "precision": precision, "link": link, "dispatch_cost": dispatch_cost,
+        "launches": launches, "input": input, "precision": precision, "dispatch_cost": dispatch_cost,
         "interpreter_lock": interpreter_lock, "with_torch": python_of(with_torch), "plant": plant, "backend": backend,
         "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts, "hostfile": hostfile,
         "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})

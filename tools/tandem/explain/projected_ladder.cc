@@ -21,6 +21,7 @@
 #include "reports/model/explanation.h"
 #include "reports/model/subject.h"
 #include "reports/render/formats.h"
+#include "simulate/catalogue/catalogue.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"

@@ -28,7 +28,6 @@
 #include "reports/render/formats.h"
 #include "reports/text/format.h"
 #include "simulate/catalogue/catalogue.h"
-#include "simulate/cost/link.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"

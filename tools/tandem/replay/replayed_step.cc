@@ -242,9 +242,8 @@ class ProcessTasks {
     const TaskId launched = launch(thread);
     machine_.schedule().add(stream, simulated::Pause{way.latency}, launched,
                             TimeOf::kDescribedCopy);
-    const TaskId moved =
-        machine_.schedule().add(stream, simulated::PathTransfer{way.path, copy.size + way.busy},
-                                kNoTask, TimeOf::kDescribedCopy);
+    const TaskId moved = machine_.schedule().add(
+        stream, simulated::PathTransfer{way.path, copy.size}, kNoTask, TimeOf::kDescribedCopy);
     if (copy.blocks) wait_for(thread, moved);
   }
 

@@ -44,7 +44,7 @@ struct Reference {
 
 // Drops the cells that do not take the reference's options, by `own` rules and programs. Throws a
 // usage error where none is left, and where a cell would become one that is never compared with it,
-// such as one on a modelled link.
+// such as one with a modelled interpreter.
 void drop_what_takes_no_option(PlannedCells& planned, const Reference& reference,
                                const Launcher& own, const Interrupts& interrupts);
 

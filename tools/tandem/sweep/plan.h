@@ -29,7 +29,7 @@ struct PlannedCells {
 [[nodiscard]] PlannedCells plan_cells(const Sweep& sweep, const std::string& backend);
 
 // Drops the cells that a back end cannot use: p2p on the host, since p2p connects GPUs, and
-// modelled links on GPUs.
+// options of GPUs there.
 void drop_for_backend(PlannedCells& planned, bool is_host);
 
 // One launch of one cell. Each round launches every cell once, in another order, so that drift of
