@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> names(const std::vector<CopyCase>& cases) {
   std::vector<std::string> found;
-  for (const CopyCase& copy : cases) found.push_back(name_of(copy, Backend::kHost, ""));
+  for (const CopyCase& copy : cases) found.push_back(name_of(copy, Backend::kHost));
   return found;
 }
 
@@ -49,7 +49,7 @@ TEST(CopyRun, EveryPair_LeavesNoWrongElement) {
   for (const Ways ways : {Ways::kOne, Ways::kBoth}) {
     for (const CopyCase& copy : copy_cases(2, ways, Bytes{4 * 1031})) {
       const CopyResult result = measure_copy(*platform, copy, 2);
-      EXPECT_EQ(result.wrong, "") << name_of(copy, Backend::kHost, "");
+      EXPECT_EQ(result.wrong, "") << name_of(copy, Backend::kHost);
       EXPECT_EQ(result.seconds.size(), 2U);
       EXPECT_TRUE(result.host_seconds.empty());  // cores have the clock of the host alone
     }
