@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times one training step of one strategy. In a job of processes every rank runs this main; all
-// ranks take the same samples, and rank 0 reports.
-#include <algorithm>
+// Runs of one training step of one strategy: timed, in pairs, verified, traced and so on. In a job
+// of processes every rank runs this main; all ranks take the same samples, and rank 0 reports.
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/calibrate/calibrate.h"
@@ -37,11 +38,6 @@
 namespace tandem::bench {
 namespace {
 
-void write_record(const StepOptions& options, const Job& job, const results::LaunchRecord& record) {
-  if (options.record_file.empty() || job.communicator->rank() != 0) return;
-  results::write_record(options.record_file, record);
-}
-
 void check_output(const std::string& file, const std::string& flag) {
   if (file.empty()) return;
   check_replaceable(file, flag);
@@ -54,62 +50,51 @@ struct Output {
 };
 
 // The outputs that this program writes itself; Google Benchmark writes its own.
-std::vector<Output> outputs_of(const StepOptions& options) {
-  return {{options.record_file, "--record"},
-          {options.trace_file, "--trace"},
-          {options.contention_file, "--contention"},
-          {options.calibrated_file, "--calibrate"}};
+std::vector<Output> outputs_of(const StepCommand& command) {
+  return {{command.sampling.record_file, "--record"},
+          {command.trace.file, "--file"},
+          {command.contention.file, "--file"},
+          {command.calibration.file, "--file"}};
 }
 
-// All outputs: this program's own and Google Benchmark's.
-std::vector<Output> named_outputs(const StepOptions& options) {
-  std::vector<Output> outputs = outputs_of(options);
-  outputs.push_back({options.benchmark.out, "--benchmark_out"});
-  return outputs;
-}
-
-// Throws a usage error where two outputs name one file.
-void check_apart(const StepOptions& options) {
-  const std::vector<Output> outputs = named_outputs(options);
+// Throws a usage error where two outputs name one file, or where one would overwrite the workload
+// file that is read.
+void check_outputs(const StepCommand& command) {
+  std::vector<Output> outputs = outputs_of(command);
+  outputs.push_back({command.benchmark.out, "--benchmark_out"});
+  std::erase_if(outputs, [](const Output& output) { return output.file.empty(); });
+  const auto model = checksummed_file(command.step.model);
   for (auto a = outputs.begin(); a != outputs.end(); ++a) {
-    if (a->file.empty()) continue;
-    const auto b = std::find_if(a + 1, outputs.end(),
-                                [&](const Output& other) { return other.file == a->file; });
-    if (b == outputs.end()) continue;
-    fail(ErrorKind::kUsage, "{} and {} name one file, '{}': give each its own", a->flag, b->flag,
-         a->file);
-  }
-}
-
-// Throws a usage error where an output would overwrite the workload file that is read.
-void check_outputs(const StepOptions& options) {
-  check_apart(options);
-  const auto model = checksummed_file(options.model);
-  if (!model) return;
-  for (const Output& output : named_outputs(options)) {
-    if (!output.file.empty()) results::check_is_no_input(output.file, output.flag, {model->path});
+    for (auto b = std::next(a); b != outputs.end(); ++b) {
+      if (a->file != b->file) continue;
+      fail(ErrorKind::kUsage, "{} and {} name one file, '{}': give each its own", a->flag, b->flag,
+           a->file);
+    }
+    if (model) results::check_is_no_input(a->file, a->flag, {model->path});
   }
 }
 
 // Fails early where an output could not be written, so that no measurement is lost. Collective:
 // only rank 0 writes, but all ranks must know.
-std::unique_ptr<GoogleBenchmark> open_outputs(const StepOptions& options, Bootstrap& bootstrap) {
+std::unique_ptr<GoogleBenchmark> open_outputs(const StepCommand& command, Bootstrap& bootstrap) {
   std::unique_ptr<GoogleBenchmark> driver;
   attempt_together(bootstrap, [&] {
-    check_outputs(options);
+    check_outputs(command);
     if (bootstrap.rank() == 0) {
-      for (const Output& output : outputs_of(options)) check_output(output.file, output.flag);
+      for (const Output& output : outputs_of(command)) check_output(output.file, output.flag);
     }
-    driver = std::make_unique<GoogleBenchmark>("step_bench", options.benchmark, bootstrap.rank());
+    driver = std::make_unique<GoogleBenchmark>("step_bench", command.benchmark, bootstrap.rank());
   });
   return driver;
 }
 
 // True where only the names are wanted, which are then listed. Throws where no name is selected.
-bool name_only(GoogleBenchmark& driver, const StepOptions& options, const Job& job) {
+bool name_only(GoogleBenchmark& driver, const StepCommand& command, const Job& job) {
+  const Backend backend = job.platform->backend();
   std::vector<std::string> names;
-  for (const StepOptions& one : each_listed(options)) {
-    names.push_back(benchmark_name(one, job.platform->backend()));
+  for (const StepOptions& one : each_listed(command)) {
+    names.push_back(command.run == Run::kPair ? pair_name(one, command.pair, backend)
+                                              : benchmark_name(one, backend));
     if (!driver.leaves_out(names.back())) return false;
   }
   for (const std::string& name : names) driver.add(name, 1, benchmark::kMillisecond, {});
@@ -137,79 +122,136 @@ void check_back_end(const Model& model, Backend backend, const ImageOptions& ima
        "--channels-last and --conv-fp32 are of GPUs, and the back end is host: leave them out");
 }
 
-int run(StepOptions options, Bootstrap& bootstrap, FlightLog& flight) {
-  check_model(options);
-  StepWatch watch(options, bootstrap, flight);
-  watch.come_late();
-  flight.enter(Stage::kMeet);
-  check_same_options(bootstrap, options);
-  flight.enter(Stage::kOpen);
-  const auto driver = open_outputs(options, bootstrap);
-  const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
-  take_workload_times(options);
-  scale_to_single_step(options);
-  Job job = open_job(bootstrap, options.job);
-  if (!options.calibrated_file.empty()) {
-    write_calibration(job, options, cores);
-    return 0;
-  }
-  if (const auto workload = read_workload(options.model)) {
-    if (!is_simulated(job)) check_duration(bootstrap, job, options, *workload);
-  }
-  const auto model = make_model_for(options);
-  check_back_end(*model, job.platform->backend(), options.variant.training.images);
-  watch.attach(options, job, *model);
-  if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
-  if (job.nodes.nodes() > 1 && !options.planted.empty()) {
-    fail(ErrorKind::kUsage,
-         "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: "
-         "leave it out",
-         options.planted, job.nodes.nodes());
-  }
-  const results::MachineFacts machine = machine_of(job);
-  try {
-    flight.enter(Stage::kBuild);
-    if (name_only(*driver, options, job)) return 0;
-    if (options.verify) return report(verify(bootstrap, job, options, *model), bootstrap.rank());
-    if (!options.listed.empty()) {
-      measure_listed(*driver, bootstrap, job, each_listed(options), *model);
-    } else if (options.ab_variant) {
-      measure_pairs(*driver, bootstrap, job, options, *model);
-    } else {
-      Measurement measured = measure_step(*driver, bootstrap, job, options, *model);
-      measured.threads = watch.gather_threads(bootstrap);
-      measured.peak_gflops = find_peak(job, options);
-      report_flops(job, options, *model, measured);
+void check_planted(const StepOptions& step, const Job& job) {
+  if (job.nodes.nodes() == 1 || step.planted.empty()) return;
+  fail(ErrorKind::kUsage,
+       "--plant={}: a delay is planted on device 0 of one node, and the ranks run on {}: "
+       "leave it out",
+       step.planted, job.nodes.nodes());
+}
+
+// A step with all that it takes to make its strategy.
+struct OpenStep {
+  GoogleBenchmark& driver;
+  Bootstrap& bootstrap;
+  Job& job;
+  const StepOptions& step;
+  const Model& model;
+  const StepWatch& watch;
+  const results::MachineFacts& machine;
+};
+
+void write_record(const OpenStep& open, const SamplingOptions& options,
+                  const results::LaunchRecord& record) {
+  if (options.record_file.empty() || open.job.communicator->rank() != 0) return;
+  results::write_record(options.record_file, record);
+}
+
+// Samples of the step, and their record.
+results::LaunchRecord time_step(const OpenStep& open, const SamplingOptions& options) {
+  const auto& [driver, bootstrap, job, step, model, watch, machine] = open;
+  Measurement measured = measure_step(driver, bootstrap, job, step, options, model);
+  measured.threads = watch.gather_threads(bootstrap);
+  measured.peak_gflops = find_peak(job, options.peak, step.variant.training.precision);
+  report_flops(job, step, model, measured, options.peak.is_measured);
+  watch.check_fault_met();
+  const results::LaunchRecord record = record_of(step, job, model, measured, machine);
+  write_record(open, options, record);
+  return record;
+}
+
+int run_step(const OpenStep& open, const StepCommand& command) {
+  const auto& [driver, bootstrap, job, step, model, watch, machine] = open;
+  switch (command.run) {
+    case Run::kTime:
+      if (command.listed.empty()) {
+        static_cast<void>(time_step(open, command.sampling));
+      } else {
+        measure_listed(driver, bootstrap, job, each_listed(command), command.sampling, model);
+      }
+      break;
+    case Run::kPair:
+      measure_pairs(driver, bootstrap, job, step, command.pair, model);
+      break;
+    case Run::kVerify:
+      return report(verify(bootstrap, job, step, model), bootstrap.rank());
+    case Run::kTrace:
+      trace_steps(bootstrap, job, step, model, command.trace, time_step(open, command.sampling));
+      break;
+    case Run::kContention:
+      measure_contention(bootstrap, job, step, model, command.contention);
       watch.check_fault_met();
-      const auto record = record_of(options, job, *model, measured, machine);
-      write_record(options, job, record);
-      if (!options.trace_file.empty()) trace_steps(bootstrap, job, options, *model, record);
-      if (!options.contention_file.empty()) measure_contention(bootstrap, job, options, *model);
-    }
-    flight.enter(Stage::kReport);
-  } catch (const Error& error) {
-    job.rank_exit.report(error);  // before the consequences of the error show on any rank
-    abort(job);                   // peers that wait for this rank end soon
-    if (error.kind() != ErrorKind::kOutOfMemory) throw;
-    // An error that one rank met alone is a failure of that rank, not a size that does not fit.
-    if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw;
-    const Error told =
-        is_simulated(job) ? with_fitting_batch(error, bootstrap, options, *model) : error;
-    write_record(options, job, out_of_memory_record(options, job, *model, told, machine));
-    if (is_simulated(job)) throw Error(told);
-    throw;
+      break;
+    case Run::kCalibrate:
+    case Run::kList:
+      fail(ErrorKind::kLogic, "a run without a step of its own");
   }
   return 0;
 }
 
-void check(const StepOptions& options) {
-  check_model(options);
-  check_outputs(options);
-  if (options.check == Check::kBackend) {
-    const Backend backend = choose_backend(options.job.backend, {}).backend;
-    if (backend == Backend::kHost) check_host_has(options.variant.training.precision);
+// What the error of a step becomes, which the job does not survive.
+[[noreturn]] void end_with(const Error& error, const OpenStep& open,
+                           const SamplingOptions& options) {
+  const auto& [driver, bootstrap, job, step, model, watch, machine] = open;
+  job.rank_exit.report(error);  // before the consequences of the error show on any rank
+  abort(job);                   // peers that wait for this rank end soon
+  if (error.kind() != ErrorKind::kOutOfMemory) throw Error(error);
+  // An error that one rank met alone is a failure of that rank, not a size that does not fit.
+  if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw Error(error);
+  const Error told =
+      is_simulated(job) ? with_fitting_batch(error, bootstrap, step, model) : Error(error);
+  write_record(open, options, out_of_memory_record(step, job, model, told, machine));
+  throw Error(told);
+}
+
+int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
+  StepOptions& step = command.step;
+  check_model(step);
+  StepWatch watch(step, bootstrap, flight);
+  watch.come_late();
+  flight.enter(Stage::kMeet);
+  check_same_options(bootstrap, command);
+  flight.enter(Stage::kOpen);
+  const auto driver = open_outputs(command, bootstrap);
+  const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
+  take_workload_times(step);
+  scale_to_single_step(step);
+  Job job = open_job(bootstrap, step.job);
+  if (command.run == Run::kCalibrate) {
+    write_calibration(job, step, command.calibration, cores);
+    return 0;
   }
-  if (options.check == Check::kModel) std::cout << size_in_json(*make_model_for(options)) << "\n";
+  if (const auto workload = read_workload(step.model)) {
+    if (!is_simulated(job)) check_duration(bootstrap, job, step, command.sampling, *workload);
+  }
+  const auto model = make_model_for(step);
+  check_back_end(*model, job.platform->backend(), step.variant.training.images);
+  watch.attach(step, command.pair, job, *model);
+  if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
+  check_planted(step, job);
+  const results::MachineFacts machine = machine_of(job);
+  const OpenStep open{*driver, bootstrap, job, step, *model, watch, machine};
+  try {
+    flight.enter(Stage::kBuild);
+    if (name_only(*driver, command, job)) return 0;
+    const int status = run_step(open, command);
+    flight.enter(Stage::kReport);
+    return status;
+  } catch (const Error& error) {
+    end_with(error, open, command.sampling);
+  }
+}
+
+void check(const StepCommand& command) {
+  check_model(command.step);
+  check_outputs(command);
+  if (command.check == Check::kBackend) {
+    const Backend backend = choose_backend(command.step.job.backend, {}).backend;
+    if (backend == Backend::kHost) check_host_has(command.step.variant.training.precision);
+  }
+  if (command.check == Check::kModel) {
+    std::cout << size_in_json(*make_model_for(command.step)) << "\n";
+  }
 }
 
 }  // namespace
@@ -220,16 +262,17 @@ int main(int argc, char** argv) {
   restart_in_clean_environment(argv);
   tell_of_interrupt("step_bench");
   return run_main("step_bench", [&] {
-    const auto options = parse_step_options(argc, argv);
-    if (!options) return 0;
-    if (options->check) {
-      check(*options);
+    const auto command = parse_step_command(argc, argv);
+    if (!command) return 0;
+    if (command->check) {
+      check(*command);
       return 0;
     }
-    check_launch(options->job.launch);
-    return run_recorded("step_bench", options->job, options->flight_dir, argc, argv,
+    const JobOptions& job = command->step.job;
+    check_launch(job.launch);
+    return run_recorded("step_bench", job, command->flight_dir, argc, argv,
                         [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
-                          return run(*options, bootstrap, flight);
+                          return run(*command, bootstrap, flight);
                         });
   });
 }

@@ -44,18 +44,18 @@ std::string device_kind(const Job& job, const results::MachineFacts& machine) {
 // What this process runs on and is.
 struct Here {
   Job& job;
-  const StepOptions& options;
+  const StepOptions& step;
+  const CalibrationOptions& options;
   const std::vector<int>& cores;
 };
 
 CalibrationOrigin origin_of(const Here& here) {
-  const auto& [job, options, cores] = here;
   const results::MachineFacts machine = results::gather_machine_facts();
   CalibrationOrigin origin;
-  origin.fingerprint =
-      fmt::format("{} cores of {}, {}", cores.size(), machine.cpu_model, device_kind(job, machine));
-  origin.backend = to_string(job.platform->backend());
-  origin.precision = name_of(options.variant.training.precision);
+  origin.fingerprint = fmt::format("{} cores of {}, {}", here.cores.size(), machine.cpu_model,
+                                   device_kind(here.job, machine));
+  origin.backend = to_string(here.job.platform->backend());
+  origin.precision = name_of(here.step.variant.training.precision);
   origin.built_by = results::built_by();
   origin.built_from = results::built_from();
   origin.time = results::gather_context("step_bench").date;
@@ -65,15 +65,14 @@ CalibrationOrigin origin_of(const Here& here) {
 void check_same(const std::string& file, std::string_view what, const std::string& theirs,
                 const std::string& here) {
   if (theirs == here) return;
-  fail(
-      ErrorKind::kUsage,
-      "--calibrate={}: the file has times of another {}, '{}', and this is '{}': give another file",
-      file, what, theirs, here);
+  fail(ErrorKind::kUsage,
+       "--file={}: the file has times of another {}, '{}', and this is '{}': give another file",
+       file, what, theirs, here);
 }
 
 // What the file has so far; nothing where there is no file yet.
 std::optional<MachineCalibration> calibration_so_far(const Here& at) {
-  const std::string& file = at.options.calibrated_file;
+  const std::string& file = at.options.file;
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return std::nullopt;
   MachineCalibration found = read_calibration(file);
@@ -89,14 +88,14 @@ int devices_here(const Here& here) {
   if (is_on_host(here.job)) return std::min(static_cast<int>(here.cores.size()), kMostTeam);
   PlatformOptions options;
   options.devices = kMostTeam;
-  options.gpus = here.options.job.platform.gpus;
+  options.gpus = here.step.job.platform.gpus;
   return std::max(1, static_cast<int>(choose_backend(BackendChoice::kCuda, options).gpus.size()));
 }
 
 // Figures of which the description is made; the launch cost follows from the steps.
 MachineFigures measured_machine(const Here& here, const MachineCalibration& calibration) {
   Job& job = here.job;
-  const Precision precision = here.options.variant.training.precision;
+  const Precision precision = here.step.variant.training.precision;
   const results::MachineFacts machine = results::gather_machine_facts();
   Device& device = *job.device;
   MachineFigures figures;
@@ -121,7 +120,7 @@ std::unique_ptr<Platform> open_team(const Here& here) {
   const int devices = devices_here(here);
   PlatformOptions options;
   options.devices = devices;
-  options.gpus = here.options.job.platform.gpus;
+  options.gpus = here.step.job.platform.gpus;
   if (is_on_host(here.job)) {
     options.cores = here.cores;
     options.device_memory = {Bytes{here.job.device->memory().capacity.value / devices}};
@@ -159,7 +158,7 @@ void measure_team(const Here& here, Platform& team, MachineFigures& figures,
   if (team.device_count() == 1) return;
   figures.peer_copies = time_peer_copies(team.device(0), team.device(1));
   figures.stream_wake = time_stream_wake(team.device(0), team.device(1));
-  const Precision precision = here.options.variant.training.precision;
+  const Precision precision = here.step.variant.training.precision;
   if (!is_on_host(here.job)) return measure_gpus_together(team, precision, figures, calibration);
   calibration.collectives = time_collectives(team);
   figures.memory = team.device(0).memory().capacity;
@@ -199,24 +198,23 @@ void add_all(MeasuredOperations& to, const MeasuredOperations& more, std::int64_
 class ModelCalibration {
  public:
   // `team`: devices of the machine that may share caches and memory.
-  ModelCalibration(Job& job, const StepOptions& options, Platform& team,
-                   MachineCalibration& calibration)
-      : job_(job),
+  ModelCalibration(const Here& here, Platform& team, MachineCalibration& calibration)
+      : job_(here.job),
         team_(team),
-        options_(options),
+        here_(here),
         calibration_(calibration),
-        model_(make_model_for(options)) {
-    check_runs_on(*model_, job.platform->backend());
+        model_(make_model_for(here.step)) {
+    check_runs_on(*model_, job_.platform->backend());
   }
 
   // `copies`: of a batch from the host. Returns the times of the smallest batch.
   CalibratedStep run(const CopyCosts& copies) {
-    const std::string name = name_in_results(options_.model);
+    const std::string name = name_in_results(here_.step.model);
     const TimedDevice on{*job_.platform, *job_.device, copies.latency, copies.bandwidth,
                          is_on_host(job_) ? &team_ : nullptr};
     std::optional<CalibratedStep> first;
-    for (const std::int64_t batch : options_.calibrated_batches) {
-      TrainingOptions training = options_.variant.training;
+    for (const std::int64_t batch : here_.options.batches) {
+      TrainingOptions training = here_.step.variant.training;
       training.global_batch = batch;
       CalibratedStep times = time_step(on, *model_, training);
       add_all(times.measured.operations, time_losses(*job_.device, model_->objective(), batch),
@@ -231,36 +229,37 @@ class ModelCalibration {
  private:
   Job& job_;
   Platform& team_;
-  const StepOptions& options_;
+  const Here& here_;
   MachineCalibration& calibration_;
   const std::unique_ptr<Model> model_;
 };
 
 }  // namespace
 
-void write_calibration(Job& job, const StepOptions& options, const std::vector<int>& cores) {
-  const Here here{job, options, cores};
-  const Precision precision = options.variant.training.precision;
+void write_calibration(Job& job, const StepOptions& step, const CalibrationOptions& options,
+                       const std::vector<int>& cores) {
+  const Here here{job, step, options, cores};
+  const Precision precision = step.variant.training.precision;
   std::optional<MachineCalibration> so_far = calibration_so_far(here);
   MachineCalibration calibration = so_far ? std::move(*so_far) : MachineCalibration{};
   const auto team = open_team(here);
   if (so_far) {
     const LinkDescription& link = calibration.hardware.node.host_link;
-    ModelCalibration(job, options, *team, calibration)
+    ModelCalibration(here, *team, calibration)
         .run({Seconds(link.latency.value).count(), link.bandwidth.value});
   } else {
     calibration.sizes = time_sizes(*job.device, precision);
     MachineFigures figures = measured_machine(here, calibration);
     measure_team(here, *team, figures, calibration);
     const CalibratedStep times =
-        ModelCalibration(job, options, *team, calibration).run(figures.host_copies);
+        ModelCalibration(here, *team, calibration).run(figures.host_copies);
     set_launch(job, times, figures);
     calibration.hardware_text = hardware_text(description_of(figures));
   }
   calibration.origin = origin_of(here);
   const std::string text = calibration_text(calibration);
-  static_cast<void>(parse_calibration(text, options.calibrated_file));  // figures that none has
-  results::replace_file(options.calibrated_file, text);
+  static_cast<void>(parse_calibration(text, options.file));  // figures that none has
+  results::replace_file(options.file, text);
 }
 
 }  // namespace tandem::bench

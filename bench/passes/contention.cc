@@ -172,11 +172,13 @@ ddp::RankCommunicator switched(const Variant& variant, const SwitchedCommunicato
 
 class MeasuredBlocks {
  public:
-  MeasuredBlocks(Strategy& strategy, Job& job, const StepOptions& options, std::atomic<bool>& is_on)
+  MeasuredBlocks(Bootstrap& bootstrap, Strategy& strategy, Job& job, const StepOptions& options,
+                 std::atomic<bool>& is_on)
       : strategy_(strategy),
         sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job)),
         is_on_(is_on) {
-    static_cast<void>(sampler_.warm_up(brief_warmup(options)));
+    GpuWatch gpus(bootstrap, job);
+    static_cast<void>(sampler_.warm_up(settling_warmup(job, options, gpus)));
   }
 
   // The first sample after the switch is dropped: the other setting left its caches and weights.
@@ -210,7 +212,7 @@ std::vector<DevicePhaseTimes> take_blocks(Bootstrap& bootstrap, Job& job,
   variant.communicator = switched(options.variant, is_on);
   const auto strategy = make_strategy_together(bootstrap, job, model, variant);
   return aborting_on_error(job, [&] {
-    MeasuredBlocks blocks(*strategy, job, options, *is_on);
+    MeasuredBlocks blocks(bootstrap, *strategy, job, options, *is_on);
     for (int index = 0; index < 2 * plan.pairs; ++index) blocks.take(plan, index);
     *is_on = true;
     return blocks.times().gather_phases(bootstrap, job);
@@ -267,16 +269,16 @@ std::string to_json(const Contention& contention,
   return text;
 }
 
-void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
-                        const Model& model) {
-  const ContentionPlan plan{.pairs = options.contention_pairs};
-  const auto times = take_blocks(bootstrap, job, options, model, plan);
+void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& step, const Model& model,
+                        const BlockPairOptions& options) {
+  const ContentionPlan plan{.pairs = options.pairs};
+  const auto times = take_blocks(bootstrap, job, step, model, plan);
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
     const Contention found = contention_of(times, plan);
-    results::replace_file(options.contention_file, to_json(found, cell_facts(job, options)));
-    std::cout << '\n' << to_text(found) << std::flush;
-    std::cerr << fmt::format("contention: {}\n", options.contention_file);
+    results::replace_file(options.file, to_json(found, cell_facts(job, step)));
+    std::cout << to_text(found) << std::flush;
+    std::cerr << fmt::format("contention: {}\n", options.file);
   });
 }
 

@@ -56,12 +56,11 @@ struct Contention {
 [[nodiscard]] std::string to_json(const Contention& contention,
                                   const std::map<std::string, std::string>& subject);
 
-// Times the cell's step with all-reduces and without them, in turn: one strategy, made for this
-// pass and warmed up as any, so that nothing of the pass is in the samples measured before. Without
+// Times the cell's step with all-reduces and without them, in turn: Without
 // all-reduces each rank trains on its own gradients, which costs what averages would. Rank 0 prints
-// the contention and writes it to the options' contention_file. Collective; the job's
+// the contention and writes it to the file. Collective; the job's
 // communicator becomes one that can be switched, and is left on.
-void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& options,
-                        const Model& model);
+void measure_contention(Bootstrap& bootstrap, Job& job, const StepOptions& step, const Model& model,
+                        const BlockPairOptions& options);
 
 }  // namespace tandem::bench

@@ -21,7 +21,8 @@ constexpr int kFewestPairs = 5;  // pairs of a set, for the set's median to be m
 
 struct PairRun {
   Job& job;
-  const StepOptions& options;
+  const StepOptions& step;
+  const PairOptions& options;
   const Model& model;
 };
 
@@ -29,10 +30,10 @@ struct PairRun {
 class SidesOfSet {
  public:
   SidesOfSet(const PairRun& run, bool b_first) : b_first_(b_first) {
-    const Variant& a = run.options.variant;
-    const Variant& b = *run.options.ab_variant;
-    first_.emplace(run.job, run.options, run.model, b_first ? b : a);
-    second_.emplace(run.job, run.options, run.model, b_first ? a : b);
+    const Variant& a = run.step.variant;
+    const Variant& b = run.options.variant;
+    first_.emplace(run.job, run.step, run.model, b_first ? b : a);
+    second_.emplace(run.job, run.step, run.model, b_first ? a : b);
   }
 
   void warm_up(const WarmupLimits& of_first, const WarmupLimits& of_second) {
@@ -64,7 +65,7 @@ class PairSampler {
   // later sides find the devices warm. Collective.
   void begin(GpuWatch& gpus) {
     build_set();
-    sides_->warm_up(settling_warmup(run_.job, run_.options, gpus), brief_warmup(run_.options));
+    sides_->warm_up(settling_warmup(run_.job, run_.step, gpus), brief_warmup(run_.step));
   }
 
   // Side b's seconds per step.
@@ -85,7 +86,7 @@ class PairSampler {
 
   void begin_later_set() {
     build_set();
-    sides_->warm_up(brief_warmup(run_.options), brief_warmup(run_.options));
+    sides_->warm_up(brief_warmup(run_.step), brief_warmup(run_.step));
   }
 
   void end_set() {
@@ -106,42 +107,42 @@ void set_ratio_counters(benchmark::State& state, const stats::Estimate& ratio) {
   state.counters["ratio_high"] = ratio.interval->high;
 }
 
-void report_ratio(const StepOptions& options, std::size_t sets, const stats::Estimate& ratio) {
+void report_ratio(const PairOptions& options, std::size_t sets, const stats::Estimate& ratio) {
   const std::string interval =
       ratio.interval
           ? fmt::format("95 % interval {:.4f} to {:.4f}", ratio.interval->low, ratio.interval->high)
           : "too few for an interval";
   std::cerr << fmt::format(
                    "step time with {} over step time without: {:.4f} ({} pairs in {} sets, {})",
-                   options.ab, ratio.center, options.pairs, sets, interval)
+                   options.change, ratio.center, options.pairs, sets, interval)
             << std::endl;
 }
 
 // Warns of a precision of either side in which this machine computes only slowly.
-void warn_of_precisions(const Job& job, const StepOptions& options) {
-  if (job.communicator->rank() != 0) return;
+void warn_of_precisions(const PairRun& run) {
+  if (run.job.communicator->rank() != 0) return;
   for (const Precision precision :
-       std::set{options.variant.training.precision, options.ab_variant->training.precision}) {
-    const auto warning = precision_warning(job.platform->backend(), precision);
+       std::set{run.step.variant.training.precision, run.options.variant.training.precision}) {
+    const auto warning = precision_warning(run.job.platform->backend(), precision);
     if (warning) warn({*warning});
   }
 }
 
-void measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job, const StepOptions& options,
+void measure(GoogleBenchmark& driver, Bootstrap& bootstrap, const PairRun& run,
              PairSampler& pairs) {
-  GpuWatch gpus(bootstrap, job);
+  GpuWatch gpus(bootstrap, run.job);
   pairs.begin(gpus);
   stats::Estimate ratio;
-  add_context(job, options);
-  const std::string name = benchmark_name(options, job.platform->backend());
+  add_context(run.job, run.step);
+  const std::string name = pair_name(run.step, run.options, run.job.platform->backend());
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(pairs.sample());
     ratio = stats::ratio_of_paired_sets(pairs.sets());
     set_ratio_counters(state, ratio);
   };
-  driver.add(name, options.pairs, benchmark::kMillisecond, body);
+  driver.add(name, run.options.pairs, benchmark::kMillisecond, body);
   driver.run();
-  if (job.communicator->rank() == 0) report_ratio(options, pairs.sets().size(), ratio);
+  if (run.job.communicator->rank() == 0) report_ratio(run.options, pairs.sets().size(), ratio);
 }
 
 }  // namespace
@@ -166,11 +167,16 @@ void InterleavedSide::end_round() {
   forget_times(*strategy_);  // marks are read after each sample in a timed run too
 }
 
-void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                   const StepOptions& options, const Model& model) {
-  warn_of_precisions(job, options);
-  PairSampler pairs({job, options, model});
-  aborting_on_error(job, [&] { measure(driver, bootstrap, job, options, pairs); });
+std::string pair_name(const StepOptions& step, const PairOptions& options, Backend backend) {
+  return fmt::format("ab/{}/against:{}", benchmark_name(step, backend), options.change);
+}
+
+void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job, const StepOptions& step,
+                   const PairOptions& options, const Model& model) {
+  const PairRun run{job, step, options, model};
+  warn_of_precisions(run);
+  PairSampler pairs(run);
+  aborting_on_error(job, [&] { measure(driver, bootstrap, run, pairs); });
 }
 
 }  // namespace tandem::bench

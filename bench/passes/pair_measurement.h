@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/driver/google_benchmark.h"
@@ -52,10 +53,14 @@ class InterleavedSide {
   std::vector<double> seconds_;
 };
 
+// Google Benchmark's name for the pair.
+[[nodiscard]] std::string pair_name(const StepOptions& step, const PairOptions& options,
+                                    Backend backend);
+
 // Times interleaved steps of two variants in this process, A B B A at a time, and reports the ratio
 // B / A of such pairs of two steps each, for effects too small to be seen between launches. Both
 // variants are built anew for each set of the plan (plan_pairs()). Collective.
-void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                   const StepOptions& options, const Model& model);
+void measure_pairs(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job, const StepOptions& step,
+                   const PairOptions& options, const Model& model);
 
 }  // namespace tandem::bench

@@ -74,8 +74,8 @@ timeline::ClockReading read_clock_of(Communicator& ranks) {
 }
 
 // Records this rank's steps, on rank 0's clock.
-timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& strategy,
-                               TimelineRecorder& recorder) {
+timeline::Process record_steps(Job& job, const StepOptions& options, int samples,
+                               Strategy& strategy, TimelineRecorder& recorder) {
   Communicator& ranks = *job.communicator;
   // The GPUs are watched before the warm-up, which is slowed down by the watching too.
   if (job.platform->backend() == Backend::kCuda) recorder.watch_gpus();
@@ -86,7 +86,7 @@ timeline::Process record_steps(Job& job, const StepOptions& options, Strategy& s
   HarnessTrack harness(*job.platform);
   const auto before = is_apart ? read_clock_of(ranks) : timeline::ClockReading{};
   recorder.start();
-  for (int sample = 0; sample < options.traced_samples; ++sample) {
+  for (int sample = 0; sample < samples; ++sample) {
     take_sample(strategy, ranks, options.steps_per_sample(), harness);
   }
   recorder.stop();
@@ -125,14 +125,15 @@ std::vector<timeline::Process> by_class(timeline::Process all,
 }
 
 timeline::Process recorded(Bootstrap& bootstrap, Job& job, const StepOptions& options,
-                           const Model& model) {
+                           const Model& model, int samples) {
   TimelineRecorder recorder;
   Variant variant = options.variant;
   variant.training.phases.observers.push_back(&recorder);
   // The recorder's own marks stand where the timers' marks stood in the measured samples.
   variant.training.phases.timing = PhaseTiming::kOff;
   const auto strategy = make_strategy_together(bootstrap, job, model, variant);
-  return aborting_on_error(job, [&] { return record_steps(job, options, *strategy, recorder); });
+  return aborting_on_error(
+      job, [&] { return record_steps(job, options, samples, *strategy, recorder); });
 }
 
 // The CUDA times of all processes: each process has its own reason for having no records.
@@ -192,11 +193,11 @@ timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, Strate
 
 }  // namespace
 
-void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, const Model& model,
-                 const results::LaunchRecord& untraced) {
+void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& step, const Model& model,
+                 const TraceOptions& options, const results::LaunchRecord& untraced) {
   // Each rank sends its own process as a trace file, so that one format serves in transit and at
   // the end.
-  timeline::Process process = recorded(bootstrap, job, options, model);
+  timeline::Process process = recorded(bootstrap, job, step, model, options.samples);
   std::vector<timeline::Process> processes = job.rank_classes.empty()
                                                  ? std::vector{std::move(process)}
                                                  : by_class(std::move(process), job.rank_classes);
@@ -205,15 +206,15 @@ void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& options, con
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
     timeline::Trace trace;
-    trace.untraced = figures_of(untraced, options.variant.strategy);
+    trace.untraced = figures_of(untraced, step.variant.strategy);
     for (const std::string& one : all) {
       std::ranges::move(timeline::parse_trace(one, "a rank's timeline").processes,
                         std::back_inserter(trace.processes));
     }
-    trace.facts = facts_of(job, options, trace.processes);
+    trace.facts = facts_of(job, step, trace.processes);
     match_collectives(trace);
-    results::replace_file(options.trace_file, timeline::to_json(trace));
-    std::cerr << fmt::format("trace: {}\n", options.trace_file);
+    results::replace_file(options.file, timeline::to_json(trace));
+    std::cerr << fmt::format("trace: {}\n", options.file);
   });
 }
 

@@ -99,7 +99,7 @@ void check_comparable(const StepOptions& options, const Model& model, Precision 
   if (!is_by_shard(options, model) || factors == Precision::kFp32) return;
   if (rounding_of(Backend::kHost, shards_of(options)) == Rounding::kAlike) return;
   fail(ErrorKind::kUsage,
-       "--verify: {} in {} on shards that are not a power of two of equal ones differs by its "
+       "verify: {} in {} on shards that are not a power of two of equal ones differs by its "
        "roundings as much as by mistakes: use --precision=fp32{} or another batch",
        model.name(), name_of(factors), backend == Backend::kCuda ? " --conv-fp32=on" : "");
 }
@@ -246,7 +246,7 @@ Verification verify(Bootstrap& bootstrap, Job& job, const StepOptions& options,
                     const Model& model) {
   if (options.variant.strategy == StrategyKind::kIndependent) {
     fail(ErrorKind::kUsage,
-         "--verify: independent devices train apart and have no common result; "
+         "verify: independent devices train apart and have no common result; "
          "verify another strategy");
   }
   try {

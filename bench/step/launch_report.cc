@@ -237,8 +237,7 @@ void add_context(const Job& job, const StepOptions& options) {
 }
 
 std::string benchmark_name(const StepOptions& options, Backend backend) {
-  const std::string cell = cell_of(options, backend).name();
-  return options.ab.empty() ? cell : fmt::format("ab/{}/against:{}", cell, options.ab);
+  return cell_of(options, backend).name();
 }
 
 results::Cell cell_of(const StepOptions& options, Backend backend) {

@@ -24,8 +24,7 @@ void add_context(const Job& job, const StepOptions& options);
 // share of the batch, or on its first micro-batch: a size that some models were measured at.
 [[nodiscard]] StepWork step_work_of(const StepOptions& options, const Model& model);
 
-// Google Benchmark's name for what the options name: the cell, or a pair of the cell and its
-// variant.
+// Google Benchmark's name for the cell that the options name.
 [[nodiscard]] std::string benchmark_name(const StepOptions& options, Backend backend);
 
 // The cell that the options name.

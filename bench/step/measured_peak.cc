@@ -23,11 +23,10 @@ double achieved_gflops(const StepOptions& options, const Model& model,
   return flops / stats::mean(measured.step_seconds) / options.job.devices * 1e-9;
 }
 
-double find_peak(Job& job, const StepOptions& options) {
-  if (!options.peak.is_measured) return options.peak.gflops;
+double find_peak(Job& job, const PeakRequest& peak, Precision precision) {
+  if (!peak.is_measured) return peak.gflops;
   double gflops = 0;
   if (job.communicator->rank() == 0) {
-    const Precision precision = options.variant.training.precision;
     gflops = peak_flops(measure_products(*job.device, precision)) * 1e-9;
   }
   job.communicator->barrier();
@@ -48,14 +47,14 @@ bool has_one_format(const StepOptions& options, const Measurement& measured) {
 }
 
 void report_flops(const Job& job, const StepOptions& options, const Model& model,
-                  const Measurement& measured) {
+                  const Measurement& measured, bool is_peak_measured) {
   if (job.communicator->rank() != 0 || measured.peak_gflops == 0) return;
   if (model.flops_per_sample() == 0) return;  // the model's FLOPs are unknown
   if (!has_one_format(options, measured)) return;
   const double achieved = achieved_gflops(options, model, measured);
   std::cerr << fmt::format(
       "{:.4g} GFLOP/s per device, {:.1f} % of a {} peak of {:.4g} GFLOP/s ({})\n", achieved,
-      100 * achieved / measured.peak_gflops, options.peak.is_measured ? "measured" : "given",
+      100 * achieved / measured.peak_gflops, is_peak_measured ? "measured" : "given",
       measured.peak_gflops, name_of(options.variant.training.precision));
 }
 

@@ -20,9 +20,9 @@ namespace tandem::bench {
 [[nodiscard]] double achieved_gflops(const StepOptions& options, const Model& model,
                                      const Measurement& measured);
 
-// The peak in GFLOP/s that the options give or ask for; 0 where the options do neither. The first
-// device is measured while the others wait. Collective.
-[[nodiscard]] double find_peak(Job& job, const StepOptions& options);
+// The peak in GFLOP/s that is given or asked for; 0 where it is neither. The first device is
+// measured while the others wait. Collective.
+[[nodiscard]] double find_peak(Job& job, const PeakRequest& peak, Precision precision);
 
 // A warning for the reader of figures in this precision about this machine; empty where the figures
 // need no warning.
@@ -35,7 +35,7 @@ namespace tandem::bench {
 // Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
 // the peak.
 void report_flops(const Job& job, const StepOptions& options, const Model& model,
-                  const Measurement& measured);
+                  const Measurement& measured, bool is_peak_measured);
 
 // How fast one device multiplies square matrices of one size.
 struct ProductSpeed {

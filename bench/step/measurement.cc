@@ -34,7 +34,7 @@ std::optional<std::string> attention_warning(const std::map<std::string, std::st
 constexpr int kMostSamples = 1'000'000;
 
 void set_counters(benchmark::State& state, const StepOptions& options, const Model& model,
-                  const Measurement& measured) {
+                  double peak_gflops, const Measurement& measured) {
   const std::vector<double>& samples = measured.step_seconds;
   const auto batch = static_cast<double>(options.variant.training.global_batch);
   state.counters["median_ms"] = stats::median(samples) * 1e3;
@@ -44,8 +44,8 @@ void set_counters(benchmark::State& state, const StepOptions& options, const Mod
   if (model.flops_per_sample() > 0) {  // else unknown, as in workload files of times alone
     const double achieved = achieved_gflops(options, model, measured);
     state.counters["gflops_per_device"] = achieved;
-    const bool has_peak = options.peak.gflops > 0 && has_one_format(options, measured);
-    if (has_peak) state.counters["of_peak"] = achieved / options.peak.gflops;
+    const bool has_peak = peak_gflops > 0 && has_one_format(options, measured);
+    if (has_peak) state.counters["of_peak"] = achieved / peak_gflops;
   }
   state.counters["dispatches_per_step"] = measured.dispatches_per_step;
   const StepWork work = step_work_of(options, model);
@@ -61,7 +61,7 @@ double sum_over_ranks(Communicator& ranks, double mine) {
 
 // The number of samples that fill `min_time` and are `min_samples` at least; the same on every
 // rank, since the warm-up's figures are.
-int sample_count(const StepOptions& options, const Warmup& warmup) {
+int sample_count(const SamplingOptions& options, const Warmup& warmup) {
   const double fill = Seconds(options.min_time) / warmup.per_sample;
   const int wanted = static_cast<int>(std::ceil(std::min<double>(fill, kMostSamples)));
   return std::max(options.min_samples, wanted);
@@ -72,10 +72,11 @@ int sample_count(const StepOptions& options, const Warmup& warmup) {
 class StepBenchmark {
  public:
   // Collective.
-  StepBenchmark(Job& job, const StepOptions& options, const Model& model, Strategy& strategy,
-                const WarmupLimits& limits)
+  StepBenchmark(Job& job, const StepOptions& options, const SamplingOptions& sampling,
+                const Model& model, Strategy& strategy, const WarmupLimits& limits)
       : job_(job),
         options_(options),
+        sampling_(sampling),
         model_(model),
         strategy_(strategy),
         sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job),
@@ -99,7 +100,7 @@ class StepBenchmark {
 
   // Discards `steps` before each repetition's samples, as other benchmarks may have run meanwhile.
   void add_to(GoogleBenchmark& driver, int steps) {
-    samples_ = sample_count(options_, found_.warmup);
+    samples_ = sample_count(sampling_, found_.warmup);
     const std::string name = benchmark_name(options_, job_.platform->backend());
     driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
       if (steps > 0) static_cast<void>(sampler_.warm_up({.steps = steps}));
@@ -137,11 +138,12 @@ class StepBenchmark {
     steps_taken_ += std::int64_t{samples_} * options_.steps_per_sample();
     const auto calls = static_cast<double>(strategy_.dispatches() - calls_before);
     found_.dispatches_per_step = sum_over_ranks(ranks, calls) / steps;
-    set_counters(state, options_, model_, found_);
+    set_counters(state, options_, model_, sampling_.peak.gflops, found_);
   }
 
   Job& job_;
   const StepOptions& options_;
+  const SamplingOptions& sampling_;
   const Model& model_;
   Strategy& strategy_;
   Sampler sampler_;
@@ -154,9 +156,11 @@ class StepBenchmark {
 };
 
 Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const StepOptions& options, const Model& model, Strategy& strategy) {
+                    const StepOptions& options, const SamplingOptions& sampling, const Model& model,
+                    Strategy& strategy) {
   GpuWatch gpus(bootstrap, job);
-  StepBenchmark benchmark(job, options, model, strategy, settling_warmup(job, options, gpus));
+  StepBenchmark benchmark(job, options, sampling, model, strategy,
+                          settling_warmup(job, options, gpus));
   add_context(job, options);
   benchmark.add_to(driver, 0);
   gpus.before_samples();
@@ -186,8 +190,8 @@ Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job&
 
 // The first strategy's warm-up settles the devices, and the others find them at work.
 void measure_all(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                 const std::vector<StepOptions>& all, const Model& model,
-                 const Strategies& strategies) {
+                 const std::vector<StepOptions>& all, const SamplingOptions& sampling,
+                 const Model& model, const Strategies& strategies) {
   GpuWatch gpus(bootstrap, job);
   std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -195,7 +199,7 @@ void measure_all(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
     const WarmupLimits limits =
         benchmarks.empty() ? settling_warmup(job, all[i], gpus) : brief_warmup(all[i]);
     benchmarks.push_back(
-        std::make_unique<StepBenchmark>(job, all[i], model, *strategies[i], limits));
+        std::make_unique<StepBenchmark>(job, all[i], sampling, model, *strategies[i], limits));
     benchmarks.back()->add_to(driver, kLeastWarmupSteps);
   }
   add_context(job, all.front());
@@ -210,16 +214,19 @@ WarmupLimits settling_warmup(const Job& job, const StepOptions& options, GpuWatc
 }
 
 Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                         const StepOptions& options, const Model& model) {
-  const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
+                         const StepOptions& step, const SamplingOptions& options,
+                         const Model& model) {
+  const auto strategy = make_strategy_together(bootstrap, job, model, step.variant);
   return aborting_on_error(
-      job, [&] { return measure(driver, bootstrap, job, options, model, *strategy); });
+      job, [&] { return measure(driver, bootstrap, job, step, options, model, *strategy); });
 }
 
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const std::vector<StepOptions>& all, const Model& model) {
+                    const std::vector<StepOptions>& all, const SamplingOptions& options,
+                    const Model& model) {
   const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  aborting_on_error(job, [&] { measure_all(driver, bootstrap, job, all, model, strategies); });
+  aborting_on_error(job,
+                    [&] { measure_all(driver, bootstrap, job, all, options, model, strategies); });
 }
 
 }  // namespace tandem::bench

@@ -47,14 +47,16 @@ struct Measurement {
 [[nodiscard]] WarmupLimits settling_warmup(const Job& job, const StepOptions& options,
                                            GpuWatch& gpus);
 
-// Times the step that the options name: warm-up, then as many samples as the options ask for.
+// Times the step: warm-up, then as many samples as the options ask for.
 // Collective.
 [[nodiscard]] Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                                       const StepOptions& options, const Model& model);
+                                       const StepOptions& step, const SamplingOptions& options,
+                                       const Model& model);
 
 // Times the steps of several strategies of one job, one after another, with all strategies held at
 // once; strategies that the filter leaves out are not made. Collective.
 void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const std::vector<StepOptions>& all, const Model& model);
+                    const std::vector<StepOptions>& all, const SamplingOptions& options,
+                    const Model& model);
 
 }  // namespace tandem::bench

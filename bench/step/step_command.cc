@@ -23,6 +23,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  step_bench --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "  mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64 --grads=views\n"
+    "  step_bench verify --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "docs/cli.md lists all options with what they go into. Google Benchmark's flags "
     "(--benchmark_filter, _list_tests, _repetitions, _min_time, _format, _out, "
     "_context and the rest of its --help) say what they say elsewhere; "
@@ -51,26 +52,73 @@ Times take_times(std::vector<std::string>& flags, const Values& values) {
   return times;
 }
 
+Run run_of(const Values& values) {
+  return values.pick("run", {Run::kTime, Run::kPair, Run::kVerify, Run::kTrace, Run::kContention,
+                             Run::kCalibrate, Run::kList});
+}
+
 // A calibration has batches of its own, in place of a step's.
 void give_calibrated_batch(Values& values) {
   const bool has_batch = values.is_given("batch") || values.is_given("batch-per-device");
-  if (!values.is_given("calibrate-batches") || has_batch) return;
-  options::check_form("calibrate-batches", values.in_force("calibrate-batches"));
+  if (!values.is_given("batches") || has_batch) return;
+  options::check_form("batches", values.in_force("batches"));
   int largest = 1;
-  for (const int batch : values.devices("calibrate-batches")) largest = std::max(largest, batch);
+  for (const int batch : values.devices("batches")) largest = std::max(largest, batch);
   values.give("batch", std::to_string(largest));
 }
 
-StepOptions checked_options(Values values, const Times& times) {
+// Files are rank 0's, so that their names may differ.
+std::string shared_lines(const Values& values) {
+  std::string lines;
+  for (const options::Option& option : options::kOptions) {
+    if (option.is(options::kPerRank)) continue;
+    lines += fmt::format("{}={}\n", options::Name(option).flag(), values.in_force(option));
+  }
+  return lines;
+}
+
+void set_run(const Values& values, StepCommand& command) {
+  const StepOptions& step = command.step;
+  switch (command.run) {
+    case Run::kPair:
+      command.pair = pair_options(values, step);
+      return;
+    case Run::kTrace:
+      command.trace = trace_options(values, step);
+      [[fallthrough]];
+    case Run::kTime:
+      command.sampling = sampling_options(values, step);
+      return;
+    case Run::kContention:
+      command.contention = contention_options(values);
+      return;
+    case Run::kCalibrate:
+      command.calibration = calibration_options(values, step);
+      return;
+    case Run::kVerify:
+    case Run::kList:
+      return;
+  }
+}
+
+StepCommand checked_command(Values values, const Times& times) {
   give_devices_started(values);
   give_calibrated_batch(values);
   options::check(values);
   for (const auto& [name, time] : times) values.give(name, time);
-  return step_options(values);
+  StepCommand command{.run = run_of(values),
+                      .step = step_options(values),
+                      .flight_dir = values.text("flight-dir"),
+                      .shared = shared_lines(values)};
+  if (values.is_given("check")) {
+    command.check = values.pick("check", {Check::kOptions, Check::kBackend, Check::kModel});
+  }
+  set_run(values, command);
+  return command;
 }
 
 bool names_no_cell(const Values& values) {
-  return !values.is("peak-gflops", "measured") &&
+  return values.is("run", "time") && !values.is("peak-gflops", "measured") &&
          std::none_of(options::kOptions.begin(), options::kOptions.end(),
                       [&](const options::Option& option) {
                         return option.is(options::kOfOneCell) && values.is_given(option);
@@ -94,50 +142,49 @@ std::vector<Values> values_to_list(const Values& values) {
   return all;
 }
 
-// The options of the strategies to list that take all the given options; where no strategy does,
+// The command of the strategies to list that take all the given options; where no strategy does,
 // throws the last strategy's reason.
-StepOptions listed_options(const Values& values, const Times& times) {
-  std::optional<StepOptions> options;
+StepCommand listed_command(const Values& values, const Times& times) {
+  std::optional<StepCommand> command;
   std::vector<StrategyKind> listed;
   std::optional<Error> refusal;
   for (const Values& own : values_to_list(values)) {
     try {
-      const StepOptions found = checked_options(own, times);
-      listed.push_back(found.variant.strategy);
-      if (!options) options = found;
+      const StepCommand found = checked_command(own, times);
+      listed.push_back(found.step.variant.strategy);
+      if (!command) command = found;
     } catch (const Error& error) {
       refusal.emplace(error);
     }
   }
-  if (!options) throw Error(*refusal);
-  if (listed.size() > 1) options->listed = listed;
-  return *options;
+  if (!command) throw Error(*refusal);
+  if (listed.size() > 1) command->listed = listed;
+  return *command;
 }
 
-void check_repetitions(const StepOptions& options) {
-  if (options.ab_variant) {
-    refuse_repetitions(options.benchmark,
-                       "--ab takes its pairs in sets, each built anew: leave it out");
+void check_repetitions(const StepCommand& command) {
+  if (command.run == Run::kPair) {
+    refuse_repetitions(command.benchmark, "pairs are taken in sets, each built anew: leave it out");
   }
-  if (!options.record_file.empty()) {
-    refuse_repetitions(options.benchmark,
+  if (!command.sampling.record_file.empty()) {
+    refuse_repetitions(command.benchmark,
                        "a record is of one launch, whose samples are one row: "
                        "leave it or --record out");
   }
 }
 
 // A line per option that decides the work of a rank, always in the same order.
-std::string shared_text(const StepOptions& options) {
+std::string shared_text(const StepCommand& command) {
   std::string strategies;
-  for (const StepOptions& one : each_listed(options)) {
+  for (const StepOptions& one : each_listed(command)) {
     strategies +=
         fmt::format("{}{}", strategies.empty() ? "" : ",", to_string(one.variant.strategy));
   }
   return fmt::format(
       "--strategy={}\n{}--benchmark_filter={}\n--benchmark_list_tests={}\n"
       "--benchmark_repetitions={}\n",
-      strategies, options.shared, options.benchmark.filter.text(), options.benchmark.lists,
-      options.benchmark.repetitions);
+      strategies, command.shared, command.benchmark.filter.text(), command.benchmark.lists,
+      command.benchmark.repetitions);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -149,7 +196,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::optional<StepOptions> parse_step_options(int argc, const char* const* argv) {
+std::optional<StepCommand> parse_step_command(int argc, const char* const* argv) {
   CLI::App app("Times one training step: one strategy, model, batch and number of devices.",
                "step_bench");
   const OptionLines lines(app);
@@ -157,29 +204,31 @@ std::optional<StepOptions> parse_step_options(int argc, const char* const* argv)
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
   const Values values = lines.values();
-  if (values.is_on("models")) {
+  if (run_of(values) == Run::kList) {
     std::cout << model_table(values.text("model"));
     return std::nullopt;
   }
   const Times times = take_times(benchmark_flags, values);
-  StepOptions options =
-      names_no_cell(values) ? listed_options(values, times) : checked_options(values, times);
-  const int ranks = options.job.launch == Launch::kProcesses ? options.job.devices : 1;
-  options.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
-  check_repetitions(options);
-  options.benchmark.says_context = options.record_file.empty();  // the record holds the context
-  return options;
+  StepCommand command =
+      names_no_cell(values) ? listed_command(values, times) : checked_command(values, times);
+  const JobOptions& job = command.step.job;
+  const int ranks = job.launch == Launch::kProcesses ? job.devices : 1;
+  command.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
+  check_repetitions(command);
+  // A record holds the context.
+  command.benchmark.says_context = command.sampling.record_file.empty();
+  return command;
 }
 
-std::vector<StepOptions> each_listed(const StepOptions& options) {
-  if (options.listed.empty()) return {options};
-  std::vector<StepOptions> each(options.listed.size(), options);
-  for (std::size_t i = 0; i < each.size(); ++i) each[i].variant.strategy = options.listed[i];
+std::vector<StepOptions> each_listed(const StepCommand& command) {
+  if (command.listed.empty()) return {command.step};
+  std::vector<StepOptions> each(command.listed.size(), command.step);
+  for (std::size_t i = 0; i < each.size(); ++i) each[i].variant.strategy = command.listed[i];
   return each;
 }
 
-void check_same_options(Bootstrap& bootstrap, const StepOptions& options) {
-  const std::vector<std::string> texts = bootstrap.all_gather(shared_text(options));
+void check_same_options(Bootstrap& bootstrap, const StepCommand& command) {
+  const std::vector<std::string> texts = bootstrap.all_gather(shared_text(command));
   const std::vector<std::string> first = lines_of(texts.front());
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const std::vector<std::string> theirs = lines_of(texts[rank]);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/step/step_options.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -34,39 +32,8 @@ int samples_with(int steps, const StepOptions& options) {
   return (steps + options.steps_per_sample() - 1) / options.steps_per_sample();
 }
 
-// A profiler sees whole samples, so min_samples grows to hold all of them; a trace holds whole
-// samples too.
-void set_timing(const Values& values, StepOptions& options) {
-  options.free_running = values.count("free-running");
-  options.min_time = values.duration("min-time");
-  const Nanoseconds warmup_time = values.duration("warmup-time");
-  if (values.is_given("warmup-time")) options.warmup_time = warmup_time;
-  options.warmup_steps = values.count("warmup-steps");
-  options.peak = {.is_measured = values.text("peak-gflops") == "measured",
-                  .gflops = values.speed("peak-gflops")};
-  options.profiled_samples = samples_with(values.count("profile-steps"), options);
-  options.min_samples = std::max(values.count("min-samples"), options.profiled_samples);
-  options.trace_file = values.text("trace");
-  options.traced_samples = samples_with(values.count("trace-steps"), options);
-  options.contention_file = values.text("contention");
-  options.contention_pairs = values.count("contention-pairs");
-  options.record_file = values.text("record");
-  options.calibrated_file = values.text("calibrate");
-}
-
+// What a simulated job has to find in its calibration.
 void set_calibration(const Values& values, StepOptions& options) {
-  for (const int batch : values.devices("calibrate-batches")) {
-    if (batch < 1) {
-      fail(ErrorKind::kUsage,
-           "--calibrate-batches={}: a batch of {} holds no sample: use 1 or more",
-           values.text("calibrate-batches"), batch);
-    }
-    options.calibrated_batches.push_back(batch);
-  }
-  if (options.calibrated_batches.empty()) {
-    options.calibrated_batches = {options.variant.training.global_batch};
-  }
-  std::ranges::sort(options.calibrated_batches);
   options.job.calibration = values.text("calibration");
   options.job.model = name_in_results(options.model);
   options.job.batch = shards_of(options).front().count;
@@ -76,45 +43,21 @@ void set_calibration(const Values& values, StepOptions& options) {
       name_in_results(with_checksum(options.job.calibration, "--calibration"));
 }
 
-// Simulated steps are alike once buckets are rebuilt: a few steps of warm-up and one sample say
-// all, and no time has to pass.
-void set_simulated_timing(const Values& values, StepOptions& options) {
-  if (options.job.backend != BackendChoice::kSimulated) return;
-  options.min_time = Nanoseconds{0};
-  options.warmup_time = Nanoseconds{0};
-  if (!values.is_given("min-samples")) options.min_samples = 1;
-}
-
-void set_pair(const Values& values, StepOptions& options) {
-  options.ab = values.text("ab");
-  options.pairs = values.count("pairs");
-  if (!values.is_given("ab")) return;
-  options.ab_variant = variant_of(options::with_change(values), options.job);
+// A profiler sees whole samples.
+void set_timing(const Values& values, StepOptions& options) {
+  options.free_running = values.count("free-running");
+  const Nanoseconds warmup_time = values.duration("warmup-time");
+  if (values.is_given("warmup-time")) options.warmup_time = warmup_time;
+  if (options.job.backend == BackendChoice::kSimulated) options.warmup_time = Nanoseconds{0};
+  options.warmup_steps = values.count("warmup-steps");
+  options.profiled_samples = samples_with(values.count("profile-steps"), options);
 }
 
 void set_debugging(const Values& values, StepOptions& options) {
-  options.verify = values.is_on("verify");
-  if (values.is_given("check")) {
-    options.check = values.pick("check", {Check::kOptions, Check::kBackend, Check::kModel});
-  }
   options.planted = values.text("plant");
-  options.flight_dir = values.text("flight-dir");
   options.check_numerics = values.is_on("check-numerics");
-  if (!values.is_given("fault")) return;
-  options.fault = parse_fault(values.text("fault"), options.job.devices);
-}
-
-// Ranks share whether an option that writes a file was given, and not the name of the file.
-std::string shared_lines(const Values& values) {
-  std::string lines;
-  for (const options::Option& option : options::kOptions) {
-    if (option.is(options::kPerRank)) continue;
-    lines += fmt::format("--{}={}\n", option.name, values.in_force(option));
-  }
-  for (const options::Name file : {options::Name("trace"), options::Name("contention")}) {
-    lines += fmt::format("{}={}\n", file.flag(), values.is_given(file) ? "yes" : "no");
-  }
-  return lines;
+  const std::string fault = values.text("fault");
+  if (values.is_given("fault")) options.fault = parse_fault(fault, options.job.devices);
 }
 
 }  // namespace
@@ -129,7 +72,6 @@ StepOptions step_options(const Values& values) {
   options.job.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
   options.model = with_checksum(values.text("model"), "--model");
   options.named = values.named();
-  options.shared = shared_lines(values);
   if (values.is_given("hardware")) {
     const std::string& asked = options.job.platform.hardware;
     options.named["hardware"] = is_hardware_file(asked)
@@ -140,9 +82,50 @@ StepOptions step_options(const Values& values) {
   if (values.is_given("single-step")) options.single_step = single_step;
   set_calibration(values, options);
   set_timing(values, options);
-  set_simulated_timing(values, options);
   set_debugging(values, options);
-  set_pair(values, options);
+  return options;
+}
+
+// Samples grow to hold all steps that a profiler sees. Simulated steps are alike once buckets are
+// rebuilt: a few steps of warm-up and one sample say all, and no time has to pass.
+SamplingOptions sampling_options(const Values& values, const StepOptions& step) {
+  SamplingOptions options{
+      .min_time = values.duration("min-time"),
+      .min_samples = std::max(values.count("min-samples"), step.profiled_samples),
+      .peak = {.is_measured = values.text("peak-gflops") == "measured",
+               .gflops = values.speed("peak-gflops")},
+      .record_file = values.text("record")};
+  if (step.job.backend != BackendChoice::kSimulated) return options;
+  options.min_time = Nanoseconds{0};
+  if (!values.is_given("min-samples")) options.min_samples = 1;
+  return options;
+}
+
+PairOptions pair_options(const Values& values, const StepOptions& step) {
+  return {.change = values.text("ab"),
+          .variant = variant_of(options::with_change(values), step.job),
+          .pairs = values.count("pairs")};
+}
+
+TraceOptions trace_options(const Values& values, const StepOptions& step) {
+  return {.file = values.text("file"), .samples = samples_with(values.count("steps"), step)};
+}
+
+BlockPairOptions contention_options(const Values& values) {
+  return {.file = values.text("file"), .pairs = values.count("pairs")};
+}
+
+CalibrationOptions calibration_options(const Values& values, const StepOptions& step) {
+  CalibrationOptions options{.file = values.text("file")};
+  for (const int batch : values.devices("batches")) {
+    if (batch < 1) {
+      fail(ErrorKind::kUsage, "--batches={}: a batch of {} holds no sample: use 1 or more",
+           values.text("batches"), batch);
+    }
+    options.batches.push_back(batch);
+  }
+  if (options.batches.empty()) options.batches = {step.variant.training.global_batch};
+  std::ranges::sort(options.batches);
   return options;
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/driver/benchmark_flags.h"
 #include "bench/driver/sampler.h"
 #include "bench/job/fault.h"
 #include "bench/job/job.h"
@@ -21,7 +20,6 @@
 
 namespace tandem::bench {
 
-using options::Check;
 using options::StrategyKind;
 
 // The fewest steps of a warm-up: ddp's buckets settle in the second step.
@@ -45,12 +43,10 @@ struct PeakRequest {
   double gflops = 0;         // the peak as given; 0: not given
 };
 
+// A step and how steps are taken: what every run of step_bench has.
 struct StepOptions {
   Variant variant{};
   JobOptions job{};
-  // The strategies that are timed, one after another, where the command names no cell; empty where
-  // the variant's strategy alone is timed.
-  std::vector<StrategyKind> listed{};
   std::string model = "mlp-small";  // with the checksum of a workload file (workload_source.h)
 
   // On simulated devices, what a step of `single` takes; unset: what the machine says.
@@ -58,41 +54,61 @@ struct StepOptions {
   std::string workload_origin{};  // of simulated seconds of a workload file, for people
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
-  Nanoseconds min_time = std::chrono::milliseconds(500);
-  int min_samples = 10;
   std::optional<Nanoseconds> warmup_time{};  // unset: warmup_limits() decides
   int warmup_steps = 5;
 
-  PeakRequest peak{};
-  std::string record_file;      // empty: no record is written
-  std::string calibrated_file;  // the calibration to be written instead of timing; empty: none
-  std::vector<std::int64_t> calibrated_batches{};  // of that, in ascending order
-  bool verify = false;
-  std::optional<Check> check;         // set: the launch checks and does nothing else
-  std::string ab;                     // "option=value" as given; empty: no pairs
-  std::optional<Variant> ab_variant;  // the variant with that option changed
-  int pairs = 200;
-
   std::map<std::string, std::string> named;  // options that differ from the defaults
-  std::string shared;                        // a line per option that all ranks have to share
   std::string planted;                       // the planted delay as given; empty: none
-  std::string flight_dir;                    // empty: no flight recorder
   bool check_numerics = false;
   int profiled_samples = 0;              // samples that a profiler is to capture
-  std::string trace_file{};              // empty: no pass is traced
-  int traced_samples = 0;                // samples of the traced pass
-  std::string contention_file{};         // empty: no pass looks for contention
-  int contention_pairs = 0;              // pairs of the contention pass
   const nvtx::Domain* ranges = nullptr;  // this process's NVTX domain, which StepWatch owns
   std::optional<Fault> fault;            // set only to see a job fail
-  BenchmarkFlags benchmark;
 
   [[nodiscard]] int steps_per_sample() const { return std::max(1, free_running); }
 };
 
-// The options of a command line that options::check() takes, and the settings that follow from
-// them. Throws usage errors for what only an option's owner can judge.
+// The samples that a launch takes of its step, and what they are held against.
+struct SamplingOptions {
+  Nanoseconds min_time = std::chrono::milliseconds(500);
+  int min_samples = 10;
+  PeakRequest peak{};
+  std::string record_file{};  // empty: no record is written
+};
+
+// A step to be compared with one that has one option changed.
+struct PairOptions {
+  std::string change{};  // "option=value"
+  Variant variant{};     // with the change
+  int pairs = 200;
+};
+
+struct TraceOptions {
+  std::string file{};
+  int samples = 0;
+};
+
+struct BlockPairOptions {
+  std::string file{};
+  int pairs = 30;
+};
+
+struct CalibrationOptions {
+  std::string file{};
+  std::vector<std::int64_t> batches{};  // in ascending order
+};
+
+// The step of a command line that options::check() takes, and the settings that follow from it.
+// Throws usage errors for what only an option's owner can judge.
 [[nodiscard]] StepOptions step_options(const options::Values& values);
+
+// What a run has beside the step that the same command line gives.
+[[nodiscard]] SamplingOptions sampling_options(const options::Values& values,
+                                               const StepOptions& step);
+[[nodiscard]] PairOptions pair_options(const options::Values& values, const StepOptions& step);
+[[nodiscard]] TraceOptions trace_options(const options::Values& values, const StepOptions& step);
+[[nodiscard]] BlockPairOptions contention_options(const options::Values& values);
+[[nodiscard]] CalibrationOptions calibration_options(const options::Values& values,
+                                                     const StepOptions& step);
 
 // The limits of a process's first warm-up, during which clocks and caches of devices settle. On
 // GPUs, unless a time is given, `is_steady` decides the end as well.

@@ -165,7 +165,7 @@ void StepWatch::watch_for_profilers(StepOptions& options, const Job& job) {
       nvtx_, rank_ ? NvtxObserver::Enqueuers::kOneThread : NvtxObserver::Enqueuers::kSeveral);
 }
 
-void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
+void StepWatch::attach(StepOptions& options, PairOptions& pair, Job& job, const Model& model) {
   watch_for_profilers(options, job);
   if (options.check_numerics) {
     numerics_ = std::make_unique<NumericsCheck>(*job.platform, model.layout(), rank_);
@@ -178,11 +178,9 @@ void StepWatch::attach(StepOptions& options, Job& job, const Model& model) {
   if (flight_.is_kept()) observers.push_back(&flight_);
   if (fault_) observers.push_back(fault_.get());
   if (numerics_) observers.push_back(numerics_.get());
-  options.variant.training.phases.observers = observers;
-  watch_threads(options.variant);
-  if (options.ab_variant) {
-    options.ab_variant->training.phases.observers = observers;
-    watch_threads(*options.ab_variant);
+  for (Variant* const variant : {&options.variant, &pair.variant}) {
+    variant->training.phases.observers = observers;
+    watch_threads(*variant);
   }
   if (fault_ && rank_) fault_->meet(*rank_, *job.communicator);
 }

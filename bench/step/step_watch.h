@@ -86,8 +86,8 @@ class StepWatch {
   // Sleeps through the deadline where this rank's fault is to come late.
   void come_late() const;
 
-  // Gives the strategies' observers to `options`, for both sides of a pair.
-  void attach(StepOptions& options, Job& job, const Model& model);
+  // Gives the strategies' observers to `options`, and to the other side of a pair.
+  void attach(StepOptions& options, PairOptions& pair, Job& job, const Model& model);
 
   // The places of the threads that enqueued the steps of all ranks. Collective.
   [[nodiscard]] std::vector<results::ThreadPlace> gather_threads(Bootstrap& bootstrap) const {

@@ -142,9 +142,9 @@ void take_workload_times(StepOptions& options) {
 }
 
 void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
-                    const Workload& workload) {
+                    const SamplingOptions& sampling, const Workload& workload) {
   const double step = flops_of_a_step(options, workload);
-  const int steps = options.warmup_steps + options.min_samples;
+  const int steps = options.warmup_steps + sampling.min_samples;
   const bool is_host = job.platform->backend() == Backend::kHost;
   if (step * steps <= kLongest.count() * (is_host ? kSlowestCore : kFastestGpu)) return;
   double speed = kFastestGpu;

@@ -37,6 +37,6 @@ void take_workload_times(StepOptions& options);
 // the speed of one core, measured where the duration may exceed the limit; on GPUs it is at a speed
 // that no GPU has yet. Collective: all ranks refuse the workload, or none.
 void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
-                    const Workload& workload);
+                    const SamplingOptions& sampling, const Workload& workload);
 
 }  // namespace tandem::bench

@@ -52,7 +52,6 @@ inline constexpr Owner kRanksOption{Group::kDdp, kRanks};
 inline constexpr Owner kGpuOption{Group::kGpu};
 inline constexpr Owner kSimulationOption{Group::kSimulation};
 inline constexpr Owner kTimingOption{Group::kTiming};
-inline constexpr Owner kAllReduceTiming{Group::kTiming, kAllReducing};
 inline constexpr Owner kDebugOption{Group::kDebug};
 
 enum class Form {
@@ -134,8 +133,15 @@ enum Mark : unsigned {
   kOfOneCell = 1U << 3,  // where it is given, step_bench times one cell and lists no strategies
   kPerRank = 1U << 4,    // the ranks of a job may differ in it
   kAsked = 1U << 5,      // step_bench alone can say whether the value holds
+  kWord = 1U << 6,       // a word of the command line, without a name before it
 };
 inline constexpr unsigned kPartOfCell = kNamed | kVaried;
+
+// Runs of step_bench, for Option::runs: those that take steps as the cell's options say, those of
+// them that take so many that a fault is met, and those whose samples make a record.
+inline constexpr std::string_view kSteppingRuns = "time|pair|verify|trace|contention";
+inline constexpr std::string_view kSamplingRuns = "time|pair|trace|contention";
+inline constexpr std::string_view kRecordingRuns = "time|trace";
 
 // The back end that an option is of.
 enum class Scope { kAnyBackend, kHost, kCuda };
@@ -144,6 +150,7 @@ struct Option {
   std::string_view name;  // without dashes
   Owner of{};
   Value value{};
+  std::string_view runs{};  // the choices of "run" that have it, "time|trace"; empty: all
   std::string (*usual_of)(const Values&) = nullptr;  // the default where it follows from others
   Kinds last_choice_of = kEvery;  // the strategies that have the last choice, if fewer have it
   std::string_view last_choice_with{};  // the option that a program with the last choice has, too
@@ -162,5 +169,6 @@ struct Option {
 [[nodiscard]] std::string launch_of_strategy(const Values& values);
 [[nodiscard]] std::string devices_in_order(const Values& values);
 [[nodiscard]] std::string root_device(const Values& values);
+[[nodiscard]] std::string pairs_of_run(const Values& values);
 
 }  // namespace tandem::options

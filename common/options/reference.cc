@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "common/base/text.h"
 #include "common/options/rules.h"
 
 namespace tandem::options {
@@ -23,13 +24,14 @@ std::string_view name_of(Scope scope) {
   return "";
 }
 
-// The strategies and the back end that have the option; "" where all have.
+// The strategies, the back end and the runs that have the option; "" where all have.
 std::string owners_of(const Option& option) {
-  const std::string strategies =
-      option.of.strategies.empty() ? "" : in_words(option.of.strategies, ", ");
-  const std::string_view backend = name_of(option.scope);
-  return fmt::format("{}{}{}", strategies, strategies.empty() || backend.empty() ? "" : "; ",
-                     backend);
+  std::vector<std::string> owners;
+  if (!option.of.strategies.empty()) owners.push_back(in_words(option.of.strategies, ", "));
+  if (const auto backend = name_of(option.scope); !backend.empty()) owners.emplace_back(backend);
+  if (!option.runs.empty())
+    owners.push_back(fmt::format("{}", fmt::join(split(option.runs, '|'), ", ")));
+  return fmt::format("{}", fmt::join(owners, "; "));
 }
 
 // A text within a cell of a table, where a bar would end the cell.
@@ -57,9 +59,9 @@ std::string uses_of(const Option& option) {
 std::string row(const Option& option) {
   const Value& value = option.value;
   const std::string_view usual = value.usual.empty() ? value.implied : value.usual;
-  return fmt::format("| `--{}` | {} | {} | {} | {} | {} | {} |\n", option.name, code(value.takes),
-                     code(usual), code(option.example), owners_of(option), uses_of(option),
-                     in_cell(option.help));
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", Name(option).flag(),
+                     code(value.takes), code(usual), code(option.example), owners_of(option),
+                     uses_of(option), in_cell(option.help));
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ std::vector<std::pair<std::string, std::string>> help_lines(std::size_t group) {
     const std::string takes(option.value.form == Form::kSwitch ? "" : option.value.takes);
     const std::string_view usual = option.value.usual;
     lines.emplace_back(
-        fmt::format("--{}{}{}", option.name, takes.empty() ? "" : " ", takes),
+        fmt::format("{}{}{}", Name(option).flag(), takes.empty() ? "" : " ", takes),
         help_of(option) + (usual.empty() ? "" : fmt::format("; default: {}", usual)));
   }
   return lines;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/known_names.h"
+#include "common/base/text.h"
 #include "common/options/facts.h"
 #include "common/options/removed_names.h"
 
@@ -65,53 +66,30 @@ std::vector<Rule> training_rules() {
   };
 }
 
-// The rules on options that would have no effect.
-std::vector<Rule> effect_rules() {
+// The rules on what a run of step_bench looks at.
+std::vector<Rule> run_rules() {
   return {
       {{is("interpreter-lock", "on")},
        {is("strategy", "single|ddp|ddp-replicate")},
        "{option} does nothing for {strategy}, whose processes dispatch from one thread each: leave "
        "it out"},
-      {{given("pairs")}, {absent("ab")}, "{option} does nothing without --ab: leave it out"},
-      {{given("trace-steps")},
-       {absent("trace")},
-       "{option} does nothing without --trace: give the file to write"},
-      {{given("contention-pairs")},
-       {absent("contention")},
-       "{option} does nothing without --contention: give the file to write"},
-      {{given("free-running")},
-       {is("verify", "on")},
-       "{option} does nothing with --verify: leave it out"},
-      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops")},
-       {is("verify", "on")},
-       "{option} does nothing with --verify or --ab: leave it out"},
-      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops")},
-       {given("ab")},
-       "{option} does nothing with --verify or --ab: leave it out"},
-  };
-}
-
-// The rules on runs and faults that do not go together.
-std::vector<Rule> run_rules() {
-  return {
-      {{given("ab")},
-       {is("reducer", "horovod")},
-       "{option}: two of Horovod's reducers would run their cycles at the same time, each in the "
-       "other's steps; compare them with tandem run"},
-      {{given("ab")}, {is("verify", "on")}, "--verify and {option} are two runs: give one of them"},
-      {{set("compress")},
-       {is("verify", "on")},
-       "--verify compares with single, and {option} loses digits on purpose: leave one out"},
+      {{absent("ab")},
+       {is("run", "pair")},
+       "{option} is missing: give the change, such as --ab=grads=views"},
+      {{absent("file")},
+       {is("run", "trace|contention|calibrate")},
+       "{option} is missing: give the file to write"},
+      {{is("devices", "1"), is_not("strategy", "ddp|dp-allreduce")},
+       {is("run", "contention")},
+       "step_bench contention compares steps with their all-reduces and without: use ddp or "
+       "dp-allreduce on 2 devices or more"},
       {{set("join")},
-       {is("verify", "on")},
-       "--verify compares with single, and with {option} each rank's average weighs the same "
-       "whatever its share: leave one out"},
-      {{given("fault")},
-       {is("verify", "on")},
-       "{option} does nothing for --verify, whose steps are few: leave one out"},
+       {is("run", "verify|contention")},
+       "{option}: each rank's average weighs the same whatever its share, and numbers of ranks are "
+       "all-reduced too: leave it out"},
       {{is("fault", "nan")},
        {is("check-numerics", "off")},
-       "{option}=nan is seen by nobody without --check-numerics: give both"},
+       "{option}=nan is not checked without --check-numerics: give both"},
       {{is("strategy", "single|independent|dp"), is("devices", "1")},
        {is("fault", "diverges")},
        "--fault=diverges needs collectives to differ in: ddp, ddp-replicate or dp-allreduce on 2 "
@@ -123,56 +101,10 @@ std::vector<Rule> run_rules() {
        {is("fault", "stopped")},
        "--fault=stopped stops a whole process, and needs others that wait for it: 2 processes or "
        "more"},
-  };
-}
-
-// The rules on what is written or observed beside the samples.
-std::vector<Rule> pass_rules() {
-  return {
-      {{given("record"), is("verify", "on"), given("ab")},
+      {{given("record")},
        {given("profile-steps")},
-       "--profile-steps and {option}: a profiled launch is slower than it is, and its times are "
-       "nobody's figures: give one of them"},
-      {{given("profile-steps"), is("verify", "on"), given("ab")},
-       {given("trace")},
-       "--trace is a pass behind measured samples, and with {option} there are none: give one of "
-       "them"},
-      {{given("profile-steps"), is("verify", "on"), given("ab")},
-       {given("contention")},
-       "--contention is a pass behind measured samples, and with {option} there are none: give one "
-       "of them"},
-      {{given("contention")},
-       {is("devices", "1")},
-       "{option}: one device communicates with nobody; use 2 or more"},
-      {{given("contention")},
-       {set("join")},
-       "{option}: with --join numbers of ranks are all-reduced, too, and cannot be left out: use "
-       "--join=off"},
-      {{given("contention")},
-       {is("cuda-graph", "on")},
-       "{option}: a replayed graph holds its all-reduces, which cannot be left out: use "
-       "--cuda-graph=off"},
-      {{given("contention")}, {is("phases", "off")}, "{option} compares phases: use --phases=on"},
-  };
-}
-
-// A calibration times operations in the step of `single`, as it is by default.
-std::vector<Rule> calibration_rules() {
-  return {
-      {{is_not("strategy", "single")},
-       {given("calibrate")},
-       "--calibrate times operations on one device, and --strategy={strategy} is more: leave it "
-       "out"},
-      {{given("record"), given("min-time"), given("min-samples"), given("peak-gflops"),
-        is("verify", "on"), given("ab"), given("free-running"), given("cuda-graph"),
-        given("profile-steps"), given("trace"), given("contention"), set("input"), set("phases"),
-        set("dispatch-cost"), given("fault"), given("plant"), is("check-numerics", "on"),
-        set("channels-last"), set("conv-fp32")},
-       {given("calibrate")},
-       "{option} does nothing with --calibrate: leave it out"},
-      {{given("calibrate-batches")},
-       {absent("calibrate")},
-       "{option} does nothing without --calibrate: give the file to write"},
+       "{option}: a profiled launch is slower than it is, and its times are no record: give one of "
+       "the two"},
   };
 }
 
@@ -228,10 +160,10 @@ std::vector<Rule> simulation_rules() {
        {given("calibration")},
        "--calibration has times of operations on images as they are by default: leave {option} "
        "out"},
-      {{set("join"), is("verify", "on"), is("check-numerics", "on"), given("fault")},
+      {{set("join"), is("run", "verify"), is("check-numerics", "on"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
-      {{given("ab"), given("contention"), given("calibrate"), given("profile-steps"),
+      {{is("run", "pair|contention|calibrate"), given("profile-steps"),
         is("peak-gflops", "measured")},
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
@@ -253,7 +185,9 @@ std::vector<Rule> simulation_rules() {
                               ? fmt::format("{} as {}", strategy, values.in_force("launch"))
                               : strategy;
   fail(ErrorKind::kUsage, "{}",
-       fmt::format(fmt::runtime(rule.refusal), fmt::arg("option", option.flag()),
+       fmt::format(fmt::runtime(rule.refusal),
+                   fmt::arg("option", option->is(kWord) ? "step_bench " + values.in_force(option)
+                                                        : option.flag()),
                    fmt::arg("strategy", strategy), fmt::arg("run", run)));
 }
 
@@ -287,6 +221,16 @@ void check_owners(const Values& values) {
     if (!values.is_given(option) || has_option(values.in_force("strategy"), option)) continue;
     fail(ErrorKind::kUsage, "{} is an option of {} and does nothing here: leave it out",
          Name(option).flag(), in_words(option.of.strategies));
+  }
+}
+
+// Each option is of the runs that read it.
+void check_runs(const Values& values) {
+  for (const Option& option : kOptions) {
+    if (!values.is_given(option) || option.runs.empty() || values.is("run", option.runs)) continue;
+    fail(ErrorKind::kUsage,
+         "{} is an option of step_bench {} and does nothing for {}: leave it out",
+         Name(option).flag(), fmt::join(split(option.runs, '|'), ", "), values.in_force("run"));
   }
 }
 
@@ -347,9 +291,9 @@ void check(const Values& values) {
   static_cast<void>(global_batch(values));
   check_devices(values.strategy(), values);
   check_owners(values);
+  check_runs(values);
   check_launch(traits_of(values.strategy()), values);
-  for (const auto& rules : {training_rules(), effect_rules(), run_rules(), pass_rules(),
-                            calibration_rules(), replay_rules(), simulation_rules()}) {
+  for (const auto& rules : {training_rules(), run_rules(), replay_rules(), simulation_rules()}) {
     check_rules(rules, values);
   }
   check_rest(values);

@@ -16,8 +16,19 @@ namespace tandem::options {
 // How to train, and on what.
 inline constexpr auto kTrainingOptions = std::to_array<Option>({
     // Cell
+    {.name = "run",
+     .value = choice("time|pair|verify|trace|contention|calibrate|list", "time"),
+     .marks = kWord,
+     .help = "time: samples of the step; pair: the step in turn with one that has --ab's change; "
+             "verify: some steps compared with single's; trace: samples, and a timeline of some "
+             "steps more in --file, for tandem trace, Perfetto (ui.perfetto.dev) and "
+             "chrome://tracing; contention: how much slower each phase is for its all-reduces, in "
+             "--file; calibrate: the times of the operations of single's step, added to --file, "
+             "which --calibration takes; list: the models and their sizes",
+     .example = "verify"},
     {.name = "strategy",
      .value = choice(kStrategyNames, "single"),
+     .runs = kSteppingRuns,
      .marks = kPaired,
      .help = "the way to train on several devices",
      .example = "ddp"},
@@ -31,7 +42,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .value = text("MODEL", "mlp-small"),
      .marks = kAsked,
      .help =
-         "a model's name, as --models lists them, such as mlp-100m, mlp:LxW (L layers of W x "
+         "a model's name, as step_bench list has them, such as mlp-100m, mlp:LxW (L layers of W x "
          "W) or gpt2-124m:64 (samples of 64 tokens); or a workload file (docs/workload-files.md)",
      .example = "gpt2-124m:64"},
     {.name = "batch",
@@ -57,6 +68,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "host"},
     {.name = "input",
      .value = choice("host|pageable|device|scatter", "host"),
+     .runs = kSteppingRuns,
      .last_choice_of = kDpAllReduceAlone,
      .marks = kPartOfCell | kPaired,
      .help = "where a step's batch starts: host (pinned), pageable or device memory; of "
@@ -75,6 +87,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "bf16"},
     {.name = "conv-fp32",
      .value = choice("off|on", "off"),
+     .runs = kSteppingRuns,
      .scope = Scope::kCuda,
      .elsewhere = "convolutions of cores are fp32",
      .marks = kPartOfCell | kPaired,
@@ -83,6 +96,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "on"},
     {.name = "channels-last",
      .value = choice("off|on", "off"),
+     .runs = kSteppingRuns,
      .scope = Scope::kCuda,
      .elsewhere = "channels of cores are last anyhow",
      .marks = kPartOfCell | kPaired,
@@ -91,6 +105,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "on"},
     {.name = "cuda-graph",
      .value = choice("off|on", "off"),
+     .runs = "time|pair|verify|trace",
      .scope = Scope::kCuda,
      .marks = kPartOfCell | kPaired | kAsked,
      .help = "single, ddp, independent as processes: on captures the third step as a CUDA graph, "
@@ -199,6 +214,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "compress",
      .of = kAllReduceOption,
      .value = choice("none|bf16|fp16|powersgd:RANK", "none"),
+     .runs = kSamplingRuns,
      .marks = kPartOfCell | kPaired,
      .help = "the form in which all-reduces carry gradients",
      .example = "powersgd:4"},
@@ -219,6 +235,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "reducer",
      .of = kAllReduceOption,
      .value = choice("buckets|horovod", "buckets"),
+     .runs = "time|verify|trace|contention",
      .marks = kPartOfCell,
      .help = "gradients in buckets settled in advance, or fused as they come by horovod",
      .example = "horovod"},
@@ -310,6 +327,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "dispatch-cost",
      .of = kSimulationOption,
      .value = costs(),
+     .runs = kSteppingRuns,
      .marks = kPartOfCell | kPaired,
      .help = "what each call costs that PyTorch dispatches from Python, or costs of kinds such as "
              "call:3us,replica-module:9us: a kind that is not named costs nothing",
@@ -332,7 +350,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .value = file(),
      .marks = kNamed,
      .help = "of --backend=simulated: the file of measured times that operations take, as "
-             "--calibrate writes it; without --hardware its machine is the one that is simulated",
+             "step_bench calibrate writes it; without --hardware its machine is the one that is "
+             "simulated",
      .example = "own-calibration.json"},
     {.name = "single-step",
      .of = kSimulationOption,

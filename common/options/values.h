@@ -31,7 +31,10 @@ class Name {
   [[nodiscard]] constexpr std::size_t index() const {
     return static_cast<std::size_t>(option_ - kOptions.data());
   }
-  [[nodiscard]] std::string flag() const { return "--" + std::string(option_->name); }
+  // As a command line has it.
+  [[nodiscard]] std::string flag() const {
+    return (option_->is(kWord) ? "" : "--") + std::string(option_->name);
+  }
 
  private:
   static constexpr const Option& at(std::string_view name) {

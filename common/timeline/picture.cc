@@ -291,7 +291,7 @@ class Painter {
 std::vector<StepView> whole_steps(const Trace& trace) {
   std::vector<StepView> steps = steps_of(trace);
   if (steps.empty()) {
-    fail(ErrorKind::kUsage, "the trace holds no whole step: record one with step_bench --trace");
+    fail(ErrorKind::kUsage, "the trace holds no whole step: record one with step_bench trace");
   }
   return steps;
 }

@@ -41,7 +41,7 @@ void check_version(const JsonValue& document) {
   const auto version = facts ? facts->find("tandem_trace") : std::nullopt;
   if (!version || !version->is_text()) {
     document.complain(
-        "it is JSON, but no trace of step_bench --trace, which says so in otherData.tandem_trace: "
+        "it is JSON, but no trace of step_bench trace, which says so in otherData.tandem_trace: "
         "record one with tandem trace record");
   }
   if (!version->text().starts_with(kMajor)) {
@@ -175,7 +175,7 @@ Trace parse_trace(const std::string& text, const std::string& source) {
     return JsonDocument(JsonAuthor::kPerson, text, source);
   });
   check_version(document.root());
-  return again("; it was changed since step_bench --trace wrote it: record it again", [&] {
+  return again("; it was changed since step_bench trace wrote it: record it again", [&] {
     Trace trace;
     Reader(trace).read(document.root());
     return trace;

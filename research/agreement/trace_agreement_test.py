@@ -64,7 +64,7 @@ class AgreementTest(StandInTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len([line for line in self.starts() if line.startswith("mpirun -np 2")]), count)
             step_bench = [line for line in self.starts() if line.startswith("step_bench")]
-            self.assertTrue(step_bench[0].endswith("--trace-steps=100 --overlap=off"), step_bench)
+            self.assertTrue(step_bench[0].endswith("--steps=100 --overlap=off"), step_bench)
 
     def test_where_nothing_is_reduced_nothing_is_exposed(self):
         for in_line in (0, 0.25):

@@ -82,7 +82,7 @@ void check_format(const JsonValue& json) {
   const std::string format = json.at("format").line();
   if (format == kFormat) return;
   if (!format.starts_with("tandem calibration ")) {
-    json.complain("is no calibration: step_bench --calibrate writes one");
+    json.complain("is no calibration: step_bench calibrate writes one");
   }
   json.at("format").complain(
       fmt::format("is '{}', and this program reads '{}': calibrate anew", format, kFormat));
@@ -110,7 +110,7 @@ MachineCalibration read_calibration(const std::string& name) {
   const auto file = checksummed_file(name);
   if (!file) {
     fail(ErrorKind::kUsage,
-         "--calibration={}: a calibration is a file, as step_bench --calibrate writes one: give "
+         "--calibration={}: a calibration is a file, as step_bench calibrate writes one: give "
          "its name, which ends in .json",
          name);
   }

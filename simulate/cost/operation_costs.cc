@@ -148,7 +148,7 @@ OperationCosts::OperationCosts(std::shared_ptr<const MachineCalibration> calibra
     for (const auto& [name, one] : calibration_->models) names.push_back(name);
     fail(ErrorKind::kUsage,
          "--calibration has no times of {}, but of {}: calibrate that model, with step_bench "
-         "--calibrate",
+         "calibrate",
          steps_.model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
   }
   const MeasuredModel model = pooled(found->second);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""step_bench --contention on the host: every strategy that has it writes what it says it does.
+"""step_bench contention on the host: every strategy that has it writes what it says it does.
 
     contention_run.py STEP_BENCH MPIRUN...
 """
@@ -17,8 +17,8 @@ PAIRS = 3
 def contention(folder, launcher, *options):
     file = folder / "contention.json"
     done = subprocess.run([*launcher, STEP_BENCH, "--backend=host", "--devices=2", "--oversubscribe", "--model=mlp-tiny",
-                           "--batch=8", "--min-time=1ms", "--warmup-time=1ms", f"--contention={file}",
-                           f"--contention-pairs={PAIRS}", *options], capture_output=True, text=True, timeout=100, check=False)
+                           "--batch=8", "--warmup-time=1ms", "contention", f"--file={file}",
+                           f"--pairs={PAIRS}", *options], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert "Too few pairs for an interval" in done.stdout, done.stdout
     return json.loads(file.read_text())

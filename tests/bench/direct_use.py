@@ -120,7 +120,7 @@ def main():
     check_output(ranks + listed, scratch)
     check_repetitions(ranks + listed, "ddp-replicate/.*", scratch)
     check_refused(ranks + listed, "each would draw an order of its own", "--benchmark_enable_random_interleaving")
-    check_refused(listed, "give a batch of at least 1", "--verify")
+    check_refused(listed, "give a batch of at least 1", "verify")
     check_refused(listed, "no benchmark has such a name", "--benchmark_filter=ddp")
     alone = [f"{programs}/step_bench", "--model=mlp-tiny", "--batch=8", "--backend=host"]
     check_interrupt(alone, scratch)

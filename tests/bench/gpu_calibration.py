@@ -33,7 +33,7 @@ def simulated(file, devices):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "gpus.json"
-        run("--backend=cuda", f"--calibrate={file}", "--model=mlp:2x32", "--calibrate-batches=8")
+        run("--backend=cuda", "calibrate", f"--file={file}", "--model=mlp:2x32", "--batches=8")
         calibration = json.loads(file.read_text())
         contention = calibration["hardware"]["gpu"]["contention"]
         assert contention["source"] == "measured", contention

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 step_bench, model_table = sys.argv[1:]
-table = subprocess.run([step_bench, "--models"], capture_output=True, text=True, check=True).stdout
+table = subprocess.run([step_bench, "list"], capture_output=True, text=True, check=True).stdout
 rows = table.splitlines()
 assert len(rows) > 20 and any("| 124 439 808 |" in row for row in rows), table
 with open(model_table, encoding="utf-8") as file:

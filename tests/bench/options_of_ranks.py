@@ -107,7 +107,7 @@ def main():
     record = record_of(*program, Path(folder) / f"{case}.json", batch, options)
     assert shows_its_effect(record, usual), json.dumps([record, usual], indent=1)
     if is_as_single:
-        said = run(*program, batch, options, "--verify")
+        said = run(*program, batch, options, "verify")
         assert "verified:" in said, said
 
 

@@ -21,7 +21,7 @@ def run(*arguments):
 
 
 def calibrate(file, model, batches):
-    done = run("--backend=host", f"--calibrate={file}", f"--model={model}", f"--calibrate-batches={batches}")
+    done = run("--backend=host", "calibrate", f"--file={file}", f"--model={model}", f"--batches={batches}")
     assert done.returncode == 0, done.stderr
     return json.loads(file.read_text())
 
@@ -83,8 +83,8 @@ def check_refusals(file):
     text = json.loads(file.read_text())
     text["origin"]["fingerprint"] = "3 cores of another CPU"
     elsewhere.write_text(json.dumps(text))
-    again = ["--backend=host", "--model=mlp-tiny", "--calibrate-batches=8"]
-    refused("another machine, '3 cores of another CPU'", *again, f"--calibrate={elsewhere}")
+    again = ["--backend=host", "--model=mlp-tiny", "--batches=8"]
+    refused("another machine, '3 cores of another CPU'", *again, "calibrate", f"--file={elsewhere}")
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -28,7 +28,7 @@ def check(cell, folder):
     record = pathlib.Path(folder) / "record.json"
     trace = pathlib.Path(folder) / "trace.json"
     command = [PROGRAM, "--backend=simulated", f"--hardware={HARDWARE}", "--model=resnet50", f"--record={record}",
-               f"--trace={trace}", *cell]
+               "trace", f"--file={trace}", *cell]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{cell}: exit {done.returncode}: {done.stderr}")

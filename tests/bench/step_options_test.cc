@@ -18,17 +18,24 @@ Values values_of(std::string_view strategy) {
   return values;
 }
 
-// step_command.cc itself prints the list of models.
+// step_command.cc reads what is about the command and not about a step.
 TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   Values values = values_of("ddp");
   values.give("devices", "2");
   for (const char* const name : {"device-ids", "output-device", "bucket-mb", "first-bucket-mb",
-                                 "fusion-mb", "check", "fault"}) {
+                                 "fusion-mb", "fault"}) {
     const options::Option& option = *options::find_option(name);
     values.give(option, std::string(option.example));
   }
-  static_cast<void>(step_options(values));
-  EXPECT_EQ(values.unread(), std::vector<std::string>{"models"});
+  const StepOptions step = step_options(values);
+  static_cast<void>(sampling_options(values, step));
+  static_cast<void>(trace_options(values, step));
+  static_cast<void>(contention_options(values));
+  static_cast<void>(calibration_options(values, step));
+  EXPECT_EQ(values.unread(), (std::vector<std::string>{"ab", "check", "flight-dir"}));
+  values = values_of("ddp");
+  values.give("ab", "grads=views");
+  EXPECT_EQ(pair_options(values, step).change, "grads=views");
 }
 
 TEST(StepOptions, EveryChoice_IsKnownToItsOwner) {
@@ -76,7 +83,6 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("p2p", "off").job.platform.peer_access, PeerAccess::kOff);
   EXPECT_EQ(with("bind", "none").job.platform.binding, Binding::kNone);
   EXPECT_EQ(with("gpu-wait", "park").job.platform.gpu_wait, GpuWait::kPark);
-  EXPECT_EQ(with("check", "model").check, Check::kModel);
 }
 
 // Programs and tests that build options without a command line get what the table says.
@@ -85,12 +91,14 @@ TEST(StepOptions, DefaultsOfTheStructs_AreThoseOfTheTable) {
   const StepOptions built;
   EXPECT_EQ(table.model, built.model);
   EXPECT_EQ(table.free_running, built.free_running);
-  EXPECT_EQ(table.min_time, built.min_time);
-  EXPECT_EQ(table.min_samples, built.min_samples);
+  const SamplingOptions sampling = sampling_options(values_of("ddp"), table);
+  EXPECT_EQ(sampling.min_time, SamplingOptions().min_time);
+  EXPECT_EQ(sampling.min_samples, SamplingOptions().min_samples);
   EXPECT_EQ(table.warmup_time, built.warmup_time);
   EXPECT_EQ(table.warmup_steps, built.warmup_steps);
-  EXPECT_EQ(table.pairs, built.pairs);
-  EXPECT_EQ(table.verify, built.verify);
+  Values blocks;
+  blocks.give("run", "contention");
+  EXPECT_EQ(contention_options(blocks).pairs, BlockPairOptions().pairs);
   EXPECT_EQ(table.check_numerics, built.check_numerics);
   EXPECT_EQ(table.job.devices, built.job.devices);
   EXPECT_EQ(table.job.backend, built.job.backend);

@@ -10,7 +10,8 @@ namespace {
 TEST(Reference, HasARowForEachOption) {
   const std::string text = reference();
   for (const Option& option : kOptions) {
-    EXPECT_NE(text.find(fmt::format("| `--{}` |", option.name)), std::string::npos) << option.name;
+    EXPECT_NE(text.find(fmt::format("| `{}` |", Name(option).flag())), std::string::npos)
+        << option.name;
   }
 }
 

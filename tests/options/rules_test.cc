@@ -62,13 +62,21 @@ TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
             "--cycle-time does nothing without --reducer=horovod: leave it out");
   EXPECT_EQ(refusal_of("ddp", {{"reducer", "horovod"}, {"cycle-time", "2ms"}}), "");
   EXPECT_EQ(refusal_of("single", {{"pairs", "40"}}),
-            "--pairs does nothing without --ab: leave it out");
+            "--pairs is an option of step_bench pair, contention and does nothing for time: leave "
+            "it out");
+  EXPECT_EQ(refusal_of("single", {{"run", "pair"}}),
+            "--ab is missing: give the change, such as --ab=grads=views");
+  EXPECT_EQ(refusal_of("ddp", {{"run", "trace"}}), "--file is missing: give the file to write");
+  EXPECT_EQ(refusal_of("ddp", {{"run", "contention"}, {"file", "c.json"}}), "");
+  EXPECT_EQ(refusal_of("dp", {{"run", "contention"}, {"file", "c.json"}}),
+            "step_bench contention compares steps with their all-reduces and without: use ddp or "
+            "dp-allreduce on 2 devices or more");
   EXPECT_EQ(refusal_of("single", {{"conv-fp32", "on"}, {"precision", "bf16"}}),
             "--conv-fp32 is of fp32, and the precision is another: leave it out");
   EXPECT_EQ(refusal_of("single", {{"channels-last", "on"}, {"backend", "host"}}),
             "--channels-last is of GPUs, and the back end is host: leave it out");
   EXPECT_EQ(refusal_of("single", {{"fault", "nan:0"}}),
-            "--fault=nan is seen by nobody without --check-numerics: give both");
+            "--fault=nan is not checked without --check-numerics: give both");
 }
 
 TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
@@ -88,8 +96,10 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
       refusal_of("dp",
                  {{"backend", "simulated"}, {"calibration", "own.json"}, {"single-step", "36ms"}}),
       "--single-step scales the operations of a described machine: give --hardware");
-  EXPECT_EQ(simulated("single", {"calibrate", "own.json"}),
-            "--calibrate measures, and --backend=simulated measures nothing: leave it out");
+  EXPECT_EQ(
+      refusal_of("dp", {{"backend", "simulated"}, {"hardware", "own.json"}, {"run", "verify"}}),
+      "step_bench verify looks at numbers, and --backend=simulated computes none: leave it "
+      "out");
   for (const StrategyTraits& strategy : kStrategies) {
     EXPECT_EQ(simulated(std::string(strategy.name).c_str()), "") << strategy.name;
   }
@@ -97,7 +107,6 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
             "--join looks at numbers, and --backend=simulated computes none: leave it out");
   EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
             "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
-  EXPECT_EQ(simulated("dp", {"trace", "own.trace.json"}), "");
   EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");
   EXPECT_EQ(simulated("ddp", {"cuda-graph", "on"}), "");
   EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),
@@ -110,15 +119,22 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
 }
 
 TEST(Rules, ACalibration_TimesSingleAsItIs) {
-  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"calibrate-batches", "8,32"}}), "");
-  EXPECT_EQ(refusal_of("dp", {{"calibrate", "own.json"}}),
-            "--calibrate times operations on one device, and --strategy=dp is more: leave it out");
-  EXPECT_EQ(refusal_of("single", {{"calibrate-batches", "8"}}),
-            "--calibrate-batches does nothing without --calibrate: give the file to write");
-  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"input", "device"}}),
-            "--input does nothing with --calibrate: leave it out");
-  EXPECT_EQ(refusal_of("single", {{"calibrate", "own.json"}, {"channels-last", "on"}}),
-            "--channels-last does nothing with --calibrate: leave it out");
+  const auto calibrated = [](const Given& more) {
+    Values values;
+    values.give("batch", "8");
+    values.give("run", "calibrate");
+    values.give("file", "own.json");
+    values.give(more.name, more.text);
+    const auto error = capture_error([&] { check(values); });
+    return std::string(error ? error->what() : "");
+  };
+  EXPECT_EQ(calibrated({"batches", "8,32"}), "");
+  for (const Given& other : {Given{"strategy", "dp"}, Given{"input", "device"},
+                             Given{"channels-last", "on"}, Given{"record", "r.json"}}) {
+    EXPECT_NE(calibrated(other).find("and does nothing for calibrate: leave it out"),
+              std::string::npos)
+        << other.name->name;
+  }
 }
 
 TEST(Rules, ALaunch_IsTheStrategys) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "common/base/text.h"
 #include "common/options/values.h"
 #include "tests/support/errors.h"
 
@@ -39,6 +40,15 @@ TEST(Table, EveryLimit_IsSaidInItsRefusal) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_TRUE(test::mentions(error, "--" + std::string(option.name) + "=" + beyond + ": use "))
         << error.what();
+  }
+}
+
+TEST(Table, EveryRunOfAnOption_IsARun) {
+  for (const Option& option : kOptions) {
+    if (option.runs.empty()) continue;
+    for (const std::string_view run : split(option.runs, '|')) {
+      EXPECT_NO_THROW(check_form("run", std::string(run))) << option.name;
+    }
   }
 }
 

@@ -25,7 +25,7 @@ import markdown
 SAMPLE = "reports/samples/quick-2-cores/results.json"
 SWEEP = "tools/sweeps/quick.json"
 WORKLOAD = "tests/workloads/measured.json"
-TRACE = ("--backend=host", "--model=mlp-tiny", "--batch=4", "--min-time=1ms", "--warmup-time=1ms", "--trace-steps=2")
+TRACE = ("--backend=host", "--model=mlp-tiny", "--batch=4", "--min-time=1ms", "--warmup-time=1ms", "--steps=2")
 SECONDS = 60  # that one command may take, on a loaded machine
 
 # Programs of others that documents may name, and what for. A word that is not here is taken for a typing error.
@@ -227,7 +227,7 @@ class Checker:
         elif kind == "workload":
             shutil.copy(self.root / WORKLOAD, path)
         elif kind == "trace":
-            self.must_end_well(self.programs / "step_bench", [*TRACE, f"--trace={path}"])
+            self.must_end_well(self.programs / "step_bench", ["trace", *TRACE, f"--file={path}"])
         elif path.suffix == ".json":
             path.write_text(json.dumps(self.another_run()))
         else:
@@ -286,7 +286,7 @@ class Checker:
 
     def check_step_options(self, words, own, step):
         """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be told apart."""
-        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--contention-pairs"}  # needs the verb's --contention
+        own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--pairs", "--steps"}  # of runs that the verb names
         handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
         if any("=" in word for word in handed):
             self.check_program("step_bench", handed + ["--backend=simulated"] * (words[0] == "replay"))
@@ -310,7 +310,7 @@ class Checker:
         program = self.programs / name
         self.check_options(before_dashes(words), self.help_of(program))
         self.stand_in_for_all(name, [name, *words])
-        if {"--help", "--list", "--models"} & set(options_in(words)):
+        if {"--help", "--list"} & set(options_in(words)) or words[:1] == ["list"]:
             self.must_end_well(program, words)
         elif name == "step_bench":
             batch = [] if any(option.startswith("--batch") for option in options_in(words)) else ["--batch=64"]

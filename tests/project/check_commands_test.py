@@ -33,8 +33,8 @@ esac
 STEP_BENCH = """#!/bin/sh
 echo "step_bench $*" >>"$(dirname "$0")/calls"
 case "$*" in
---help) echo "  --strategy dp|ddp  --batch SAMPLES  --model MODEL  --devices COUNT  --check{options}  --models{on}";;
---models) ;;
+--help) echo "  --strategy dp|ddp  --batch SAMPLES  --model MODEL  --devices COUNT  --check{options}";;
+list) ;;
 *--strategy=dpp*) echo "step_bench: --strategy: no such strategy" >&2; exit 2;;
 --check=options*) ;;
 *) exit 1;;
@@ -77,7 +77,7 @@ class CommandsTest(unittest.TestCase):
         for line in ("tandem", "build/release/bin/tandem --help", "venv/bin/tandem list sweeps", "./tandem run quick --out out/a  # a note",
                      "tandem run quick --devices 2 && tandem doctor", "tandem compare out/before out/after > change.txt 2>&1",
                      "tandem report out/part-* --out=both", "tandem lessons even-split", "mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64",
-                     "OMP_NUM_THREADS=1 step_bench --models | head -3", "tandem run own.json", "tandem trace record --strategy=ddp --steps=3",
+                     "OMP_NUM_THREADS=1 step_bench list | head -3", "tandem run own.json", "tandem trace record --strategy=ddp --steps=3",
                      "tools/quickstart --out /tmp/first -- --devices=2", "./quickstart --out a", "research/agreement/pairs --launches=6",
                      'export PATH="$PWD/build/release/bin:$PATH"', "git clone https://example.org/tandem.git", "cmake --build build/release -j $(nproc)",
                      "sbatch tools/quickstart", "pip install dist/tandem-*.whl", "step_bench --model=own.json --benchmark_out=a.json", ""):

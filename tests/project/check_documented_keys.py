@@ -137,7 +137,7 @@ def faults(page, text, source):
 def sources(tandem, step_bench):
     sweep = accepted(SWEEP, SWEEP_PLACES, [tandem, "run", "{file}", "--dry-run", "--backend=host"])
     return [written(), {**sweep, **sweeps()},
-            accepted(WORKLOAD, WORKLOAD_PLACES, [step_bench, "--model={file}", "--models"]), lessons()]
+            accepted(WORKLOAD, WORKLOAD_PLACES, [step_bench, "--model={file}", "list"]), lessons()]
 
 
 def main():

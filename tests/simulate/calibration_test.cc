@@ -68,7 +68,7 @@ TEST(Calibration, ReadsWhatItWrites) {
 TEST(Calibration, RefusesOtherFiles_InOneLineThatSaysWhat) {
   const Error other = calibration_refusal(R"({"format": "a sweep"})");
   EXPECT_EQ(other.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(other, "is no calibration: step_bench --calibrate writes one"))
+  EXPECT_TRUE(mentions(other, "is no calibration: step_bench calibrate writes one"))
       << other.what();
   const Error newer = calibration_refusal(changed("calibration 2\"", "calibration 7\""));
   EXPECT_TRUE(mentions(newer, "is 'tandem calibration 7', and this program reads")) << newer.what();

@@ -47,7 +47,7 @@ def near(what, theirs, ours):
 with tempfile.TemporaryDirectory() as out:
     trace = Path(out) / "trace.json"
     run(STEP_BENCH, "--backend=simulated", "--hardware=dgx-a100", "--strategy=ddp", "--model=resnet50", f"--devices={RANKS}",
-        f"--batch={32 * RANKS}", "--grads=views", f"--trace={trace}")
+        f"--batch={32 * RANKS}", "--grads=views", "trace", f"--file={trace}")
     run(TANDEM, "trace", "export", trace, f"--out={out}/kineto")
     mean = json.loads(run(TANDEM, "trace", "summary", trace, "--json"))["devices"][0]
     slices = [one for one in json.loads(trace.read_text())["traceEvents"] if one["ph"] == "X"]

@@ -99,8 +99,8 @@ TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
     return "nothing";
   };
   EXPECT_THAT(said("{"), HasSubstr("a.json"));
-  EXPECT_THAT(said("{}"), HasSubstr("a.json: it is JSON, but no trace of step_bench --trace"));
-  EXPECT_THAT(said(R"({"traceEvents": []})"), HasSubstr("no trace of step_bench --trace"));
+  EXPECT_THAT(said("{}"), HasSubstr("a.json: it is JSON, but no trace of step_bench trace"));
+  EXPECT_THAT(said(R"({"traceEvents": []})"), HasSubstr("no trace of step_bench trace"));
   std::string newer = to_json(two_ranks());
   newer.replace(newer.find("1.2.0"), 5, "2.0.0");
   EXPECT_THAT(said(newer), HasSubstr("version 2.0.0"));

@@ -21,7 +21,7 @@ STEPS = 3
 DELAY_MS = 50
 LAYERS = [f"layer{i}" for i in range(3)]  # of mlp-tiny
 OPTIONS = ["--backend=host", "--oversubscribe", "--batch=16", f"--devices={DEVICES}", "--warmup-steps=3",
-           "--warmup-time=1ns", "--min-samples=2", "--min-time=1ns", f"--trace-steps={STEPS}"]
+           "--warmup-time=1ns", "--min-samples=2", "--min-time=1ns", f"--steps={STEPS}"]
 BUCKETS = ["--first-bucket-mb=0.1", "--bucket-mb=0.1"]
 
 
@@ -30,7 +30,7 @@ def trace(*options, strategy=STRATEGY, model="mlp-tiny"):
     with tempfile.TemporaryDirectory() as folder:
         file, record = Path(folder) / "trace.json", Path(folder) / "record.json"
         ranks = [MPIEXEC, "-np", str(DEVICES), "--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self"]
-        what = [f"--strategy={strategy}", f"--model={model}", f"--trace={file}", f"--record={record}"]
+        what = [f"--strategy={strategy}", f"--model={model}", "trace", f"--file={file}", f"--record={record}"]
         command = (ranks if STRATEGY == "ddp" else []) + [STEP_BENCH, *OPTIONS, *what, *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr

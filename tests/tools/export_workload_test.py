@@ -261,13 +261,13 @@ class ExportTest(unittest.TestCase):
         self.assertEqual(document["input"], {"width": 3 * 64})
         self.assertEqual(document["output"], {"width": 4})
         self.assertEqual(len(document["buffers"]), 3)
-        self.assertIn("verified", self.accept("--batch=4", "--strategy=dp", "--devices=2", "--oversubscribe", "--verify"))
+        self.assertIn("verified", self.accept("--batch=4", "--strategy=dp", "--devices=2", "--oversubscribe", "verify"))
 
     def test_flops_of_our_models_are_step_benchs(self):
         for name, flops in (("gpt2-nano", 26.74e6), ("resnet-tiny", 409e3), ("mlp-tiny", None)):
             document = self.export(f"{TOOLS}/torch/models.py:build", name, "--shape=4")
             total = sum(layer[way]["flops"] for layer in document["layers"] for way in ("forward", "backward"))
-            row = next(line for line in self.accept("--models").splitlines() if f"`{name}`" in line)
+            row = next(line for line in self.accept("list").splitlines() if f"`{name}`" in line)
             parameters = sum(int(text) for text in [row.split("|")[2].replace(" ", "")])
             sizes = 0
             for tensor in document["tensors"]:

@@ -47,9 +47,9 @@ case_one_gpu() {
   for row in nccl-ddp graph-ddp; do is $row passed 'moves nothing'; done
   for row in nccl-collectives nccl-dp nccl-dp-allreduce nccl-replicate trace-ddp corners; do is $row 'not run' 'needs 2 GPUs$'; done
   for words in '--strategy=dp' '--strategy=dp-allreduce' '--strategy=ddp' '--strategy=ddp-replicate' '--strategy=dp --precision=bf16'; do
-    grep -q "^step_bench .*--model=mlp-tiny .*--oversubscribe --gpus=0 $words --verify$" starts || die "no numbers by $words"
+    grep -q "^step_bench verify .*--model=mlp-tiny .*--oversubscribe --gpus=0 $words$" starts || die "no numbers by $words"
   done
-  grep -q "^step_bench .*--model=resnet-tiny .* --conv-fp32=on --verify$" starts || die "the ResNet is held to tf32's bounds"
+  grep -q "^step_bench verify .*--model=resnet-tiny .* --conv-fp32=on$" starts || die "the ResNet is held to tf32's bounds"
   grep -q "^step_bench .*--strategy=ddp .*--grads=views" starts || die "no ddp with views"
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"

@@ -56,7 +56,7 @@ class ObserveTest(unittest.TestCase):
 
     def test_contention_says_what_communication_costs_each_phase(self):
         small = [word for word in SMALL if not word.startswith("--steps")]
-        done = self.observe("contention", "--strategy=ddp", "--backend=host", *small, "--contention-pairs=20")
+        done = self.observe("contention", "--strategy=ddp", "--backend=host", *small, "--pairs=20")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\n  backward +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{3} \[\d")
         found = json.loads((self.out / "contention.json").read_text())
@@ -89,8 +89,8 @@ class ObserveTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"^verified: over \d+ steps on 2 devices ")
         shown = self.tandem("verify", *words, "--dry-run").stdout
-        self.assertRegex(shown, r"^mpirun .* --strategy=ddp .* --verify .*--model=mlp-tiny --batch=8\n$")
-        self.refused("--verify is what a verb of tandem gives", "verify", "--verify")
+        self.assertRegex(shown, r"^mpirun .* verify --strategy=ddp .*--model=mlp-tiny --batch=8\n$")
+        self.refused("--file is what a verb of tandem gives", "verify", "--file=t.json")
 
     def test_verify_ends_with_3_where_numbers_differ(self):
         wrong = self.folder / "step_bench"
@@ -103,9 +103,9 @@ class ObserveTest(unittest.TestCase):
         file = self.folder / "some.json"
         self.refused("reading trace absent.json: there is no such file", "trace", "summary", "absent.json")
         self.refused("it is a folder; give the path of a file", "trace", "summary", str(self.folder))
-        for text, said in (("", "it is empty"), ("{", "is not valid JSON"), ("{}", "no trace of step_bench --trace"),
-                           ("[1]", "no trace of step_bench --trace"), ('{"otherData": 3}', "no trace of step_bench"),
-                           ('{"traceEvents": [{"ph": "X"}]}', "no trace of step_bench --trace")):
+        for text, said in (("", "it is empty"), ("{", "is not valid JSON"), ("{}", "no trace of step_bench trace"),
+                           ("[1]", "no trace of step_bench trace"), ('{"otherData": 3}', "no trace of step_bench"),
+                           ('{"traceEvents": [{"ph": "X"}]}', "no trace of step_bench trace")):
             file.write_text(text)
             self.refused("some.json: it is", "trace", "summary", str(file))
             self.refused(said, "trace", "summary", str(file))
@@ -157,7 +157,7 @@ class ObserveTest(unittest.TestCase):
                      "--strategy=single", "--devices=1", "--model=mlp-tiny", "--batch=8", "--out=file/reports")
 
     def test_wrong_options_are_refused_before_anything_runs(self):
-        for words, said in ((("--trace=t.json",), "gives to step_bench: leave it out"),
+        for words, said in ((("--file=t.json",), "gives to step_bench: leave it out"),
                             (("--profile-steps=3",), "gives to step_bench: leave it out"),
                             (("--frobnicate",), "--frobnicate"), (("--speed=high",), "--speed")):
             done = self.observe("trace", "record", "--backend=host", *words, *SMALL)

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   restart_in_clean_environment(argv);
   return run_ranks_main({.program = "marked_steps"}, argc, argv, [&](tandem::Bootstrap& bootstrap) {
     const int count = parse_count(argc > 1 ? argv[1] : "");
-    const auto options = parse_step_options(argc - 1, argv + 1);
-    return options ? take_steps(count, *options, bootstrap) : 0;
+    const auto command = parse_step_command(argc - 1, argv + 1);
+    return command ? take_steps(count, command->step, bootstrap) : 0;
   });
 }

@@ -80,13 +80,14 @@ class OwnLoss {
   Replica replica_;
 };
 
-int write(const StepOptions& options, Bootstrap& bootstrap) {
+int write(const StepCommand& command, Bootstrap& bootstrap) {
+  const StepOptions& options = command.step;
   Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
   const auto strategy = make_strategy_together(bootstrap, job, *model, options.variant);
   OwnLoss loss(job, options, *model);
   const bool writes = bootstrap.rank() == 0;
-  File file(writes ? options.record_file : "/dev/null", *model);
+  File file(writes ? command.sampling.record_file : "/dev/null", *model);
   for (int step = 0; step < kSteps; ++step) {
     file.add(values_of(*job.platform, strategy->weights()));
     file.add(loss.at(strategy->weights()));
@@ -105,8 +106,8 @@ int write(const StepOptions& options, Bootstrap& bootstrap) {
 int main(int argc, char** argv) {
   using namespace tandem::bench;
   restart_in_clean_environment(argv);
-  const auto options = parse_step_options(argc, argv);
-  if (!options) return 0;
+  const auto command = parse_step_command(argc, argv);
+  if (!command) return 0;
   return run_ranks_main({.program = "write_steps"}, argc, argv,
-                        [&](tandem::Bootstrap& bootstrap) { return write(*options, bootstrap); });
+                        [&](tandem::Bootstrap& bootstrap) { return write(*command, bootstrap); });
 }

@@ -17,7 +17,7 @@ STEP_BENCH, MODULE, CUPTI = sys.argv[1:4]
 SCHEMA = Path(sys.argv[4]) / "common/timeline/schema/trace-1.schema.json"
 STEPS = 2
 OPTIONS = ["--backend=cuda", "--model=mlp:2x32", "--batch=8", "--warmup-steps=3", "--warmup-time=1ns",
-           "--min-samples=2", "--min-time=1ns", f"--trace-steps={STEPS}"]
+           "--min-samples=2", "--min-time=1ns", f"--steps={STEPS}"]
 PRIVILEGES, SUBSCRIBERS = 35, 39
 
 
@@ -25,7 +25,7 @@ def trace(*options, folder=str(Path(CUPTI).parent), **environment):
     with tempfile.TemporaryDirectory() as out:
         file = Path(out) / "trace.json"
         known = dict(os.environ, TANDEM_MODULE_PATH=MODULE, LD_LIBRARY_PATH=folder, STAND_IN_CUPTI=CUPTI)
-        done = subprocess.run([STEP_BENCH, *OPTIONS, f"--trace={file}", *options], capture_output=True, text=True,
+        done = subprocess.run([STEP_BENCH, *OPTIONS, "trace", f"--file={file}", *options], capture_output=True, text=True,
                               timeout=100, env=known | environment)
         assert done.returncode == 0, done.stderr
         return json.loads(file.read_text())

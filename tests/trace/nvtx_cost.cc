@@ -104,7 +104,8 @@ int run(StepOptions options, int sets, Bootstrap& bootstrap, FlightLog& flight) 
   StepWatch watch(options, bootstrap, flight);
   Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
-  watch.attach(options, job, *model);
+  PairOptions no_pair;
+  watch.attach(options, no_pair, job, *model);
   if (options.ranges != nullptr) {
     fail(ErrorKind::kUsage,
          "a tool is attached, and its cost is what this would show: "
@@ -133,12 +134,13 @@ int run_as_launched(int argc, char** argv) {
   argv[1] = argv[0];
   int rest = argc - 1;
   char** words = argv + 1;
-  const auto options = parse_step_options(rest, words);
-  if (!options) return 0;
-  check_launch(options->job.launch);
-  return run_recorded("nvtx_cost", options->job, "", rest, words,
+  const auto command = parse_step_command(rest, words);
+  if (!command) return 0;
+  const StepOptions& options = command->step;
+  check_launch(options.job.launch);
+  return run_recorded("nvtx_cost", options.job, "", rest, words,
                       [&](Bootstrap& bootstrap, FlightLog& flight) {
-                        return run(*options, sets, bootstrap, flight);
+                        return run(options, sets, bootstrap, flight);
                       });
 }
 

@@ -33,10 +33,12 @@ VALUES = {
     "dispatch-cost": ("8us", "8"),
     "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
     "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
-    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "trace-steps": ("3", "0"),
-    "contention-pairs": ("40", "3"), "ab": ("phases=off", "phases"), "pairs": ("40", "0"), "check-numerics": ("on", "maybe"),
+    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "steps": ("3", "0"),
+    "ab": ("phases=off", "phases"), "pairs": ("40", "0"), "check-numerics": ("on", "maybe"),
     "fault": ("throws", "earthquake"), "comm-timeout": ("5s", "5"), "flight-recorder": ("on", "maybe"),
 }
+# What follows an option that is of some runs of step_bench.
+RUNS = {"ab": " pair", "pairs": " pair --ab=phases=off", "steps": " trace --file=t.json"}
 # What one machine or version says and another does not, and what is listed in its place.
 VARYING = [
     (r"not in range \[(\S+) - (\S+)\]", r"not in range \1 to \2"),  # older CLI11's words
@@ -55,7 +57,7 @@ def option_cases():
         for devices in (1, 2):
             for option, (good, bad) in VALUES.items() if devices == 2 or strategy == "single" else ():
                 for value in (good, bad):
-                    yield f"--strategy={strategy} --devices={devices} --{option}={value}"
+                    yield f"--strategy={strategy} --devices={devices} --{option}={value}{RUNS.get(option, '')}"
 
 
 def cases():

@@ -9,7 +9,7 @@
     cells       the cells of every sweep for 2 and 8 devices, and what a dry run says of those left out (cells.txt)
     refusals    command lines that are refused: their one line and exit status (refusals.py, refused.txt; refusals.txt)
     journal     how a sweep goes on whose journal of half its launches lies here (half.json, half.jsonl; journal.txt)
-    checksums   the weights that --verify ends with, for each oneDNN and processor that a list is known of
+    checksums   the weights that step_bench verify ends with, for each oneDNN and processor that a list is known of
                 (checksums.txt; skipped, 77, for another)
     simulated   the records of simulated cells: the step to the nanosecond, and a checksum of all but the facts of the
                 machine that simulates. Builds of every kind leave these bytes (simulated.txt)
@@ -122,7 +122,7 @@ def list_steps(programs):
         lines.append(" ".join(command[2:]))
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "trace.json"
-            done = programs.run([*command, "--oversubscribe", f"--trace={trace}", "--trace-steps=1", "--min-samples=1", "--min-time=1ms",
+            done = programs.run([*command, "--oversubscribe", "trace", f"--file={trace}", "--steps=1", "--min-samples=1", "--min-time=1ms",
                                  "--warmup-time=1ms", "--warmup-steps=3"], devices if are_processes else 0)
             if done.returncode != 0:
                 lines.append(f"  ended with {done.returncode}: {reason(done.stderr)}")
@@ -203,7 +203,7 @@ def kernels_of(programs):
 
 
 def list_checksums(programs):
-    """The weights' checksum of each strategy and model by --verify."""
+    """The weights' checksum of each strategy and model by step_bench verify."""
     lines = [kernels_of(programs)]
     for strategy in STRATEGIES:
         if strategy == "independent":

@@ -58,7 +58,7 @@ judge_sweep() {
   fi
 }
 
-# What --ab prints of the ratio.
+# What step_bench pair prints of the ratio.
 judge_pairs() {
   judge_exit "$1" "$2"
   if [ "$state" = passed ]; then detail=$(grep -aom 1 'step time with .* over step time without: [^)]*)' "$2" || true); fi

@@ -40,7 +40,7 @@ figures() {
 # PREFIX, unless it is empty, are collectives'.
 traced() {
   "${@:2}"
-  command+=("--trace=$out/logs/$row_name.trace.json" --trace-steps=3 --min-time=10ms)
+  command+=(trace "--file=$out/logs/$row_name.trace.json" --steps=3 --min-time=10ms)
   judge=judge_trace kernels_of=$1
 }
 # fused KIND ARGUMENT...: of a traced step, whose record has to say that attention is one fused kernel.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # what judges set is read, and what they read is set, by who sources this
-# How rows of tools/gpu_proof judge a timeline of step_bench --trace, which has an event a line. Sourced, with `out`,
+# How rows of tools/gpu_proof judge a timeline of step_bench trace, which has an event a line. Sourced, with `out`,
 # `row_name`, `kernels_of` and judge_exit set.
 
 # nanoseconds TIME: of microseconds as JSON has them, such as 12 or 3.5.

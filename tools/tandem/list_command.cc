@@ -51,8 +51,8 @@ int list_models(const ListOptions& options) {
   fmt::print("Models, for --model:\n");
   std::fflush(stdout);  // the program's own output comes next
   const Interrupts interrupts;
-  return run_relayed({find_step_bench(options.step_bench).string(), "--models"},
-                     launch_environment(), interrupts);
+  return run_relayed({find_step_bench(options.step_bench).string(), "list"}, launch_environment(),
+                     interrupts);
 }
 
 int list_options(const ListOptions& /*options*/) {

@@ -70,7 +70,7 @@ const CLI::App& parsed_command(const CLI::App& app) {
 std::vector<std::string> step_options() {
   std::vector<std::string> names;
   for (const options::Option& option : options::kOptions)
-    names.push_back("--" + std::string(option.name));
+    names.push_back(options::Name(option).flag());
   return names;
 }
 

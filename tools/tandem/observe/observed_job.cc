@@ -36,45 +36,35 @@ std::string backend_of(const StepJobOptions& options) {
 
 // Refuses options of step_bench that the verb already sets.
 void check_rest(const Words& rest, const std::string& verb) {
-  constexpr std::array<std::string_view, 5> kOwn{"--trace", "--trace-steps", "--profile-steps",
-                                                 "--contention", "--verify"};
   for (const std::string& word : rest) {
     const std::string option = word.substr(0, word.find('='));
-    if (std::ranges::find(kOwn, option) == kOwn.end()) continue;
+    if (option != "--file" && option != "--profile-steps") continue;
     fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out{}",
-         verb, option, option.ends_with("-steps") ? ", or use --steps" : "");
+         verb, option, option == "--file" ? "" : ", or use --steps");
   }
 }
 
-// step_bench's options that select what is observed.
+// The run of step_bench that observes, with its options.
 Words watch_words(const ObservedJob& job) {
   switch (job.watcher) {
     case Watcher::kVerifier:
-      return {"--verify"};
+      return {"verify"};
     case Watcher::kTrace:
-      return {"--trace=" + own_report(job).string(), fmt::format("--trace-steps={}", job.steps)};
+      return {"trace", "--file=" + own_report(job).string(), fmt::format("--steps={}", job.steps)};
     case Watcher::kContention:
-      return {"--contention=" + own_report(job).string()};
+      return {"contention", "--file=" + own_report(job).string()};
   }
   return {};
 }
 
-bool has_option(const ObservedJob& job, std::string_view name) {
-  return std::ranges::any_of(job.options, [name](const std::string& option) {
-    return option == name || option.starts_with(std::string(name) + "=");
-  });
-}
-
 // step_bench with the job's options and those that its watcher needs.
 Words step_bench_words(const ObservedJob& job) {
-  Words words{job.step_bench.string(), "--strategy=" + job.cell.strategy,
-              "--launch=" + job.cell.launch, fmt::format("--devices={}", job.cell.devices),
-              "--backend=" + job.cell.backend};
-  const Words watching = watch_words(job);
-  words.insert(words.end(), watching.begin(), watching.end());
-  // Nobody uses the samples beside a contention, which then need not be many.
-  if (job.watcher == Watcher::kContention && !has_option(job, "--min-time")) {
-    words.emplace_back("--min-time=1ms");
+  Words words{job.step_bench.string()};
+  for (const Words& some :
+       {watch_words(job),
+        Words{"--strategy=" + job.cell.strategy, "--launch=" + job.cell.launch,
+              fmt::format("--devices={}", job.cell.devices), "--backend=" + job.cell.backend}}) {
+    words.insert(words.end(), some.begin(), some.end());
   }
   if (job.oversubscribe) words.emplace_back("--oversubscribe");
   words.insert(words.end(), job.options.begin(), job.options.end());

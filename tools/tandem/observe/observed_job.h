@@ -29,9 +29,9 @@ struct StepJobOptions {
 
 // What looks at the job.
 enum class Watcher {
-  kVerifier,    // step_bench with --verify
-  kTrace,       // step_bench with --trace
-  kContention,  // step_bench with --contention
+  kVerifier,    // step_bench verify
+  kTrace,       // step_bench trace
+  kContention,  // step_bench contention
 };
 
 struct ObservedJob {

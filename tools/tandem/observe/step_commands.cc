@@ -30,7 +30,7 @@ InputFile trace_file(const fs::path& file) {
   return {.path = file, .begins = "reading trace ", .most = gib(4)};
 }
 
-// Throws a usage error where the file is no trace of step_bench --trace, or no step of the trace
+// Throws a usage error where the file is no trace of step_bench trace, or no step of the trace
 // has ended.
 timeline::Trace read_trace(const fs::path& file) {
   const std::string text = read_whole(trace_file(file));

@@ -31,14 +31,15 @@ std::vector<std::string> command_for(const std::filesystem::path& file,
                                      const CalibrationTask& task) {
   const auto found = task.model_files.find(model);
   return {task.step_bench.string(),
-          "--calibrate=" + file.string(),
+          "calibrate",
+          "--file=" + file.string(),
           "--backend=" + task.backend,
           "--model=" + (found == task.model_files.end() ? model : found->second),
           "--precision=" + precision,
-          fmt::format("--calibrate-batches={}", fmt::join(batches, ","))};
+          fmt::format("--batches={}", fmt::join(batches, ","))};
 }
 
-// One launch of step_bench --calibrate.
+// One launch of step_bench calibrate.
 struct CalibrationLaunch {
   const std::string& model;
   const std::set<std::int64_t>& batches;

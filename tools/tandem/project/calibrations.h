@@ -35,7 +35,7 @@ struct CalibrationTask {
 };
 
 // The part of `models` of which the calibration has fewer launches; all of it where there is no
-// such file. Throws a usage error where the file is none of step_bench --calibrate.
+// such file. Throws a usage error where the file is none of step_bench calibrate.
 [[nodiscard]] CalibratedModels missing_in(const std::filesystem::path& file,
                                           const CalibratedModels& models, int launches);
 

@@ -174,7 +174,7 @@ void add_contention(CLI::App& app, Verbs& verbs) {
             .examples = "  tandem contention --strategy=ddp --devices=2 --model=mlp-base "
                         "--batch=64\n"
                         "  tandem contention --strategy=ddp --devices=2 --batch=64 "
-                        "--contention-pairs=60",
+                        "--pairs=60",
             .more = kStepOptions});
   add_job(contention, options->job);
   add_out(contention, options->out, "contention");
