@@ -31,10 +31,8 @@ struct CalibratedStep {
 // Times each operation in the steps of `single` by events around it, in every other step. Events
 // cost time themselves, which small operations would show: the steps between go without events, and
 // all times are scaled so that they, with the copies of the batch, add up to the median of those
-// steps. `options` has the batch. Where there are neighbours, all of that once more while each of
-// them runs the same steps, and a third time while all begin each step together and copy, once a
-// step, as much memory as the gradients take: this device before its update, whose time leaves the
-// copy out, the others between steps. Not so where the model does not fit on the neighbours.
+// steps. `options` has the batch. Where there are neighbours on
+// which the model fits, all of that once more while each of them runs the same steps.
 [[nodiscard]] CalibratedStep time_step(const TimedDevice& on, const Model& model,
                                        const TrainingOptions& options);
 

@@ -42,7 +42,6 @@ struct JobOptions {
   CommunicatorOptions communicator{};
   // Simulated processes: rank 0 has other work than the rest (simulate/engine/simulated_ranks.h).
   bool has_root = false;
-  bool exchanges = false;  // simulated devices exchange gradients
 };
 
 // Gives a job of processes as many devices as the launcher started ranks, unless --devices says.

@@ -34,11 +34,7 @@ std::shared_ptr<const MachineCalibration> calibration_for(const JobOptions& opti
 }
 
 CalibratedSteps steps_of(const JobOptions& options) {
-  CalibratedSteps steps{.model = options.model, .batch = options.batch};
-  if (options.devices == 1) return steps;
-  steps.others = options.exchanges ? OtherDevices::kExchanging : OtherDevices::kAtWork;
-  if (options.exchanges) steps.waiting = options.devices;
-  return steps;
+  return {.model = options.model, .batch = options.batch, .has_others = options.devices > 1};
 }
 
 // Null: all times are the description's.

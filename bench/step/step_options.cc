@@ -66,9 +66,7 @@ StepOptions step_options(const Values& values) {
   StepOptions options;
   options.job = job_options(values);
   options.variant = variant_of(values, options.job);
-  const auto traits = options::traits_of(options.variant.strategy);
-  options.job.has_root = traits.has_root();
-  options.job.exchanges = traits.algorithm != options::Algorithm::kNone;
+  options.job.has_root = options::traits_of(options.variant.strategy).has_root();
   options.job.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
   options.model = with_checksum(values.text("model"), "--model");
   options.named = values.named();

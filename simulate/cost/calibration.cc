@@ -18,7 +18,7 @@ namespace tandem {
 
 namespace {
 
-constexpr std::string_view kFormat = "tandem calibration 2";
+constexpr std::string_view kFormat = "tandem calibration 3";
 constexpr JsonRange kTime{0, 1e5};    // seconds of an operation, a collective or a step
 constexpr JsonRange kCount{0, 1e18};  // FLOPs, bytes
 
@@ -29,17 +29,12 @@ constexpr auto json_fields(const MeasuredPoint*) {
                     field("flops", &MeasuredPoint::flops, {true, kCount}),
                     field("bytes", &MeasuredPoint::bytes, {true, kCount}),
                     field("seconds", &MeasuredPoint::seconds, {true, kTime}),
-                    field("beside_others", &MeasuredPoint::beside_others, {false, kTime}),
-                    field("exchanging", &MeasuredPoint::exchanging, {false, kTime})};
+                    field("beside_others", &MeasuredPoint::beside_others, {false, kTime})};
 }
 void finish_reading(const MeasuredPoint& point, const JsonValue& json) {
   if (point.seconds.empty()) json.at("seconds").complain("has no time: give one or more");
-  const auto check = [&](const char* key, const std::optional<std::vector<double>>& times) {
-    if (!times || times->size() == point.seconds.size()) return;
-    json.at(key).complain("has not as many times as 'seconds'");
-  };
-  check("beside_others", point.beside_others);
-  check("exchanging", point.exchanging);
+  if (!point.beside_others || point.beside_others->size() == point.seconds.size()) return;
+  json.at("beside_others").complain("has not as many times as 'seconds'");
 }
 
 constexpr auto json_fields(const MeasuredBatch*) {
@@ -48,9 +43,7 @@ constexpr auto json_fields(const MeasuredBatch*) {
                     field("lower_seconds", &MeasuredBatch::lower_seconds, {true, kTime}),
                     field("upper_seconds", &MeasuredBatch::upper_seconds, {true, kTime}),
                     field("steps", &MeasuredBatch::steps, {true, {1, 1e9}}),
-                    field("beside_others", &MeasuredBatch::beside_others, {false, kTime}),
-                    field("exchanging", &MeasuredBatch::exchanging, {false, kTime}),
-                    field("scatter", &MeasuredBatch::scatter, {false, {0, 10}})};
+                    field("beside_others", &MeasuredBatch::beside_others, {false, kTime})};
 }
 
 constexpr auto json_fields(const MeasuredModel*) {
@@ -168,9 +161,7 @@ MeasuredBatch pooled_batch(const std::vector<const MeasuredBatch*>& launches) {
       .step_seconds = median_of(launches, [](const auto& one) { return one.step_seconds; }),
       .lower_seconds = median_of(launches, [](const auto& one) { return one.lower_seconds; }),
       .upper_seconds = median_of(launches, [](const auto& one) { return one.upper_seconds; }),
-      .beside_others = median_where_present(launches, &MeasuredBatch::beside_others),
-      .exchanging = median_where_present(launches, &MeasuredBatch::exchanging),
-      .scatter = median_where_present(launches, &MeasuredBatch::scatter)};
+      .beside_others = median_where_present(launches, &MeasuredBatch::beside_others)};
   for (const MeasuredBatch* const launch : launches) batch.steps += launch->steps;
   return batch;
 }
@@ -191,16 +182,13 @@ MeasuredPoint pooled_point(const std::vector<const MeasuredPoint*>& launches) {
   MeasuredPoint point = *launches.front();
   std::vector<const Times*> alone;
   std::vector<const Times*> beside;
-  std::vector<const Times*> exchanging;
   for (const MeasuredPoint* const launch : launches) {
     if (launch->seconds.size() != point.seconds.size()) continue;
     alone.push_back(&launch->seconds);
     if (launch->beside_others) beside.push_back(&*launch->beside_others);
-    if (launch->exchanging) exchanging.push_back(&*launch->exchanging);
   }
   point.seconds = medians(alone);
   if (!beside.empty()) point.beside_others = medians(beside);
-  if (!exchanging.empty()) point.exchanging = medians(exchanging);
   return point;
 }
 

@@ -26,9 +26,6 @@ struct MeasuredPoint {
   std::vector<double> seconds{};  // by order of occurrence in the step
   // The same while the machine's other devices did the same; absent where devices share nothing.
   std::optional<std::vector<double>> beside_others{};
-  // The same, and as much memory as the gradients take was copied between two steps on every
-  // device, as strategies do that exchange gradients: what caches held is gone then.
-  std::optional<std::vector<double>> exchanging{};
 };
 
 // Times by key: an operation's name with its shape, but for the batch.
@@ -41,13 +38,8 @@ struct MeasuredBatch {
   double lower_seconds = 0;  // quartiles of the steps
   double upper_seconds = 0;
   int steps = 0;
-  // The median while the other devices did the same, and with copies between steps; absent as
-  // above.
+  // The median while the other devices did the same; absent as above.
   std::optional<double> beside_others{};
-  std::optional<double> exchanging{};
-  // The standard deviation of a device's last steps as a share of their median, by how much later
-  // than the median the slowest device was when all began each step together.
-  std::optional<double> scatter{};
 };
 
 struct MeasuredModel {

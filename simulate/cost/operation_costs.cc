@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
 
 namespace tandem {
 namespace {
@@ -70,24 +69,6 @@ std::optional<SecondsAtSize> beyond(const std::vector<SizedTimes>& curve, double
   return scaled(end, slope(curve[first], curve[first + 1]), size);
 }
 
-const std::vector<double>& times_of(const MeasuredPoint& point, OtherDevices others) {
-  if (others == OtherDevices::kExchanging && point.exchanging) return *point.exchanging;
-  if (others != OtherDevices::kIdle && point.beside_others) return *point.beside_others;
-  return point.seconds;
-}
-
-// How far steps scatter at the batch, or at the nearest one that was measured.
-double scatter_at(const std::vector<MeasuredBatch>& batches, std::int64_t batch) {
-  const MeasuredBatch* nearest = nullptr;
-  for (const MeasuredBatch& one : batches) {
-    if (!one.scatter) continue;
-    const bool is_nearer =
-        nearest == nullptr || distance(one.batch, batch) < distance(nearest->batch, batch);
-    if (is_nearer) nearest = &one;
-  }
-  return nearest == nullptr ? 0 : *nearest->scatter;
-}
-
 Nanoseconds rounded_time(double seconds) { return Nanoseconds{std::llround(seconds * 1e9)}; }
 
 // Between the sizes of a curve; below them as long as at the smallest, beyond in proportion.
@@ -99,10 +80,6 @@ Nanoseconds time_on(const std::vector<SizedTimes>& curve, double size) {
 }
 
 }  // namespace
-
-double expected_largest(int n) {
-  return n < 2 ? 0 : stats::normal_quantile((n - 0.375) / (n + 0.25));
-}
 
 std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve, double size) {
   if (curve.empty() || size <= 0) return std::nullopt;
@@ -132,7 +109,8 @@ std::vector<SizedTimes> curve_of(const std::vector<MeasuredPoint>& points,
   for (const MeasuredPoint* const point : sorted) {
     const double size = work_size(*point);
     if (size <= 0 || (!curve.empty() && are_alike(curve.back().size, size))) continue;
-    curve.push_back({size, times_of(*point, steps.others)});
+    const bool is_beside = steps.has_others && point->beside_others;
+    curve.push_back({size, is_beside ? *point->beside_others : point->seconds});
   }
   return curve;
 }
@@ -152,7 +130,6 @@ OperationCosts::OperationCosts(std::shared_ptr<const MachineCalibration> calibra
          steps_.model, names.empty() ? "no model" : fmt::format("{}", fmt::join(names, ", ")));
   }
   const MeasuredModel model = pooled(found->second);
-  slowest_ = 1 + scatter_at(model.batches, steps_.batch) * expected_largest(steps_.waiting);
   for (const auto& [key, points] : model.operations) {
     of_model_.by_key[key] = curve_of(points, steps_);
   }
@@ -199,7 +176,7 @@ OperationCost OperationCosts::cost_of(const AskedOperation& asked) const {
     if (const auto found = measured(asked)) {
       OperationCost cost{.basis = found->basis};
       for (const double seconds : found->seconds) {
-        cost.times.push_back(rounded_time(slowest_ * seconds));
+        cost.times.push_back(rounded_time(seconds));
       }
       return cost;
     }

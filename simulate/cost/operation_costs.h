@@ -54,23 +54,11 @@ struct SecondsAtSize {
 [[nodiscard]] std::optional<SecondsAtSize> seconds_at(const std::vector<SizedTimes>& curve,
                                                       double size);
 
-// The expected largest of n independent standard normal variables: Phi^-1((n - 0.375) / (n + 0.25))
-// (Blom, Statistical Estimates and Transformed Beta-Variables, 1958). 0 for one.
-[[nodiscard]] double expected_largest(int n);
-
-// What the machine's other devices do while an operation runs.
-enum class OtherDevices {
-  kIdle,
-  kAtWork,
-  kExchanging,  // they are at work, and every device's caches see what is exchanged
-};
-
 // The steps for which a calibration is asked.
 struct CalibratedSteps {
-  std::string model;       // by the name that the calibration has
-  std::int64_t batch = 0;  // on a device; 0: any
-  OtherDevices others = OtherDevices::kIdle;
-  int waiting = 1;  // devices that wait for one another in every step
+  std::string model;        // by the name that the calibration has
+  std::int64_t batch = 0;   // on a device; 0: any
+  bool has_others = false;  // the machine's other devices are at work at the same time
 };
 
 // A collective's time, and the number of ranks with which it was measured.
@@ -124,10 +112,6 @@ class OperationCosts {
   std::shared_ptr<const MachineCalibration> calibration_{};  // null: none; shared with who read it
   CalibratedSteps steps_{};
   std::optional<GpuDescription> described_;
-  // How much longer operations take where devices wait for one another: steps scatter, and each
-  // waits for the slowest. With n devices and a standard deviation s of a device's steps, as a
-  // share, 1 + s expected_largest(n).
-  double slowest_ = 1;
   Curves of_model_{};
   Curves of_sizes_{};
   double scale_ = 1;

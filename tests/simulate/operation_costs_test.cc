@@ -82,20 +82,10 @@ TEST(CurveOf, OfEqualSizes_HasTheTimeAtTheNearestBatch) {
 TEST(CurveOf, WithOthersAtWork_HasTheTimesBesideThem_WhereThereAreAny) {
   const std::vector<MeasuredPoint> points{{.bytes = 100, .seconds = {1}, .beside_others = {{2}}},
                                           {.bytes = 200, .seconds = {3}}};
-  const CalibratedSteps crowded{.model = "", .others = OtherDevices::kAtWork};
+  const CalibratedSteps crowded{.model = "", .has_others = true};
   EXPECT_EQ(curve_of(points, {})[0].seconds.front(), 1);
   EXPECT_EQ(curve_of(points, crowded)[0].seconds.front(), 2);
   EXPECT_EQ(curve_of(points, crowded)[1].seconds.front(), 3);
-}
-
-TEST(CurveOf, OfDevicesThatExchange_HasTheTimesWithExchanges_ElseThoseBesideOthers) {
-  const std::vector<MeasuredPoint> points{
-      {.bytes = 100, .seconds = {1}, .beside_others = {{2}}, .exchanging = {{5}}},
-      {.bytes = 200, .seconds = {3}, .beside_others = {{4}}}};
-  const CalibratedSteps exchanging{.model = "", .others = OtherDevices::kExchanging};
-  EXPECT_EQ(curve_of(points, exchanging)[0].seconds.front(), 5);
-  EXPECT_EQ(curve_of(points, exchanging)[1].seconds.front(), 4);
-  EXPECT_EQ(curve_of(points, {.model = "", .others = OtherDevices::kAtWork})[0].seconds.front(), 2);
 }
 
 class CalibratedCosts : public testing::Test {
@@ -134,22 +124,6 @@ TEST_F(CalibratedCosts, OfTheModelsStep_AreItsTimesInOrder) {
   const OperationCost between = costs().cost_of(linear(2000));
   EXPECT_EQ(between.times, (std::vector<Nanoseconds>{Nanoseconds{2000}, Nanoseconds{4000}}));
   EXPECT_EQ(between.basis, CostBasis::kInterpolated);
-}
-
-// The larger one of two normal variables is expected 0.5642 standard deviations above the mean, of
-// eight 1.4236 (Harter, Biometrika 48, 1961); Blom's approximation has 0.5895 and 1.4341.
-TEST_F(CalibratedCosts, WhereDevicesWaitForOneAnother_AreThoseOfTheSlowest) {
-  calibration_.models["mlp"].front().batches = {{.batch = 8, .step_seconds = 1, .scatter = 0.1},
-                                                {.batch = 64, .step_seconds = 1, .scatter = 0.2}};
-  const auto time_of = [&](std::int64_t batch, int waiting) {
-    const OperationCosts costs(std::make_shared<const MachineCalibration>(calibration_),
-                               {.model = "mlp", .batch = batch, .waiting = waiting});
-    return costs.cost_of(linear(1000)).times.front();
-  };
-  EXPECT_EQ(time_of(8, 1), Nanoseconds{1000});
-  EXPECT_EQ(time_of(8, 2), Nanoseconds{1059});
-  EXPECT_EQ(time_of(8, 8), Nanoseconds{1143});
-  EXPECT_EQ(time_of(64, 2), Nanoseconds{1118});
 }
 
 TEST_F(CalibratedCosts, OfOtherOperations_AreByTheirSize_AndSmallOnesCostTheLeast) {
