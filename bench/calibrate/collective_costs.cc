@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "bench/calibrate/on_each_device.h"
-#include "bench/step/square_product.h"
+#include "bench/calibrate/size_times.h"
+#include "bench/step/measured_peak.h"
 #include "common/comm/transports/transport_registry.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"

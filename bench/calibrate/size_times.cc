@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/calibrate/on_each_device.h"
 #include "common/kernels/operation_key.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/event_pair.h"

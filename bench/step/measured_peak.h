@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "bench/job/job.h"
 #include "bench/step/measurement.h"
 #include "bench/step/step_options.h"
+#include "common/kernels/operations.h"
 #include "common/kernels/precision.h"
 #include "common/model/model.h"
 #include "common/runtime/device.h"
@@ -36,6 +39,30 @@ namespace tandem::bench {
 // the peak.
 void report_flops(const Job& job, const StepOptions& options, const Model& model,
                   const Measurement& measured, bool is_peak_measured);
+
+[[nodiscard]] constexpr LinearShape square_product(std::int64_t size) {
+  return {.batch = size, .in = size, .out = size};
+}
+
+// A product y = x . weight^T on one device, without bias or activation, of uniform random numbers
+// in [-1, 1), and the memory of its operands, of `type`.
+class SquareProduct {
+ public:
+  // Waits until the operands are filled.
+  SquareProduct(Device& device, Operations& operations, Stream& stream, DType type,
+                std::int64_t size);
+
+  void enqueue() { operations_.enqueue(stream_, op_); }
+
+ private:
+  void fill(Device& device, AnySpan values, std::uint64_t seed);
+
+  Operations& operations_;
+  Stream& stream_;
+  const std::int64_t count_;  // elements of a matrix
+  std::array<std::unique_ptr<Buffer>, 3> matrices_;
+  LinearForward op_;
+};
 
 // How fast one device multiplies square matrices of one size.
 struct ProductSpeed {

@@ -12,6 +12,7 @@
 #include "common/comm/bootstrap.h"
 #include "common/model/model.h"
 #include "common/model/workload.h"
+#include "simulate/cost/calibration.h"
 
 namespace tandem::bench {
 
@@ -31,6 +32,12 @@ void check_model(const StepOptions& options);
 // usage error where they are of another device than the one that is simulated and no --single-step
 // says what they are shares of.
 void take_workload_times(StepOptions& options);
+
+// The seconds of a measured workload as a calibration has them, at each batch of the file: a pass's
+// seconds are shared out evenly over its products (replay_plan.h), and its other operations take no
+// time. Loss and update are not among them.
+[[nodiscard]] MeasuredModel times_of_passes(const Workload& workload, Precision precision,
+                                            const OptimizerOptions& optimizer);
 
 // Refuses a workload whose products alone take longer than an hour in the fewest steps that a
 // launch has, six times the time that `tandem run` gives a launch. On the host the duration is at

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/fitting_batch.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 
 #include "bench/job/job.h"
 #include "bench/job/simulated_job.h"
+#include "bench/step/simulated_step.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/workload_source.h"
 #include "tests/support/errors.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/timed_passes.h"
-
 #include <gtest/gtest.h>
 
+#include "bench/step/workload_source.h"
 #include "tests/support/workloads.h"
 
 namespace tandem::bench {

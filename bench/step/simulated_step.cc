@@ -1,20 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The step grows with the factor, but not in proportion, as calls of the host and copies keep their
-// times. So it is simulated with one factor after another until it is near enough.
-#include "bench/step/single_step.h"
+#include "bench/step/simulated_step.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "bench/driver/sampler.h"
+#include "bench/job/job.h"
 #include "bench/job/simulated_job.h"
 #include "bench/step/strategy_factory.h"
 #include "bench/step/workload_source.h"
-#include "common/comm/bootstrap.h"
 
 namespace tandem::bench {
 namespace {
+
+// ddp rebuilds its buckets in the second step.
+constexpr int kTriedSteps = 3;
+
+bool fits(Bootstrap& bootstrap, StepOptions options, const Model& model, std::int64_t batch) {
+  options.variant.training.global_batch = batch;
+  try {
+    Job job = open_job(bootstrap, options.job);
+    const auto strategy = make_strategy_together(bootstrap, job, model, options.variant);
+    for (int step = 0; step < kTriedSteps; ++step) {
+      strategy->step();
+      strategy->synchronize();
+    }
+  } catch (const Error& error) {
+    // A batch that the options refuse, such as one that --accumulate does not divide, is none.
+    if (error.kind() != ErrorKind::kOutOfMemory && error.kind() != ErrorKind::kUsage) throw;
+    return false;
+  }
+  return true;
+}
 
 constexpr int kMostRounds = 100;
 constexpr double kNearEnough = 1e-6;  // of the step
@@ -74,7 +93,9 @@ double factor_between(Point below, Point above, double wanted, SingleStep& singl
   return above.factor;
 }
 
-// The factor with which the step of `single` takes the time that is given.
+// The factor with which the step of `single` takes the time that is given. The step grows with the
+// factor, but not in proportion, as calls of the host and copies keep their times. So it is
+// simulated with one factor after another until it is near enough.
 double factor_of(const StepOptions& options) {
   const double wanted = Seconds(*options.single_step).count();
   SingleStep single(options);
@@ -99,6 +120,29 @@ double factor_of(const StepOptions& options) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> largest_fitting_batch(Bootstrap& bootstrap, const StepOptions& options,
+                                                  const Model& model) {
+  const std::int64_t devices = options.job.devices;
+  std::int64_t fitting = 0;  // samples of a device
+  std::int64_t failing = (options.variant.training.global_batch + devices - 1) / devices;
+  while (failing - fitting > 1) {
+    const std::int64_t share = fitting + (failing - fitting) / 2;
+    (fits(bootstrap, options, model, share * devices) ? fitting : failing) = share;
+  }
+  if (fitting == 0) return std::nullopt;
+  return fitting * devices;
+}
+
+Error with_fitting_batch(const Error& error, Bootstrap& bootstrap, const StepOptions& options,
+                         const Model& model) {
+  if (!options.job.calibration.empty()) return error;
+  const auto batch = largest_fitting_batch(bootstrap, options, model);
+  const std::string told = batch ? fmt::format("the largest batch that fits is {}, {} on a device",
+                                               *batch, *batch / options.job.devices)
+                                 : std::string("no batch fits");
+  return {error.kind(), fmt::format("{}; {}", error.what(), told)};
+}
 
 void scale_to_single_step(StepOptions& options) {
   if (!options.single_step) return;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a step of simulated devices is found by that is tried: a batch that fits, and the scale of
+// its operations.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +24,10 @@ namespace tandem::bench {
 // the batches that were timed, so that with one the error is as it was.
 [[nodiscard]] Error with_fitting_batch(const Error& error, Bootstrap& bootstrap,
                                        const StepOptions& options, const Model& model);
+
+// Where --single-step is given: sets the factor on simulated operations (options.job.scale) with
+// which a step of `single` on a device's share of the batch takes that time. Throws a usage error
+// where no factor does.
+void scale_to_single_step(StepOptions& options);
 
 }  // namespace tandem::bench
