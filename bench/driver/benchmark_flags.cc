@@ -18,8 +18,7 @@ namespace {
 using Format = BenchmarkFlags::Format;
 
 constexpr std::array kFormats{Choice<Format>{"console", Format::kConsole},
-                              Choice<Format>{"json", Format::kJson},
-                              Choice<Format>{"csv", Format::kCsv}};
+                              Choice<Format>{"json", Format::kJson}};
 constexpr std::array kUnits{Choice<benchmark::TimeUnit>{"ns", benchmark::kNanosecond},
                             Choice<benchmark::TimeUnit>{"us", benchmark::kMicrosecond},
                             Choice<benchmark::TimeUnit>{"ms", benchmark::kMillisecond},

@@ -32,7 +32,7 @@ class NameFilter {
 };
 
 struct BenchmarkFlags {
-  enum class Format { kConsole, kJson, kCsv };
+  enum class Format { kConsole, kJson };
 
   NameFilter filter{};
   bool lists = false;   // names only: nothing is measured

@@ -73,18 +73,4 @@ void check_replaceable(const std::string& path, const std::string& flag);
 // Throws a usage error that names `flag` where `path` cannot be written. Leaves no new file behind.
 void check_writable(const std::string& path, const std::string& flag);
 
-// The columns of Google Benchmark's CSV. The library's own reporter takes the first entry's
-// counters for those of all entries, and ends the process at an entry that has another counter;
-// here the columns are all counters that any entry has, so that lines are written once the last
-// entry is known.
-class CsvReporter : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context& context) override;
-  void ReportRuns(const std::vector<Run>& runs) override;
-  void Finalize() override;
-
- private:
-  std::vector<Run> runs_;
-};
-
 }  // namespace tandem::bench

@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "bench/driver/google_benchmark.h"
 #include "common/base/error.h"
 #include "tests/support/errors.h"
 
@@ -40,12 +37,12 @@ TEST(NameFilter, ThatIsNoExpressionIsAUsageError) {
 
 TEST(BenchmarkFlags, AreReadAsTheLibraryReadsThem) {
   const BenchmarkFlags flags =
-      read({"--benchmark_list_tests", "--benchmark_repetitions=3", "--benchmark_format=csv",
+      read({"--benchmark_list_tests", "--benchmark_repetitions=3", "--benchmark_format=json",
             "--benchmark_out_format=console", "--benchmark_time_unit=us", "--benchmark_color=true",
             "--benchmark_counters_tabular=false"});
   EXPECT_TRUE(flags.lists);
   EXPECT_EQ(flags.repetitions, 3);
-  EXPECT_EQ(flags.display, BenchmarkFlags::Format::kCsv);
+  EXPECT_EQ(flags.display, BenchmarkFlags::Format::kJson);
   EXPECT_EQ(flags.out_format, BenchmarkFlags::Format::kConsole);
   EXPECT_EQ(flags.unit, benchmark::kMicrosecond);
   EXPECT_TRUE(flags.in_color);
@@ -97,47 +94,6 @@ TEST(BenchmarkFlags, ANumberOfIterationsIsNoTime) {
       [&] { static_cast<void>(take_duration(flags, "--benchmark_min_time", "--samples")); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(test::mentions(error, "is a number of iterations: use --samples")) << error.what();
-}
-
-benchmark::BenchmarkReporter::Run run_of(const std::string& name) {
-  benchmark::BenchmarkReporter::Run run;
-  run.run_name.function_name = name;
-  run.run_type = benchmark::BenchmarkReporter::Run::RT_Iteration;
-  run.time_unit = benchmark::kMillisecond;
-  run.iterations = 2;
-  run.real_accumulated_time = 0.006;
-  return run;
-}
-
-// As google_benchmark.cc reads it: Google Benchmark 1.8 has other names for it.
-template <class AnyRun>
-void fail_with(AnyRun& run, const std::string& message) {
-  if constexpr (requires { run.error_occurred; }) {
-    run.error_occurred = true;
-    run.error_message = message;
-  } else {
-    run.skipped = static_cast<decltype(run.skipped)>(2);  // SkippedWithError
-    run.skip_message = message;
-  }
-}
-
-TEST(CsvReporter, TakesTheCountersOfAllEntries) {
-  auto failed = run_of("b");
-  fail_with(failed, "a \"b\"");
-  auto counted = run_of("c");
-  counted.counters["speed"] = 4;
-  std::stringstream out;
-  CsvReporter reporter;
-  reporter.SetOutputStream(&out);
-  reporter.ReportRuns({run_of("a")});
-  reporter.ReportRuns({failed, counted});
-  reporter.Finalize();
-  EXPECT_EQ(out.str(),
-            "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,"
-            "error_occurred,error_message,\"speed\"\n"
-            "\"a\",2,3,0,ms,,,,,,\n"
-            "\"b\",,,,,,,,true,\"a \"\"b\"\"\",\n"
-            "\"c\",2,3,0,ms,,,,,,4\n");
 }
 
 }  // namespace

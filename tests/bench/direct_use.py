@@ -4,8 +4,6 @@
 
     direct_use.py MPIRUN FOLDER_OF_PROGRAMS SCRATCH
 """
-import csv
-import io
 import json
 import pathlib
 import signal
@@ -48,18 +46,17 @@ def check_repetitions(command, name, scratch):
 
 
 def check_output(command, scratch):
-    lines = list(csv.DictReader(io.StringIO(run(command, "--benchmark_format=csv").stdout)))
-    assert lines and all(float(line["real_time"]) > 0 for line in lines), lines
-    path = f"{scratch}/direct.csv"
-    console = run(command, f"--benchmark_out={path}", "--benchmark_out_format=csv",
-                  "--benchmark_context=who=me", "--benchmark_time_unit=s")
+    shown = entries(command)
+    assert shown and all(entry["real_time"] > 0 for entry in shown), shown
+    path = f"{scratch}/direct.json"
+    console = run(command, f"--benchmark_out={path}", "--benchmark_context=who=me", "--benchmark_time_unit=s")
     assert "who: me" in console.stderr and "Run on (" in console.stderr, console.stderr
     assert "built as DEBUG" not in console.stderr, console.stderr
     assert "\x1b" not in console.stdout, "colours, and no terminal"
     with open(path, encoding="utf-8") as file:
-        written = list(csv.DictReader(file))
-    assert [line["name"] for line in written] == [line["name"] for line in lines], written
-    assert all(line["time_unit"] == "s" for line in written), written
+        written = json.load(file)["benchmarks"]
+    assert [entry["name"] for entry in written] == [entry["name"] for entry in shown], written
+    assert all(entry["time_unit"] == "s" for entry in written), written
 
 
 def check_list(command, strategies):
