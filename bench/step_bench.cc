@@ -219,9 +219,6 @@ int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
     write_calibration(job, step, command.calibration, cores);
     return 0;
   }
-  if (const auto workload = read_workload(step.model)) {
-    if (!is_simulated(job)) check_duration(bootstrap, job, step, command.sampling, *workload);
-  }
   const auto model = make_model_for(step);
   check_back_end(*model, job.platform->backend(), step.variant.training.images);
   watch.attach(step, command.pair, job, *model);

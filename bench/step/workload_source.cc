@@ -7,7 +7,6 @@
 #include <iostream>
 #include <tuple>
 
-#include "bench/job/core_speed.h"
 #include "bench/step/step_work.h"
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
@@ -59,28 +58,6 @@ Workload by_flops(Workload workload, const std::string& model) {
   }
   workload.timing.reset();
   return workload;
-}
-
-constexpr Seconds kLongest{3600};
-constexpr double kSlowestCore = 1e9;  // FLOP/s; quick work at this speed needs no timing
-constexpr double kFastestGpu = 5e15;  // FLOP/s: twice bf16 of the fastest GPUs on sale
-constexpr double kBf16OfACore = 16;   // speed of bf16 over fp32, with AMX
-
-// The FLOPs of a step on the device with the most samples, which is the first device.
-double flops_of_a_step(const StepOptions& options, const Workload& workload) {
-  const double of_a_sample = Replay(workload).flops_per_sample();
-  double flops = 0;
-  int parts = options.variant.reducer.micro_batches;
-  for (const Shard& part : shards_of(options)) {
-    if (parts-- == 0) break;
-    flops += of_a_sample * static_cast<double>(part.count);
-  }
-  return flops;
-}
-
-double core_speed(Bootstrap& bootstrap, const Job& job) {
-  const double mine = bootstrap.rank() == 0 ? measured_core_flops(job.cores.front()) : 0;
-  return root_value(bootstrap, mine);
 }
 
 // The seconds of every product of forward and backward, in the order in which a step has them.
@@ -205,25 +182,6 @@ MeasuredModel times_of_passes(const Workload& workload, Precision precision,
     add_batch(workload, i, list_step(replay, batch, precision, optimizer), times);
   }
   return times;
-}
-
-void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
-                    const SamplingOptions& sampling, const Workload& workload) {
-  const double step = flops_of_a_step(options, workload);
-  const int steps = options.warmup_steps + sampling.min_samples;
-  const bool is_host = job.platform->backend() == Backend::kHost;
-  if (step * steps <= kLongest.count() * (is_host ? kSlowestCore : kFastestGpu)) return;
-  double speed = kFastestGpu;
-  if (is_host) {
-    const bool is_bf16 = options.variant.training.precision == Precision::kBf16;
-    speed = core_speed(bootstrap, job) * (is_bf16 ? kBf16OfACore : 1);
-  }
-  const Seconds least(step * steps / speed);
-  if (least <= kLongest) return;
-  fail(ErrorKind::kUsage,
-       "workload '{}': {} steps of {:.3g} FLOPs on a device take {:.1f} h or more at {:.3g} "
-       "GFLOP/s, and this stops at {:.0f} h: use a smaller batch or a smaller model",
-       workload.name, steps, step, least.count() / 3600, speed * 1e-9, kLongest.count() / 3600);
 }
 
 }  // namespace tandem::bench

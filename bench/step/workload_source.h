@@ -39,11 +39,4 @@ void take_workload_times(StepOptions& options);
 [[nodiscard]] MeasuredModel times_of_passes(const Workload& workload, Precision precision,
                                             const OptimizerOptions& optimizer);
 
-// Refuses a workload whose products alone take longer than an hour in the fewest steps that a
-// launch has, six times the time that `tandem run` gives a launch. On the host the duration is at
-// the speed of one core, measured where the duration may exceed the limit; on GPUs it is at a speed
-// that no GPU has yet. Collective: all ranks refuse the workload, or none.
-void check_duration(Bootstrap& bootstrap, const Job& job, const StepOptions& options,
-                    const SamplingOptions& sampling, const Workload& workload);
-
 }  // namespace tandem::bench
