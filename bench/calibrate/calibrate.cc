@@ -15,7 +15,6 @@
 #include "bench/calibrate/machine_costs.h"
 #include "bench/calibrate/size_times.h"
 #include "bench/calibrate/step_times.h"
-#include "bench/job/core_speed.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
@@ -104,8 +103,8 @@ MachineFigures measured_machine(const Here& here, const MachineCalibration& cali
   figures.multiprocessors = device.multiprocessor_count();
   figures.memory = device.memory().capacity;
   figures.precision = is_on_host(job) ? "fp32" : name_of(precision);
-  figures.flops = is_on_host(job) ? measured_core_flops(job.cores.front())
-                                  : peak_flops(measure_products(device, precision));
+  figures.flops =
+      peak_flops(measure_products(device, is_on_host(job) ? Precision::kFp32 : precision));
   const MeasuredPoint& small = calibration.sizes.at("fill").front();
   const MeasuredPoint& large = calibration.sizes.at("copy").back();
   figures.least_time = small.seconds.front();

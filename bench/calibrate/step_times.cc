@@ -15,7 +15,6 @@
 #include "common/parallel/single.h"
 #include "common/runtime/event_pair.h"
 #include "common/stats/summary.h"
-#include "simulate/cost/operation_costs.h"
 
 namespace tandem::bench {
 namespace {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <tuple>
 
 #include "bench/step/step_work.h"
