@@ -69,9 +69,7 @@ const tandem = (function () {
              borderWidth: cell.strategy.startsWith("independent") ? 1 : 2 };
   }
 
-  // With options for its segments a line is drawn by the context's own calls, which a saved SVG is made
-  // of, not by a Path2D, which tells nobody what it holds.
-  const openLine = { showLine: true, segment: {} };
+  const openLine = { showLine: true };
 
   // A point without an interval, and one that is modelled, must not look like one that is exact.
   function hollow(ink, points, modelled) {

@@ -5,7 +5,6 @@ What is drawn is read back from the charts and held against the document.
 """
 import statistics
 import sys
-import xml.etree.ElementTree
 
 import documents
 import probes
@@ -153,22 +152,12 @@ class Sample(probes.PageTest):
         change(self.browser, "phase-chart", "every", None)
         self.assertLessEqual({"dp on 1", "ddp on 1"}, set(self.browser.evaluate(labels)) - set(shown))
 
-    def test_each_chart_is_saved_as_svg_and_png(self):
+    def test_each_chart_is_saved_as_png(self):
         for chart in self.browser.evaluate("Object.keys(tandem.charts)"):
             with self.subTest(chart=chart):
-                drawn = xml.etree.ElementTree.fromstring(self.browser.evaluate(f"tandem.svg('{chart}')"))
-                name = "{http://www.w3.org/2000/svg}"
-                self.assertGreater(len(drawn.findall(name + "path")), 10)
-                self.assertRegex(drawn.find(name + "title").text, r"\d")
                 self.assertEqual(self.browser.evaluate(f"tandem.png('{chart}').then((one) => one.type + (one.size > 5000))"), "image/pngtrue")
                 self.assertEqual(self.browser.evaluate(
-                    f"Array.from(document.getElementById('{chart}').closest('.panel').querySelectorAll('.save button'), (one) => one.textContent)"),
-                    ["SVG", "PNG"])
-        ideal = [one.get("d") for one in xml.etree.ElementTree.fromstring(self.browser.evaluate("tandem.svg('scaling-chart')")).iter(name + "path")
-                 if one.get("stroke-dasharray") == "1 4"]
-        self.assertRegex(ideal[0], r"^M[\d. ]+L[\d. ]+$")  # a line between two points
-        words = {one.text for one in xml.etree.ElementTree.fromstring(self.browser.evaluate("tandem.svg('phase-chart')")).iter(name + "text")}
-        self.assertLessEqual({"dp on 2", "9.03 ms", "reduce"}, words)
+                    f"document.getElementById('{chart}').closest('.panel').querySelectorAll('.save button').length"), 1)
         self.assertEqual(self.browser.complaints(), [])
 
     def test_wide_tables_keep_their_first_columns_and_tell_of_more(self):
