@@ -103,9 +103,9 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .of = kTimingOption,
      .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),
      .runs = "time",
-     .help =
-         "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
-         "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see docs/profiling.md",
+     .help = "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
+             "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see "
+             "docs/profiling.md",
      .example = "10"},
     // Debug
     {.name = "check",

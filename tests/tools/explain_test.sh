@@ -48,66 +48,36 @@ case_causes() {
 
 kinds="operation:4us,replica-module:9us,replica-parameter:5us,replica-buffer:5us,scatter:9us,gather:9us,optimizer:1us,autograd:9us,ddp-hook:2us"
 
-# with_torch COSTS [CUDA]: a python whose torch takes 1 ms more alone and 3 ms more in ddp, and whose host work costs so much
+# with_torch: a python whose torch takes 1 ms more alone and 3 ms more in ddp
 with_torch() {
-  mkdir -p wheel/lib
   cat >python <<SH
 #!/bin/sh
-[ "\$2" != -c ] || exec printf '{"folder": "%s", "version": "9.9.9", "cuda": "%s"}\n' "$folder/wheel" "${2-13.0}"
-case \$3 in
-  --name) echo torch-9.9.9; exit 0 ;;
-  --dispatch-cost*) echo "\$3" >>"$folder/asked"; echo 'call: 7.25 us [7 .. 7.5]' >&2; echo $1; exit 0 ;;
-esac
+[ "\$3" != --name ] || { echo torch-9.9.9; exit 0; }
 shift 2
 FAKE_COSTS="onelaunch=1100 copies=3900" exec "$fake" "\$@"
 SH
   chmod +x python
 }
 
-# What is measured on pretended GPUs is skipped where pretend/ is not built.
-needs_pretend() { [ -e "$(dirname "$tandem")/../lib/pretend/start" ] || { echo "skipped: pretend/ is not built"; exit 77; }; }
-
-# Two steps from torch's ddp to ours; the modelled interpreter takes torch's measured cost, once measured.
+# Two steps from torch's ddp to ours; the modelled interpreter takes the costs that are given.
 case_torch() {
-  needs_pretend
-  with_torch "call:7.25us,$kinds"
-  expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
+  with_torch
+  expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost="call:7.25us,$kinds"
   grep -q '^From torch-9.9.9 to Tandem' out || die "no section"
   grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the whole difference"
   grep -q '^kernels: single against single.* 1.000 \[1.000 .. 1.000\]' out || die "not the kernels"
   grep -q '^interpreter: what is left.* 2.000 \[2.000 .. 2.000\]' out || die "not the interpreter"
   grep -q "work on the host that takes call:7.25us,$kinds" out || die "not torch's costs"
   [ "$(launches result)" = 50 ] || die "not 25 rungs x 2 launches"
-  grep -qx 'call: 7.25 us \[7 .. 7.5\]' err || die "no intervals"
-  [ "$(cat asked)" = --dispatch-cost ] || die "not the costs of the optimizer"
-  with_torch "call:8.5us,$kinds"
-  expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost=auto
-  [ "$(launches result)" = 50 ] || die "measured again at another cost"
-  expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=7.25us
-  expect 0 explain --out before --with-torch="$folder/python" --dispatch-cost=auto
-  grep -q '^--dispatch-cost=auto: .*before has a cost, which stays: 7.25us$' err || die "not said that a given cost stays"
-  grep -q 'an interpreter that takes 7.25us per dispatched call' out || die "not the one cost of before"
-  [ "$(launches before)" = 50 ] || die "measured again beside one cost"
-  expect 2 explain --out other --dispatch-cost=auto
-  one_line 'it is measured with torch'
-  with_torch call:8.5us
-  expect 1 explain --out none --with-torch="$folder/python" --dispatch-cost=auto
-  grep -q 'which has no operation' err || die "does not say which kind is missing"
-  with_torch "call:8.5us,$kinds" ""
-  expect 2 explain --out none --with-torch="$folder/python" --dispatch-cost=auto
-  one_line 'built without CUDA; .*; or give costs, such as 8us'
 }
 
 # with_module CHECKSUM [UNUSED [OPTIMIZER]]: a python whose torch exports a module of that content, takes 1 ms more alone
 # and 3 ms more in ddp
 with_module() {
-  mkdir -p wheel/lib
   cat >python <<SH
 #!/bin/sh
-[ "\$2" != -c ] || exec printf '{"folder": "%s", "version": "9.9.9", "cuda": "13.0"}\n' "$folder/wheel"
 case \$3 in
   --name) echo torch-9.9.9; exit 0 ;;
-  --dispatch-cost*) echo "\$3" >>"$folder/asked"; echo "call:7us,$kinds"; exit 0 ;;
 esac
 case " \$* " in *" --about "*)
   echo "\$*" >>"$folder/asked"
@@ -206,16 +176,10 @@ case_module_interrupted() {
 
 # An optimizer that Tandem lacks leaves its rungs with the usual one, and is told.
 case_module_optimizer() {
-  needs_pretend
   with_module 0123456789abcdef "" RMSprop
   FAKE_COUNT=$folder/count expect 0 module --out result
   if grep -q -- --optimizer count; then die "an optimizer that Tandem lacks"; fi
   grep -q "The module's optimizer is RMSprop, which Tandem lacks: its rungs take sgd" out || die "not told"
-  expect 0 module --out usual --dispatch-cost=auto
-  grep -qx -- --dispatch-cost asked || die "not the costs of the usual optimizer"
-  with_module 0123456789abcdef
-  expect 0 module --out own --dispatch-cost=auto
-  grep -qx -- --dispatch-cost=adamw asked || die "not the costs of the module's optimizer"
 }
 
 case_planted() {

@@ -51,15 +51,12 @@ std::string words_of(const LaunchSite& site, const results::Cell& cell, bool ove
 }
 
 LaunchSite slurm(const Ints& slots) {
-  return {.launcher = LaunchSite::Launcher::kSrun,
-          .hosts = {},
-          .hostfile = {},
-          .mpi_plugin = "pmix",
-          .slots = slots};
+  return {
+      .launcher = LaunchSite::Launcher::kSrun, .hosts = {}, .mpi_plugin = "pmix", .slots = slots};
 }
 
 Ints slots_of_hosts(const std::string& hosts) {
-  return checked_site({.launcher = "mpirun", .hosts = hosts, .hostfile = {}}).slots;
+  return checked_site({.launcher = "mpirun", .hosts = hosts}).slots;
 }
 
 TEST(LaunchSiteTest, Hosts_HaveOneSlotWhereTheySayNone) {
@@ -69,36 +66,6 @@ TEST(LaunchSiteTest, Hosts_HaveOneSlotWhereTheySayNone) {
 TEST(LaunchSiteTest, Hosts_ThatCannotBeRead_AreNamed) {
   for (const std::string bad : {"node1:", "node1:x", "node1:0", ":2", "node1:2:3", "a b", "-x:2"}) {
     EXPECT_TRUE(has(refusal([&] { (void)slots_of_hosts("n:1," + bad); }), "'" + bad + "'")) << bad;
-  }
-}
-
-Ints slots_of_hostfile(const std::string& text) {
-  const test::ScratchFolder folder;
-  std::ofstream(folder / "f") << text;
-  return checked_site({.launcher = "mpirun", .hosts = {}, .hostfile = folder / "f"}).slots;
-}
-
-TEST(LaunchSiteTest, Hostfile_GivesSlots_CommentsAndBlankLinesPassedOver) {
-  EXPECT_EQ(slots_of_hostfile("# ours\n\nnode1 slots=2 max_slots=4\nnode2 slots=3 # fast\n"),
-            (Ints{2, 3}));
-}
-
-TEST(LaunchSiteTest, Hostfile_ThatLeavesSlotsToMpirun_GivesNone) {
-  EXPECT_EQ(slots_of_hostfile("node1 slots=2\nnode2\n"), Ints{});
-}
-
-TEST(LaunchSiteTest, Hostfile_WithoutHosts_OrWithBadSlots_IsRefused) {
-  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("# nobody\n"); }), "names no host"));
-  EXPECT_TRUE(has(refusal([] { (void)slots_of_hostfile("node1 slots=two\n"); }),
-                  "'slots=two' of node1 in '"));
-}
-
-TEST(LaunchSiteTest, Hostfile_ThatIsNotThere_OrAFolder_IsRefused) {
-  for (const std::string file : {"/nowhere/hosts", "/tmp"}) {
-    SiteOptions options;
-    options.hostfile = file;
-    EXPECT_TRUE(
-        has(refusal([&] { (void)checked_site(options); }), "'" + file + "' cannot be read"));
   }
 }
 
@@ -124,7 +91,7 @@ class FakeSlurm {
     std::filesystem::permissions(folder_ / program, std::filesystem::perms::owner_all);
   }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
-  [[nodiscard]] static LaunchSite site() { return checked_site({"srun", "", ""}); }
+  [[nodiscard]] static LaunchSite site() { return checked_site({"srun", ""}); }
 
  private:
   const test::ScratchFolder folder_;
@@ -156,11 +123,10 @@ TEST(LaunchSiteTest, Options_ThatContradictThemselves_AreRefused) {
   const auto refused = [](const SiteOptions& options) {
     return refusal([&] { (void)checked_site(options); });
   };
-  EXPECT_TRUE(has(refused({"ssh", "", ""}), "'ssh' is unknown; known are mpirun, srun"));
-  EXPECT_TRUE(has(refused({"mpirun", "a:1", "/etc/hosts"}), "give one"));
-  EXPECT_TRUE(has(refused({"srun", "a:1", ""}), "leave out --hosts"));
+  EXPECT_TRUE(has(refused({"ssh", ""}), "'ssh' is unknown; known are mpirun, srun"));
+  EXPECT_TRUE(has(refused({"srun", "a:1"}), "leave out --hosts"));
   ::unsetenv("SLURM_JOB_ID");
-  EXPECT_TRUE(has(refused({"srun", "", ""}), "no Slurm allocation"));
+  EXPECT_TRUE(has(refused({"srun", ""}), "no Slurm allocation"));
 }
 
 TEST(LaunchSiteTest, Words_OnThisMachine) {
@@ -222,7 +188,7 @@ TEST(LaunchSiteTest, Limit_IsOffWithOversubscribe_AndWhereSlotsAreNotKnown) {
   EXPECT_FALSE(
       why_too_large({.site = {}, .cores = 2, .oversubscribe = true}, cell_of("processes", 9)));
   LaunchSite site;
-  site.hostfile = "/somewhere";
+  site.launcher = LaunchSite::Launcher::kSrun;
   EXPECT_FALSE(
       why_too_large({.site = site, .cores = 2, .oversubscribe = false}, cell_of("processes", 9)));
 }

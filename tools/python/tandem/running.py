@@ -123,7 +123,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
         pretend: Optional[int] = None, like: Optional[str] = None, beside_gpu: bool = False,
         devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
         backend: Optional[str] = None, with_torch: Union[bool, StrPath] = False, oversubscribe: bool = False,
-        links: bool = True, hosts: Optional[str] = None, hostfile: Optional[StrPath] = None,
+        links: bool = True, hosts: Optional[str] = None,
         launcher: Optional[str] = None, launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
         progress: bool = True) -> Results:
     """Measures a sweep, or PyTorch's own strategies on a module of yours, and returns the results. Called again with the same
@@ -146,7 +146,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
         and ddp, which are measured between GPUs unasked where the python3 in PATH has torch.
     oversubscribe: more devices than cores; results carry the mark.
     links: find out once per `out`, in seconds, how fast copies between devices are.
-    hosts, hostfile, launcher: nodes, such as "node1:8,node2:8"; "mpirun" or, within Slurm, "srun".
+    hosts, launcher: nodes, such as "node1:8,node2:8"; "mpirun" or, within Slurm, "srun".
     launch_timeout, comm_timeout: times such as "10m": give up on a launch; ranks give up on one that is late.
     progress: show a line of progress while it runs.
 
@@ -157,7 +157,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
         return run_module(module, sweep, out, module_options(module, batch, batch_per_device, cells), progress, {
             "devices": devices, "launches": launches, "budget": budget, "backend": backend,
             "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
-            "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
+            "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
             "pretend": pretend, "like": like, "beside_gpu": beside_gpu})
     if batch is not None or batch_per_device is not None or cells:
         raise UsageError("run: batch, batch_per_device and cells are of a module; a sweep has keys of its own for them")
@@ -173,7 +173,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
         "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
-        "hostfile": hostfile, "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+        "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
     with removing_what_stayed_empty(folder):
         asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
         call(["run", str(asked), *options], folder, progress)
@@ -221,7 +221,7 @@ def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *
             precision: Optional[str] = None, dispatch_cost: Optional[str] = None,
             interpreter_lock: bool = False, with_torch: Union[bool, StrPath] = False, plant: Optional[str] = None,
             backend: Optional[str] = None, min_time: Optional[str] = None, oversubscribe: bool = False,
-            hosts: Optional[str] = None, hostfile: Optional[StrPath] = None, launcher: Optional[str] = None,
+            hosts: Optional[str] = None, launcher: Optional[str] = None,
             launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
             progress: bool = True) -> Explanation:
     """Explains the gap between dp and ddp, cause by cause; measures what is missing for it first.
@@ -250,7 +250,7 @@ def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *
         "module": checked_module("explain", module) if module is not None else None, "batch": batch, "devices": devices,
         "launches": launches, "input": input, "precision": precision, "dispatch_cost": dispatch_cost,
         "interpreter_lock": interpreter_lock, "with_torch": python_of(with_torch), "plant": plant, "backend": backend,
-        "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts, "hostfile": hostfile,
+        "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts,
         "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
     call(["explain", *([str(given)] if given else []), *options], folder, progress)
     written = (folder.parent if folder.is_file() else folder) / "explain.md"

@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
+#include "common/options/removed_names.h"
 #include "common/options/values.h"
 #include "common/results/files.h"
 #include "common/results/journal.h"
@@ -59,8 +60,6 @@ bool is_rung(const LaunchRecord& record, const ExplainTask& task) {
       task.cells, [&](const results::Cell& cell) { return cell.name() == record.cell.name(); });
 }
 
-constexpr const char* kMeasured = "auto";  // the value of --dispatch-cost
-
 void check_question(const reports::GapQuestion& question) {
   if (question.batch < 1) {
     fail(ErrorKind::kUsage, "--batch: {} holds no sample; use 1 or more", question.batch);
@@ -86,8 +85,10 @@ void check_models(const reports::GapQuestion& question) {
     fail_unknown("--input", question.input, inputs);
   }
   options::check_form("precision", question.precision);
-  if (!question.dispatch_cost.empty() && question.dispatch_cost != kMeasured)
+  if (!question.dispatch_cost.empty()) {
+    options::refuse_removed("tandem explain", "--dispatch-cost=" + question.dispatch_cost);
     (void)parse_dispatch_costs(question.dispatch_cost, "--dispatch-cost");
+  }
   if (question.interpreter_lock && question.dispatch_cost.empty()) {
     fail(ErrorKind::kUsage,
          "--interpreter-lock: without a --dispatch-cost nothing holds the lock; give one, such as "
@@ -142,20 +143,6 @@ MeasuringSettings settings_of(const ExplainOptions& options, MeasuringSettings s
   return settings;
 }
 
-// Keeps the dispatch cost of an explanation in the same folder: two costs would make two charts.
-std::string measured_dispatch_cost(const ExplainTask& task) {
-  if (task.source.document) {
-    const std::string& definition = task.source.document->sweep.definition;
-    const std::string before = dispatch_cost_in(definition, task.torch->name);
-    if (!before.empty()) {
-      fmt::print(stderr, "--dispatch-cost=auto: {} has a cost, which stays: {}\n",
-                 task.source.folder.string(), before);
-      return before;
-    }
-  }
-  return dispatch_costs_of(*task.torch, reports::named_optimizer(task.question));
-}
-
 // The python that --with-torch names; for a module torch is needed.
 std::optional<TorchTwin> torch_of(const ExplainOptions& options, const std::string& backend) {
   if (!options.module.empty()) {
@@ -191,16 +178,7 @@ void add_torch(ExplainTask& task, const ExplainOptions& options) {
     task.question.implementation = task.torch->name;
     task.question.implementation_has_dp = !is_on_host(task.settings.backend);
   }
-  const bool is_measured = options.question.dispatch_cost == kMeasured;
-  if (is_measured && !task.torch) {
-    fail(
-        ErrorKind::kUsage,
-        "--dispatch-cost=auto: it is measured with torch; add --with-torch, or give a cost such as "
-        "8us");
-  }
-  // The costs are those of the module's optimizer.
   if (!options.module.empty()) add_module(task, options);
-  if (is_measured) task.question.dispatch_cost = measured_dispatch_cost(task);
 }
 
 // Throws a usage error where the rungs' back ends differ: rungs on a CPU and on GPUs make no
@@ -333,7 +311,7 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
   if (text_of(site) == task.settings.site) return;
   fail(ErrorKind::kUsage,
        "reading {}: it was measured on {}, and launches would now run on {}; repeat its "
-       "--launcher, --hosts or --hostfile, or explain without FOLDER",
+       "--launcher or --hosts, or explain without FOLDER",
        task.source.folder.string(), name(task.settings.site), name(text_of(site)));
 }
 
@@ -431,8 +409,7 @@ void check_nothing_measures(const ExplainOptions& options) {
        {std::pair{"--with-torch", !options.torch.empty() && options.torch != kNoTorch},
         {"--backend", !options.backend.empty()},
         {"--min-time", !options.min_time.empty()},
-        {"--oversubscribe", options.oversubscribe},
-        {"--dispatch-cost=auto", options.question.dispatch_cost == kMeasured}}) {
+        {"--oversubscribe", options.oversubscribe}}) {
     if (!is_given) continue;
     fail(ErrorKind::kUsage,
          "{}: the launches in {} are simulated, so that nothing is measured there; leave it out",
@@ -463,7 +440,7 @@ int explain_gap(const ExplainOptions& options) {
   if (auto projected = projected_ladder(options)) return explain_projected(std::move(*projected));
   ExplainTask task = task_of(options);
   const OutputPaths out(task.source.folder);
-  check_apart(out, {}, task.model_files, options.site);
+  check_apart(out, {}, task.model_files);
   if (launches_missing(task) > 0) return finish(task, options, measure(task, options));
   return finish(task, options, {SweepEnd::kComplete, std::move(*task.source.document)});
 }

@@ -119,15 +119,6 @@ PlannedBefore planned_by(const std::string& definition, const std::string& sourc
   return read(json->root(), source);
 }
 
-std::string dispatch_cost_in(const std::string& definition, const std::string& implementation) {
-  const auto json = object_in(definition, "what a journal plans");
-  const auto question = json ? json->root().find("explain") : std::nullopt;
-  if (!question || value_or(*question, "implementation", std::string()) != implementation) {
-    return "";
-  }
-  return value_or(*question, "dispatch_cost", std::string());
-}
-
 std::string definition_of(const reports::GapQuestion& question, int launches,
                           const MeasuringSettings& settings) {
   std::string text;

@@ -30,11 +30,6 @@ struct PlannedBefore {
 // explanation's.
 [[nodiscard]] PlannedBefore planned_by(const std::string& definition, const std::string& source);
 
-// The dispatch cost in an explanation's definition for this implementation; "" for every other
-// definition.
-[[nodiscard]] std::string dispatch_cost_in(const std::string& definition,
-                                           const std::string& implementation);
-
 // The canonical JSON of everything that decides what a separate explanation measures.
 [[nodiscard]] std::string definition_of(const reports::GapQuestion& question, int launches,
                                         const MeasuringSettings& settings);

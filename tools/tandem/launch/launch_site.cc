@@ -8,8 +8,6 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <sstream>
 #include <string_view>
@@ -35,15 +33,6 @@ bool is_host_name(std::string_view name) {
   return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
     return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != kOthers.npos;
   });
-}
-
-std::string read_hostfile(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file || !std::filesystem::is_regular_file(path)) {
-    fail(ErrorKind::kUsage, "--hostfile: '{}' cannot be read; is it there, and a file?",
-         path.string());
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string variable(const char* name) {
@@ -79,34 +68,6 @@ std::vector<int> slots_of_hosts(const std::string& hosts) {
     slots.push_back(count);
   }
   return slots;
-}
-
-// The slots of each node in a host file; empty where a line leaves the number to mpirun. Errors
-// name `source`.
-std::vector<int> slots_of_hostfile(const std::string& text, const std::string& source) {
-  std::vector<int> slots;
-  bool all_known = true;
-  for (const std::string_view line : split(text, '\n')) {
-    std::istringstream words(std::string(line.substr(0, line.find('#'))));
-    std::string host;
-    if (!(words >> host)) continue;
-    int count = 0;
-    for (std::string word; words >> word;) {
-      if (!word.starts_with("slots=")) continue;
-      count = positive(word.substr(6));
-      if (count > 0) continue;
-      fail(ErrorKind::kUsage,
-           "--hostfile: '{}' of {} in '{}' is no number of slots; give 1 or more", word, host,
-           source);
-    }
-    all_known = all_known && count > 0;
-    slots.push_back(count);
-  }
-  if (slots.empty()) {
-    fail(ErrorKind::kUsage, "--hostfile: '{}' names no host; give lines such as node1 slots=2",
-         source);
-  }
-  return all_known ? slots : std::vector<int>{};
 }
 
 // The slots of each node in Slurm's "2(x3),1" (SLURM_JOB_CPUS_PER_NODE); empty for any other form.
@@ -147,20 +108,8 @@ LaunchSite slurm_site() {
   }
   return {.launcher = LaunchSite::Launcher::kSrun,
           .hosts = {},
-          .hostfile = {},
           .mpi_plugin = mpi_plugin_in(output_of("srun --mpi=list 2>&1")),
           .slots = slots_of_slurm(variable("SLURM_JOB_CPUS_PER_NODE"))};
-}
-
-LaunchSite mpirun_site(const SiteOptions& options) {
-  LaunchSite site;
-  site.hosts = options.hosts;
-  if (!options.hosts.empty()) site.slots = slots_of_hosts(options.hosts);
-  if (!options.hostfile.empty()) {
-    site.hostfile = std::filesystem::absolute(options.hostfile);
-    site.slots = slots_of_hostfile(read_hostfile(site.hostfile), options.hostfile);
-  }
-  return site;
 }
 
 // How many nodes the processes fill, one node after the other.
@@ -180,7 +129,6 @@ std::vector<std::string> mpirun_words(const LaunchSite& site, int ranks, bool ov
   std::vector<std::string> words{"mpirun",   "-np", std::to_string(ranks), "--bind-to", "none",
                                  "--map-by", "slot"};
   if (!site.hosts.empty()) words.insert(words.end(), {"--host", site.hosts});
-  if (!site.hostfile.empty()) words.insert(words.end(), {"--hostfile", site.hostfile.string()});
   if (oversubscribe) words.emplace_back("--oversubscribe");
   return words;
 }
@@ -224,14 +172,15 @@ LaunchSite checked_site(const SiteOptions& options) {
   if (std::ranges::find(kLaunchers, options.launcher) == kLaunchers.end()) {
     fail_unknown("--launcher", options.launcher, kLaunchers);
   }
-  if (!options.hosts.empty() && !options.hostfile.empty()) {
-    fail(ErrorKind::kUsage, "--hosts and --hostfile say the same in two ways: give one");
+  if (options.launcher == "mpirun") {
+    LaunchSite site;
+    site.hosts = options.hosts;
+    if (!options.hosts.empty()) site.slots = slots_of_hosts(options.hosts);
+    return site;
   }
-  if (options.launcher == "mpirun") return mpirun_site(options);
-  if (!options.hosts.empty() || !options.hostfile.empty()) {
+  if (!options.hosts.empty()) {
     fail(ErrorKind::kUsage,
-         "--launcher=srun: Slurm's allocation says which nodes there are; leave out --hosts and "
-         "--hostfile");
+         "--launcher=srun: Slurm's allocation says which nodes there are; leave out --hosts");
   }
   return slurm_site();
 }
@@ -240,8 +189,7 @@ std::string text_of(const LaunchSite& site) {
   if (site.launcher == LaunchSite::Launcher::kSrun) {
     return "srun on " + count_text(std::ssize(site.slots), "node");
   }
-  if (!site.hosts.empty()) return "hosts " + site.hosts;
-  return site.hostfile.empty() ? "" : "hostfile " + site.hostfile.string();
+  return site.hosts.empty() ? "" : "hosts " + site.hosts;
 }
 
 std::vector<std::string> launcher_words(const LaunchSite& site, const results::Cell& cell,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +12,7 @@ namespace tandem::cli {
 // The options as the command line has them.
 struct SiteOptions {
   std::string launcher = "mpirun";
-  std::string hosts;     // "node1:2,node2:2"
-  std::string hostfile;  // a host file of Open MPI
+  std::string hosts;  // "node1:2,node2:2"
 };
 
 // The options that the measuring commands share.
@@ -33,16 +31,13 @@ struct LaunchSite {
   enum class Launcher { kMpirun, kSrun };
 
   Launcher launcher = Launcher::kMpirun;
-  std::string hosts;               // a value of mpirun's --host; empty: this machine
-  std::filesystem::path hostfile;  // absolute; empty: none
-  std::string mpi_plugin;          // srun's way for ranks to find each other
-  std::vector<int> slots;          // processes per node, in order; empty: not known
+  std::string hosts;       // a value of mpirun's --host; empty: this machine
+  std::string mpi_plugin;  // srun's way for ranks to find each other
+  std::vector<int> slots;  // processes per node, in order; empty: not known
 
   // A site elsewhere starts cells of threads under the launcher too; else this machine would
   // measure them.
-  [[nodiscard]] bool is_elsewhere() const {
-    return launcher == Launcher::kSrun || !hosts.empty() || !hostfile.empty();
-  }
+  [[nodiscard]] bool is_elsewhere() const { return launcher == Launcher::kSrun || !hosts.empty(); }
 };
 
 // Throws a usage error where the launcher is unknown, hosts cannot be read, or srun cannot start

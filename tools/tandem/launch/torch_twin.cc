@@ -4,22 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "common/base/checksummed_file.h"
-#include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/launch/launch_command.h"
-#include "tools/tandem/launch/launch_scratch.h"
-#include "tools/tandem/launch/pretend_command.h"
 #include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/child_reason.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
@@ -31,8 +26,6 @@ namespace {
 using enum options::StrategyKind;
 
 constexpr const char* kUsualPython = "python3";
-constexpr const char* kCostsWhat = "--dispatch-cost=auto";
-constexpr std::chrono::seconds kCostsPatience{300};
 constexpr std::string_view kUnfit = "unfit: ";  // begins the answer of a torch that is not measured
 
 // The one line that torch's script answers; "" where the script fails.
@@ -75,32 +68,6 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::stri
       twin.python, error);
 }
 
-// The line of costs; "" where there is none. Other lines tell their intervals, and go to stderr.
-std::string costs_in(const std::filesystem::path& log) {
-  const std::string first = fmt::format("{}:", kDispatchKindNames.front());
-  std::string found;
-  std::ifstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(first) && line.find(' ') == std::string::npos) found = line;
-    if (line.find(" us [") != std::string::npos) fmt::print(stderr, "{}\n", line);
-  }
-  return found;
-}
-
-// Torch's side measures each kind of the list, and no other.
-void check_measured(const std::string& costs) {
-  (void)parse_dispatch_costs(costs, kCostsWhat);
-  const std::vector<std::string_view> parts = split(costs, ',');
-  for (const std::string_view kind : kDispatchKindNames) {
-    const bool is_there = std::ranges::any_of(
-        parts, [&](std::string_view part) { return part.starts_with(fmt::format("{}:", kind)); });
-    if (is_there) continue;
-    fail(ErrorKind::kFailure,
-         "{}: torch's side answered '{}', which has no {}; keep the tools/torch of this version",
-         kCostsWhat, costs, kind);
-  }
-}
-
 }  // namespace
 
 std::optional<TorchTwin> find_torch_twin(const std::string& python, const LaunchSite& site,
@@ -139,30 +106,6 @@ ChildResult ask_torch(const TorchTwin& twin, const TwinQuestion& question,
                                 interrupts);
   if (child.end == ChildResult::End::kInterrupted) throw Interrupted(question.what);
   return child;
-}
-
-std::string dispatch_costs_of(const TorchTwin& twin, const std::string& optimizer) {
-  TorchTwin pretending = twin;
-  const auto lack = capture_error([&] {
-    pretending.environment =
-        pretend_variables({.gpus = 2, .beside_gpu = true, .python = twin.python});
-  });
-  if (lack) fail(lack->kind(), "{}: {}; or give costs, such as 8us", kCostsWhat, lack->what());
-  const TemporaryFolder folder;
-  const TwinQuestion question{
-      .words = {"--dispatch-cost" + (optimizer.empty() ? "" : "=" + optimizer)},
-      .what = kCostsWhat,
-      .log = folder.path() / "costs.log",
-      .patience = kCostsPatience};
-  const Interrupts interrupts;
-  const ChildResult child = ask_torch(pretending, question, interrupts);
-  if (!child.has_exited(0)) {
-    fail(child.has_exited(kUsageExit) ? ErrorKind::kUsage : ErrorKind::kFailure, "{}: {}",
-         kCostsWhat, reason_of(child, "torch's side", kCostsPatience));
-  }
-  const std::string costs = costs_in(question.log);
-  check_measured(costs);
-  return costs;
 }
 
 bool has_torch_counterpart(const results::Cell& cell) {

@@ -191,11 +191,10 @@ SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
 }
 
 void check_apart(const OutputPaths& out, std::vector<std::filesystem::path> inputs,
-                 const ModelFiles& models, const SiteOptions& site) {
+                 const ModelFiles& models) {
   for (const auto& [name, with_checksum] : models) {
     if (const auto file = checksummed_file(with_checksum)) inputs.emplace_back(file->path);
   }
-  if (!site.hostfile.empty()) inputs.emplace_back(site.hostfile);
   out.check_apart("--out", inputs);
 }
 

@@ -90,9 +90,8 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
 [[nodiscard]] SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
                                        const std::function<SweepEnd()>& measure);
 
-// Throws a usage error where writing the results would overwrite one of `inputs`, a model's file or
-// the host file.
+// Throws a usage error where writing the results would overwrite one of `inputs` or a model's file.
 void check_apart(const OutputPaths& out, std::vector<std::filesystem::path> inputs,
-                 const ModelFiles& models, const SiteOptions& site);
+                 const ModelFiles& models);
 
 }  // namespace tandem::cli

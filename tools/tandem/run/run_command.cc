@@ -176,7 +176,7 @@ int measure(const RunOptions& options) {
   const int devices = most_devices(task.plan);
   const std::filesystem::path asked = out_of(options);
   const OutputPaths out(asked);
-  check_apart(out, {options.sweep}, task.sweep.model_files, options.site);
+  check_apart(out, {options.sweep}, task.sweep.model_files);
   out.check_holds_no_other();
   if (task.reference) check_no_lonely_reference(out);
   const OutputFolder folder(asked);

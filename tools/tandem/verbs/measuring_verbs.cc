@@ -161,7 +161,7 @@ void add_question(CLI::App& explain, reports::GapQuestion& question) {
       .add_option(
           "--dispatch-cost", question.dispatch_cost,
           "a modelled chart as well: an interpreter's cost per call, such as 8us, or costs of "
-          "kinds, as step_bench has them; auto: torch's here, measured per kind")
+          "kinds, as step_bench has them")
       ->type_name("COSTS");
   explain.add_flag("--interpreter-lock", question.interpreter_lock,
                    "in that chart also the lock that threads share");

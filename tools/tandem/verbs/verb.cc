@@ -28,8 +28,6 @@ void add_site(CLI::App& command, SiteOptions& site) {
                   "nodes to launch on and how many processes each takes, such as "
                   "node1:2,node2:2; programs and --out must be at the same path on all")
       ->type_name("HOST:COUNT,...");
-  command.add_option("--hostfile", site.hostfile, "the same as a host file of Open MPI")
-      ->type_name("FILE");
 }
 
 void add_step_bench(CLI::App& command, std::string& path) {
