@@ -15,7 +15,7 @@
 #include "tests/runtime/runtime_contract.h"
 #include "tests/support/simulated_devices.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct SimulatedBackend {
@@ -373,4 +373,4 @@ TEST(SimulatedPlatform, WithoutHardware_IsAUsageErrorThatNamesTheOption) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test
