@@ -7,7 +7,6 @@
 #include "bench/driver/ranks_main.h"
 #include "bench/job/simulated_job.h"
 #include "common/comm/thread_bootstrap.h"
-#include "common/flight/flight_record.h"
 #include "common/flight/flight_recorder.h"
 #include "common/runtime/host/host_stream.h"
 #include "simulate/engine/simulated_ranks.h"

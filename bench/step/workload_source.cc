@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/model/replay.h"
-#include "common/model/replay_plan.h"
 #include "common/model/workload_file.h"
 #include "common/model/zoo.h"
 #include "simulate/engine/simulated_platform.h"

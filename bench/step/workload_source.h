@@ -34,7 +34,7 @@ void check_model(const StepOptions& options);
 void take_workload_times(StepOptions& options);
 
 // The seconds of a measured workload as a calibration has them, at each batch of the file: a pass's
-// seconds are shared out evenly over its products (replay_plan.h), and its other operations take no
+// seconds are shared out evenly over its products (plan_replay), and its other operations take no
 // time. Loss and update are not among them.
 [[nodiscard]] MeasuredModel times_of_passes(const Workload& workload, Precision precision,
                                             const OptimizerOptions& optimizer);

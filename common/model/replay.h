@@ -8,10 +8,44 @@
 
 #include "common/model/model.h"
 #include "common/model/parameter_layout.h"
-#include "common/model/replay_plan.h"
 #include "common/model/workload.h"
 
 namespace tandem {
+
+// The operations that a replay enqueues, as a pure function of the workload and the batch: the same
+// on all ranks, whatever their speed.
+
+// The products of a pass, one after the other: rows[i] x width times width x width. A pass has as
+// many operations as its layer says, including an operation for each tensor of the layer and, where
+// passes are given by FLOPs, one operation that moves the layer's activations.
+struct ReplayPass {
+  std::int64_t width = 0;
+  std::vector<std::int64_t> rows{};
+};
+
+struct ReplayLayer {
+  ReplayPass forward{};
+  ReplayPass backward{};
+  bool moves_activations = false;
+};
+
+// The least and the largest width of a product, and the most rows of one.
+inline constexpr std::int64_t kLeastProductWidth = 16;
+inline constexpr std::int64_t kLargestProductWidth = 4096;
+inline constexpr std::int64_t kMostProductRows = 8192;
+
+// The power of two next below the side of a cube of so many FLOPs, within these bounds: wide enough
+// for the speed of the layer's own products, narrow enough that rows resolve FLOPs finely.
+[[nodiscard]] std::int64_t product_width(double flops);
+
+// Throws a usage error where the workload is measured without batches on either side of this batch.
+void check_batch(const Workload& workload, std::int64_t batch);
+
+// The products of each layer. A pass given by FLOPs gets products of this number of FLOPs per
+// sample. A measured pass, whose seconds a simulation takes whatever is multiplied, gets products
+// of the least width with a row for each sample, so that their size tells the batch. Throws as
+// check_batch.
+[[nodiscard]] std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch);
 
 // A tensor as a matrix (rows, columns) that patterns multiply from both sides.
 struct FoldedTensor {
@@ -92,7 +126,7 @@ class ReplayActivations final : public Activations {
 };
 
 // A workload as a model: its tensors, buffers, activations and ends are real, its layers are matrix
-// products on scratch memory (replay_plan.h). The function is simple, so that every strategy's
+// products on scratch memory (plan_replay). The function is simple, so that every strategy's
 // numbers can be compared with single's: with fixed patterns p of 1, 2 and 3,
 //   output[b] = (p . input[b]) * z * p, where z = sum over tensors of p^T tensor p,
 // scaled by powers of two. Each parameter is read in forward, and each gradient, the scalar dz

@@ -10,7 +10,7 @@
 #include "bench/observe/flight_log.h"
 #include "bench/step/step_watch.h"
 #include "common/comm/shared_memory/shared_memory.h"
-#include "common/flight/flight_record.h"
+#include "common/flight/flight_recorder.h"
 #include "common/runtime/host/cores.h"
 #include "ddp/dp_all_reduce.h"
 #include "tests/support/errors.h"

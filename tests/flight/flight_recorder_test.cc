@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "common/base/error.h"
-#include "common/flight/flight_record.h"
 
 namespace tandem {
 namespace {

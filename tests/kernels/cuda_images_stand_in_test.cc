@@ -2,9 +2,9 @@
 //
 // The operations on images on stand-ins for CUDA's runtime, cuDNN and the device code: parity,
 // which engines are taken, and what happens where there is none or a call fails.
-#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/cudnn_graph.h"
+#include "common/kernels/cuda/library_operations.h"
 #include "tests/kernels/cuda_image_parity.h"
 #include "tests/kernels/cuda_stand_in.h"
 #include "tests/support/errors.h"

@@ -70,7 +70,7 @@ ALLOWED = [
     ("common/results/a.cc", '#include "common/stats/summary.h"'),
     ("reports/a.cc", '#include "common/stats/interval.h"'),
     ("tools/a.cc", '#include "common/base/error.h"\n#include <CLI/CLI.hpp>'),
-    ("tools/a.cc", '#include "common/flight/flight_record.h"'),
+    ("tools/a.cc", '#include "common/flight/flight_recorder.h"'),
     ("bench/a.cc", '#include "common/flight/flight_recorder.h"'),
     ("tests/dp/a.cc", '#include "ddp/ddp.h"\n#include <gtest/gtest.h>'),
     ("common/runtime/cuda/a.cc", "#include <cuda_runtime_api.h>\n#if CUDART_VERSION >= 13000"),

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
+#include "common/kernels/cuda/library_operations.h"
 #include "common/kernels/cuda/queue.h"
 
 namespace tandem::cuda {

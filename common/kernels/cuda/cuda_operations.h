@@ -4,8 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/kernels/cuda/convolution_library.h"
-#include "common/kernels/cuda/fused_attention.h"
+#include "common/kernels/cuda/library_operations.h"
 #include "common/kernels/cuda/matrix_products.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/operations.h"

@@ -8,7 +8,7 @@
 #include "common/kernels/cuda/cudnn_graph.h"
 #include "common/kernels/cuda/cudnn_session.h"
 #include "common/kernels/cuda/device_code.h"
-#include "common/kernels/cuda/fused_attention.h"
+#include "common/kernels/cuda/library_operations.h"
 #include "common/kernels/cuda/queue.h"
 #include "common/kernels/operations.h"
 #include "common/runtime/cuda/check.h"

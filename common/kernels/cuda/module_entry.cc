@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/kernels/cuda/convolution_library.h"
 #include "common/kernels/cuda/cuda_operations.h"
+#include "common/kernels/cuda/library_operations.h"
 #include "common/kernels/cuda_kernels_module.h"
 
 namespace {

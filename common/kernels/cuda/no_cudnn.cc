@@ -2,8 +2,7 @@
 //
 // Convolutions and attention in a module that is built where there is no cuDNN.
 #include "common/base/error.h"
-#include "common/kernels/cuda/convolution_library.h"
-#include "common/kernels/cuda/fused_attention.h"
+#include "common/kernels/cuda/library_operations.h"
 
 namespace tandem::cuda {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/flight/flight_record.h"
+#include "common/flight/flight_recorder.h"
 #include "tools/tandem/process/child_reason.h"
 
 namespace tandem::cli {
