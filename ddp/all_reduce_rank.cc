@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ddp/all_reduce_rank.h"
 
-#include <algorithm>
-
 #include "common/base/error.h"
 #include "common/parallel/step_graph.h"
 #include "ddp/compression/communication_hooks.h"
@@ -68,8 +66,7 @@ std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& r
   return in_one_arena ? layout.arena_count() : layout.parameter_count();
 }
 
-// The samples of one of a step's micro-batches; a rank without samples still holds a replica, for
-// one sample.
+// The samples of one of a step's micro-batches.
 std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
   if (samples % micro_batches != 0) {
     fail(ErrorKind::kUsage,
@@ -77,7 +74,7 @@ std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
          "whole batch; use a number that does",
          micro_batches, samples);
   }
-  return std::max<std::int64_t>(1, samples / micro_batches);
+  return samples / micro_batches;
 }
 
 // Part `index` of `parts` equal parts.
@@ -93,10 +90,6 @@ void check_replayable(const TrainingOptions& training, const ReducerOptions& red
   if (training.replay == StepReplay::kOff) return;
   refuse_replay(reducer.kind == ReducerKind::kHorovod, "--reducer=horovod",
                 "a thread of the host's decides in each step what is fused; use buckets");
-  refuse_replay(reducer.join != Join::kOff, "--join",
-                "which ranks have data the host finds out in each step; leave it out");
-  refuse_replay(reducer.compression.compression == Compression::kPowerSgd, "--compress=powersgd",
-                "its first steps are others than its later ones; use bf16 or fp16");
 }
 
 AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
@@ -135,55 +128,31 @@ void AllReduceRank::make_reducer(const RankCommunicators& ranks, const Parameter
 }
 
 void AllReduceRank::make_buckets(const ParameterLayout& layout, const ReducerOptions& options) {
-  auto buckets = std::make_unique<BucketReducer>(
+  reducer_ = std::make_unique<BucketReducer>(
       replica_, layout, communicator_, options,
       make_communication_hook(options.compression, replica_.device(), communicator_));
-  if (options.join != Join::kOff) {
-    uneven_ = std::make_unique<UnevenInputs>(replica_, *buckets, communicator_, options.join);
-  }
-  reducer_ = std::move(buckets);
 }
 
 void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
-  if (uneven_) uneven_->announce_data();
   reducer_->begin_step();
-  broadcast_buffers(true);
+  broadcast_buffers();
   for (int i = 0; i < micro_batches_; ++i) {
     const Span<const float> part = part_of(inputs, i, micro_batches_);
     forward_and_loss(part, part_of(targets, i, micro_batches_));
-    if (uneven_) uneven_->announce_reduction();
     backward(part, i);
   }
   reducer_->finish();  // phases bucket_copy, exposed_comm
   update();
 }
 
-bool AllReduceRank::shadow() {
-  TANDEM_CHECK(uneven_ != nullptr, "a rank without data, and no Join");
-  PhaseTimer& timer = replica_.timer();
-  timer.begin(replica_.stream(), Phase::kIdle);
-  const bool others = uneven_->others_have_data();
-  if (others) {
-    reducer_->begin_step();
-    broadcast_buffers(false);
-    timer.begin(replica_.stream(), Phase::kIdle);
-    uneven_->shadow_reduction();
-  } else {
-    uneven_->share_last_state();
-  }
-  timer.end_step(replica_.stream());
-  return others;
-}
-
-// Broadcasts all buffers before a forward that follows a synchronised backward, as torch's
-// broadcast_buffers does: from rank 0, or with Join from a rank that has data.
-void AllReduceRank::broadcast_buffers(bool has_data) {
+// Broadcasts rank 0's buffers before a forward that follows a synchronised backward, as torch's
+// broadcast_buffers does.
+void AllReduceRank::broadcast_buffers() {
   const Span<float> buffers = replica_.buffers().flat;
   if (buffers.empty()) return;
   replica_.timer().begin(replica_.stream(), Phase::kBuffers);
-  const int root = uneven_ ? uneven_->rank_of_buffers(has_data) : 0;
   replica_.timer().collective(replica_.stream(), "broadcast", buffers.size_bytes(),
-                              [&] { communicator_.broadcast(replica_.stream(), buffers, root); });
+                              [&] { communicator_.broadcast(replica_.stream(), buffers, 0); });
 }
 
 void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float> targets) {

@@ -10,7 +10,6 @@
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 #include "ddp/bucket_reducer.h"
-#include "ddp/uneven_inputs.h"
 
 namespace tandem::ddp {
 
@@ -39,11 +38,10 @@ void check_replayable(const TrainingOptions& training, const ReducerOptions& red
 //
 // Averaging the ranks' mean-loss gradients gives the full-batch gradient because shares are equal.
 // Micro-batches run forward, loss (divided by the number of micro-batches) and backward in turn;
-// the last micro-batch's gradients, added to the earlier ones, are reduced. Uneven inputs:
-// uneven_inputs.h.
+// the last micro-batch's gradients, added to the earlier ones, are reduced.
 class AllReduceRank {
  public:
-  // A rank with `samples` per step; 0 where this rank has none (with Join). Throws a usage error
+  // A rank with `samples` per step. Throws a usage error
   // where the micro-batches do not divide the samples. `interpreter` is that of the thread which
   // calls train(). Collective. All arguments outlive the rank.
   AllReduceRank(Device& device, const Model& model, std::int64_t samples,
@@ -53,11 +51,6 @@ class AllReduceRank {
 
   // Enqueues all work of a step behind the input, for which the compute stream waits.
   void train(Span<const float> inputs, Span<const float> targets);
-
-  // To be called on a rank without data, with Join: takes part in a step of the other ranks and
-  // returns true; where no rank has data any more, returns false, with the state of the rank that
-  // had data last.
-  bool shadow();
 
   void synchronize();
 
@@ -79,7 +72,7 @@ class AllReduceRank {
   void make_reducer(const RankCommunicators& ranks, const ParameterLayout& layout,
                     const ReducerOptions& options);
   void make_buckets(const ParameterLayout& layout, const ReducerOptions& options);
-  void broadcast_buffers(bool has_data);
+  void broadcast_buffers();
   void forward_and_loss(Span<const float> inputs, Span<const float> targets);
   void backward(Span<const float> inputs, int micro_batch);
   void update();
@@ -94,7 +87,6 @@ class AllReduceRank {
   Replica replica_;
   std::unique_ptr<GradientAccumulator> accumulator_;  // with several micro-batches
   std::unique_ptr<GradientReducer> reducer_;
-  std::unique_ptr<UnevenInputs> uneven_;  // with Join
 };
 
 }  // namespace tandem::ddp

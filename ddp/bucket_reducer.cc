@@ -3,7 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include <numeric>
 #include <sstream>
 
 #include "common/base/error.h"
@@ -41,7 +40,6 @@ BucketReducer::BucketReducer(Replica& replica, const ParameterLayout& layout,
       communicator_(communicator),
       options_(options),
       hook_(std::move(hook)),
-      divisor_(communicator.size()),
       backward_done_(replica.device().make_event()),
       timer_(replica.device(), replica.timer().options()) {
   if (options.grads == GradsMode::kCopy) own_gradients_ = make_arena(replica.device(), layout);
@@ -72,18 +70,9 @@ void BucketReducer::build(const std::vector<BucketPlan>& plans) {
     buckets_.push_back(std::move(bucket));
   }
   if (!hook_) return;
-  std::vector<HookBucket> seen;
-  for (const auto& bucket : buckets_) seen.push_back(as_hook_sees(*bucket));
+  std::vector<Span<float>> seen;
+  for (const auto& bucket : buckets_) seen.push_back(bucket->values());
   hook_->set_buckets(seen);
-}
-
-HookBucket BucketReducer::as_hook_sees(const Bucket& bucket) const {
-  HookBucket seen{.flat = bucket.values()};
-  for (const BucketPlan::Slot& slot : bucket.plan.slots) {
-    const auto segment = static_cast<std::size_t>(slot.segment);
-    seen.gradients.push_back({layout_.segments()[segment].shape, views_[segment]});
-  }
-  return seen;
 }
 
 const TensorList& BucketReducer::gradients() const {
@@ -117,12 +106,6 @@ bool BucketReducer::reduces_after_backward() const {
   return options_.overlap == Overlap::kOff || (options_.graph == Graph::kStatic && !rebuilt_);
 }
 
-// Whether the collective averages, which spares views a dividing pass; else gradients are divided
-// before a sum, as in torch.
-bool BucketReducer::collective_averages() const {
-  return options_.grads == GradsMode::kViews && divisor_ == communicator_.size();
-}
-
 void BucketReducer::gradient_ready(int segment) {
   Place& place = places_.at(static_cast<std::size_t>(segment));
   TANDEM_CHECK(!place.ready, "the gradient of segment {} is given twice in a step", segment);
@@ -132,12 +115,12 @@ void BucketReducer::gradient_ready(int segment) {
 }
 
 void BucketReducer::add_to_bucket(int segment) {
-  if (own_gradients_ || (!hook_ && !collective_averages())) bring_into_bucket(segment);
+  if (own_gradients_) bring_into_bucket(segment);
   const std::size_t index = places_[static_cast<std::size_t>(segment)].bucket;
   if (--buckets_[index]->missing == 0) mark_filled(index);
 }
 
-// One pass copies and divides, as in torch; views are divided in place. For a hook, which divides
+// One pass copies and divides, as in torch. For a hook, which divides
 // by itself, it is a plain copy, as in torch too. It belongs to backward, in whose hooks torch does
 // it: marks around each gradient would slow ddp alone.
 void BucketReducer::bring_into_bucket(int segment) {
@@ -147,9 +130,10 @@ void BucketReducer::bring_into_bucket(int segment) {
   if (hook_) {
     replica_.timer().copy(stream, views_[index], gradient);
   } else {
-    replica_.operations().enqueue(
-        stream,
-        Scale{.in = gradient, .out = views_[index], .factor = 1.0F / static_cast<float>(divisor_)});
+    replica_.operations().enqueue(stream,
+                                  Scale{.in = gradient,
+                                        .out = views_[index],
+                                        .factor = 1.0F / static_cast<float>(communicator_.size())});
   }
 }
 
@@ -172,8 +156,9 @@ void BucketReducer::launch(std::size_t index) {
   if (hook_) {
     hook_->reduce(*comm_, index);
   } else {
+    // The collective averages views, which spares them a dividing pass; copies are divided already.
     communicator_.all_reduce(*comm_, bucket.values(),
-                             collective_averages() ? ReduceOp::kAverage : ReduceOp::kSum);
+                             own_gradients_ ? ReduceOp::kSum : ReduceOp::kAverage);
   }
   timer_.end(*comm_, index, bucket.plan.gradient_bytes);
   comm_->record(*bucket.reduced);
@@ -208,21 +193,6 @@ void BucketReducer::copy_out(const Bucket& bucket) {
   replica_.timer().copies(replica_.stream(), static_cast<int>(bucket.plan.slots.size()),
                           bucket.plan.gradient_bytes, copy_all);
   replica_.timer().begin(replica_.stream(), Phase::kExposedComm);
-}
-
-void BucketReducer::contribute_nothing() {
-  Stream& compute = replica_.stream();
-  if (!rebuilt_) {  // as in torch, a rank without a backward offers the order of registration
-    ready_order_.resize(layout_.segments().size());
-    std::iota(ready_order_.begin(), ready_order_.end(), 0);
-  }
-  for (const auto& bucket : buckets_) {
-    enqueue_zero(compute, bucket->values());
-    bucket->missing = 0;
-    compute.record(*bucket->filled);
-  }
-  launch_ready();
-  for (const auto& bucket : buckets_) compute.wait(*bucket->reduced);
 }
 
 std::vector<Bytes> BucketReducer::bucket_sizes() const {

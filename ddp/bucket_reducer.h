@@ -43,13 +43,6 @@ class BucketReducer final : public GradientReducer {
   void gradient_ready(int segment) override;
   void finish() override;
 
-  // Sums are divided by `ranks` from now on; at first by the number of all ranks.
-  void set_divisor(int ranks) { divisor_ = ranks; }
-
-  // Replaces backward and finish() on a rank without data: takes part in every bucket's collective
-  // with zeros. The contents of gradients() are undefined afterwards.
-  void contribute_nothing();
-
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override;
   [[nodiscard]] CaptureObserver* capture_observer() override { return &timer_; }
@@ -63,10 +56,8 @@ class BucketReducer final : public GradientReducer {
   };
 
   void build(const std::vector<BucketPlan>& plans);
-  [[nodiscard]] HookBucket as_hook_sees(const Bucket& bucket) const;
   void rebuild_in_ready_order();
   [[nodiscard]] bool reduces_after_backward() const;
-  [[nodiscard]] bool collective_averages() const;
   void add_to_bucket(int segment);
   void bring_into_bucket(int segment);
   void mark_filled(std::size_t index);
@@ -79,8 +70,7 @@ class BucketReducer final : public GradientReducer {
   Communicator& communicator_;
   const ReducerOptions options_;
   const std::unique_ptr<CommunicationHook> hook_;  // absent: the reducer all-reduces
-  int divisor_;
-  std::optional<Arena> own_gradients_;  // with kCopy: gradients apart from the buckets
+  std::optional<Arena> own_gradients_;             // with kCopy: gradients apart from the buckets
   std::vector<std::unique_ptr<Bucket>> buckets_;
   std::vector<Place> places_;     // by segment
   TensorList views_;              // by segment: the buckets' memory

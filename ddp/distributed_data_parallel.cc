@@ -13,8 +13,6 @@
 //                  brings the bucket's averages back after the wait
 //   --overlap=off  all-reduces start at exposed_comm
 //   --accumulate   forward, loss and backward per micro-batch; the last one's gradients are reduced
-//   --join         a number is all-reduced before forward and before backward; a rank without data
-//                  does only that, and all-reduces zeros in every bucket
 //   --cuda-graph   all of it is captured in the third step, and replayed from then on
 //   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
@@ -23,42 +21,27 @@
 
 namespace tandem::ddp {
 
-namespace {
-
-Shard share_of(const Communicator& ranks, std::int64_t batch, Join join) {
-  return join == Join::kOff ? share_of_batch(batch, ranks.rank(), ranks.size())
-                            : uneven_share_of_batch(batch, ranks.rank(), ranks.size());
-}
-
-}  // namespace
-
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
                                                  const Model& model, const RankCommunicators& ranks,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
     : interpreter_(options.interpreter.costs),
-      share_(share_of(ranks.data, options.global_batch, reducer.join)),
-      batch_(share_.count == 0
-                 ? nullptr
-                 : std::make_unique<LocalBatch>(platform, device, model, share_, options)),
+      share_(share_of_batch(options.global_batch, ranks.data.rank(), ranks.data.size())),
+      batch_(platform, device, model, share_, options),
       rank_(device, model, share_.count, ranks, interpreter_, options, reducer),
       graph_(options.replay, rank_.replica(), interpreter_, rank_.capture_observers()) {
   check_replayable(options, reducer);
 }
 
 void DistributedDataParallel::step() {
-  if (!batch_) {
-    static_cast<void>(rank_.shadow());
-    return;
-  }
   graph_.step([this] { enqueue_step(); });
 }
 
 void DistributedDataParallel::enqueue_step() {
   Replica& replica = rank_.replica();
   replica.timer().begin(replica.stream(), Phase::kInput);
-  batch_->load(replica, interpreter_);
-  rank_.train(batch_->inputs(), batch_->targets());
+  batch_.load(replica, interpreter_);
+  rank_.train(batch_.inputs(), batch_.targets());
 }
 
 }  // namespace tandem::ddp

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
 #include "common/parallel/shards.h"
 #include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
@@ -14,18 +12,13 @@ namespace tandem::ddp {
 // buckets while backward runs. The algorithm and its diagram stand at the head of the .cc file.
 class DistributedDataParallel final : public Strategy {
  public:
-  // One rank. Throws a usage error where the ranks do not divide the global batch; with Join each
-  // rank takes its shard by the chunk rule, and a rank without a shard shadows the other ranks.
+  // One rank. Throws a usage error where the ranks do not divide the global batch.
   // Collective over `ranks`, which outlive the strategy.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
                           const RankCommunicators& ranks, const TrainingOptions& options,
                           const ReducerOptions& reducer);
 
   void step() override;
-
-  // With Join, on a rank without data: shadows a step of the ranks that have data and returns true;
-  // where no rank has data any more, returns false, with the state of the rank that had data last.
-  bool step_without_data() { return rank_.shadow(); }
 
   void synchronize() override { rank_.synchronize(); }
   [[nodiscard]] TensorList weights() override { return rank_.replica().parameters().tensors; }
@@ -39,7 +32,6 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] std::vector<DeviceCollectives> collect_collectives() override {
     return {rank_.collect_collectives()};
   }
-  [[nodiscard]] int devices_used() const override { return batch_ ? 1 : 0; }
   [[nodiscard]] std::int64_t dispatches() const override { return interpreter_.calls(); }
   [[nodiscard]] std::vector<Bytes> bucket_sizes() const override { return rank_.bucket_sizes(); }
 
@@ -51,8 +43,8 @@ class DistributedDataParallel final : public Strategy {
 
   Interpreter interpreter_;
   const Shard share_;
-  std::unique_ptr<LocalBatch> batch_;  // null: the rank has no samples
-  AllReduceRank rank_;                 // declared after the memory that its streams use
+  LocalBatch batch_;
+  AllReduceRank rank_;  // declared after the memory that its streams use
   StepGraph graph_;
 };
 

@@ -45,17 +45,6 @@ class GradientReducer : public GradientSink {
   virtual void synchronize() = 0;
 };
 
-// A bucket as a hook reads and writes the bucket.
-struct HookBucket {
-  struct Gradient {
-    Shape shape;
-    Span<float> values;  // the gradient's part of `flat`
-  };
-
-  Span<float> flat;  // communicator memory; gaps between gradients are zeros
-  std::vector<Gradient> gradients{};
-};
-
 // torch's communication hook: replaces a plain all-reduce in making a bucket of one rank's
 // gradients the average over ranks. The reducer copies gradients into buckets undivided.
 class CommunicationHook {
@@ -65,9 +54,9 @@ class CommunicationHook {
   CommunicationHook& operator=(const CommunicationHook&) = delete;
   virtual ~CommunicationHook() = default;
 
-  // Prepares for the buckets of all steps from now on. Collective; no work may use earlier buckets
-  // any more.
-  virtual void set_buckets(const std::vector<HookBucket>& buckets) = 0;
+  // Prepares for the buckets of all steps from now on: communicator memory whose gaps between
+  // gradients are zeros. Collective; no work may use earlier buckets any more.
+  virtual void set_buckets(const std::vector<Span<float>>& buckets) = 0;
 
   // Enqueues on `comm`, behind bucket `index`'s gradients, the work that makes the gradients the
   // average. Buckets come in index order, each bucket once per step.

@@ -7,17 +7,6 @@ namespace tandem::ddp {
 
 namespace {
 
-CompressionOptions compression_options(const options::Values& values) {
-  CompressionOptions options;
-  options.compression = values.pick("compress", {Compression::kNone, Compression::kBFloat16,
-                                                 Compression::kFloat16, Compression::kPowerSgd});
-  options.power_sgd.start_step = values.integer("powersgd-start");
-  options.power_sgd.seed = static_cast<std::uint64_t>(values.integer("seed"));
-  if (options.compression != Compression::kPowerSgd) return options;
-  options.power_sgd.rank = values.number_behind("compress");
-  return options;
-}
-
 HorovodOptions horovod_options(const options::Values& values) {
   HorovodOptions options;
   options.cycle = values.duration("cycle-time");
@@ -41,9 +30,9 @@ ReducerOptions reducer_options(const options::Values& values) {
   options.overlap = values.pick("overlap", {Overlap::kOn, Overlap::kOff});
   options.priority = values.pick("comm-priority", {StreamPriority::kNormal, StreamPriority::kHigh});
   options.graph = values.pick("static-graph", {Graph::kDynamic, Graph::kStatic});
-  options.join = values.pick("join", {Join::kOff, Join::kWorld, Join::kActive});
   options.micro_batches = values.count("accumulate");
-  options.compression = compression_options(values);
+  options.compression =
+      values.pick("compress", {Compression::kNone, Compression::kBFloat16, Compression::kFloat16});
   options.horovod = horovod_options(values);
   options.buckets = bucket_limits(values);
   return options;

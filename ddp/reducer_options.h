@@ -22,30 +22,10 @@ struct HorovodOptions {
   Nanoseconds deadline = std::chrono::seconds(60);
 };
 
-// Error feedback and warm start are always on, as they are by default in torch.
-struct PowerSgdOptions {
-  int rank = 1;  // rank of the two factors, where the matrix has no smaller rank
-
-  // Steps that are averaged uncompressed at first: at least 2, since buckets are rebuilt after the
-  // first step.
-  std::int64_t start_step = 2;
-
-  // A matrix is compressed where it has more than this many times the elements of its factors.
-  double min_compression_rate = 2;
-
-  std::uint64_t seed = 0;  // of the first right factors, the same on all ranks
-};
-
 enum class Compression {
   kNone,
   kBFloat16,  // gradients travel as 16-bit numbers
   kFloat16,
-  kPowerSgd,  // matrices travel as two factors of low rank
-};
-
-struct CompressionOptions {
-  Compression compression = Compression::kNone;
-  PowerSgdOptions power_sgd{};  // for kPowerSgd
 };
 
 enum class ReducerKind {
@@ -65,13 +45,6 @@ enum class Graph {
   kStatic,   // torch's static_graph: the first step learns, and reduces after backward
 };
 
-// The treatment of ranks without data in torch's Join, and the divisor of the sums.
-enum class Join {
-  kOff,     // every rank has data in every step
-  kWorld,   // the divisor is the number of all ranks (torch's default)
-  kActive,  // the divisor is the number of ranks with data
-};
-
 // The sizes at which buckets are closed.
 struct BucketLimits {
   Bytes first = mib(1);  // the limit of the first bucket
@@ -87,8 +60,7 @@ struct ReducerOptions {
   Graph graph = Graph::kDynamic;
   BucketLimits buckets{};
   int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once
-  Join join = Join::kOff;
-  CompressionOptions compression{};
+  Compression compression = Compression::kNone;
   HorovodOptions horovod{};  // kHorovod uses these and micro_batches alone
 };
 

@@ -65,9 +65,6 @@ class SizedWork {
     add_operation(all, "add", [this](int i) {
       return Add{.a = a_.floats(i), .b = b_.floats(i), .sum = c_.floats(i)};
     });
-    add_operation(all, "subtract", [this](int i) {
-      return Subtract{.a = a_.floats(i), .b = b_.floats(i), .difference = c_.floats(i)};
-    });
     add_operation(all, "scale", [this](int i) {
       return Scale{.in = a_.floats(i), .out = b_.floats(i), .factor = 0.5F};
     });

@@ -95,9 +95,6 @@ void register_arithmetic(const OperationRegistry& registry) {
   registry.add_loop("add", 12, [](DeviceBench& b, std::int64_t n) {
     return Add{b.random(n), b.random(n), b.random(n)};
   });
-  registry.add_loop("subtract", 12, [](DeviceBench& b, std::int64_t n) {
-    return Subtract{b.random(n), b.random(n), b.random(n)};
-  });
   registry.add_loop("scale", 8, [](DeviceBench& b, std::int64_t n) {
     return Scale{b.random(n), b.random(n), 0.5F};
   });
@@ -109,11 +106,6 @@ void register_arithmetic(const OperationRegistry& registry) {
   });
   registry.add_loop("fill_random", 4, [](DeviceBench& b, std::int64_t n) {
     return FillRandom{.values = b.random(n), .seed = 7};
-  });
-  // The operation works on rows of 4, such as PowerSGD makes: each row is read and written once,
-  // and read once more per row before it.
-  registry.add_loop("orthogonalise", 8, [](DeviceBench& b, std::int64_t n) {
-    return Orthogonalise{.rows = 4, .matrix = b.random(n)};
   });
 }
 

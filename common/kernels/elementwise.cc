@@ -20,12 +20,6 @@ void scale(std::int64_t count, const float* in, float* out, float factor) {
 }
 
 TANDEM_VECTOR_CLONES
-void subtract(std::int64_t count, const float* a, const float* b, float* difference) {
-  TANDEM_INDEPENDENT_ITERATIONS
-  for (std::int64_t i = 0; i < count; ++i) difference[i] = a[i] - b[i];
-}
-
-TANDEM_VECTOR_CLONES
 void add_scalar(std::int64_t count, float* values, float constant) {
   TANDEM_INDEPENDENT_ITERATIONS
   for (std::int64_t i = 0; i < count; ++i) values[i] += constant;
@@ -115,10 +109,6 @@ void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.
 void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
 
 void run(const AddScalar& op) { add_scalar(op.values.size(), op.values.data(), op.constant); }
-
-void run(const Subtract& op) {
-  subtract(op.a.size(), op.a.data(), op.b.data(), op.difference.data());
-}
 
 void run(const Convert& op) {
   if (op.padding > 0) return run_padded(op);

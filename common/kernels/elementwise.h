@@ -63,18 +63,6 @@ struct Add {
   }
 };
 
-// difference = a - b; difference may be a or b.
-struct Subtract {
-  Span<const float> a;
-  Span<const float> b;
-  Span<float> difference;
-
-  [[nodiscard]] std::vector<Access> accesses() const {
-    const std::int64_t all = a.size();
-    return checked({{"a", a, all}, {"b", b, all}, {"difference", difference, all}});
-  }
-};
-
 // out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
 // tensor is divided after the cast. Exactly one of `in` and `out` is fp32; the two do not overlap.
 // The other may have padding behind each row: zeros where it is written, not read.
@@ -100,24 +88,6 @@ struct Convert {
   }
 };
 
-// Makes the rows of a matrix orthonormal, in place, from the first on (Gram-Schmidt): each row
-// loses its part along the rows before and is divided by its length. The projection is done twice,
-// so that rows that were nearly parallel end orthogonal too. A row with nothing left, such as one
-// of zeros, becomes the remainder of the first unit vector that leaves enough: the rows are a basis
-// in any case. NaN and infinity make their row and the rows after that row NaN.
-struct Orthogonalise {
-  std::int64_t rows = 0;  // at most as many as columns
-  Span<float> matrix;     // (rows, columns)
-
-  [[nodiscard]] std::vector<Access> accesses() const {
-    TANDEM_CHECK(rows > 0 && matrix.size() % rows == 0, "{} rows of {} elements in all", rows,
-                 matrix.size());
-    const std::int64_t columns = matrix.size() / rows;
-    TANDEM_CHECK(rows <= columns, "{} rows of {} elements cannot be orthogonal", rows, columns);
-    return {writes(matrix)};
-  }
-};
-
 // sum = values[0] * weights[0] + values[1] * weights[1] + ...
 struct WeightedSum {
   Span<const float> values;
@@ -137,9 +107,7 @@ void run(const Fill& op);
 void run(const Scale& op);
 void run(const AddScalar& op);
 void run(const Add& op);
-void run(const Subtract& op);
 void run(const Convert& op);
-void run(const Orthogonalise& op);
 void run(const WeightedSum& op);
 
 }  // namespace host

@@ -70,9 +70,7 @@ namespace tandem {
   X(Scale, scale)                                          \
   X(Add, add)                                              \
   X(AddScalar, add_scalar)                                 \
-  X(Subtract, subtract)                                    \
-  X(Convert, convert)                                      \
-  X(Orthogonalise, orthogonalise)
+  X(Convert, convert)
 
 #define TANDEM_EACH_OPERATION(X) TANDEM_EACH_CONVOLUTION(X) TANDEM_EACH_OTHER_OPERATION(X)
 

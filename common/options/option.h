@@ -26,7 +26,6 @@ inline constexpr std::array<std::string_view, 7> kGroupNames{
 using Kinds = std::span<const StrategyKind>;
 inline constexpr std::array<StrategyKind, 0> kEvery{};
 inline constexpr std::array kDpAlone{StrategyKind::kDp};
-inline constexpr std::array kDdpAlone{StrategyKind::kDdp};
 inline constexpr std::array kDpAllReduceAlone{StrategyKind::kDpAllReduce};
 inline constexpr std::array kAllReducing{StrategyKind::kDdp, StrategyKind::kDpAllReduce};
 inline constexpr std::array kRanks{StrategyKind::kDdp, StrategyKind::kDdpReplicate};
@@ -47,7 +46,6 @@ struct Owner {
 };
 inline constexpr Owner kDpOption{Group::kDataParallel, kDpAlone};
 inline constexpr Owner kAllReduceOption{Group::kDdp, kAllReducing};
-inline constexpr Owner kDdpOption{Group::kDdp, kDdpAlone};
 inline constexpr Owner kRanksOption{Group::kDdp, kRanks};
 inline constexpr Owner kGpuOption{Group::kGpu};
 inline constexpr Owner kSimulationOption{Group::kSimulation};
@@ -58,7 +56,7 @@ enum class Form {
   kText,       // the option's owner judges it
   kFile,       // a name that is not empty
   kSwitch,     // "on" or "off"; without a value it is on
-  kChoice,     // one of `takes`; "powersgd:RANK" takes a number from 1 behind the colon
+  kChoice,     // one of `takes`
   kInteger,    // within the limits
   kSpeed,      // a number above 0, or the word behind the bar of `takes`
   kDuration,   // "8us", within the limits, which are in nanoseconds

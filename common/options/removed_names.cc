@@ -18,6 +18,15 @@ struct RemovedName {
 };
 
 constexpr auto kRemovedNames = std::to_array<RemovedName>({
+    {"", "--compress=powersgd",
+     "PyTorch's own powerSGD_hook runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
+     "--cell=\"ddp powersgd=4\""},
+    {"", "--powersgd-start",
+     "PyTorch's own powerSGD_hook runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
+     "--cell=\"ddp powersgd=4\""},
+    {"", "--join",
+     "PyTorch's own Join runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
+     "--cell=\"ddp join=on\""},
     {"tandem run", "--list", "use tandem list sweeps"},
     {"tandem report", "--merge", "use tandem merge"},
     {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},

@@ -106,7 +106,7 @@ std::vector<Rule> training_rules() {
        {is_not("reducer", "horovod")},
        "{option} does nothing without --reducer=horovod: leave it out"},
       {{set("grads"), set("overlap"), set("bucket-mb"), set("first-bucket-mb"), set("static-graph"),
-        set("compress"), set("join"), set("comm-priority")},
+        set("compress"), set("comm-priority")},
        {is("reducer", "horovod")},
        "{option} is an option of buckets and does nothing with --reducer=horovod: leave it out"},
       {{is("conv-fp32", "on")},
@@ -122,12 +122,6 @@ std::vector<Rule> training_rules() {
       {{set("comm-memory")},
        {is("comm", "shared_memory|mpi|gloo")},
        "{option}=registered is memory of NCCL's: leave it out, or --comm"},
-      {{set("powersgd-start")},
-       {is_not("compress", "powersgd")},
-       "{option} does nothing without --compress=powersgd:RANK: leave it out"},
-      {{set("accumulate"), set("compress")},
-       {set("join")},
-       "--join and {option} cannot be combined here: give one of them"},
   };
 }
 
@@ -148,10 +142,6 @@ std::vector<Rule> run_rules() {
        {is("run", "contention")},
        "step_bench contention compares steps with their all-reduces and without: use ddp or "
        "dp-allreduce on 2 devices or more"},
-      {{set("join")},
-       {is("run", "verify|contention")},
-       "{option}: each rank's average weighs the same whatever its share, and numbers of ranks are "
-       "all-reduced too: leave it out"},
       {{is("fault", "nan")},
        {is("check-numerics", "off")},
        "{option}=nan is not checked without --check-numerics: give both"},
@@ -225,7 +215,7 @@ std::vector<Rule> simulation_rules() {
        {given("calibration")},
        "--calibration has times of operations on images as they are by default: leave {option} "
        "out"},
-      {{set("join"), is("run", "verify"), is("check-numerics", "on"), given("fault")},
+      {{is("run", "verify"), is("check-numerics", "on"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
       {{is("run", "pair|contention|calibrate"), given("profile-steps"),
@@ -304,11 +294,6 @@ void check_rest(const Values& values) {
   require(!values.is_given("output-device") ||
               values.in_force("device-ids").find(',') != std::string::npos,
           "--output-device does nothing with one device, whose outputs stay there: leave it out");
-  require(!values.is("compress", "powersgd") ||
-              values.integer("powersgd-start") <= values.integer("warmup-steps"),
-          fmt::format("--powersgd-start={}: samples would mix uncompressed steps with compressed "
-                      "ones; give as many --warmup-steps or more",
-                      values.in_force("powersgd-start")));
 }
 
 Kinds varied_in(Name name) {

@@ -16,20 +16,10 @@
 namespace tandem::options {
 namespace {
 
-// The word before the colon of "powersgd:4" or "powersgd:RANK", or the whole.
-std::string_view stem(std::string_view text) { return text.substr(0, text.find(':')); }
-
-// The part behind the colon, or nothing.
-std::string_view number_part(std::string_view text) {
-  return text.substr(std::min(text.size(), stem(text).size() + 1));
-}
-
 // Where among the choices the text stands.
 std::optional<std::size_t> place_among(const std::vector<std::string_view>& choices,
                                        std::string_view text) {
-  const auto found = std::ranges::find_if(choices, [text](std::string_view choice) {
-    return choice == text || (choice.find(':') != choice.npos && stem(choice) == stem(text));
-  });
+  const auto found = std::ranges::find(choices, text);
   if (found == choices.end()) return std::nullopt;
   return static_cast<std::size_t>(found - choices.begin());
 }
@@ -54,18 +44,11 @@ std::string hint_of(const std::string& text, const std::vector<std::string_view>
 }
 
 void check_choice(Name name, const std::string& text, std::string_view strategy) {
-  const std::vector<std::string_view> choices = choices_of(name);
-  const auto place = place_among(choices, text);
-  if (!place) {
-    refuse_removed("", fmt::format("{}={}", name.flag(), text));
-    const std::vector<std::string_view> own = choices_of(name, strategy);
-    fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
-         fmt::join(own, ", "), hint_of(text, own));
-  }
-  if (choices[*place] == text) return;
-  if (parse_number<int>(number_part(text)).value_or(0) >= 1) return;
-  fail(ErrorKind::kUsage, "{}={}: give a {} of 1 or more, such as {}", name.flag(), text,
-       number_part(choices[*place]), name->example);
+  if (place_among(choices_of(name), text)) return;
+  refuse_removed("", fmt::format("{}={}", name.flag(), text));
+  const std::vector<std::string_view> own = choices_of(name, strategy);
+  fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
+       fmt::join(own, ", "), hint_of(text, own));
 }
 
 void check_limits(Name name, const std::string& text, std::int64_t number) {
@@ -218,11 +201,6 @@ int Values::count(Name name) const {
   const std::int64_t number = parse_integer(name, value);
   check_limits(name, value, number);
   return static_cast<int>(number);
-}
-
-int Values::number_behind(Name name) const {
-  const std::string value = text(name);
-  return parse_number<int>(number_part(value)).value_or(0);
 }
 
 double Values::speed(Name name) const {

@@ -87,7 +87,6 @@ class Values {
   // none.
   [[nodiscard]] std::int64_t integer(Name name) const;  // 0 where there is none
   [[nodiscard]] int count(Name name) const;             // of a value within int
-  [[nodiscard]] int number_behind(Name name) const;     // 4 of "powersgd:4"
   [[nodiscard]] double speed(Name name) const;          // 0 where there is none
   [[nodiscard]] Nanoseconds duration(Name name) const;  // 0 where there is none
   [[nodiscard]] DispatchCosts costs(Name name) const;   // none where there is none

@@ -25,17 +25,11 @@ Shard share_of_batch(std::int64_t batch, int rank, int ranks) {
     fail(ErrorKind::kUsage,
          "a global batch of {} cannot be shared evenly by {} ranks, and with uneven shares the "
          "average over ranks is not the full-batch gradient: "
-         "use a multiple of {} (ddp also takes --join)",
+         "use a multiple of {}",
          batch, ranks, ranks);
   }
   const std::int64_t count = batch / ranks;
   return {rank * count, count};
-}
-
-Shard uneven_share_of_batch(std::int64_t batch, int rank, int ranks) {
-  const std::vector<Shard> shards = chunk_batch(batch, ranks);
-  const auto index = static_cast<std::size_t>(rank);
-  return index < shards.size() ? shards[index] : Shard{};
 }
 
 BatchShape batch_shape(const Model& model, Shard shard, std::vector<std::int64_t> input_lengths) {

@@ -29,10 +29,6 @@ struct Shard {
 // where `ranks` does not divide `batch`: averaging over ranks is the full-batch gradient only then.
 [[nodiscard]] Shard share_of_batch(std::int64_t batch, int rank, int ranks);
 
-// One rank's share with torch's Join: the shards of chunk_batch in rank order, and nothing for
-// ranks beyond the shards. Ranks' averages then weigh the same whatever their shares.
-[[nodiscard]] Shard uneven_share_of_batch(std::int64_t batch, int rank, int ranks);
-
 // The shape of the samples of `shard`, inputs and targets, as the model wants samples.
 // `input_lengths` as in BatchShape.
 [[nodiscard]] BatchShape batch_shape(const Model& model, Shard shard,

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "ddp/compression/power_sgd.h"
-
 namespace tandem::ddp {
 
 HalfCompression::HalfCompression(DType type, Device& device, Communicator& communicator)
@@ -12,13 +10,10 @@ HalfCompression::HalfCompression(DType type, Device& device, Communicator& commu
   TANDEM_CHECK(type != DType::kFloat32, "compression to {}", name_of(type));
 }
 
-void HalfCompression::set_buckets(const std::vector<HookBucket>& buckets) {
-  buckets_.clear();
+void HalfCompression::set_buckets(const std::vector<Span<float>>& buckets) {
+  buckets_ = buckets;
   std::int64_t largest = 0;
-  for (const HookBucket& bucket : buckets) {
-    buckets_.push_back(bucket.flat);
-    largest = std::max(largest, bucket.flat.size());
-  }
+  for (const Span<float> bucket : buckets) largest = std::max(largest, bucket.size());
   staging_.reset();  // frees memory first: a device may be nearly full
   staging_ = communicator_.allocate(Bytes{largest * size_of(type_)});
 }
@@ -34,18 +29,15 @@ void HalfCompression::reduce(Stream& comm, std::size_t index) {
   operations_->enqueue(comm, Convert{.in = staged, .out = flat});
 }
 
-std::unique_ptr<CommunicationHook> make_communication_hook(const CompressionOptions& options,
-                                                           Device& device,
+std::unique_ptr<CommunicationHook> make_communication_hook(Compression compression, Device& device,
                                                            Communicator& communicator) {
-  switch (options.compression) {
+  switch (compression) {
     case Compression::kNone:
       return nullptr;
     case Compression::kBFloat16:
       return std::make_unique<HalfCompression>(DType::kBFloat16, device, communicator);
     case Compression::kFloat16:
       return std::make_unique<HalfCompression>(DType::kFloat16, device, communicator);
-    case Compression::kPowerSgd:
-      return std::make_unique<PowerSgd>(options.power_sgd, device, communicator);
   }
   fail(ErrorKind::kLogic, "no such compression");
 }

@@ -25,7 +25,7 @@ class HalfCompression final : public CommunicationHook {
   // `type` is a type of 16 bits. Device and communicator outlive the hook.
   HalfCompression(DType type, Device& device, Communicator& communicator);
 
-  void set_buckets(const std::vector<HookBucket>& buckets) override;
+  void set_buckets(const std::vector<Span<float>>& buckets) override;
   void reduce(Stream& comm, std::size_t index) override;
 
  private:
@@ -39,6 +39,6 @@ class HalfCompression final : public CommunicationHook {
 // The hook that the options ask for; null for no compression. Device and communicator outlive the
 // hook.
 [[nodiscard]] std::unique_ptr<CommunicationHook> make_communication_hook(
-    const CompressionOptions& options, Device& device, Communicator& communicator);
+    Compression compression, Device& device, Communicator& communicator);
 
 }  // namespace tandem::ddp

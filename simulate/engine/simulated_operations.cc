@@ -29,10 +29,8 @@ struct Peaks {
 // Whether forward, loss or backward have the operation; updates, and the sums of gradients that
 // strategies add, are of no pass.
 template <class Op>
-inline constexpr bool kIsOfAPass =
-    !kChangesInPlace<Op> && !std::is_same_v<Op, Add> && !std::is_same_v<Op, Subtract> &&
-    !std::is_same_v<Op, Scale> && !std::is_same_v<Op, FillRandom> &&
-    !std::is_same_v<Op, Orthogonalise>;
+inline constexpr bool kIsOfAPass = !kChangesInPlace<Op> && !std::is_same_v<Op, Add> &&
+                                   !std::is_same_v<Op, Scale> && !std::is_same_v<Op, FillRandom>;
 
 Nanoseconds times(double factor, Nanoseconds time) {
   return factor == 1 ? time : Nanoseconds{std::llround(factor * static_cast<double>(time.count()))};

@@ -24,10 +24,6 @@ def has_room_for_what_travels(record, usual):
     return peak(record) > peak(usual) and reduced(record) == reduced(usual)
 
 
-def has_two_unlike_shares(record, _):
-    return record["cell"]["global_batch"] == 3 and len({d["peak_bytes"] for d in record["memory"]}) == 2
-
-
 def dispatches_more(record, usual):
     return record["dispatches_per_step"] > usual["dispatches_per_step"] and reduced(record) == reduced(usual)
 
@@ -58,9 +54,6 @@ def computes_in_bf16(record, usual):
 CASES = {
     "compress_bf16": (8, {"compress": "bf16"}, has_room_for_what_travels, False),
     "compress_fp16": (8, {"compress": "fp16"}, has_room_for_what_travels, False),
-    "compress_powersgd": (8, {"compress": "powersgd:2"}, has_room_for_what_travels, False),
-    "join_world": (3, {"join": "world"}, has_two_unlike_shares, False),
-    "join_active": (3, {"join": "active"}, has_two_unlike_shares, False),
     "accumulate": (8, {"accumulate": "2"}, dispatches_more, True),
     "static_graph": (8, {"static-graph": "on"}, reduces_the_same, True),
     # A cycle in which all gradients come, also where the machine is busy.

@@ -261,42 +261,18 @@ TEST_F(BucketReducerTest, StaticGraph_ReducesTheFirstStepAfterBackwardOnly) {
   reducer_->finish();
 }
 
-TEST_F(BucketReducerTest, Divisor_IsOfCopiesAndOfViews_WhichAreThenSummed) {
-  for (const ddp::GradsMode grads : {ddp::GradsMode::kCopy, ddp::GradsMode::kViews}) {
-    make(grads).set_divisor(2);
-    put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
-    step(kBackward);
-    EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 4));
-    EXPECT_EQ(communicator_.all_reduces().front().op, ReduceOp::kSum);
-    communicator_.forget_calls();
-  }
-}
-
-TEST_F(BucketReducerTest, RankWithoutData_TakesPartInEveryBucketWithZeros) {
-  make(ddp::GradsMode::kViews);
-  put(device_, reducer_->gradients()[1], std::vector<float>(kBias, 8));
-  reducer_->begin_step();
-  reducer_->contribute_nothing();
-  replica_.stream().synchronize();
-  EXPECT_EQ(reduced(), (Counts{2 * (kWeight + kBias)}));
-  EXPECT_EQ(read_back<float>(device_, reducer_->gradients()[1]), std::vector<float>(kBias, 0));
-  reducer_->begin_step();  // rebuilt in the order of registration: rank 0 had no other
-  reducer_->contribute_nothing();
-  EXPECT_EQ(reduced(), (Counts{kWeight, kBias + kWeight, kBias}));
-}
-
 // Notes what it is given.
 class RecordingHook final : public ddp::CommunicationHook {
  public:
   explicit RecordingHook(std::vector<std::size_t>& reduced) : reduced_(reduced) {}
-  void set_buckets(const std::vector<ddp::HookBucket>& buckets) override { buckets_ = buckets; }
+  void set_buckets(const std::vector<Span<float>>& buckets) override { buckets_ = buckets; }
   void reduce(Stream&, std::size_t index) override {
     ASSERT_LT(index, buckets_.size());
     reduced_.push_back(index);
   }
 
  private:
-  std::vector<ddp::HookBucket> buckets_;
+  std::vector<Span<float>> buckets_;
   std::vector<std::size_t>& reduced_;
 };
 

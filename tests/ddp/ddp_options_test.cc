@@ -31,16 +31,12 @@ std::vector<ddp::ReducerOptions> lossless_options() {
     for (const ddp::Overlap overlap : {ddp::Overlap::kOn, ddp::Overlap::kOff}) {
       for (const ddp::Graph graph : {ddp::Graph::kDynamic, ddp::Graph::kStatic}) {
         for (const int micro_batches : {1, 2}) {
-          for (const ddp::Join join : {ddp::Join::kOff, ddp::Join::kWorld, ddp::Join::kActive}) {
-            if (join != ddp::Join::kOff && micro_batches > 1) continue;
-            ddp::ReducerOptions options = small_buckets();
-            options.grads = grads;
-            options.overlap = overlap;
-            options.graph = graph;
-            options.micro_batches = micro_batches;
-            options.join = join;
-            all.push_back(options);
-          }
+          ddp::ReducerOptions options = small_buckets();
+          options.grads = grads;
+          options.overlap = overlap;
+          options.graph = graph;
+          options.micro_batches = micro_batches;
+          all.push_back(options);
         }
       }
     }

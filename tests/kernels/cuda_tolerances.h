@@ -16,13 +16,12 @@ namespace tandem::testing::share {
 // bf16: a result is rounded to 8 bits.
 inline constexpr double kBf16Rounding = 0x1p-8;
 
-inline constexpr double kUpdate = 1e-6;    // of SGD and Adam: weights, moments and Adam's factors
-inline constexpr double kMseLoss = 5e-7;   // a sum in double, rounded once
-inline constexpr double kGradient = 1e-6;  // of the mean squared error
-inline constexpr double kOrthogonalise = 1e-5;  // per element
-inline constexpr double kNorm = 1e-5;           // layer and batch normalisation
-inline constexpr double kCancelling = 1e-4;     // sums of numbers that cancel: means, gains
-inline constexpr double kCrossEntropy = 1e-5;   // its gradients
+inline constexpr double kUpdate = 1e-6;      // of SGD and Adam: weights, moments and Adam's factors
+inline constexpr double kMseLoss = 5e-7;     // a sum in double, rounded once
+inline constexpr double kGradient = 1e-6;    // of the mean squared error
+inline constexpr double kNorm = 1e-5;        // layer and batch normalisation
+inline constexpr double kCancelling = 1e-4;  // sums of numbers that cancel: means, gains
+inline constexpr double kCrossEntropy = 1e-5;  // its gradients
 inline constexpr double kCrossEntropyLoss = 2e-6;
 inline constexpr double kAveragePool = 1e-6;
 

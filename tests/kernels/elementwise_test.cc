@@ -109,18 +109,6 @@ TEST_P(Elementwise, Add_EqualsNaiveAlsoInPlace) {
   expect_equal(a, expected);
 }
 
-TEST_P(Elementwise, Subtract_EqualsNaiveAlsoInPlace) {
-  const Span<float> a = random(count());
-  const Span<float> b = random(count());
-  const Span<float> actual = zeros(count());
-  const Span<float> expected = zeros(count());
-  naive(Subtract{.a = a, .b = b, .difference = expected});
-  run(Subtract{.a = a, .b = b, .difference = actual});
-  run(Subtract{.a = a, .b = b, .difference = b});
-  expect_equal(actual, expected);
-  expect_equal(b, expected);
-}
-
 TEST_P(Elementwise, FillRandom_EqualsNaive) {
   for (const Distribution distribution : {Distribution::kUniform, Distribution::kSmallIntegers}) {
     FillRandom op{.values = zeros(count()),

@@ -38,15 +38,13 @@ constexpr std::size_t kRowSums = 0
 #undef TANDEM_COUNT
     ;
 
-constexpr std::size_t kColumnSums = 2;  // of fp32 and bf16
-constexpr std::size_t kOrthogonalise = 1;
+constexpr std::size_t kColumnSums = 2;                // of fp32 and bf16
 constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator over NCCL, by type
 
 TEST(OwnKernels, AreAllKnown_EachOnce) {
   const std::set<const void*> distinct(own_kernels().begin(), own_kernels().end());
   EXPECT_EQ(distinct.size(), own_kernels().size());
-  EXPECT_EQ(own_kernels().size(),
-            kElementwise + kRowwise + kRowSums + kColumnSums + kOrthogonalise + kScale);
+  EXPECT_EQ(own_kernels().size(), kElementwise + kRowwise + kRowSums + kColumnSums + kScale);
 }
 
 }  // namespace

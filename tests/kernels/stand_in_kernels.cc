@@ -10,7 +10,6 @@
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
-#include "common/kernels/cuda/orthonormal_rows.h"
 #include "tests/runtime/stand_in_cudart.h"
 
 namespace tandem::cuda {
@@ -97,14 +96,6 @@ cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t ou
       }
       dbias[column] = sum;
     }
-  });
-}
-
-cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                          float* matrix) {
-  return stand_in::kernel("orthogonalise", stream, [=] {
-    TeamOfThree team;
-    orthonormalise_rows(team, rows, columns, matrix);
   });
 }
 

@@ -49,15 +49,11 @@ TEST(Rules, ASweepVariesP2p_WhereDevicesCopy) {
     EXPECT_EQ(is_varied_in(traits.name, "p2p"), traits.algorithm != Algorithm::kNone);
     EXPECT_EQ(is_varied_in(traits.name, "grads"), has_option(traits.name, "grads"));
   }
-  EXPECT_EQ(varied_in_words("join"), "ddp");
   EXPECT_EQ(varied_in_words("grads"), "ddp and dp-allreduce");
   EXPECT_EQ(varied_in_words("seed"), "every strategy");
 }
 
 TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
-  EXPECT_EQ(refusal_of("ddp", {{"join", "world"}, {"accumulate", "2"}}),
-            "--join and --accumulate cannot be combined here: give one of them");
-  EXPECT_EQ(refusal_of("ddp", {{"join", "off"}, {"accumulate", "2"}}), "");
   EXPECT_EQ(refusal_of("ddp", {{"cycle-time", "2ms"}}),
             "--cycle-time does nothing without --reducer=horovod: leave it out");
   EXPECT_EQ(refusal_of("ddp", {{"reducer", "horovod"}, {"cycle-time", "2ms"}}), "");
@@ -103,8 +99,9 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   for (const StrategyTraits& strategy : kStrategies) {
     EXPECT_EQ(simulated(std::string(strategy.name).c_str()), "") << strategy.name;
   }
-  EXPECT_EQ(simulated("ddp", {"join", "world"}),
-            "--join looks at numbers, and --backend=simulated computes none: leave it out");
+  EXPECT_EQ(
+      simulated("ddp", {"check-numerics", "on"}),
+      "--check-numerics looks at numbers, and --backend=simulated computes none: leave it out");
   EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
             "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
   EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");

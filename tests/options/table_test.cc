@@ -56,10 +56,6 @@ TEST(Table, AForeignChoice_IsRefusedWithTheNearest) {
   const Error error = test::error_of([] { check_form("grads", "veiws"); });
   EXPECT_STREQ(error.what(),
                "--grads: 'veiws' is not known: use one of copy, views (did you mean 'views'?)");
-  EXPECT_NO_THROW(check_form("compress", "powersgd:4"));
-  for (const char* const text : {"powersgd", "powersgd:", "powersgd:0", "powersgd:four"}) {
-    EXPECT_THROW(check_form("compress", text), Error) << text;
-  }
 }
 
 TEST(Table, AForeignNumberFormat_IsRefusedWithTheNearestInBits) {

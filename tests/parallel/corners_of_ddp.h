@@ -12,16 +12,15 @@ namespace tandem::test {
 // buckets as `buckets` has them; Horovod fuses as much as one of them holds.
 inline std::vector<ddp::ReducerOptions> corners_of_ddp(const ddp::ReducerOptions& buckets,
                                                        int micro_batches) {
-  std::vector<ddp::ReducerOptions> all(7, buckets);
+  std::vector<ddp::ReducerOptions> all(6, buckets);
   all[1].grads = ddp::GradsMode::kViews;
   all[2].micro_batches = micro_batches;
   all[3].grads = ddp::GradsMode::kViews;
   all[3].micro_batches = 2;
-  all[4].join = ddp::Join::kWorld;
-  all[5].kind = ddp::ReducerKind::kHorovod;
-  all[5].horovod = {.cycle = std::chrono::microseconds(50),
+  all[4].kind = ddp::ReducerKind::kHorovod;
+  all[4].horovod = {.cycle = std::chrono::microseconds(50),
                     .fusion_threshold = buckets.buckets.rest};
-  all[6].graph = ddp::Graph::kStatic;
+  all[5].graph = ddp::Graph::kStatic;
   return all;
 }
 

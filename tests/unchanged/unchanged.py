@@ -39,10 +39,10 @@ REPLICATE = ["device-ids=1,0", "output-device=1", "threads=kept", "replicate=ten
              "broadcast=tree", "broadcast=sequential", "broadcast=collective", "loss=replicas", "reduce=tree",
              "reduce=sequential", "reduce=collective"]
 ALL_REDUCE = ["grads=views", "overlap=off", "bucket-mb=0.1", "bucket-mb=all", "first-bucket-mb=0.05", "accumulate=2",
-              "static-graph=on", "compress=bf16", "compress=fp16", "compress=powersgd:2", "reducer=horovod cycle-time=50ms"]
+              "static-graph=on", "compress=bf16", "compress=fp16", "reducer=horovod cycle-time=50ms"]
 OPTIONS = {"single": [], "independent": ["launch=processes"], "dp": REPLICATE,
            "dp-allreduce": ["input=scatter", *ALL_REDUCE],
-           "ddp": ["join=world", "join=active", "comm=mpi", "comm=gloo", *ALL_REDUCE],
+           "ddp": ["comm=mpi", "comm=gloo", *ALL_REDUCE],
            "ddp-replicate": ["comm=mpi"]}
 
 
@@ -222,7 +222,6 @@ SIMULATED = ["single --batch=32", "independent --launch=processes --devices=8 --
              "dp --devices=8 --batch=256 --broadcast=tree --reduce=tree --loss=replicas --threads=kept",
              "ddp --devices=1 --batch=32 --cuda-graph=on", "ddp --devices=8 --batch=256",
              "ddp --devices=8 --batch=256 --bucket-mb=1 --grads=views --optimizer=adam",
-             "ddp --devices=8 --batch=256 --compress=powersgd:2 --accumulate=2 --precision=bf16",
              "ddp --devices=8 --batch=256 --cuda-graph=on", "ddp --devices=1024 --batch=32768",
              "dp-allreduce --devices=8 --batch=256 --input=scatter", "ddp-replicate --devices=8 --batch=255"]
 

@@ -51,11 +51,6 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const AddScalar& op) {
                   AddScalarElements{op.values.data(), op.values.data(), op.constant});
 }
 
-cudaError_t CudaOperations::launch(cudaStream_t stream, const Subtract& op) {
-  return for_each(stream, op.a.size(),
-                  SubtractElements{op.a.data(), op.b.data(), op.difference.data()});
-}
-
 // accesses() has seen to it that one of the two is fp32 and the other is not.
 cudaError_t CudaOperations::launch(cudaStream_t stream, const Convert& op) {
   const bool narrows = op.in.dtype() == DType::kFloat32;
@@ -75,10 +70,6 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
       stream, rows_of(op.values.size()),
       WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data(), op.values.size()},
       partials_.data());
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const Orthogonalise& op) {
-  return orthogonalise(stream, op.rows, op.matrix.size() / op.rows, op.matrix.data());
 }
 
 }  // namespace tandem::cuda

@@ -19,15 +19,11 @@ namespace tandem::cuda {
 struct Plus {
   TANDEM_DEVICE static float of(float a, float b) { return a + b; }
 };
-struct Minus {
-  TANDEM_DEVICE static float of(float a, float b) { return a - b; }
-};
 struct Times {
   TANDEM_DEVICE static float of(float a, float b) { return a * b; }
 };
 
-template <class Function>
-struct CombineElements {
+struct AddElements {
   const float* a;
   const float* b;
   float* out;
@@ -38,13 +34,10 @@ struct CombineElements {
   TANDEM_DEVICE void at(std::int64_t i) const {
     Pack<float, width> result = load<width>(a + i);
     const Pack<float, width> other = load<width>(b + i);
-    for (int j = 0; j < width; ++j) result[j] = Function::of(result[j], other[j]);
+    for (int j = 0; j < width; ++j) result[j] += other[j];
     store(out + i, result);
   }
 };
-
-using AddElements = CombineElements<Plus>;
-using SubtractElements = CombineElements<Minus>;
 
 template <class Function>
 struct CombineWithConstant {

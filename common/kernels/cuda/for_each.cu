@@ -9,7 +9,6 @@
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/functions.h"
-#include "common/kernels/cuda/orthonormal_rows.h"
 #include "common/runtime/cuda/launch.cuh"
 
 namespace tandem::cuda {
@@ -184,14 +183,6 @@ __global__ void __launch_bounds__(kColumns* kLanes)
   if (lane == 0 && column < out) dbias[column] = parts[0][own];
 }
 
-constexpr int kTeam = 1024;
-
-__global__ void __launch_bounds__(kTeam)
-    orthogonalise_block(std::int64_t rows, std::int64_t columns, float* matrix) {
-  BlockTeam<kTeam> team;
-  orthonormalise_rows(team, rows, columns, matrix);
-}
-
 }  // namespace
 
 template <class T>
@@ -202,10 +193,5 @@ cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t ou
 }
 template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
 template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);
-
-cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                          float* matrix) {
-  return launch<orthogonalise_block>(stream, 1, kTeam, rows, columns, matrix);
-}
 
 }  // namespace tandem::cuda

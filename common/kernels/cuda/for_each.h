@@ -36,12 +36,6 @@ template <class T>
 [[nodiscard]] cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out,
                                       const T* dy, float* dbias);
 
-// Queues Orthogonalise (operations.h) on the current GPU. One block does it all: the rows follow
-// from one another, and where this is used (PowerSGD) they are few. Returns what the launch
-// returned.
-[[nodiscard]] cudaError_t orthogonalise(cudaStream_t stream, std::int64_t rows,
-                                        std::int64_t columns, float* matrix);
-
 // From operands whose type is known at run time to kernels made for fp32 and bf16: calls `body`
 // with a value of the element type, fp32 or bf16.
 template <class Body>

@@ -34,7 +34,6 @@
   X(FillElements)                                      \
   X(AddScalarElements)                                 \
   X(AddElements)                                       \
-  X(SubtractElements)                                  \
   X(MseBackwardElements)                               \
   X(EachTensor<SgdElements>)                           \
   X(EachTensor<AdamElements>)                          \

@@ -20,21 +20,15 @@ Values values_of_all_sizes(int rank, int step, std::size_t gradient, const Shape
 }
 
 template <class T>
-struct OptionsOf;
+constexpr ddp::Compression kTo = ddp::Compression::kBFloat16;
 template <>
-struct OptionsOf<BFloat16> {
-  static constexpr ddp::CompressionOptions value{.compression = ddp::Compression::kBFloat16};
-};
-template <>
-struct OptionsOf<Float16> {
-  static constexpr ddp::CompressionOptions value{.compression = ddp::Compression::kFloat16};
-};
+constexpr ddp::Compression kTo<Float16> = ddp::Compression::kFloat16;
 
 template <class T>
 class HalfCompressionTest : public testing::Test {
  protected:
   static HookRun run_of(int ranks) {
-    return {.options = OptionsOf<T>::value,
+    return {.compression = kTo<T>,
             .buckets = {{{7, 13}, {5}, {}}, {{1}}, {{1000, 3}, {33, 2, 2}}},
             .ranks = ranks,
             .steps = 2,
@@ -84,11 +78,11 @@ TYPED_TEST(HalfCompressionTest, SmallIntegers_AreAveragedExactly) {
 }
 
 TEST(HalfCompressionLimits, OfFloat16_TurnLargeGradientsInfinite) {
-  HookRun run{.options = {.compression = ddp::Compression::kFloat16}, .buckets = {{{3}}}};
+  HookRun run{.compression = ddp::Compression::kFloat16, .buckets = {{{3}}}};
   run.values = [](int, int, std::size_t, const Shape&) { return Values{1e5F, 65504, -1e9F}; };
   const Values fp16 = run_hook(run)[0][0];
   EXPECT_EQ(fp16, (Values{INFINITY, 65504, -INFINITY}));
-  run.options.compression = ddp::Compression::kBFloat16;
+  run.compression = ddp::Compression::kBFloat16;
   const Values bf16 = run_hook(run)[0][0];
   for (const float value : bf16) EXPECT_TRUE(std::isfinite(value));
 }

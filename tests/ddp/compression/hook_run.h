@@ -21,7 +21,7 @@ using Gradients = std::vector<Values>;  // bucket by bucket, in order
 
 // Steps of a hook on ranks that are threads, on made-up gradients.
 struct HookRun {
-  ddp::CompressionOptions options{};
+  ddp::Compression compression = ddp::Compression::kNone;
   std::vector<std::vector<Shape>> buckets{};
   int ranks = 2;
   int steps = 1;
@@ -63,18 +63,14 @@ struct HookBuckets {
       ParameterLayout layout;
       for (const Shape& shape : bucket) layout.add("gradient", shape);
       arenas.push_back(make_arena(communicator, layout));
-      ddp::HookBucket seen{.flat = arenas.back().flat};
-      for (std::size_t i = 0; i < bucket.size(); ++i) {
-        seen.gradients.push_back({bucket[i], arenas.back().tensors[i]});
-      }
       views.insert(views.end(), arenas.back().tensors.begin(), arenas.back().tensors.end());
-      hook.push_back(std::move(seen));
+      hook.push_back(arenas.back().flat);
     }
   }
 
   std::vector<Arena> arenas;
   TensorList views;  // of all buckets
-  std::vector<ddp::HookBucket> hook;
+  std::vector<Span<float>> hook;
 };
 
 // What the gradients became, by step, on a rank.
@@ -82,7 +78,7 @@ struct HookBuckets {
                                                      Device& device) {
   const auto communicator = make_shared_memory_communicator(bootstrap, device);
   HookBuckets buckets(*communicator, run.buckets);
-  const auto hook = ddp::make_communication_hook(run.options, device, *communicator);
+  const auto hook = ddp::make_communication_hook(run.compression, device, *communicator);
   hook->set_buckets(buckets.hook);
   const auto stream = device.make_stream(StreamPriority::kNormal);
   std::vector<Gradients> results;

@@ -27,32 +27,6 @@ float element(const FillRandom& op, std::uint64_t index) {
   return 0;
 }
 
-using Vector = std::vector<double>;
-
-double dot(const Vector& a, const Vector& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-// `vector` less its part along each vector of `basis`.
-Vector rest_of(Vector vector, const std::vector<Vector>& basis) {
-  for (const Vector& direction : basis) {
-    const double along = dot(vector, direction);
-    for (std::size_t i = 0; i < vector.size(); ++i) vector[i] -= along * direction[i];
-  }
-  return vector;
-}
-
-// Adds the remainder of `vector` to the basis and returns true, unless the remainder is shorter
-// than `enough`.
-bool extend(std::vector<Vector>& basis, const Vector& vector, double enough) {
-  Vector rest = rest_of(rest_of(vector, basis), basis);
-  const double length = std::sqrt(dot(rest, rest));
-  if (length <= enough) return false;
-  for (double& value : rest) value /= length;
-  basis.push_back(std::move(rest));
-  return true;
-}
-
 }  // namespace
 
 void naive(const LinearForward& op) {
@@ -169,12 +143,6 @@ void naive(const AddScalar& op) {
   for (std::int64_t i = 0; i < op.values.size(); ++i) op.values.data()[i] += op.constant;
 }
 
-void naive(const Subtract& op) {
-  for (std::int64_t i = 0; i < op.a.size(); ++i) {
-    op.difference.data()[i] = op.a.data()[i] - op.b.data()[i];
-  }
-}
-
 // i counts the narrow tensor, rows of which have padding.
 void naive(const Convert& op) {
   const bool narrows = op.in.dtype() == DType::kFloat32;
@@ -187,24 +155,6 @@ void naive(const Convert& op) {
     if (is_padding && !narrows) continue;
     set_element(op.out, to, is_padding ? 0 : element(op.in, narrows ? wide : i));
     set_element(op.out, to, element(op.out, to) / op.divisor);
-  }
-}
-
-// In double, some 1e-16 remains of a row that is spanned by the rows before.
-void naive(const Orthogonalise& op) {
-  const std::int64_t columns = op.matrix.size() / op.rows;
-  std::vector<Vector> basis;
-  for (std::int64_t row = 0; row < op.rows; ++row) {
-    const float* const begin = op.matrix.data() + row * columns;
-    const Vector given(begin, begin + columns);
-    bool extended = extend(basis, given, 1e-12 * std::sqrt(dot(given, given)));
-    for (std::size_t unit = 0; !extended && unit < given.size(); ++unit) {
-      Vector vector(given.size(), 0);
-      vector[unit] = 1;
-      extended = extend(basis, vector, std::sqrt(0.5 / static_cast<double>(columns)));
-    }
-    std::transform(basis.back().begin(), basis.back().end(), op.matrix.data() + row * columns,
-                   [](double value) { return static_cast<float>(value); });
   }
 }
 

@@ -20,8 +20,7 @@ using enum options::StrategyKind;
 
 bool needs_equal_shares(const results::Cell& cell) {
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
-  if (traits == nullptr || traits->algorithm != options::Algorithm::kAllReduce) return false;
-  return cell.option("join", "off") == "off";
+  return traits != nullptr && traits->algorithm == options::Algorithm::kAllReduce;
 }
 
 // Why the cell is dropped; empty where the cell is measured.
