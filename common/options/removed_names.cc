@@ -27,6 +27,7 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"", "--join",
      "PyTorch's own Join runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
      "--cell=\"ddp join=on\""},
+    {"tandem trace", "svg", "open the trace.json with https://ui.perfetto.dev"},
     {"tandem run", "--list", "use tandem list sweeps"},
     {"tandem report", "--merge", "use tandem merge"},
     {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},

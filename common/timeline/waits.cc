@@ -31,7 +31,7 @@ std::string phase_most_of(const DeviceStep& device, const TimeRange& time) {
 
 std::string place(int rank, int device) { return fmt::format("rank {} device {}", rank, device); }
 
-std::string name_of(const Slice& collective) {
+std::string collective_name(const Slice& collective) {
   return collective.index < 0 ? collective.name
                               : fmt::format("bucket {}'s collective", collective.index);
 }
@@ -43,7 +43,7 @@ std::string who_was_late(const StepView& step, const DeviceStep& mine, const Sli
   const std::string doing =
       phase_most_of(*last, {collective.begin, collective.begin + arrival.waited});
   return fmt::format("{} came to {} {} later, from {}", place(last->rank, last->device),
-                     name_of(collective), to_string(Seconds(arrival.waited)), doing);
+                     collective_name(collective), to_string(Seconds(arrival.waited)), doing);
 }
 
 // The cause of a wait that took longest: the hand-overs, the late rank in the part of the
@@ -56,7 +56,7 @@ std::string cause_in(const StepView& step, const DeviceStep& device, const Slice
   const Nanoseconds arrived = std::clamp(collective->begin + waited, from, collective->end);
   const Nanoseconds handed_over = hand_over_in(device, wait);
   if (handed_over > std::max(arrived - from, collective->end - arrived)) {
-    return fmt::format("{} was yet to begin, or had ended, for {}", name_of(*collective),
+    return fmt::format("{} was yet to begin, or had ended, for {}", collective_name(*collective),
                        to_string(Seconds(handed_over)));
   }
   const bool was_late = arrived - from > collective->end - arrived;

@@ -292,7 +292,7 @@ class Checker:
             self.check_program("step_bench", handed + ["--backend=simulated"] * (words[0] == "replay"))
 
     def try_verb(self, program, verb, words, text):
-        if verb in IN_SECONDS or (verb == "lessons" and "--list" in words) or words[:2] in (["trace", "summary"], ["trace", "svg"]):
+        if verb in IN_SECONDS or (verb == "lessons" and "--list" in words) or words[:2] in (["trace", "summary"]):
             self.must_end_well(program, words, (0, NEGATIVE) if verb in ("compare", "doctor") else (0,))
         elif verb == "lessons":
             listed = self.must_end_well(program, ["lessons", "--list"]).stdout.split()

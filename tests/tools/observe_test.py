@@ -10,7 +10,6 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-from xml.etree import ElementTree
 
 TANDEM = sys.argv[1]
 SMALL = ["--model=mlp-tiny", "--batch=8", "--devices=2", "--oversubscribe", "--steps=2"]
@@ -48,12 +47,6 @@ class ObserveTest(unittest.TestCase):
         self.assertEqual([(one["rank"], one["device"], one["steps"]) for one in devices], [(0, 0, 2), (1, 1, 2)])
         self.assertGreaterEqual(devices[0]["phases"]["loss"], 0.05)
 
-        picture = self.tandem("trace", "svg", str(trace), "--step=2")
-        self.assertEqual(picture.returncode, 0, picture.stderr)
-        drawn = [element.text for element in ElementTree.fromstring(picture.stdout).iter("{http://www.w3.org/2000/svg}text")]
-        self.assertRegex(drawn[0], r"ddp as processes, mlp-tiny on 2 devices \(host\), global batch 8: step 2, ")
-        self.assertRegex("\n".join(drawn), r"(?m)^A: .* rank 0 device 0 came to bucket \d's collective .* later, from loss$")
-
     def test_contention_says_what_communication_costs_each_phase(self):
         small = [word for word in SMALL if not word.startswith("--steps")]
         done = self.observe("contention", "--strategy=ddp", "--backend=host", *small, "--pairs=20")
@@ -75,12 +68,6 @@ class ObserveTest(unittest.TestCase):
         self.refused("argument 'b' is none of tandem trace summary's", "trace", "summary", "a", "b")
         self.refused("option '--jsno' is none of tandem trace summary's (did you mean '--json'?)", "trace", "summary", "a",
                      "--jsno")
-
-    def test_svg_refuses_what_it_cannot_draw(self):
-        for words, said in (((), "FILE is missing"), (("a", "--yaml"), "option '--yaml' is none of tandem trace svg's"),
-                            (("a", "--step=last"), "--step: 'last' is no whole number from 1"),
-                            (("a", "--out=b"), "option '--out' is none of tandem trace svg's")):
-            self.refused(said, "trace", "svg", *words)
 
     def test_verify_says_whether_numbers_agree(self):
         words = ["--backend=host", "--model=mlp-tiny", "--batch=8", "--devices=2", "--oversubscribe"]

@@ -9,7 +9,6 @@
 #include "common/base/input_file.h"
 #include "common/results/files.h"
 #include "common/timeline/clocks.h"
-#include "common/timeline/picture.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/trace_json.h"
@@ -75,12 +74,6 @@ int print_trace_summary(const std::string& file, bool as_json) {
   const timeline::Trace trace = read_trace(file);
   const auto summary = timeline::summary_of(trace);
   fmt::print("{}", as_json ? timeline::to_json(summary) : timeline::to_text(trace, summary));
-  return 0;
-}
-
-int print_trace_picture(const std::string& file, int step) {
-  const timeline::Trace trace = read_trace(file);
-  fmt::print("{}", timeline::to_svg(trace, step > 0 ? step : timeline::median_step(trace)));
   return 0;
 }
 

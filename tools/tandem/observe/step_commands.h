@@ -35,10 +35,6 @@ struct TraceRecordOptions {
 // `tandem trace summary`: for people, or as JSON. Throws a usage error for what is no trace.
 [[nodiscard]] int print_trace_summary(const std::string& file, bool as_json);
 
-// `tandem trace svg`: one step as a picture, 0 for the median step. Throws a usage error for what
-// is no trace and for a step that the trace lacks.
-[[nodiscard]] int print_trace_picture(const std::string& file, int step);
-
 struct TraceExportOptions {
   std::string file{};
   std::string out{};  // a folder

@@ -90,7 +90,6 @@ void add_trace_record(CLI::App& trace, Verbs& verbs) {
 struct TraceRead {
   std::string file;
   bool as_json = false;
-  int step = 0;
 };
 
 void add_trace_readers(CLI::App& trace, Verbs& verbs) {
@@ -106,17 +105,6 @@ void add_trace_readers(CLI::App& trace, Verbs& verbs) {
   verbs.push_back({&summary, [options](const Call&) {
                      return print_trace_summary(options->file, options->as_json);
                    }});
-  CLI::App& svg = add_command(
-      trace, {.name = "svg",
-              .what = "draw one step of a trace, to standard output",
-              .examples = "  tandem trace svg out/trace-1/trace.json > step.svg\n"
-                          "  tandem trace svg out/trace-1/trace.json --step=2 > second.svg"});
-  svg.add_option("FILE", options->file, kFile)->required();
-  svg.add_option("--step", options->step, "the step's number, from 1; default: the median step")
-      ->type_name("NUMBER")
-      ->check(whole_number(1, kMostSteps));
-  verbs.push_back(
-      {&svg, [options](const Call&) { return print_trace_picture(options->file, options->step); }});
 }
 
 // What exchanges traces with PyTorch's profiler and its readers.
