@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The speed of one device's operations, each next to a bare operation where there is one; or with
-// --peak the speed of large matrix products, with which the FLOP/s of training steps are compared;
-// or with --step-of the speed of one step, next to the bare products of its shapes.
+// --peak the speed of large matrix products, with which the FLOP/s of training steps are compared.
 #include <benchmark/benchmark.h>
 
 #include <iostream>
@@ -12,7 +11,6 @@
 #include "bench/kernels/measured_peaks.h"
 #include "bench/kernels/operation_benchmarks.h"
 #include "bench/kernels/options.h"
-#include "bench/kernels/step_share.h"
 #include "bench/step/measured_peak.h"
 #include "common/base/error.h"
 #include "common/kernels/host_support.h"
@@ -47,7 +45,6 @@ void run_operations(const KernelOptions& options, Platform& platform) {
   }
   MeasuredPeaks peaks(platform, precision);
   register_operations(platform, precision, peaks);
-  register_steps(platform, precision, peaks);
   const auto display = make_reporter(flags.display, flags);
   const auto file = make_file_reporter(flags);
   if (benchmark::RunSpecifiedBenchmarks(display.get(), file.get()) == 0) {
@@ -65,8 +62,6 @@ int run(const KernelOptions& options) {
   benchmark::AddCustomContext("tandem_backend", to_string(platform->backend()));
   if (options.peak) {
     run_peak(options, *platform);
-  } else if (!options.step_of.empty()) {
-    run_step_share(options, *platform);
   } else {
     run_operations(options, *platform);
   }

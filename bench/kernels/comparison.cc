@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/units.h"
-#include "common/runtime/event_pair.h"
 #include "common/runtime/host/host_stream.h"
 
 namespace tandem::bench {
@@ -46,18 +45,11 @@ double DeviceBench::timed(const std::function<void()>& enqueue_all) {
   return Seconds(Clock::now() - start).count();
 }
 
-double DeviceBench::timed_by_device(const std::function<void()>& enqueue_all) {
-  EventPair events(device_);
-  events.around(*stream_, enqueue_all);
-  stream_->synchronize();
-  return Seconds(events.time()).count();
-}
-
 namespace {
 
-void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPeaks* peaks) {
+void set_rate(benchmark::State& state, double rate, const char* unit, MeasuredPeaks& peaks) {
   state.counters[unit] = rate;
-  const double peak = peaks != nullptr ? peaks->of(unit) : 0;
+  const double peak = peaks.of(unit);
   if (peak > 0) state.counters["of_peak"] = rate / peak;
 }
 
@@ -72,7 +64,6 @@ void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasure
   double rounds = 0;
   for ([[maybe_unused]] auto iteration : state) {
     const double took = bench.timed(measurement.operation);
-    if (measurement.afterwards) measurement.afterwards();
     state.SetIterationTime(took);
     operation_time += took;
     if (has_bare) bare_time += bench.timed(measurement.bare);
@@ -80,7 +71,7 @@ void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasure
   }
   if (operation_time <= 0) return;  // counters must be finite numbers
   const double rate = rounds * measurement.operation_work / operation_time;
-  set_rate(state, rate, measurement.unit, measurement.peaks);
+  set_rate(state, rate, measurement.unit, *measurement.peaks);
   if (bare_time <= 0) return;
   const double bare_rate = rounds * measurement.bare_work / bare_time;
   state.counters[std::string("bare_") + measurement.unit] = bare_rate;

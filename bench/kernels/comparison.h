@@ -49,9 +49,6 @@ class DeviceBench {
   // Seconds from the first enqueue to the end of the last work.
   [[nodiscard]] double timed(const std::function<void()>& enqueue_all);
 
-  // timed() between marks on the stream, by the device's own clock: no wake-up is in the time.
-  [[nodiscard]] double timed_by_device(const std::function<void()>& enqueue_all);
-
  private:
   [[nodiscard]] Buffer& allocate(Bytes size);
 
@@ -72,15 +69,14 @@ struct BareOperation {
 // Work is in units of 10^9: flops, bytes or elements.
 struct OperationMeasurement {
   std::function<void()> operation;
-  std::function<void()> bare{};        // empty: this back end has no bare operation
-  std::function<void()> afterwards{};  // runs after the operation, not timed
+  std::function<void()> bare{};  // empty: this back end has no bare operation
   double operation_work = 0;
   double bare_work = 0;
   const char* unit = "";           // the counter's name
-  MeasuredPeaks* peaks = nullptr;  // the rate is held against these; null: against none
+  MeasuredPeaks* peaks = nullptr;  // the rate is held against these
 };
 
-// Sets counters: the rate in `unit`; with peaks also `of_peak`, the rate over the machine's peak in
+// Sets counters: the rate in `unit`; `of_peak`, the rate over the machine's peak in
 // that unit; with a bare operation also the bare operation's rate, `bare_` before the unit, and
 // `share`, the bare operation's time over the operation's.
 void compare(benchmark::State& state, DeviceBench& bench, const OperationMeasurement& measurement);

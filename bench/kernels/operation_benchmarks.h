@@ -12,8 +12,4 @@ namespace tandem::bench {
 // `precision`. Platform and peaks outlive the run.
 void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks);
 
-// Registers a training step of `single` next to the bare products of its layers, and the cost of an
-// operation that does nothing.
-void register_steps(Platform& platform, Precision precision, MeasuredPeaks& peaks);
-
 }  // namespace tandem::bench

@@ -28,6 +28,8 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "PyTorch's own Join runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
      "--cell=\"ddp join=on\""},
     {"tandem trace", "svg", "open the trace.json with https://ui.perfetto.dev"},
+    {"kernel_bench", "--step-of",
+     "step_bench --strategy=single --peak-gflops=measured has the FLOP/s of a step over the peak"},
     {"tandem run", "--list", "use tandem list sweeps"},
     {"tandem report", "--merge", "use tandem merge"},
     {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},

@@ -45,7 +45,6 @@ declare_rows() {
     row trace-resnet gpu,model:resnet50,quiet 12 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
     row precisions device,quiet 50 90 "an MLP in tf32 and bf16, beside PyTorch's" beside_torch sweep precisions
     row peak device 6 60 'the measured peak, by square products' figures program kernel_bench $on --peak
-    row bare-products gpu,quiet 4 60 'a step of an MLP against its bare products' figures program kernel_bench $on --step-of=mlp-base --batch=4096 --precision=bf16 --pairs=20
     row graph-steps gpu,quiet 5 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
     row dp-doubled gpu,quiet 5 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
     row calibrate device 30 90 'what each operation takes, for projections' program step_bench calibrate $on --file=$out/figures/calibration.txt --model=$calibrated
