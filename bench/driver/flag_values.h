@@ -12,6 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
+#include "common/options/removed_names.h"
 
 namespace tandem::bench {
 
@@ -32,6 +33,7 @@ template <class T, std::size_t N>
     if (choice.name == text) return choice.value;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
   }
+  options::refuse_removed("", fmt::format("{}={}", flag, text));
   fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}", flag, text, known);
 }
 

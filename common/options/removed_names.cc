@@ -30,6 +30,8 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem trace", "svg", "open the trace.json with https://ui.perfetto.dev"},
     {"kernel_bench", "--step-of",
      "step_bench --strategy=single --peak-gflops=measured has the FLOP/s of a step over the peak"},
+    {"", "--benchmark_format=csv", "use json, in which each entry has its own counters"},
+    {"", "--benchmark_out_format=csv", "use json, in which each entry has its own counters"},
     {"tandem run", "--list", "use tandem list sweeps"},
     {"tandem report", "--merge", "use tandem merge"},
     {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},
