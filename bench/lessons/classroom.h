@@ -36,28 +36,26 @@ enum class LessonVerdict { kHolds, kDoesNotHold, kNotDecidable };
 struct LessonFinding {
   LessonVerdict verdict = LessonVerdict::kNotDecidable;
   std::vector<std::string> evidence{};  // lines
-  std::string scope{};                  // where the verdict is true
 };
-
-// The reach of a verdict.
-inline constexpr const char* kAlgorithm = "numerics: true of the algorithm anywhere";
-inline constexpr const char* kHostOnly =
-    "one launch on the host: says nothing about other launches, or GPUs";
 
 enum class Ranks {
   kOne,  // rank 0 runs the lesson while the other ranks are parked
   kTwo,  // every rank runs the lesson, with a process per device
 };
 
-// A claim that circulates about DataParallel, and the test of the claim. Names that only one lesson
-// needs stand in a namespace of the lesson's name, since every lesson has a `run`, and several
-// files are compiled as one unit.
+// How far a verdict reaches, and what it takes to come to one.
+struct Reach {
+  std::string_view scope = "numerics: true of the algorithm anywhere";
+  Ranks ranks = Ranks::kOne;
+  int cores = 1;  // cores that the lesson needs: timed devices have a core each
+};
+
+// A claim that circulates about DataParallel, and the test of the claim.
 struct Lesson {
   std::string_view name;
   std::string_view claim;  // a sentence
   LessonFinding (*run)(Classroom&) = nullptr;
-  Ranks ranks = Ranks::kOne;
-  int cores = 1;  // cores that the lesson needs: timed devices have a core each
+  Reach reach{};
 };
 
 // The place where lessons run: the cores that this rank's process may use, and the other ranks.

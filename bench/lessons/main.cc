@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/driver/ranks_main.h"
-#include "bench/lessons/run_lessons.h"
+#include "bench/lessons/lessons.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/thread_bootstrap.h"
 

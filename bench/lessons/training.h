@@ -1,82 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts that lessons about numbers share: train with one strategy or another, read back the
-// trained values, compare.
+// What claims about numbers share: training in one way or another, reading back what was trained,
+// comparing. More devices than cores change no numbers.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bench/lessons/classroom.h"
-#include "common/model/model.h"
+#include "bench/lessons/lessons.h"
 #include "common/model/tensor_values.h"
-#include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
 #include "common/runtime/platform.h"
 #include "dp/data_parallel.h"
 
 namespace tandem::bench {
 
-using tandem::relative_difference;
+// Sums in another order differ by rounding; a wrong gradient differs by far more.
+inline constexpr double kRounding = 1e-4;
+inline constexpr int kDevices = 4;
+inline constexpr int kSteps = 5;
 
 struct Trained {
   TensorValues weights;
-  TensorValues gradients;  // gradients of the last step
+  TensorValues gradients;  // of the last step
 
   bool operator==(const Trained&) const = default;
 };
 
-// Sums in another order differ by rounding; a wrong gradient differs by far more.
-inline constexpr double kRounding = 1e-4;
+[[nodiscard]] Trained train(Platform& platform, Strategy& strategy, int steps = kSteps);
+
+// Trains on device 0 without a wrapper.
+[[nodiscard]] Trained train_single(Platform& platform, const Model& model,
+                                   const TrainingOptions& options, int steps = kSteps);
+
+[[nodiscard]] Trained train_dp(Platform& platform, const Model& model,
+                               const TrainingOptions& options, int steps = kSteps,
+                               const dp::DataParallelOptions& how = {});
 
 // How the model `linear` is trained: SGD at 0.01, without momentum.
 [[nodiscard]] TrainingOptions plain_sgd(std::int64_t batch);
 
-[[nodiscard]] Trained train(Platform& platform, Strategy& strategy, int steps);
-
-// Trains on device 0 without any wrapper: on all of the global batch, or on one piece of the batch.
-[[nodiscard]] Trained train_single(Platform& platform, const Model& model,
-                                   const TrainingOptions& options, int steps);
-[[nodiscard]] Trained train_single_on(Platform& platform, const Model& model, Shard shard,
-                                      const TrainingOptions& options, int steps);
-
-[[nodiscard]] Trained train_dp(Platform& platform, const Model& model,
-                               const TrainingOptions& options, int steps,
-                               const dp::DataParallelOptions& how = {});
-
-// A DataParallel on its own devices, of a model of the zoo, that has trained some steps.
+// A DataParallel on devices of its own that has trained some steps.
 struct TrainedDp {
+  TrainedDp(const Classroom& room, int devices, const char* name, const TrainingOptions& options,
+            int steps = 1, const dp::DataParallelOptions& how = {});
+
+  // The samples that each replica got, such as 3, 3, 3, 1.
+  [[nodiscard]] std::vector<std::int64_t> samples();
+
   std::unique_ptr<Platform> platform;
   std::unique_ptr<Model> model;
-  std::unique_ptr<dp::DataParallel> strategy;
+  dp::DataParallel strategy;
 };
-[[nodiscard]] TrainedDp trained_dp(const Classroom& room, int devices, const std::string& model,
-                                   const TrainingOptions& options, int steps = 1,
-                                   const dp::DataParallelOptions& how = {});
 
-// A replica's contribution to the gradient in the first step: the gradient of the replica's own
-// mean loss, times the replica's share of the batch, since the loss is a mean over the whole batch.
-[[nodiscard]] TensorValues contribution_of(Platform& platform, const Model& model, Shard shard,
-                                           const TrainingOptions& options);
+// A training by DataParallel, held against that of one device.
+struct Case {
+  std::int64_t batch = 0;
+  int devices = kDevices;
+  const char* model = "mlp-tiny";
+  OptimizerKind optimizer = OptimizerKind::kSgd;
+  std::vector<std::int64_t> lengths{};  // of sequences of 10 features, padded with zeros
+  dp::DataParallelOptions how{};
+};
 
-[[nodiscard]] TensorValues sum_of(const std::vector<TensorValues>& all);
-[[nodiscard]] TensorValues scaled(TensorValues values, float factor);
-
-// The larger of the differences of weights and of gradients.
-[[nodiscard]] double relative_difference(const Trained& a, const Trained& b);
-
-// The mean squared difference of a replica's output from its targets, summed in double.
-[[nodiscard]] double mean_squared_error(const std::vector<float>& outputs,
-                                        const std::vector<float>& targets);
-
-// Outputs of the latest step, one replica's after the other's.
-[[nodiscard]] std::vector<float> outputs_of(Platform& platform, dp::DataParallel& strategy);
-
-// The samples that each replica of a DataParallel got, such as 3, 3, 3, 1.
-[[nodiscard]] std::vector<std::int64_t> samples_per_replica(const TrainedDp& dp);
-
-[[nodiscard]] std::string joined(const std::vector<std::int64_t>& numbers);
+// Whether the case trains as one device does, which is added to the evidence.
+[[nodiscard]] bool trains_as_one(Classroom& room, const Case& each,
+                                 std::vector<std::string>& evidence);
 
 }  // namespace tandem::bench

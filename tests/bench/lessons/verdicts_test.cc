@@ -10,7 +10,7 @@
 #include <string>
 
 #include "bench/lessons/classroom.h"
-#include "bench/lessons/run_lessons.h"
+#include "bench/lessons/lessons.h"
 #include "common/comm/thread_bootstrap.h"
 
 namespace tandem::bench {
@@ -96,17 +96,15 @@ TEST_P(NumericLessonTest, ComesToTheVerdictOfTorchsSemantics) {
   EXPECT_EQ(to_string(finding.verdict), to_string(verdicts().at(GetParam()->name)))
       << text_of(finding);
   EXPECT_FALSE(finding.evidence.empty());
-  EXPECT_FALSE(finding.scope.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NumericLessonTest, testing::ValuesIn(lessons_on(Subject::kNumbers)),
                          test_name);
 
-// They run as two ranks, in lessons.all. This one looks at the cores itself.
+// They run as two ranks, in lessons.all.
 TEST(LessonsTest, WhatIsTimed_HasACoreToEachDevice) {
   for (const Lesson* const lesson : lessons_on(Subject::kTimes)) {
-    if (lesson->name == "scaling-flattens") continue;
-    EXPECT_GT(lesson->cores, 1) << lesson->name;
+    EXPECT_GT(lesson->reach.cores, 1) << lesson->name;
   }
 }
 

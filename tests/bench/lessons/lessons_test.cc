@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/lessons/run_lessons.h"
+#include "bench/lessons/lessons.h"
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,11 @@ using bench::LessonFinding;
 using bench::Lessons;
 using bench::LessonVerdict;
 
-LessonFinding find_true(Classroom&) {
-  return {bench::holds_if(true), {"first", "second"}, "a test"};
-}
-LessonFinding find_false(Classroom&) { return {bench::holds_if(false), {}, "a test"}; }
+LessonFinding find_true(Classroom&) { return {bench::holds_if(true), {"first", "second"}}; }
+LessonFinding find_false(Classroom&) { return {bench::holds_if(false), {}}; }
 LessonFinding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
 
-constexpr Lesson kTrueLesson{"true", "It is.", find_true};
+constexpr Lesson kTrueLesson{"true", "It is.", find_true, {.scope = "a test"}};
 constexpr Lesson kFalseLesson{"false", "It is not.", find_false};
 constexpr Lesson kBroken{"broken", "It breaks.", find_nothing};
 
@@ -82,7 +80,8 @@ TEST(RunLessonsTest, BrokenLesson_SaysWhy_OthersStillRun_StatusIs1) {
 
 TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
   static constexpr Lesson kBrokenThere{
-      "there", "It breaks on rank 1.",
+      "there",
+      "It breaks on rank 1.",
       [](Classroom& room) -> LessonFinding {
         return room.together([&](bench::Job& job) -> LessonFinding {
           if (!room.is_first()) fail(ErrorKind::kFailure, "rank 1 broke");
@@ -90,7 +89,7 @@ TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
           return {};
         });
       },
-      bench::Ranks::kTwo};
+      {.ranks = bench::Ranks::kTwo}};
   std::vector<std::ostringstream> out(2);
   std::vector<int> statuses(2);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
@@ -106,7 +105,7 @@ TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
 }
 
 TEST(RunLessonsTest, TwoRanksNeeded_ButOneStarted_IsNotDecidable) {
-  constexpr Lesson kOfTwo{"two", "It takes two.", find_true, bench::Ranks::kTwo};
+  constexpr Lesson kOfTwo{"two", "It takes two.", find_true, {.ranks = bench::Ranks::kTwo}};
   const Outcome outcome = run({&kOfTwo});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.text, "not decidable here"));
@@ -114,7 +113,7 @@ TEST(RunLessonsTest, TwoRanksNeeded_ButOneStarted_IsNotDecidable) {
 }
 
 TEST(RunLessonsTest, MoreCoresNeeded_IsNotDecidable) {
-  constexpr Lesson kOfMany{"many", "It takes many.", find_true, bench::Ranks::kOne, 9999};
+  constexpr Lesson kOfMany{"many", "It takes many.", find_true, {.cores = 9999}};
   EXPECT_TRUE(holds(run({&kOfMany}).text, "needs 9999 cores"));
 }
 

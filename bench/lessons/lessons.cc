@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/lessons/run_lessons.h"
+#include "bench/lessons/lessons.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,11 @@
 namespace tandem::bench {
 
 Lessons all_lessons() {
-#define TANDEM_LESSON(name) &(name),
-  return {TANDEM_LESSONS(TANDEM_LESSON)};
-#undef TANDEM_LESSON
+  Lessons all;
+  for (const auto* const kind : {&replica_lessons(), &batch_lessons(), &timed_lessons()}) {
+    for (const Lesson& lesson : *kind) all.push_back(&lesson);
+  }
+  return all;
 }
 
 namespace {
@@ -24,11 +26,11 @@ namespace {
 // The resource that is missing on this machine or in this job for the lesson to be decided; empty:
 // none.
 std::string missing(const Lesson& lesson, const Classroom& room) {
-  if (room.cores() < lesson.cores) {
-    return fmt::format("needs {} cores, a device on each, and {} may be used here", lesson.cores,
-                       room.cores());
+  if (room.cores() < lesson.reach.cores) {
+    return fmt::format("needs {} cores, a device on each, and {} may be used here",
+                       lesson.reach.cores, room.cores());
   }
-  if (lesson.ranks == Ranks::kTwo && room.ranks() < 2) {
+  if (lesson.reach.ranks == Ranks::kTwo && room.ranks() < 2) {
     return "needs two processes, and one was started: run tandem lessons";
   }
   return "";
@@ -36,10 +38,10 @@ std::string missing(const Lesson& lesson, const Classroom& room) {
 
 LessonFinding find(const Lesson& lesson, Classroom& room) {
   if (const std::string what = missing(lesson, room); !what.empty()) {
-    return {LessonVerdict::kNotDecidable, {what}, "nothing was run"};
+    return {LessonVerdict::kNotDecidable, {what + "; nothing was run"}};
   }
   LessonFinding finding;
-  if (lesson.ranks == Ranks::kOne) {
+  if (lesson.reach.ranks == Ranks::kOne) {
     if (room.is_first()) finding = lesson.run(room);
     return finding;
   }
@@ -74,10 +76,10 @@ class Count {
   int failures_ = 0;
 };
 
-void write_finding(std::ostream& out, const LessonFinding& finding) {
+void write_finding(std::ostream& out, const LessonFinding& finding, std::string_view scope) {
   write_field(out, "verdict", {std::string(to_string(finding.verdict))});
   write_field(out, "evidence", finding.evidence);
-  write_field(out, "scope", {finding.scope});
+  write_field(out, "scope", {std::string(scope)});
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ int run_lessons(const Lessons& lessons, Classroom& room, std::ostream& out) {
       write_field(mine, "reason", {error->what()});
     } else {
       count.add(finding.verdict);
-      write_finding(mine, finding);
+      write_finding(mine, finding, lesson->reach.scope);
     }
     mine << std::endl;
   }
