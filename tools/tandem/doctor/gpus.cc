@@ -17,17 +17,13 @@ namespace tandem::doctor {
 
 namespace {
 
-using results::GpuRecord;
-
 constexpr double kBusyPercent = 5;
 constexpr double kUsedMib = 1024;
-constexpr double kHeldDown = 0.01;  // share of the watched time
-constexpr double kHotCelsius = 85;  // slow-downs of datacenter cards begin a few degrees above
 // The fields of nvidia-smi's query, in this order.
 constexpr const char* kGpuQuery =
     "index,pci.bus_id,uuid,name,driver_version,compute_mode,mig.mode.current,memory.used,"
-    "memory.total,utilization.gpu,temperature.gpu";
-constexpr std::size_t kColumns = 11;
+    "memory.total,utilization.gpu";
+constexpr std::size_t kColumns = 10;
 
 std::vector<std::string> columns_of(const std::string& line) {
   std::vector<std::string> columns;
@@ -72,12 +68,6 @@ void judge_mode(const IdleGpu& gpu, Findings& findings) {
                                    "peer access, and NCCL takes one per process",
                                fmt::format("as root: nvidia-smi -i {} -mig 0", gpu.pci)));
   }
-  if (gpu.celsius.value_or(0) >= kHotCelsius) {
-    findings.push_back(
-        warning("temperature",
-                fmt::format("{} is at {:.0f} C before it computes", name_of(gpu), *gpu.celsius),
-                "let it cool, and look at the node's fans and air"));
-  }
 }
 
 Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
@@ -90,57 +80,6 @@ Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
       "gpus",
       fmt::format("{} GPUs of {} kinds: {}", gpus.size(), names.size(), fmt::join(names, ", ")),
       "name those of one kind (--gpus): the slowest sets the pace of all");
-}
-
-std::string name_of(const GpuRecord& gpu) {
-  return fmt::format("device {} ({})", gpu.device, gpu.pci);
-}
-
-void judge_clocks(const std::vector<GpuRecord>& gpus, Findings& findings) {
-  const std::string subject = "throttling";
-  const std::size_t before = findings.size();
-  bool is_counted = false;
-  for (const GpuRecord& gpu : gpus) {
-    is_counted = is_counted || !gpu.held_down_ms.empty();
-    for (const auto& [cause, ms] : gpu.held_down_ms) {
-      if (ms < kHeldDown * gpu.watched_ms.value_or(0) || ms <= 0) continue;
-      findings.push_back(
-          warning(subject,
-                  fmt::format("{}: {} held its clocks down for {:.0f} of {:.0f} ms", name_of(gpu),
-                              cause, ms, gpu.watched_ms.value_or(0)),
-                  cause.starts_with("thermal")
-                      ? "look at the node's cooling; figures are those of a hot GPU"
-                      : "compare only with runs under the same cap (nvidia-smi -q -d POWER)"));
-    }
-  }
-  if (findings.size() > before) return;
-  findings.push_back(
-      is_counted ? ok(subject, "clocks were not held down during a second of steps")
-                 : not_checked(subject, "the driver does not count what holds clocks down"));
-}
-
-void judge_company(const std::vector<GpuRecord>& gpus, Findings& findings) {
-  for (const GpuRecord& gpu : gpus) {
-    const auto others = gpu.processes.value_or(1) - 1;
-    if (others <= 0) continue;
-    findings.push_back(
-        problem("busy GPUs",
-                fmt::format("{}: besides Tandem's, {} there", name_of(gpu),
-                            others == 1 ? "1 process computes"
-                                        : fmt::format("{} processes compute", others)),
-                "end them (nvidia-smi names them), or name other GPUs (--gpus)"));
-  }
-}
-
-// Judges whether two of the GPUs have one identity.
-template <class Gpu>
-void judge_duplicates(const std::vector<Gpu>& gpus, std::string Gpu::*identity, const char* what,
-                      const std::string& advice, Findings& findings) {
-  std::set<std::string> seen;
-  for (const Gpu& gpu : gpus) {
-    if ((gpu.*identity).empty() || seen.insert(gpu.*identity).second) continue;
-    findings.push_back(problem("duplicate GPUs", name_of(gpu) + what, advice));
-  }
 }
 
 }  // namespace
@@ -160,8 +99,7 @@ std::vector<IdleGpu> parse_gpus(const std::string& csv) {
                     .mig = columns[6],
                     .used_mib = parse_number<double>(columns[7]),
                     .total_mib = parse_number<double>(columns[8]),
-                    .utilization = parse_number<double>(columns[9]),
-                    .celsius = parse_number<double>(columns[10])});
+                    .utilization = parse_number<double>(columns[9])});
   }
   return gpus;
 }
@@ -192,8 +130,6 @@ Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
                         "utilization and modes of GPUs are not known")};
   }
   Findings findings{judge_kinds(gpus)};
-  judge_duplicates(gpus, &IdleGpu::uuid, " shows twice: two devices would share it",
-                   "look at how the container passes GPUs through", findings);
   const std::size_t before = findings.size();
   for (const IdleGpu& gpu : gpus) judge_use(gpu, findings);
   if (findings.size() == before) findings.push_back(ok("busy GPUs", "none, before Tandem's runs"));
@@ -216,26 +152,10 @@ GpuLoad run_gpu_load(const Programs& programs, int devices) {
 Findings judge_gpu_load(const GpuLoad& load) {
   const std::string driver =
       load.record && !load.record->gpus.empty() ? load.record->gpus.front().driver : "";
-  Findings findings{judge_run(load.run, "cuda",
-                              driver.empty()
-                                  ? "the driver runs this build's CUDA"
-                                  : fmt::format("driver {} runs this build's CUDA", driver),
-                              "do what it says; --backend=host measures the CPU in the meantime")};
-  if (!load.record) {
-    findings.push_back(not_checked("throttling", "no step ran on the GPUs"));
-    return findings;
-  }
-  if (load.record->gpus.empty()) {
-    findings.push_back(
-        not_checked("throttling", "the driver's management library (NVML) is not there"));
-    return findings;
-  }
-  judge_duplicates(load.record->gpus, &GpuRecord::hardware, " is the GPU of another device too",
-                   "look at CUDA_VISIBLE_DEVICES and at how the container passes GPUs through",
-                   findings);
-  judge_company(load.record->gpus, findings);
-  judge_clocks(load.record->gpus, findings);
-  return findings;
+  return {judge_run(load.run, "cuda",
+                    driver.empty() ? "the driver runs this build's CUDA"
+                                   : fmt::format("driver {} runs this build's CUDA", driver),
+                    "do what it says; --backend=host measures the CPU in the meantime")};
 }
 
 }  // namespace tandem::doctor

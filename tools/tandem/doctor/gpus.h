@@ -27,7 +27,6 @@ struct IdleGpu {
   std::optional<double> used_mib{};
   std::optional<double> total_mib{};
   std::optional<double> utilization{};  // percent of the last second or less in which a kernel ran
-  std::optional<double> celsius{};
 };
 
 // The GPUs in nvidia-smi's answer, a line each; lines of another form are left out.
@@ -56,8 +55,7 @@ struct GpuLoad {
 [[nodiscard]] GpuLoad run_gpu_load(const Programs& programs, int devices);
 
 // A run that ended well shows that driver and toolkit match; a failed run's own words hold the
-// advice. Clocks that were held down for 1 % of the time or more are a warning, since the measured
-// effects are as small.
+// advice. What clocks and other processes do during a run, each run's own report says.
 [[nodiscard]] Findings judge_gpu_load(const GpuLoad& load);
 
 }  // namespace tandem::doctor
