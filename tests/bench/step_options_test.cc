@@ -22,8 +22,8 @@ Values values_of(std::string_view strategy) {
 TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   Values values = values_of("ddp");
   values.give("devices", "2");
-  for (const char* const name : {"device-ids", "output-device", "bucket-mb", "first-bucket-mb",
-                                 "fusion-mb", "fault"}) {
+  for (const char* const name :
+       {"device-ids", "output-device", "bucket-mb", "first-bucket-mb", "fusion-mb", "fault"}) {
     const options::Option& option = *options::find_option(name);
     values.give(option, std::string(option.example));
   }
