@@ -2,24 +2,173 @@
 #include "tools/tandem/observe/step_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/base/text.h"
+#include "common/options/strategies.h"
 #include "common/results/files.h"
+#include "common/results/launch_record.h"
 #include "common/timeline/clocks.h"
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/trace_json.h"
+#include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/python_script.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/nvidia_device.h"
+#include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 
 namespace tandem::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// What looks at the job.
+enum class Watcher {
+  kVerifier,    // step_bench verify
+  kTrace,       // step_bench trace
+  kContention,  // step_bench contention
+};
+
+struct ObservedJob {
+  results::Cell cell;  // only strategy, launch, devices and backend ("host" or "cuda") count
+  LaunchSite site{};
+  fs::path step_bench;
+  std::vector<std::string> options{};  // further options of step_bench, as given
+  bool oversubscribe = false;
+  Watcher watcher = Watcher::kVerifier;
+  int steps = 10;  // captured steps of each rank, after the warm-up
+  fs::path out{};  // folder of the reports; empty: none
+};
+
+std::string launch_of(const StepJobOptions& options) {
+  if (!options.launch.empty()) return options.launch;
+  return std::string(options::usual_launch(options.strategy));
+}
+
+// The rule is that of step_bench's auto, which says why a GPU is unusable.
+std::string backend_of(const StepJobOptions& options) {
+  if (options.backend != "auto") return options.backend;
+  return has_nvidia_device() ? "cuda" : "host";
+}
+
+// Refuses options of step_bench that the verb already sets.
+void check_rest(const Words& rest, const std::string& verb) {
+  for (const std::string& word : rest) {
+    const std::string option = word.substr(0, word.find('='));
+    if (option != "--file" && option != "--profile-steps") continue;
+    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out{}",
+         verb, option, option == "--file" ? "" : ", or use --steps");
+  }
+}
+
+// The file that step_bench writes where the watcher is a trace or contention.
+fs::path own_report(const ObservedJob& job) {
+  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
+}
+
+// The run of step_bench that observes, with its options.
+Words watch_words(const ObservedJob& job) {
+  switch (job.watcher) {
+    case Watcher::kVerifier:
+      return {"verify"};
+    case Watcher::kTrace:
+      return {"trace", "--file=" + own_report(job).string(), fmt::format("--steps={}", job.steps)};
+    case Watcher::kContention:
+      return {"contention", "--file=" + own_report(job).string()};
+  }
+  return {};
+}
+
+// step_bench with the job's options and those that its watcher needs.
+Words step_bench_words(const ObservedJob& job) {
+  Words words{job.step_bench.string()};
+  for (const Words& some :
+       {watch_words(job),
+        Words{"--strategy=" + job.cell.strategy, "--launch=" + job.cell.launch,
+              fmt::format("--devices={}", job.cell.devices), "--backend=" + job.cell.backend}}) {
+    words.insert(words.end(), some.begin(), some.end());
+  }
+  if (job.oversubscribe) words.emplace_back("--oversubscribe");
+  words.insert(words.end(), job.options.begin(), job.options.end());
+  return words;
+}
+
+// step_bench under the site's launcher.
+Words own_command(const ObservedJob& job) {
+  Words words = launcher_words(job.site, job.cell, job.oversubscribe);
+  const Words program = step_bench_words(job);
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+void make_folder(const ObservedJob& job) {
+  const std::string folder = job.out.string();
+  std::error_code error;
+  fs::create_directories(job.out, error);
+  if (error) {
+    fail(ErrorKind::kUsage, "--out: making {}: {}; choose another folder", folder, error.message());
+  }
+  const fs::path report = own_report(job);
+  if (!fs::exists(report)) return;
+  fail(ErrorKind::kUsage, "--out: {} holds {} of an earlier run: choose another folder", folder,
+       report.filename().string());
+}
+
+// The job of a verb. Throws a usage error where the site is impossible, or where the options hold
+// one that the verb sets; `verb` is named in it.
+ObservedJob job_of(const StepJobOptions& options, Watcher watcher, const std::string& verb) {
+  check_rest(options.rest, verb);
+  ObservedJob job;
+  job.cell.strategy = options.strategy;
+  job.cell.launch = launch_of(options);
+  job.cell.devices = options.devices;
+  job.cell.backend = backend_of(options);
+  job.site = checked_site(options.site);
+  job.step_bench = find_step_bench(options.step_bench);
+  job.options = options.rest;
+  job.oversubscribe = options.oversubscribe;
+  job.watcher = watcher;
+  return job;
+}
+
+// Runs step_bench under the site's launcher, in an environment that changes no measurement, or
+// prints its command line where the options ask for a dry run; the options are checked before a
+// rank starts, so that an error is the only output. Returns step_bench's exit status. Throws a
+// usage error where the job's folder cannot be made, or holds an earlier report, which would pass
+// for this job's.
+int run_own(const ObservedJob& job, const StepJobOptions& options) {
+  const Interrupts interrupts;
+  const auto run = [&](const Words& command) {
+    return run_relayed(command, launch_environment(), interrupts);
+  };
+  Words checking = step_bench_words(job);
+  checking.emplace_back("--check");
+  if (const int status = run(checking); status != 0) return status;
+  if (options.dry_run) {
+    Words typed = own_command(job);
+    std::ranges::transform(typed, typed.begin(), shell_word);
+    fmt::print("{}\n", fmt::join(typed, " "));
+    return 0;
+  }
+  const bool has_report = !job.out.empty();
+  if (has_report) make_folder(job);
+  const int status = run(own_command(job));
+  std::error_code not_empty;
+  if (status != 0 && has_report) fs::remove(job.out, not_empty);
+  return status;
+}
 
 fs::path absolute_or_new(const std::string& out, const char* name) {
   return fs::absolute(out.empty() ? new_folder(name) : fs::path(out));

@@ -6,9 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "tools/tandem/observe/observed_job.h"
+#include "tools/tandem/launch/launch_site.h"
 
 namespace tandem::cli {
+
+// The options that these verbs share; all others are step_bench's.
+struct StepJobOptions {
+  std::string strategy = "ddp";
+  std::string launch{};  // empty: step_bench's launch for the strategy
+  int devices = 2;
+  std::string backend = "auto";
+  SiteOptions site{};
+  bool oversubscribe = false;
+  bool dry_run = false;             // print the command line, and end
+  std::string step_bench{};         // path for tests; empty: step_bench beside tandem
+  std::vector<std::string> rest{};  // step_bench's options, as given
+};
 
 // `tandem verify`: trains some steps and compares them with one device's. Returns 0 where the
 // numbers agree, kVerdictExit where they differ, 1 where that cannot be told.

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/options/values.h"
-#include "tools/tandem/sweep/constraint.h"
+#include "common/results/launch_record.h"
 
 namespace tandem::cli {
 
@@ -37,6 +38,24 @@ using ModelFiles = std::map<std::string, std::string>;
 // The functions that return users' modules, as step_twin's --module takes them; the key is the
 // module's name in cells.
 using ModuleSources = std::map<std::string, std::string>;
+
+// One condition of a constraint on a cell. The condition holds where the cell's value is one of
+// `any_of` (unless that list is empty), above `above` and below `below`.
+struct Condition {
+  // "strategy", "launch", "model", "devices", "batch", "batch_per_device", or an option's name.
+  std::string key;
+  std::vector<std::string> any_of;
+  std::optional<double> above;
+  std::optional<double> below;
+};
+
+// Cells that meet all conditions are not measured, for this reason.
+struct Constraint {
+  std::vector<Condition> when;
+  std::string reason;
+};
+
+[[nodiscard]] bool holds(const Constraint& constraint, const results::Cell& cell);
 
 // The axes of a sweep: every strategy at every device count on every workload, except the cells
 // that its constraints drop.
