@@ -41,14 +41,14 @@ std::string device_kind(const Job& job, const results::MachineFacts& machine) {
 }
 
 // What this process runs on and is.
-struct Here {
+struct CalibrationRun {
   Job& job;
   const StepOptions& step;
   const CalibrationOptions& options;
   const std::vector<int>& cores;
 };
 
-CalibrationOrigin origin_of(const Here& here) {
+CalibrationOrigin origin_of(const CalibrationRun& here) {
   const results::MachineFacts machine = results::gather_machine_facts();
   CalibrationOrigin origin;
   origin.fingerprint = fmt::format("{} cores of {}, {}", here.cores.size(), machine.cpu_model,
@@ -70,7 +70,7 @@ void check_same(const std::string& file, std::string_view what, const std::strin
 }
 
 // What the file has so far; nothing where there is no file yet.
-std::optional<MachineCalibration> calibration_so_far(const Here& at) {
+std::optional<MachineCalibration> calibration_so_far(const CalibrationRun& at) {
   const std::string& file = at.options.file;
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<MachineCalibration> calibration_so_far(const Here& at) {
 }
 
 // The devices of this machine, some of them where there are many.
-int devices_here(const Here& here) {
+int devices_here(const CalibrationRun& here) {
   if (is_on_host(here.job)) return std::min(static_cast<int>(here.cores.size()), kMostTeam);
   PlatformOptions options;
   options.devices = kMostTeam;
@@ -92,7 +92,7 @@ int devices_here(const Here& here) {
 }
 
 // Figures of which the description is made; the launch cost follows from the steps.
-MachineFigures measured_machine(const Here& here, const MachineCalibration& calibration) {
+MachineFigures measured_machine(const CalibrationRun& here, const MachineCalibration& calibration) {
   Job& job = here.job;
   const Precision precision = here.step.variant.training.precision;
   const results::MachineFacts machine = results::gather_machine_facts();
@@ -115,7 +115,7 @@ MachineFigures measured_machine(const Here& here, const MachineCalibration& cali
 }
 
 // Devices of this machine as a team, with memory shared evenly where they are cores.
-std::unique_ptr<Platform> open_team(const Here& here) {
+std::unique_ptr<Platform> open_team(const CalibrationRun& here) {
   const int devices = devices_here(here);
   PlatformOptions options;
   options.devices = devices;
@@ -150,7 +150,7 @@ void measure_gpus_together(Platform& team, Precision precision, MachineFigures& 
 
 // What takes several devices: threads, copies between two, collectives, and what devices do beside
 // each other and beside collectives.
-void measure_team(const Here& here, Platform& team, MachineFigures& figures,
+void measure_team(const CalibrationRun& here, Platform& team, MachineFigures& figures,
                   MachineCalibration& calibration) {
   figures.devices = team.device_count();
   figures.threads = time_threads(team);
@@ -197,7 +197,7 @@ void add_all(MeasuredOperations& to, const MeasuredOperations& more, std::int64_
 class ModelCalibration {
  public:
   // `team`: devices of the machine that may share caches and memory.
-  ModelCalibration(const Here& here, Platform& team, MachineCalibration& calibration)
+  ModelCalibration(const CalibrationRun& here, Platform& team, MachineCalibration& calibration)
       : job_(here.job),
         team_(team),
         here_(here),
@@ -228,7 +228,7 @@ class ModelCalibration {
  private:
   Job& job_;
   Platform& team_;
-  const Here& here_;
+  const CalibrationRun& here_;
   MachineCalibration& calibration_;
   const std::unique_ptr<Model> model_;
 };
@@ -237,7 +237,7 @@ class ModelCalibration {
 
 void write_calibration(Job& job, const StepOptions& step, const CalibrationOptions& options,
                        const std::vector<int>& cores) {
-  const Here here{job, step, options, cores};
+  const CalibrationRun here{job, step, options, cores};
   const Precision precision = step.variant.training.precision;
   std::optional<MachineCalibration> so_far = calibration_so_far(here);
   MachineCalibration calibration = so_far ? std::move(*so_far) : MachineCalibration{};

@@ -61,10 +61,10 @@ struct ProcessShare {
 [[nodiscard]] ProcessShare between(const KernelCounters& before, const KernelCounters& after,
                                    Seconds window);
 
-// What others took from the processes of a launch, by node. Others had a thread's CPUs for no
-// longer than these, on average, were busy beyond the launch's own threads, so that the smaller one
-// of that time and the run delay is what others took. Threads of the launch that wait for each
-// other do not count: a host device's threads take turns on one core.
+// What others took from the processes of a launch, by node: of a group of threads the smaller one
+// of two times, its run delay, and how long its CPUs were busy on average beyond the launch's own
+// threads. So threads of the launch that wait for each other do not count, as a host device's two
+// do, which take turns on one core.
 [[nodiscard]] results::TakenTime taken_from(
     const std::vector<std::vector<ProcessShare>>& processes_by_node);
 
