@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/answer/advice.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +9,11 @@
 #include <utility>
 
 #include "common/options/strategies.h"
-#include "reports/answer/choices.h"
+#include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 #include "reports/text/phase_words.h"
 

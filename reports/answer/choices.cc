@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/answer/choices.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <iterator>
 
 #include "common/options/strategies.h"
+#include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 

@@ -11,9 +11,9 @@
 #include "common/options/values.h"
 #include "common/stats/comparison.h"
 #include "reports/answer/trees.h"
-#include "reports/model/figure_text.h"
+#include "reports/model/explanation.h"
+#include "reports/text/definitions.h"
 #include "reports/text/format.h"
-#include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
 

@@ -9,7 +9,7 @@
 
 #include "common/base/units.h"
 #include "common/stats/rounds.h"
-#include "reports/model/gpu_notes.h"
+#include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/results/document.h"
-#include "reports/answer/advice.h"
 #include "reports/answer/verdict.h"
 #include "reports/model/explanation.h"
 #include "reports/model/summary.h"

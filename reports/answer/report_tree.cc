@@ -6,20 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "reports/answer/advice.h"
 #include "reports/answer/panels.h"
 #include "reports/answer/trees.h"
+#include "reports/answer/verdict.h"
 #include "reports/model/exposed_communication.h"
 #include "reports/model/power.h"
 #include "reports/tables/break_even.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/cell_table.h"
-#include "reports/tables/collective_table.h"
-#include "reports/tables/ddp_cost_table.h"
-#include "reports/tables/host_work_table.h"
-#include "reports/tables/other_figures.h"
-#include "reports/tables/trust.h"
-#include "reports/tables/twin_table.h"
+#include "reports/tables/tables.h"
 
 namespace tandem::reports {
 namespace {
@@ -35,10 +29,6 @@ constexpr std::string_view kHowToReadPhases =
     "other program are Tandem's. Blue and grey are work that one device has too; warm colours and "
     "violet are what parallelism adds.";
 
-constexpr std::string_view kCutCharts =
-    "Where there are many, the chart has those on the most devices, and takes steps evenly from "
-    "cells; the files beside this page have all.";
-
 Chart phase_chart() {
   return {.id = "phase-chart", .words = "Mean time per phase, stacked, by strategy"};
 }
@@ -49,9 +39,6 @@ Chart wire_chart() {
   return {.id = "wire-chart", .words = "Bus bandwidth over message size, a point per bucket"};
 }
 Chart bucket_chart() { return {.id = "bucket-chart", .words = "Median step over bucket size"}; }
-Chart sample_chart() {
-  return {.id = "sample-chart", .words = "Step time of each sample, by launch"};
-}
 Chart forest_chart() {
   return {.id = "forest", .words = "Speed of ddp over speed of dp, with intervals"};
 }
@@ -176,6 +163,14 @@ void add_maps(Section& section, const Summary& summary, const std::string& befor
   }
 }
 
+void add_forest(Section& section, std::size_t comparisons) {
+  section.add(forest_chart(), kPage);
+  if (comparisons <= kMostCharted) return;
+  section.say(fmt::format("The chart has {} of {} comparisons, those on the most devices.",
+                          kMostCharted, comparisons),
+              "hint", kPage);
+}
+
 Section map_section(const Summary& summary) {
   Section section(kMap);
   add_maps(section, summary, "");
@@ -183,16 +178,11 @@ Section map_section(const Summary& summary) {
     section.hint.clear();
     return section.say(std::string(kNoMap));
   }
-  section.add(forest_chart(), kPage);
+  add_forest(section, summary.comparisons.size());
   Section comparisons(kComparisons);
   comparisons.add(
       Table{.table = comparison_table(summary), .caption = comparisons.title, .is_folded = true});
   return section.add(std::move(comparisons));
-}
-
-Section samples_section() {
-  Section section(kSamples);
-  return section.add(sample_chart(), kPage).say(std::string(kCutCharts), "hint", kPage);
 }
 
 Section details_section(const Summary& summary) {
@@ -201,7 +191,6 @@ Section details_section(const Summary& summary) {
   section.table(kEnergy, energy_table(summary), kFiles);
   add_charted(section, kBucketSizes, bucket_chart(), bucket_curve_table(summary));
   add_charted(section, kCollectives, wire_chart(), collective_table(summary), kEverywhere);
-  if (any_cell(summary, is_measured)) section.add(samples_section(), kFiles);
   return section.table(kModes, mode_table(summary), kFiles);
 }
 
@@ -260,7 +249,7 @@ void add_behind(Section& root, const SideBySide& side) {
   if (any([](const Summary& one) { return !communication_times(one).empty(); })) {
     add(kCollectives, wire_chart());
   }
-  root.add(std::move(details.add(samples_section())), kPage);
+  root.add(std::move(details), kPage);
 }
 
 }  // namespace
@@ -310,7 +299,10 @@ Section tree_of(const SideBySide& side) {
   for (std::size_t i = 0; i < side.size(); ++i) {
     add_maps(maps, side.reports[i].summary, letter(i) + ": ");
   }
-  if (!maps.blocks.empty()) root.add(std::move(maps.add(forest_chart())), kPage);
+  std::size_t comparisons = 0;
+  for (const Report& report : side.reports) comparisons += report.summary.comparisons.size();
+  if (comparisons > 0) add_forest(maps, comparisons);
+  root.add(std::move(maps), kPage);
   add_behind(root, side);
   Section machines(
       Heading{kMachine.id, "Machines", "As the launches saw them; what differs comes first."});

@@ -13,7 +13,7 @@
 #include "reports/model/cell_partners.h"
 #include "reports/model/rounds.h"
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {

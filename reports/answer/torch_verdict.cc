@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/answer/torch_verdict.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +10,8 @@
 
 #include "common/options/strategies.h"
 #include "common/stats/comparison.h"
-#include "reports/model/marks.h"
+#include "reports/answer/verdict.h"
+#include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 

@@ -15,6 +15,9 @@
 
 namespace tandem::reports {
 
+// The most comparisons that a chart has; those on the most devices.
+inline constexpr std::size_t kMostCharted = 60;
+
 // The verdict and what to use, then what stands behind them, and the reasons to believe it.
 [[nodiscard]] Section tree_of(const Report& report);
 

@@ -9,11 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "reports/answer/choices.h"
-#include "reports/answer/torch_verdict.h"
-#include "reports/model/marks.h"
 #include "reports/model/notes.h"
-#include "reports/model/reason.h"
+#include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
 #include "reports/text/format.h"

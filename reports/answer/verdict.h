@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The answer: what to use, the advice, and the verdict, of Tandem and of PyTorch in its own words.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +9,69 @@
 
 #include "common/results/document.h"
 #include "reports/model/summary.h"
+#include "reports/text/section_words.h"
 #include "reports/text/table.h"
 
 namespace tandem::reports {
+
+// Marks of a comparison's figures, " (oversubscribed, modelled: ...)"; empty where there are none.
+[[nodiscard]] std::string marks_text(const StrategyPair& pair);
+
+// Where a strategy on several devices is slower than one device beyond doubt: "At this point 2
+// devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where
+// none is. Where numbers of devices differ, "several devices" are, and each place has its own.
+[[nodiscard]] std::string slower_text(const std::vector<const StrategyPair*>& pairs);
+
+// Where several devices gain most over one beyond doubt: " Against one device the best is ddp at
+// 1.80x on mlp-small, batch 512."; empty where nothing is gained.
+[[nodiscard]] std::string gain_text(const std::vector<const StrategyPair*>& pairs);
+
+// The comparison in which the speed of the faster over the slower is largest beyond doubt; null
+// where none is resolved, and none that is_too_wide().
+[[nodiscard]] const StrategyPair* largest_lead(const std::vector<const StrategyPair*>& pairs);
+
+// How much faster `winner` (kFaster: ddp, kSlower: dp) is in the comparisons that it wins: " (1.38
+// times as fast on mlp-small, batch 64)" of one, " (1.11 to 1.46 times as fast, most on ...)" of
+// several; empty where it wins none, or none that is not too wide.
+[[nodiscard]] std::string lead_text(const std::vector<const StrategyPair*>& pairs,
+                                    stats::Verdict winner);
+
+// A row per comparison on several devices, of a dozen at most, and one that says how many more
+// there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over
+// the other strategy's, or one device's speed over the faster strategy's. A figure that
+// is_too_wide() says so; other tables have it. Pretended GPUs have no row, since their times say
+// nothing about speed.
+[[nodiscard]] TextTable choice_table(const Summary& summary,
+                                     const std::vector<const StrategyPair*>& pairs);
+
+// Whether the cell is slower than one device beyond doubt.
+[[nodiscard]] bool is_slower_than_single(const CellSummary& cell);
+
+// A sentence that advises an action, or a fact to know before the action.
+struct Advice {
+  std::string text;
+  Heading evidence;  // of the section that shows why
+};
+
+// The advice that the results support, most workloads first at their largest device count: what
+// limits dp and ddp, what ddp's copies cost, the best bucket size, devices without work, the root's
+// memory, and the sweep that would decide open comparisons.
+[[nodiscard]] std::vector<Advice> advice(const Summary& summary);
+
+// The implementation that answers beside Tandem's cells, "torch-2.15.0": the first one whose
+// DataParallel and DistributedDataParallel were both measured on several devices, else the first
+// one whose DistributedDataParallel was, where its DataParallel was tried in vain. Empty: none.
+[[nodiscard]] std::string answering_implementation(const Summary& summary);
+
+// One sentence over all workloads on the most devices with a comparison: the implementation's
+// DistributedDataParallel against DataParallel; where there is none, on the most devices against
+// one process and the bound.
+[[nodiscard]] std::string torch_overall(const Summary& summary, const std::string& implementation);
+
+// A sentence per workload on the most devices, and per workload whose comparison is on fewer, with
+// intervals.
+[[nodiscard]] std::vector<std::string> torch_sentences(const Summary& summary,
+                                                       const std::string& implementation);
 
 // The answer in words, in reading order.
 struct VerdictText {

@@ -13,7 +13,7 @@
 
 #include "common/stats/comparison.h"
 #include "common/stats/rounds.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -14,6 +15,8 @@
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
+#include "reports/model/summary.h"
+#include "reports/text/format.h"
 
 namespace tandem::reports {
 
@@ -356,6 +359,90 @@ std::vector<Explanation> explained_points(const results::Document& document,
     found.push_back(explain(document, question_of(*point), point->launches));
   }
   return found;
+}
+
+bool is_resolved(const Figure& figure) {
+  return figure.seconds && stats::is_resolved(*figure.seconds);
+}
+
+bool has_sign(const Figure& figure) {
+  const bool is_projected = figure.seconds && figure.is_projected && figure.seconds->center != 0;
+  return is_projected || is_resolved(figure);
+}
+
+std::string milliseconds_text(const Figure& figure) {
+  return figure.seconds ? fixed_text(*figure.seconds, 3, "", 1e3) : "no figure";
+}
+
+std::string remark(const Figure& figure) {
+  if (!figure.seconds) return figure.missing;
+  if (figure.is_projected) return kProjected;
+  return is_resolved(figure) ? "" : kNotResolved;
+}
+
+std::string judged(const Figure& figure) {
+  const std::string text = milliseconds_text(figure);
+  return remark(figure).empty() ? text : text + ", " + remark(figure);
+}
+
+std::string bar(const Figure& figure, double full) {
+  constexpr double kWidth = 16;
+  if (!figure.seconds || full <= 0) return "";
+  const double share = std::abs(figure.seconds->center) / full;
+  const auto length = static_cast<std::size_t>(std::lround(kWidth * share));
+  const char mark = !has_sign(figure) ? '~' : figure.seconds->center > 0 ? '#' : '-';
+  return std::string(std::max<std::size_t>(length, 1), mark);
+}
+
+namespace {
+
+struct Pair {
+  const char* end;
+  Rung theirs;
+  Rung ours;
+};
+
+constexpr std::array kPairs{Pair{"ddp", Rung::kTheirDdp, Rung::kStockDdp},
+                            Pair{"dp", Rung::kTheirDp, Rung::kDp},
+                            Pair{"single, a share", Rung::kTheirSingle, Rung::kOwnSingle}};
+
+CellSummary side(const MeasuredLadder& ladder, Rung rung) {
+  CellSummary summary;
+  fill_medians(summary, ladder.find(rung)->measured);
+  return summary;
+}
+
+Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
+  Agreement found{.end = pair.end, .theirs = {}, .ours = {}, .ratio = {}, .missing = {}};
+  found.missing = ladder.sum(minus(pair.theirs, pair.ours)).missing;
+  if (!found.missing.empty()) return found;
+  const CellSummary theirs = side(ladder, pair.theirs);
+  const CellSummary ours = side(ladder, pair.ours);
+  found.theirs = theirs.median_step;
+  found.ours = ours.median_step;
+  found.ratio = ratio_of(theirs, ours);
+  return found;
+}
+
+}  // namespace
+
+std::vector<Agreement> agreement_of(const MeasuredLadder& ladder, const GapQuestion& question) {
+  std::vector<Agreement> ends;
+  if (question.module.empty()) return ends;
+  for (const Pair& pair : kPairs) {
+    if (ladder.find(pair.theirs) != nullptr) ends.push_back(compare(ladder, pair));
+  }
+  return ends;
+}
+
+std::optional<double> farthest_apart(const std::vector<Agreement>& ends) {
+  double farthest = 1;
+  for (const Agreement& end : ends) {
+    if (!end.ratio || !end.ratio->interval) return std::nullopt;
+    const auto& [low, high] = *end.ratio->interval;
+    farthest = std::max({farthest, high, 1 / low});
+  }
+  return farthest;
 }
 
 }  // namespace tandem::reports

@@ -1,15 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The gap from dp to ddp explained, and its figures as text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/results/document.h"
-#include "reports/model/agreement.h"
+#include "common/stats/estimate.h"
 #include "reports/model/ladder.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
+
+inline constexpr const char* kNotResolved = "not resolved";
+inline constexpr const char* kProjected = "projected";
+
+// Whether the figure's sign is known.
+[[nodiscard]] bool is_resolved(const Figure& figure);
+
+// Whether the figure says saves or costs: it is resolved, or projected, whose error other figures
+// tell.
+[[nodiscard]] bool has_sign(const Figure& figure);
+
+// "1.234 [1.200 .. 1.268]" in milliseconds, or "no figure".
+[[nodiscard]] std::string milliseconds_text(const Figure& figure);
+
+// "not resolved", "projected", the reason of a missing figure, or "".
+[[nodiscard]] std::string remark(const Figure& figure);
+
+// The figure in milliseconds, with its remark.
+[[nodiscard]] std::string judged(const Figure& figure);
+
+// A bar as long as the effect's share of `full` seconds: '#' saves, '-' costs, '~' is not resolved.
+[[nodiscard]] std::string bar(const Figure& figure, double full);
+
+// One end, measured on both sides.
+struct Agreement {
+  std::string end;         // "ddp", or "single, a share"
+  stats::Estimate theirs;  // median step, seconds
+  stats::Estimate ours;
+  std::optional<stats::Estimate> ratio;  // of launch medians, theirs / ours
+  std::string missing;                   // why there is no ratio; else empty
+};
+
+// The ends that the question has of another implementation; empty where it is about no module.
+[[nodiscard]] std::vector<Agreement> agreement_of(const MeasuredLadder& ladder,
+                                                  const GapQuestion& question);
+
+// The factor, 1 or more, within which all ends agree by the farther end of each interval; nothing
+// where an end has no interval.
+[[nodiscard]] std::optional<double> farthest_apart(const std::vector<Agreement>& ends);
 
 // A cause and the time that the cause takes.
 struct Effect {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/gpu_notes.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "common/base/units.h"
+#include "reports/model/notes.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {

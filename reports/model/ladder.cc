@@ -9,7 +9,7 @@
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
-#include "reports/text/strategy_name.h"
+#include "reports/text/definitions.h"
 
 namespace tandem::reports {
 

@@ -13,8 +13,8 @@
 
 #include "common/base/dispatch_costs.h"
 #include "common/options/table.h"
+#include "reports/text/definitions.h"
 #include "reports/text/format.h"
-#include "reports/text/strategy_name.h"
 
 namespace tandem::reports {
 

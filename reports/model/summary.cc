@@ -17,7 +17,7 @@
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/hold_out.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 

@@ -69,8 +69,6 @@ const tandem = (function () {
              borderWidth: cell.strategy.startsWith("independent") ? 1 : 2 };
   }
 
-  const openLine = { showLine: true };
-
   // A point without an interval, and one that is modelled, must not look like one that is exact.
   function hollow(ink, points, modelled) {
     return { pointBorderColor: ink, pointBorderWidth: 2,
@@ -176,6 +174,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { wide, tooWide, openLine, data, cells, projected, panels, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { wide, tooWide, data, cells, projected, panels, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

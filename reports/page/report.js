@@ -145,20 +145,6 @@
              words: left.map((cell) => name(cell) + ": " + cell.memory.map((mib, at) => "device " + at + " " + number(mib) + " MiB").join(", ")).join("; ") };
   });
 
-  chosen("sample-chart", cells.filter((cell) => cell.steps), ["model", "batch", "devices", "label", "conditions"],
-         { devices: most, label: (values) => values.find((value) => value.replace(/^\w+: /, "") === "ddp") || values[0] }, function (left) {
-    const cell = left[0];
-    const points = cell.steps.flatMap((list, launch) => list.map((ms, at) => ({ x: launch + 1 - 0.4 + 0.8 * (at + 0.5) / list.length, y: ms })));
-    const launches = cell.steps.map((_, at) => at + 1);
-    const ink = colour(cell.strategy) || colour("ink");
-    return { config: { type: "scatter",
-                       data: { datasets: [{ label: name(cell), data: points, backgroundColor: ink + "99", borderColor: ink, borderWidth: 0, pointRadius: 2.2 }] },
-                       options: options({ x: axis("launch", Object.assign({ min: 0.4, max: launches.length + 0.6 }, tandem.ticksAt(launches))),
-                                          y: axis("ms", {}) }, (item) => number(item.raw.y) + " ms") },
-             words: name(cell) + ": " + points.length + " step times of " + launches.length + " launches, from " +
-                 number(Math.min(...points.map((point) => point.y))) + " to " + number(Math.max(...points.map((point) => point.y))) + " ms" };
-  });
-
   // A chart of lists that come with the data, one of which, or all, are shown.
   function listed(id, lists, label, config) {
     if (!element(id) || lists.length === 0) return;
@@ -215,7 +201,7 @@
     const places = tandem.ticksAt(points.map((point) => point.x));
     places.ticks.callback = cap;
     return { config: { type: "scatter",
-                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), ...tandem.openLine, borderWidth: 1.5, pointRadius: 5 }] },
+                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), showLine: true, borderWidth: 1.5, pointRadius: 5 }] },
                        options: options({ x: axis("bucket cap, MiB", Object.assign({ min: -0.4, max: points.length - 0.6 }, places)), y: axis("median step, ms", { grace: "8%", suggestedMin: Math.min(...points.map((point) => point.low ?? point.y)), suggestedMax: Math.max(...points.map((point) => point.high ?? point.y)) }) },
                                         (item) => cap(item.raw.x) + ": " + number(item.raw.y) + " ms" + ends(item.raw)),
                        plugins: [whiskers("y")] },

@@ -96,7 +96,7 @@
     const style = tandem.look(series.own[0]);
     return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
       label: name(series), source: series.own[0].source, mark: markOf(series), markPlace: markPlace(series), data: series.points,
-      pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), segment: tandem.openLine.segment, showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
+      pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
       tension: 0, hidden: hidden.has(series.own[0].bare) });
   }
 
@@ -110,7 +110,7 @@
     const list = Array.from(points, ([x, y]) => ({ x: x, y: y })).sort((a, b) => a.x - b.x);
     const ink = tandem.colour("soft");
     const source = state.figure === "throughput" ? cells[0].source : "";
-    return [{ label: (source ? source + ": " : "") + (panels[cells[0].panel].projected ? "ideal" : "ideal (not measured)"), source: source, data: list, ...tandem.openLine, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
+    return [{ label: (source ? source + ": " : "") + (panels[cells[0].panel].projected ? "ideal" : "ideal (not measured)"), source: source, data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
               pointStyle: "line", borderColor: ink, backgroundColor: ink, borderDash: [1, 4], borderWidth: 2, tension: 0 }];
   }
 

@@ -9,7 +9,7 @@
 #include "common/base/text.h"
 #include "reports/model/power.h"
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 #include "reports/text/table.h"
 

@@ -15,10 +15,10 @@
 #include "common/options/strategies.h"
 #include "reports/model/ddp_cost.h"
 #include "reports/model/exposed_communication.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {

@@ -20,8 +20,9 @@ namespace tandem::reports {
 [[nodiscard]] std::string to_markdown(const Section& root);
 
 // One page that loads nothing: styles, charts and their figures are inside. All but the charts is
-// there without a script. Tables are cut at some hundred rows, and the page says where.
-[[nodiscard]] std::string to_html(const Section& root, const PageData& data);
+// there without a script. Tables are cut at some hundred rows, and the page says where. `data` are
+// page_data().
+[[nodiscard]] std::string to_html(const Section& root, const std::string& data);
 [[nodiscard]] std::string to_html(const Report& report);
 [[nodiscard]] std::string to_html(const SideBySide& side);
 

@@ -200,9 +200,9 @@ constexpr std::string_view kHead =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";
 
-std::string scripts(const PageData& data) {
+std::string scripts(const std::string& data) {
   std::string html =
-      fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data.json);
+      fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data);
   for (const std::string_view script :
        {chart_js(), drawing_js(), saving_js(), scaling_js(), page_js(), tables_js()}) {
     html += fmt::format("<script>\n{}</script>\n", script);
@@ -218,7 +218,7 @@ std::string escape_html(const std::string& text) {
   return escaped;
 }
 
-std::string to_html(const Section& root, const PageData& data) {
+std::string to_html(const Section& root, const std::string& data) {
   HtmlBlocks header;
   HtmlBlocks sections;
   header.text = fmt::format("<h1>{}</h1>\n", escape_html(root.title));

@@ -8,7 +8,7 @@
 //     throughput, speedup, efficiency, weakSpeedup and weakEfficiency are figures; ideal and
 //     weakIdeal samples per second of so many devices, each as fast as single on the same batch,
 //     and on one device's share of it; mean of a cell with phases and phases in milliseconds,
-//     memory MiB by device, steps milliseconds by launch, panel the place of its panel
+//     memory MiB by device, panel the place of its panel
 //   projected: the same of projections, whose conditions are those of the measured question
 //   panels, where several sources measured or projected: [{title, note, projected: true}]
 //   lead: {model, batch} of the largest lead beyond doubt, where there is one
@@ -37,7 +37,7 @@
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -205,27 +205,6 @@ Json phases_of(const CellSummary& cell, const std::vector<std::string>& names) {
   return list;
 }
 
-// Every k-th sample of each launch, with the least k that keeps to the limit.
-Json samples_of(const CellSummary& cell, std::size_t limit) {
-  const auto all = static_cast<std::size_t>(cell.samples);
-  const std::size_t stride = std::max<std::size_t>(1, (all + limit - 1) / limit);
-  Json launches = Json::array();
-  for (const results::LaunchRecord* record : cell.measured) {
-    Json list = Json::array();
-    for (std::size_t i = 0; i < record->step_seconds.size(); i += stride) {
-      list.push_back(brief(record->step_seconds[i] * 1e3));
-    }
-    launches.push_back(std::move(list));
-  }
-  return launches;
-}
-
-std::size_t count_of(const Json& launches) {
-  std::size_t count = 0;
-  for (const Json& launch : launches) count += launch.size();
-  return count;
-}
-
 // Adds the throughput that the cell's devices would have if each were as fast as `single` with this
 // batch.
 void add_ideal(Json& json, const char* name, const CellSummary& cell, std::int64_t batch,
@@ -332,9 +311,8 @@ Json panels_json(const std::vector<Panel>& panels) {
   return list;
 }
 
-// `limits.samples` limits the samples of all cells added so far.
 void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
-               const PanelPlaces& places, Texts& texts, const PageLimits& limits, PageData& told) {
+               const PanelPlaces& places, Texts& texts) {
   const Summary& summary = source.report->summary;
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
@@ -345,14 +323,6 @@ void add_cells(Json& list, const PageSource& source, const std::vector<std::stri
     }
     json.update(figures_of(cell, phases));
     add_scaling(json, cell, summary);
-    told.samples += static_cast<std::size_t>(cell.samples);
-    Json samples = samples_of(cell, limits.samples_of_cell);
-    const std::size_t count = count_of(samples);
-    if (told.shown_samples + count <= limits.samples) {
-      told.shown_samples += count;
-      ++told.cells_with_samples;
-      json["steps"] = std::move(samples);
-    }
     list.push_back(std::move(json));
   }
 }
@@ -390,8 +360,7 @@ std::string conditions_of(const CellSummary& cell) {
   return text;
 }
 
-PageData page_data(const std::vector<PageSource>& sources, const PageLimits& limits) {
-  PageData data;
+std::string page_data(const std::vector<PageSource>& sources, std::size_t most_comparisons) {
   std::vector<std::string> phases = phase_names(sources);
   Texts texts;
   std::vector<const Report*> reports;
@@ -402,19 +371,13 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
   Json pairs = Json::array();
   Json buckets = Json::array();
   Json wires = Json::array();
-  const std::size_t count = sources.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const PageSource& source = sources[i];
-    PageLimits own = limits;  // keeps the first document from taking the last one's share
-    own.samples = limits.samples * (i + 1) / count;
+  for (const PageSource& source : sources) {
     const Summary& summary = source.report->summary;
-    add_cells(cells, source, phases, places, texts, own, data);
-    append(pairs, pairs_json(summary, limits.comparisons / count), "label", source.letter);
+    add_cells(cells, source, phases, places, texts);
+    append(pairs, pairs_json(summary, most_comparisons / sources.size()), "label", source.letter);
     append(buckets, buckets_json(summary), "title", source.letter);
     append(wires, wires_json(*source.report), "label", source.letter);
-    data.comparisons += summary.comparisons.size();
   }
-  data.shown_comparisons = pairs.size();
   phases.emplace_back("remainder");
   Json projected = projected_json(panels, texts);
   Json json{{"texts", texts.list()},         {"phases", phases},
@@ -426,14 +389,15 @@ PageData page_data(const std::vector<PageSource>& sources, const PageLimits& lim
     json["lead"] = Json{{"model", verdict.lead_model}, {"batch", verdict.lead_batch}};
   }
   if (!projected.empty()) json["projected"] = columns_of(projected);
+  std::string text;
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    data.json += c == '<' ? "\\u003c" : std::string_view(&c, 1);
+    text += c == '<' ? "\\u003c" : std::string_view(&c, 1);
   }
-  return data;
+  return text;
 }
 
-PageData page_data(const Report& report, const PageLimits& limits) {
-  return page_data(std::vector<PageSource>{{.report = &report, .letter = ""}}, limits);
+std::string page_data(const Report& report, std::size_t most_comparisons) {
+  return page_data(std::vector<PageSource>{{.report = &report, .letter = ""}}, most_comparisons);
 }
 
 }  // namespace tandem::reports

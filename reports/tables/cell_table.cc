@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/cell_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +8,10 @@
 
 #include "common/base/units.h"
 #include "common/options/strategies.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -120,6 +118,20 @@ std::pair<std::string, std::string> place_of(const CellSummary& summary) {
 }
 
 }  // namespace
+
+TextTable table_of_points(const std::vector<std::string>& titles, const char* devices) {
+  TextTable table({"model", ">batch", devices});
+  table.add_columns(titles);
+  return table;
+}
+
+void add_point(TextTable& table, const results::Cell& cell,
+               const std::vector<std::string>& fields) {
+  std::vector<std::string> row{cell.model, std::to_string(cell.global_batch),
+                               std::to_string(cell.devices)};
+  row.insert(row.end(), fields.begin(), fields.end());
+  table.rows.push_back(row);
+}
 
 TextTable cell_table(const Summary& summary) {
   TextTable table = table_of_points(

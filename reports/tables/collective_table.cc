@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/collective_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "common/base/units.h"
+#include "reports/model/ddp_cost.h"
 #include "reports/model/exposed_communication.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -61,6 +61,50 @@ TextTable collective_table(const Summary& summary) {
          milliseconds(times.exposed), times.hidden_share ? percent_text(*times.hidden_share) : "-",
          fmt::format("{:.1f} %", 100 * times.last_share()),
          fmt::format("{:.1f} %", 100 * times.after_backward_share()), remarks(times)});
+  }
+  return table;
+}
+
+namespace {
+
+// A part that is 0 in every launch, such as copies with --grads=views, needs no mark.
+std::string mark(const stats::Estimate& seconds) {
+  const bool is_absent = seconds.center == 0 && seconds.interval && seconds.interval->low == 0 &&
+                         seconds.interval->high == 0;
+  return is_absent || stats::is_resolved(seconds) ? "" : " ~";
+}
+
+std::string with_interval(const stats::Estimate& seconds) {
+  return fixed_text(seconds, 3, "", 1e3) + mark(seconds);
+}
+
+std::string remarks(const DdpCost& cost) {
+  std::vector<std::string> marks = marks_of(*cost.ddp);
+  if (!implementation_of(cost.ddp->cell).empty()) {
+    marks.emplace_back("no parts: torch does not tell backward from its collectives");
+  } else if (!cost.parts) {
+    marks.emplace_back("no parts: phases were not timed");
+  }
+  return join(marks, ", ");
+}
+
+}  // namespace
+
+TextTable ddp_cost_table(const Summary& summary) {
+  const char* const share = is_of_host_work(summary) ? ">host work of the bound / ddp [95 %]"
+                                                     : ">share of the bound [95 %]";
+  TextTable table = table_of_points({"strategy", ">-median step [95 %]", share,
+                                     ">~missing, ms [95 %]", ">~exposed transfer", ">~skew",
+                                     ">~contention", ">~bucket copies", ">~rest", "remarks"});
+  for (const DdpCost& cost : ddp_costs(summary)) {
+    std::vector<std::string> fields{strategy_label(cost.ddp->cell),
+                                    duration_text(cost.ddp->median_step), ratio_text(cost.share),
+                                    with_interval(cost.missing)};
+    for (const auto part : kCostParts) {
+      fields.push_back(cost.parts ? with_interval(*cost.parts.*part) : "-");
+    }
+    fields.push_back(remarks(cost));
+    add_point(table, cost.ddp->cell, fields);
   }
   return table;
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/host_work_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <vector>
 
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {

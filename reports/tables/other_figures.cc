@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/other_figures.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "common/base/units.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/trust.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "common/base/text.h"
+#include "reports/tables/tables.h"
 
 namespace tandem::reports {
 namespace {

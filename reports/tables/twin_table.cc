@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/twin_table.h"
-
 #include <algorithm>
 
 #include "common/options/strategies.h"
 #include "common/stats/summary.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/subject.h"
-#include "reports/tables/points.h"
+#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 #include "reports/text/section_words.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each figure of a report means: the one list, which page and Markdown link their sections to
-// and the terminal prints below tables.
+// What reports call a strategy, and what each figure of a report means: the one list, which page
+// and Markdown link their sections to. Cells, CSV, JSON and commands keep the stored name.
 #pragma once
 
 #include <array>
@@ -9,9 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "reports/text/strategy_name.h"
+#include "common/options/strategies.h"
 
 namespace tandem::reports {
+
+// "independent" does not tell a reader that it bounds what any strategy can reach.
+inline constexpr std::string_view kNoCommunication = "no communication (bound)";
+
+[[nodiscard]] constexpr std::string_view shown_strategy(std::string_view stored) {
+  return stored == name_of(options::StrategyKind::kIndependent) ? kNoCommunication : stored;
+}
 
 struct FigureDefinition {
   std::string_view key;   // its place in a report
@@ -28,7 +35,7 @@ inline constexpr auto kDefinitions = std::to_array<FigureDefinition>({
      .meaning = "One step, timed from when the last rank has left the barrier to when the last "
                 "rank has finished.",
      .document = "docs/method/statistics.md#sample",
-     .sections = "samples"},
+     .sections = "cells"},
     {.key = "launch",
      .name = "launch",
      .meaning = "A fresh process group that measures one cell, and counts as one number; the "

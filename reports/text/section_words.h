@@ -77,10 +77,6 @@ inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",
     "On host devices what is not waited for runs on compute's own cores and may slow compute "
     "instead: `tandem contention` measures that."};
-inline constexpr Heading kSamples{
-    "samples", "Every step",
-    "A point per timed step, in the order in which they ran, launch beside launch: two clouds are "
-    "two modes, a slope is drift."};
 inline constexpr Heading kModes{"modes", "Synchronous against free-running"};
 
 inline constexpr Heading kTrust{"trust", "Trust"};

@@ -80,7 +80,7 @@ class Others(unittest.TestCase):
             browser.open(path)
             self.assertEqual(browser.complaints(), [])
             self.assertEqual(browser.evaluate("Array.from(document.querySelectorAll('canvas'), (one) => one.id).sort()"),
-                             ["forest", "sample-chart", "scaling-chart"])
+                             ["forest", "scaling-chart"])
 
     def test_nothing_measured_is_a_page(self):
         def lose(launch):

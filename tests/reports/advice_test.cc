@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/answer/advice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reports/answer/verdict.h"
 #include "reports/tables/bucket_curve.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 

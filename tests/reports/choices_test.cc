@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/answer/choices.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/answer/report.h"
-#include "reports/model/reason.h"
+#include "reports/answer/verdict.h"
+#include "reports/model/phases.h"
 #include "reports/render/formats.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "reports/model/exposed_communication.h"
-#include "reports/tables/collective_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/definitions.h"
 #include "reports/text/section_words.h"
 #include "reports/text/table.h"

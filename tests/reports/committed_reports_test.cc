@@ -39,7 +39,7 @@ std::string explained(const Report& report) { return to_markdown(report.explanat
 
 // A line's end after each cell, so that git shows which has changed.
 std::string data_of_page(const Report& report) {
-  std::string text = page_data(report).json + "\n";
+  std::string text = page_data(report) + "\n";
   for (std::size_t at = text.find("},{"); at != std::string::npos; at = text.find("},{", at + 3)) {
     text.insert(at + 2, "\n");
   }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/tables/ddp_cost_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 

@@ -11,7 +11,6 @@
 #include "reports/answer/report.h"
 #include "reports/render/formats.h"
 #include "reports/text/section_words.h"
-#include "reports/text/strategy_name.h"
 #include "tests/reports/committed.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
@@ -86,10 +85,9 @@ TEST(Definitions, HaveAKeyEach_AndAreShownSomewhere) {
 
 TEST(Definitions, NameSectionsThatThereAre) {
   std::set<std::string_view> ids;
-  for (const Heading& heading :
-       {kAdvice,  kScaling, kCells,       kSources, kLadderOfCauses, kPhaseTimes,  kCosts,
-        kTwin,    kMap,     kComparisons, kMemory,  kEnergy,         kBucketSizes, kCollectives,
-        kSamples, kModes,   kTrust,       kOthers,  kLinks,          kSide}) {
+  for (const Heading& heading : {kAdvice, kScaling, kCells, kSources, kLadderOfCauses, kPhaseTimes,
+                                 kCosts, kTwin, kMap, kComparisons, kMemory, kEnergy, kBucketSizes,
+                                 kCollectives, kModes, kTrust, kOthers, kLinks, kSide}) {
     ids.insert(heading.id);
   }
   for (const FigureDefinition& definition : kDefinitions) {

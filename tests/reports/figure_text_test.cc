@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/figure_text.h"
-
 #include <gtest/gtest.h>
+
+#include "reports/model/explanation.h"
 
 namespace tandem::reports {
 namespace {

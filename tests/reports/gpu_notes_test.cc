@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/gpu_notes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

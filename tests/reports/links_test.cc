@@ -7,7 +7,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/other_figures.h"
+#include "reports/tables/tables.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
@@ -108,7 +108,7 @@ TEST(Flags, EfficiencyAbove100_StandsInEveryForm) {
   EXPECT_THAT(to_html(report), HasSubstr(mark));
   EXPECT_THAT(to_terminal(report), HasSubstr(mark));
   EXPECT_THAT(to_csv(report.summary), HasSubstr(mark));
-  EXPECT_THAT(page_data(report).json, HasSubstr("\"flag\":[null,\"" + mark));
+  EXPECT_THAT(page_data(report), HasSubstr("\"flag\":[null,\"" + mark));
 }
 
 Report without_single() {
@@ -149,7 +149,7 @@ TEST(Flags, AModelledStepBesideAMeasuredOne_StandsInEveryForm) {
   EXPECT_THAT(to_html(report), HasSubstr("(" + mark + ")</td>"));
   EXPECT_THAT(to_terminal(report), HasSubstr(mark));
   EXPECT_THAT(to_csv(report.summary), HasSubstr("," + mark + ","));
-  const std::string data = page_data(report).json;
+  const std::string data = page_data(report);
   EXPECT_THAT(data, HasSubstr("dispatch-cost=8us), " + mark + "\""));  // of the comparison
 }
 

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/answer/advice.h"
 #include "reports/answer/report.h"
+#include "reports/answer/verdict.h"
 #include "reports/render/formats.h"
-#include "reports/tables/trust.h"
+#include "reports/tables/tables.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"

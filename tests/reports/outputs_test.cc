@@ -7,7 +7,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
@@ -263,7 +263,7 @@ TEST(PhaseTable, NegativeRemainder_IsShown_ThoughItsBarIsEmpty) {
   for (auto& record : synthetic.document().launches) record.remainder_seconds = -0.002;
   const Summary summary = summarize(synthetic.document());
   EXPECT_TRUE(output_has(to_text(phase_table(summary)), "-2.000 ("));
-  const std::string data = page_data(make_report(synthetic.document())).json;
+  const std::string data = page_data(make_report(synthetic.document()));
   EXPECT_TRUE(output_has(data, ",0.0]"));
   EXPECT_FALSE(output_has(data, "-2"));
 }

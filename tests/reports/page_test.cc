@@ -27,8 +27,8 @@ Synthetic three_strategies() {
   return synthetic.add("ddp", 2, {0.05, 0.051});
 }
 
-nlohmann::json data_of(Synthetic synthetic, const PageLimits& limits = {}) {
-  return nlohmann::json::parse(page_data(make_report(synthetic.document()), limits).json);
+nlohmann::json data_of(Synthetic synthetic) {
+  return nlohmann::json::parse(page_data(make_report(synthetic.document())));
 }
 
 TEST(PageData, HoldsEachCellsFigures) {
@@ -53,28 +53,12 @@ TEST(Page, HasThePhasesColours) {
   }
 }
 
-TEST(PageData, ThinsSamples_EvenlyFromEachLaunch) {
-  Synthetic synthetic = three_strategies();
-  for (auto& record : synthetic.document().launches) record.step_seconds.assign(100, 0.05);
-  const nlohmann::json data = data_of(synthetic, {.samples = 1000, .samples_of_cell = 50});
-  for (const nlohmann::json& cell : cells_of(data["cells"])) {
-    ASSERT_EQ(cell["steps"].size(), 2U);
-    EXPECT_EQ(cell["steps"][0].size(), 25U);
-    EXPECT_EQ(cell["steps"][1].size(), 25U);
-  }
-}
-
-TEST(PageData, BeyondItsLimits_LeavesOut_AndCounts) {
+TEST(PageData, OfManyComparisons_HasThoseOnTheMostDevices) {
   Synthetic synthetic = three_strategies();
   synthetic.add("dp", 1, {0.06, 0.061}).add("ddp", 1, {0.05, 0.051});
-  const PageData data = page_data(make_report(synthetic.document()),
-                                  {.samples = 12, .samples_of_cell = 50, .comparisons = 1});
-  EXPECT_EQ(data.samples, 30U);
-  EXPECT_EQ(data.shown_samples, 12U);
-  EXPECT_EQ(data.cells_with_samples, 2U);
-  EXPECT_EQ(data.comparisons, 2U);
-  EXPECT_EQ(data.shown_comparisons, 1U);
-  EXPECT_THAT(data.json, HasSubstr("2 devices\",\"center\""));  // the most devices stay
+  const auto data = nlohmann::json::parse(page_data(make_report(synthetic.document()), 1));
+  ASSERT_EQ(data["pairs"].size(), 1U);
+  EXPECT_THAT(data["pairs"][0]["label"].get<std::string>(), testing::EndsWith("2 devices"));
 }
 
 TEST(PageData, CollectivesOfOtherPrograms_AreCurves) {

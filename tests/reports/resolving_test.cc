@@ -17,7 +17,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
 #include "reports/tables/break_even.h"
-#include "reports/tables/cell_table.h"
+#include "reports/tables/tables.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"
 

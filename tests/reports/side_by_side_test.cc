@@ -120,30 +120,17 @@ TEST(SideBySide, NotesOfTheThird_CallItC) {
 
 TEST(SidePage, TellsCellsOfDocumentsApart) {
   const SideBySide side = three();
-  const auto data = nlohmann::json::parse(page_data({{.report = &side.reports[0], .letter = "A"},
-                                                     {.report = &side.reports[1], .letter = "B"}})
-                                              .json);
+  const auto data = nlohmann::json::parse(page_data(
+      {{.report = &side.reports[0], .letter = "A"}, {.report = &side.reports[1], .letter = "B"}}));
   ASSERT_EQ(cells_of(data["cells"]).size(), 4U);
   EXPECT_EQ(data["texts"][data["cells"]["document"][0].get<std::size_t>()], "A");
   EXPECT_EQ(data["texts"][data["cells"]["document"][3].get<std::size_t>()], "B");
   EXPECT_THAT(data["pairs"][1]["label"].get<std::string>(), testing::StartsWith("B: mlp-small"));
 }
 
-TEST(SidePage, SharesItsStepTimesOut) {
-  const SideBySide side = three();
-  const PageData data = page_data(
-      {{.report = &side.reports[0], .letter = "A"}, {.report = &side.reports[1], .letter = "B"}},
-      {.samples = 40, .samples_of_cell = 50, .comparisons = 60});
-  const auto json = nlohmann::json::parse(data.json);
-  EXPECT_EQ(data.samples, 72U);
-  EXPECT_FALSE(json["cells"]["steps"][0].is_null());
-  EXPECT_TRUE(json["cells"]["steps"][1].is_null());
-  EXPECT_FALSE(json["cells"]["steps"][2].is_null());
-}
-
 TEST(SidePage, OfOneDocument_HasNoLetters) {
   const Report report = make_report(run(0.02, 0.01, 1));
-  EXPECT_FALSE(nlohmann::json::parse(page_data(report).json)["cells"].contains("document"));
+  EXPECT_FALSE(nlohmann::json::parse(page_data(report))["cells"].contains("document"));
   EXPECT_THAT(to_html(report), Not(HasSubstr("<section id=\"side\"")));
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

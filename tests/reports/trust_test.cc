@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/trust.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/answer/report.h"
+#include "reports/tables/tables.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 

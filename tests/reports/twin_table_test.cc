@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/tables/twin_table.h"
-
 #include <gtest/gtest.h>
 
 #include "reports/answer/verdict.h"
-#include "reports/model/marks.h"
+#include "reports/model/notes.h"
 #include "reports/model/subject.h"
+#include "reports/tables/tables.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reports/model/marks.h"
 #include "reports/model/notes.h"
 #include "reports/render/csv.h"
 #include "tests/reports/csv_rows.h"
