@@ -103,45 +103,6 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
   }
 }
 
-// Workloads with the same advice: "use ddp" is said once.
-void add_choice(std::vector<Advice>& list, std::string_view what,
-                const std::vector<std::string>& points) {
-  if (points.empty()) return;
-  const std::size_t told = std::min(points.size(), kMostLimits);
-  std::string text =
-      join({points.begin(), points.begin() + static_cast<std::ptrdiff_t>(told)}, "; ");
-  if (told < points.size()) text += fmt::format("; and {} further workloads", points.size() - told);
-  list.push_back({fmt::format("{}: {}.", what, text), kMap});
-}
-
-// Advises the faster strategy of each resolved comparison, or one device where that strategy, or
-// both of an unresolved comparison, are slower than one device.
-void add_choices(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
-  std::vector<std::string> one_device;
-  std::map<std::string, std::vector<std::string>> strategies;
-  for (const StrategyPair* pair : pairs) {
-    const std::string at = point_of(*pair->dp);
-    if (pair->ddp_verdict == stats::Verdict::kNotResolved) {
-      if (!is_slower_than_single(*pair->dp) || !is_slower_than_single(*pair->ddp)) continue;
-      one_device.push_back(fmt::format("{} (dp is {} of single, ddp {})", at,
-                                       ratio_text(*pair->dp->speedup),
-                                       ratio_text(*pair->ddp->speedup)));
-      continue;
-    }
-    const bool is_ddp = pair->ddp_verdict == stats::Verdict::kFaster;
-    const CellSummary& best = is_ddp ? *pair->ddp : *pair->dp;
-    const std::string name = strategy_label(best.cell);
-    if (is_slower_than_single(best)) {
-      one_device.push_back(fmt::format("{} ({}, the faster of both, is {} of single)", at, name,
-                                       ratio_text(*best.speedup)));
-    } else {
-      strategies[name].push_back(at);
-    }
-  }
-  add_choice(list, "Stay on one device", one_device);
-  for (const auto& [name, points] : strategies) add_choice(list, "Use " + name, points);
-}
-
 // What ddp may try against the time of one of its phases.
 struct Remedy {
   std::string_view phase;
@@ -239,7 +200,6 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Strategy
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;
   const std::vector<const StrategyPair*> pairs = largest(summary);
-  add_choices(list, pairs);
   add_limits(list, pairs);
   add_remedies(list, pairs);
   add_buckets(list, summary);

@@ -286,7 +286,7 @@ Section tree_of(const SideBySide& side) {
   if (TextTable table = side_table(side); !table.rows.empty()) {
     cells.add(Table{.table = std::move(table), .caption = "Cells side by side"});
   }
-  cells.list(side_notes(side), "notes").table(kPartial, partial_table(side), kFiles);
+  cells.list(side_notes(side), "notes");
   root.add(std::move(cells));
   std::vector<const Report*> reports;
   for (const Report& report : side.reports) reports.push_back(&report);

@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "common/base/text.h"
-#include "reports/model/cell_partners.h"
-#include "reports/model/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/tables/tables.h"
 #include "reports/text/format.h"
@@ -81,52 +78,6 @@ void add_cell(TextTable& table, const CellSummary& first,
   fields[1] = is_one_pair ? count_text(changes[0]->rounds, "round") : launches;
   fields.push_back(remarks_of(changes));
   add_point(table, first.cell, fields);
-}
-
-// The cell's name, and in words the conditions that the name does not tell.
-std::string words_of(const CellIdentity& identity) {
-  const auto& [name, backend, mode, modelled, planted] = identity;
-  std::string text = name + ", " + backend;
-  if (mode != "synchronous") text += ", " + mode;
-  if (!modelled.empty()) text += ", modelled: " + modelled;
-  if (!planted.empty()) text += ", planted: " + planted;
-  return text;
-}
-
-// What a document tells of its cells; cells without a figure by name and mode, since such cells
-// know no back end.
-struct Presence {
-  std::map<CellIdentity, const CellSummary*> measured;
-  std::map<std::tuple<std::string, std::string>, const CellSummary*> failed;
-};
-
-// The names of the document's cells: a reference whose run is there, too, has its options alone.
-CellNames names_in(const SideBySide& side, const results::Document& document) {
-  for (const Report& other : side.reports) {
-    const auto options = options_of_reference(document, other.document);
-    if (!options.empty()) return CellNames(options);
-  }
-  return CellNames({});
-}
-
-Presence presence_of(const Summary& summary, const CellNames& names) {
-  Presence presence;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches > 0) {
-      presence.measured.emplace(names.identity(cell), &cell);
-    } else {
-      presence.failed.emplace(std::tuple(names.own(cell.cell), cell.mode), &cell);
-    }
-  }
-  return presence;
-}
-
-std::string presence_text(const Presence& presence, const CellIdentity& identity) {
-  const auto found = presence.measured.find(identity);
-  if (found != presence.measured.end()) return duration_text(found->second->median_step);
-  const auto failed = presence.failed.find({std::get<0>(identity), std::get<2>(identity)});
-  if (failed == presence.failed.end()) return kAbsent;
-  return fmt::format("{}: {}", to_string(failed->second->status), failed->second->reason);
 }
 
 TextTable lettered(const SideBySide& side, const std::string& first) {
@@ -230,23 +181,6 @@ TextTable side_table(const SideBySide& side) {
   for (const CellSummary& cell : side.reports.front().summary.cells) {
     const auto found = changes.find(&cell);
     if (found != changes.end()) add_cell(table, cell, found->second);
-  }
-  return table;
-}
-
-TextTable partial_table(const SideBySide& side) {
-  std::vector<Presence> documents;
-  std::map<CellIdentity, std::size_t> counts;
-  for (const Report& report : side.reports) {
-    documents.push_back(presence_of(report.summary, names_in(side, report.document)));
-    for (const auto& [identity, cell] : documents.back().measured) ++counts[identity];
-  }
-  TextTable table = lettered(side, "cell");
-  for (const auto& [identity, count] : counts) {
-    if (count == side.size()) continue;
-    std::vector<std::string> row{words_of(identity)};
-    for (const Presence& one : documents) row.push_back(presence_text(one, identity));
-    table.rows.push_back(std::move(row));
   }
   return table;
 }

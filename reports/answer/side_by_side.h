@@ -41,10 +41,6 @@ struct SideBySide {
 // verdict.
 [[nodiscard]] TextTable side_table(const SideBySide& side);
 
-// Cells that some documents measured and others did not, with the reason where a document tells a
-// reason.
-[[nodiscard]] TextTable partial_table(const SideBySide& side);
-
 // The facts of the machines; facts that differ come first and are marked.
 [[nodiscard]] TextTable facts_table(const SideBySide& side);
 

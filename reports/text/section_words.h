@@ -94,9 +94,6 @@ inline constexpr Heading kSide{
     "Cells that A and others measured: each document's median step, and of all but A the time over "
     "A's with its verdict, as tandem compare judges two runs. Two machines differ in all that is "
     "listed beside the figures: a ratio says how much, not which of it is the cause."};
-inline constexpr Heading kPartial{
-    "partial", "Cells that not all documents measured",
-    "Median step where there is one; a dash: the document has no such cell."};
 
 inline constexpr Heading kFigures{
     "definitions", "Definitions",

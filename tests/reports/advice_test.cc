@@ -59,41 +59,6 @@ TEST(Advice, NamesWhatTorchDoesNotDoByDefault_WhereGpusWaitForGradients) {
                     says("takes up to 10 % of a step of ddp", "phases")));
 }
 
-TEST(Advice, NamesTheFaster_UnlessOneDeviceBeatsBoth) {
-  Synthetic synthetic;
-  synthetic.add("single", 1, {0.04, 0.0401});
-  synthetic.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
-  EXPECT_THAT(advice(summarize(synthetic.document())),
-              says("Use ddp: mlp-small, batch 64, 2 devices.", "map"));
-  Synthetic slow;
-  slow.add("single", 1, {0.01, 0.0101});
-  slow.add("dp", 2, {0.03, 0.0301}).add("ddp", 2, {0.02, 0.0201});
-  const std::vector<Advice> list = advice(summarize(slow.document()));
-  EXPECT_THAT(
-      list,
-      says("Stay on one device: mlp-small, batch 64, 2 devices (ddp, the faster of both", "map"));
-  EXPECT_THAT(list, Not(says("Use ddp", "map")));
-}
-
-TEST(Advice, SaysOnceWhatSeveralWorkloadsAgreeOn) {
-  Synthetic synthetic;
-  for (const std::int64_t batch : {64, 128, 256}) {
-    synthetic.add("dp", 2, {0.03, 0.0301}, batch).add("ddp", 2, {0.02, 0.0201}, batch);
-  }
-  EXPECT_THAT(advice(summarize(synthetic.document())),
-              says("Use ddp: mlp-small, batch 64, 2 devices; mlp-small, batch 128, 2 devices; "
-                   "mlp-small, batch 256, 2 devices.",
-                   "map"));
-}
-
-TEST(Advice, OneDeviceThatBeatsBoth_IsNamed_WhicheverOfTheTwoLeads) {
-  Synthetic slow;
-  slow.add("single", 1, {0.01, 0.0101, 0.01});
-  slow.add("dp", 2, {0.03, 0.0301, 0.0299}).add("ddp", 2, {0.0301, 0.03, 0.0299});
-  EXPECT_THAT(advice(summarize(slow.document())),
-              says("Stay on one device: mlp-small, batch 64, 2 devices (dp is 0.33", "map"));
-}
-
 TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {
   Synthetic synthetic = with_phases();
   EXPECT_THAT(advice(summarize(synthetic.document())),

@@ -83,23 +83,6 @@ TEST(SideBySide, RemarksOfOnePairAlone_NameTheirDocument) {
   EXPECT_EQ(table.rows[0].back(), "B: by more than 3 %");
 }
 
-TEST(SideBySide, CellsThatNotAllMeasured_AreListed_WithTheReason) {
-  std::vector<NamedDocument> documents;
-  documents.push_back({.name = "a", .document = run(0.02, 0.01, 1)});
-  documents.push_back({.name = "b",
-                       .document = Synthetic()
-                                       .add("dp", 2, times(0.02, 2))
-                                       .add("single", 1, times(0.03, 2))
-                                       .add_without_time("ddp", 2, results::Status::kFailed, "lost")
-                                       .document()});
-  const TextTable table = partial_table(side_by_side(std::move(documents), {.threshold = 0.03}));
-  ASSERT_EQ(table.rows.size(), 2U);
-  EXPECT_THAT(table.rows[0][0], HasSubstr("ddp/processes"));
-  EXPECT_EQ(table.rows[0][2], "failed: lost");
-  EXPECT_THAT(table.rows[1][0], HasSubstr("single"));
-  EXPECT_EQ(table.rows[1][1], "-");
-}
-
 TEST(SideBySide, FactsThatDiffer_ComeFirst) {
   results::Document other = run(0.02, 0.01, 2);
   for (results::LaunchRecord& launch : other.launches) launch.machine.cpu_model = "Other CPU";
