@@ -156,7 +156,7 @@ struct HtmlBlocks {
 
   void operator()(const Section& section) {
     HtmlBlocks inside{.level = section.is_folded ? level : level + 1};
-    for (const Block& block : section.blocks) inside.draw(block);
+    for (const ReportBlock& block : section.blocks) inside.draw(block);
     if (inside.text.empty()) return;
     const std::string title = escape_html(section.title);
     const std::string content = hint_of(section) + inside.text;
@@ -174,7 +174,7 @@ struct HtmlBlocks {
     }
   }
 
-  void draw(const Block& block) {
+  void draw(const ReportBlock& block) {
     if ((block.formats & kPage) != 0) std::visit(*this, block.content);
   }
 };
@@ -182,7 +182,7 @@ struct HtmlBlocks {
 // Links to the sections of the page that are drawn.
 std::string contents_html(const Section& root, const std::string& sections) {
   std::string links;
-  for (const Block& block : root.blocks) {
+  for (const ReportBlock& block : root.blocks) {
     const auto* const section = std::get_if<Section>(&block.content);
     if (section == nullptr ||
         sections.find(fmt::format("<section id=\"{}\"", section->id)) == std::string::npos) {
@@ -222,7 +222,7 @@ std::string to_html(const Section& root, const std::string& data) {
   HtmlBlocks header;
   HtmlBlocks sections;
   header.text = fmt::format("<h1>{}</h1>\n", escape_html(root.title));
-  for (const Block& block : root.blocks) {
+  for (const ReportBlock& block : root.blocks) {
     // The first screen has what stands before the first section, and what to use.
     const auto* const section = std::get_if<Section>(&block.content);
     const bool is_first = section == nullptr ? sections.text.empty() : section->id == kChoices.id;

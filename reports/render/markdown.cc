@@ -114,7 +114,7 @@ struct MarkdownBlocks {
 
   static std::string body(const Section& section, std::size_t level) {
     MarkdownBlocks inside{.level = level};
-    for (const Block& block : section.blocks) {
+    for (const ReportBlock& block : section.blocks) {
       if ((block.formats & kMarkdown) != 0) std::visit(inside, block.content);
     }
     return inside.text;

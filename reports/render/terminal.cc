@@ -42,7 +42,7 @@ struct TerminalBlocks {
   void operator()(const Section& section) {
     const std::string content = body(section);
     if (content.empty()) return;
-    const bool has_own = std::ranges::any_of(section.blocks, [](const Block& block) {
+    const bool has_own = std::ranges::any_of(section.blocks, [](const ReportBlock& block) {
       return (block.formats & kTerminal) != 0 && !std::holds_alternative<Section>(block.content) &&
              !std::holds_alternative<Chart>(block.content);
     });
@@ -51,7 +51,7 @@ struct TerminalBlocks {
 
   static std::string body(const Section& section) {
     TerminalBlocks inside;
-    for (const Block& block : section.blocks) {
+    for (const ReportBlock& block : section.blocks) {
       if ((block.formats & kTerminal) != 0) std::visit(inside, block.content);
     }
     return inside.text;

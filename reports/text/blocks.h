@@ -53,14 +53,14 @@ struct Chart {
   std::vector<Source> sources{};  // a canvas each, on one scale; empty: one canvas
 };
 
-struct Block;
+struct ReportBlock;
 
 // A heading with what stands below it. Without any content it is not drawn.
 struct Section {
   std::string id{};  // its place on the page, whose figures text/definitions.h defines
   std::string title{};
   std::string hint{};
-  std::vector<Block> blocks{};
+  std::vector<ReportBlock> blocks{};
   bool is_folded = false;  // below its title alone, until a reader opens it
 
   explicit Section(const Heading& heading);
@@ -79,7 +79,7 @@ struct Section {
                  const std::string& note = "");
 };
 
-struct Block {
+struct ReportBlock {
   std::variant<Sentence, List, Code, Table, Chart, Section> content;
   unsigned formats = kEverywhere;
 };
