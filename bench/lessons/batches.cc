@@ -173,6 +173,16 @@ LessonFinding root_memory(Classroom& room) {
                        kDevices, to_string(root), to_string(most))}};
 }
 
+LessonFinding padded_batches_break(Classroom& room) {
+  Case padded{.batch = 4, .model = "padded", .optimizer = OptimizerKind::kAdam};
+  std::vector<Case> cases;
+  for (const auto& lengths : {std::vector<std::int64_t>{10, 20, 30, 40}, {5, 15, 25, 35}}) {
+    padded.lengths = lengths;
+    cases.push_back(padded);
+  }
+  return goes_wrong(room, cases);
+}
+
 }  // namespace
 
 const std::vector<Lesson>& batch_lessons() {
@@ -223,13 +233,7 @@ const std::vector<Lesson>& batch_lessons() {
        }},
       {"padded-batches-break",
        "Batches of sequences of different lengths, padded to the longest, break DataParallel.",
-       [](Classroom& room) {
-         constexpr auto kAdam = OptimizerKind::kAdam;
-         return goes_wrong(
-             room,
-             {{.batch = 4, .model = "padded", .optimizer = kAdam, .lengths = {10, 20, 30, 40}},
-              {.batch = 4, .model = "padded", .optimizer = kAdam, .lengths = {5, 15, 25, 35}}});
-       }},
+       padded_batches_break},
       {"output-shape",
        "The output has the shape (full batch, ...), whatever the devices had of it.", output_shape},
       {"scalar-outputs",

@@ -96,19 +96,20 @@ LessonFinding forward_state_lost(Classroom& room) {
 }
 
 // The module's gradient in the first step, and what its replicas bring to it.
-struct Gradients {
+struct ReplicaGradients {
   TensorValues of_module;
   std::vector<TensorValues> contributions;
   std::vector<TensorValues> own;  // of the replicas' own mean losses
 };
 
-Gradients gradients_of(Classroom& room, std::int64_t batch, dp::LossPlace place) {
+ReplicaGradients gradients_of(Classroom& room, std::int64_t batch, dp::LossPlace place) {
   const auto platform = room.devices(kDevices);
   const auto model = make_model("mlp-tiny");
   const TrainingOptions options{.global_batch = batch};
-  Gradients all{.of_module = train_dp(*platform, *model, options, 1, {.loss = place}).gradients,
-                .contributions = {},
-                .own = {}};
+  ReplicaGradients all{
+      .of_module = train_dp(*platform, *model, options, 1, {.loss = place}).gradients,
+      .contributions = {},
+      .own = {}};
   for (const Shard& shard : chunk_batch(batch, kDevices)) {
     all.contributions.push_back(contribution_of(*platform, *model, shard, options));
     all.own.push_back(contribution_of(*platform, *model, shard, options, false));
@@ -119,8 +120,8 @@ Gradients gradients_of(Classroom& room, std::int64_t batch, dp::LossPlace place)
 // The claim is judged on the whole batch's mean loss and uneven shards, which tell the two readings
 // of the claim apart; the reading under which the claim is true stands beside the verdict.
 LessonFinding gradients_averaged(Classroom& room) {
-  const Gradients uneven = gradients_of(room, 10, dp::LossPlace::kRoot);
-  const Gradients even = gradients_of(room, 8, dp::LossPlace::kReplicas);
+  const ReplicaGradients uneven = gradients_of(room, 10, dp::LossPlace::kRoot);
+  const ReplicaGradients even = gradients_of(room, 8, dp::LossPlace::kReplicas);
   const double sum = relative_difference(sum_of(uneven.contributions, 1), uneven.of_module);
   const double average =
       relative_difference(sum_of(uneven.contributions, 1.0F / kDevices), uneven.of_module);

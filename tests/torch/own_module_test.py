@@ -55,11 +55,6 @@ def by_function():
             "optimizer": lambda parameters: torch.optim.SGD(parameters, lr=0.5)}
 
 
-def wide():
-    torch.manual_seed(3)
-    return nn.Linear(32, 32), torch.randn(16, 32)
-
-
 class Keywords(nn.Module):
     def __init__(self):
         super().__init__()
@@ -320,42 +315,6 @@ class Case_steps(Scratch):
                 strategy.step(Clock())
                 apart = (strategy.module.weight - plain.module.weight).abs().max().item()
                 assert 0 < apart < 0.01, (kind, apart)
-        """)
-
-    def test_powersgd_compresses_from_the_third_step_on(self):
-        if not self.has_numpy():
-            self.skipTest("powerSGD_hook needs numpy")
-        self.python("""
-            alone()
-            for kind in ("none", "fp16"):
-                exact, approximate = made("wide"), made("wide", strategy="ddp", powersgd="1", compress=kind)
-                def apart():
-                    exact.step(Clock())
-                    approximate.step(Clock())
-                    return (exact.module.weight - approximate.module.weight).abs().max().item()
-                least = 0 if kind == "none" else 0.001
-                assert max(apart(), apart()) <= least + 1e-6, kind
-                assert apart() > 1e-5, kind
-        """)
-
-    def test_join_holds_all_steps_and_counts_ranks_in_each(self):
-        self.python("""
-            alone()
-            plain, joined = made("by_function"), made("by_function", strategy="ddp", join="on")
-            counted, all_reduce = [], torch.distributed.all_reduce
-            def count(tensor, **more):
-                counted.append(tensor.numel())
-                return all_reduce(tensor, **more)
-            torch.distributed.all_reduce = count
-            with joined.all_steps():
-                for _ in range(2):
-                    plain.step(Clock())
-                    joined.step(Clock())
-                assert joined.wrapped._join_config.enable
-                assert counted.count(1) >= 2, counted
-            assert torch.allclose(joined.module.weight, plain.module.weight, atol=1e-6)
-            with made("by_function", strategy="ddp").all_steps() as nothing:
-                assert nothing is None
         """)
 
     def test_options_of_the_step_are_torchs(self):
