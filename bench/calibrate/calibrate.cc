@@ -20,7 +20,7 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
-#include "common/results/context.h"
+#include "common/results/document.h"
 #include "common/results/files.h"
 #include "common/results/machine_facts.h"
 #include "common/runtime/registry.h"

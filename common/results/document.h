@@ -1,16 +1,122 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A sweep's results, and the facts of the sweep that its journal and its document share.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/results/benchmark_entries.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 
 namespace tandem::results {
+
+// The facts of a run that Google Benchmark's JSON has in `context`, by its field names.
+struct Context {
+  struct Cache {
+    std::string type;  // "Data", "Instruction", "Unified"
+    int level = 0;
+    long long size = 0;  // bytes
+    int num_sharing = 0;
+  };
+
+  std::string date;  // ISO 8601, local time with its offset
+  std::string host_name;
+  std::string executable;
+  int num_cpus = 0;
+  int mhz_per_cpu = 0;
+  bool cpu_scaling_enabled = false;
+  std::vector<Cache> caches;
+  std::vector<double> load_avg;
+  std::string library_build_type;             // this program's build: "release" or "debug"
+  std::map<std::string, std::string> custom;  // further keys, strings as in Google Benchmark
+};
+
+// One direction between two ends, each a device ("host:0", "cuda:1") or the host's pinned memory
+// ("pinned"). Absent: not measured.
+struct Link {
+  std::string from;
+  std::string to;
+  std::optional<double> gigabytes_per_second{};  // GB are 10^9 bytes; from the median copy
+  std::optional<double> latency_us{};            // latency of the median small copy
+
+  bool operator==(const Link&) const = default;
+};
+
+// The bandwidth and latency between the devices of one process, measured by copy_bench once for a
+// sweep, a copy at a time.
+struct LinkMatrix {
+  std::string reason{};            // why nothing was measured, one line; empty: measured
+  int devices = 0;                 // measured devices, the first of `of_devices`
+  int of_devices = 0;              // devices that the sweep uses at once on a node
+  std::int64_t copy_bytes = 0;     // size of a bandwidth copy
+  std::int64_t latency_bytes = 0;  // size of a latency copy
+  int samples = 0;                 // samples per median
+  bool oversubscribed = false;     // devices share cores or GPUs
+  std::vector<Link> links{};       // ordered by `from`, then by `to`
+
+  bool operator==(const LinkMatrix&) const = default;
+};
+
+// Cells that were planned later, beside the sweep's own: `tandem explain` adds the cells that an
+// explanation lacks.
+struct Addition {
+  std::vector<std::string> cells;  // cells by name
+  int launches_per_cell = 0;
+};
+
+// Cells of the sweep's axes that make no sense, or that the sweep's constraints rule out.
+struct DroppedCells {
+  std::string reason;
+  std::vector<std::string> cells;  // cells by name
+};
+
+// The looks at comparisons of a sweep that goes on until they are resolved, fixed before the first
+// look. The comparisons share an error such that all verdicts of the document hold together at 95 %
+// (common/stats/looks.h).
+struct Resolving {
+  double ratio = 0.03;  // cells whose ratio lies within this much of 1 count as equal
+  int comparisons = 0;
+  int first_round = 0;  // the launches of each cell at the first look
+  int last_round = 0;
+
+  bool operator==(const Resolving&) const = default;
+};
+
+// A run whose two sides took turns within rounds (`tandem run --against`), of which the document is
+// one: what the reference was that the run was held against. Equal launch indices of both documents
+// are one round.
+struct Against {
+  std::string run{};          // identifier that the documents of both sides share
+  bool is_reference = false;  // whether the document is the reference's
+  std::string build{};        // folder of the reference's programs; empty: those of the run
+  std::vector<std::string> variables{};          // "NAME=VALUE", of the reference's launches alone
+  std::map<std::string, std::string> options{};  // of the reference's cells alone, by name
+
+  bool operator==(const Against&) const = default;
+};
+
+// The facts of a sweep in its journal and its document.
+struct SweepInfo {
+  std::string name;
+  std::string definition;  // canonical JSON text of all that determines the measurement
+  int planned_cells = 0;
+  int launches_per_cell = 0;
+  std::optional<Resolving> resolving{};  // absent: a fixed number of launches
+  std::vector<DroppedCells> dropped{};
+  std::vector<Addition> additions;    // additions in planning order
+  Context context;                    // machine and time of the sweep's start
+  std::optional<LinkMatrix> links{};  // absent: not requested, or not measured yet
+  // The command that began each document merged into this one: the words after `tandem`, without
+  // --out.
+  std::vector<std::vector<std::string>> commands{};
+  std::optional<Against> against{};  // absent: the run had one side
+};
 
 // The version of journals and documents as this program writes them.
 [[nodiscard]] std::string_view schema_version();

@@ -12,7 +12,6 @@
 
 #include "common/results/document.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 
 namespace tandem::results {
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "common/results/launch_record.h"
+#include "common/results/document.h"
 
 namespace tandem::results {
 
@@ -13,6 +15,18 @@ namespace tandem::results {
 // all of the machine's, and only a fixed list of the environment, so that no secret leaves the
 // machine. The measuring program fills bound_cores, ping_pong_ns and its libraries.
 [[nodiscard]] MachineFacts gather_machine_facts();
+
+// The context of a run as this process sees it now.
+[[nodiscard]] Context gather_context(const std::string& executable);
+
+// The variables of an environment ("NAME=value" strings, the last one null) that change the
+// measurement: NCCL_*, OMPI_MCA_*, OMP_*, CUDA_*, and a few by name, without those that mpirun and
+// Tandem set for a launch. Other variables are left out and values that look like secrets are
+// "(redacted)", so that no secret leaves the machine.
+[[nodiscard]] std::map<std::string, std::string> named_variables(const char* const* environment);
+
+// Whether a variable may hold a password, key or token, by its name or by its value.
+[[nodiscard]] bool looks_secret(std::string_view name, std::string_view value);
 
 // The numbers of the hardware threads that this process may use; none where the machine has more
 // than a cpu_set_t holds.

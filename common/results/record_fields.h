@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "common/json/fields.h"
+#include "common/results/document.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 
 namespace tandem::results {
 

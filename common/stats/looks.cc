@@ -16,10 +16,10 @@ double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * st
 // The sum of the rounds so far, a Brownian motion whose time is the share of rounds, where no look
 // has rejected: its density at evenly spaced places between the boundaries, times the weight of
 // each place in Simpson's rule.
-class Undecided {
+class GroupSequentialState {
  public:
   // Begins with the first look at time `time` and the boundary `bound`.
-  Undecided(double time, double bound) : places_(places_within(bound)) {
+  GroupSequentialState(double time, double bound) : places_(places_within(bound)) {
     for (const double place : places_) {
       mass_.push_back(normal_density(place / std::sqrt(time)) / std::sqrt(time));
     }
@@ -76,7 +76,7 @@ class Undecided {
 };
 
 // The boundary that is passed with the probability `spent` after another `time`, by bisection.
-double boundary(const Undecided& state, double spent, double time) {
+double boundary(const GroupSequentialState& state, double spent, double time) {
   double low = 0;
   double high = 20;
   for (int halving = 0; halving < 60; ++halving) {
@@ -94,7 +94,7 @@ std::vector<double> levels_of_looks(const Looks& looks) {
   const double step = 1.0 / looks.last;  // the time of a round, and its share of the level
   std::vector<double> levels{looks.level * looks.first * step};
   const double time = looks.first * step;
-  Undecided state(time, std::sqrt(time) * normal_quantile(1 - levels.front() / 2));
+  GroupSequentialState state(time, std::sqrt(time) * normal_quantile(1 - levels.front() / 2));
   for (int round = looks.first + 1; round <= looks.last; ++round) {
     const double bound = boundary(state, looks.level * step, step);
     levels.push_back(2 * normal_cdf(-bound / std::sqrt(round * step)));

@@ -11,11 +11,11 @@ namespace tandem::stats {
 namespace {
 
 // The interval's half in standard errors, and the degrees of freedom of the latter.
-struct Bar {
+struct TCriterion {
   double height;
   double degrees;
 
-  explicit Bar(const RoundsAhead& ahead)
+  explicit TCriterion(const RoundsAhead& ahead)
       : height(half_in_errors(ahead.rounds, ahead.confidence)),
         degrees(ahead.rounds - 2 * trimmed_at_each_end(ahead.rounds) - 1) {}
 
@@ -36,14 +36,14 @@ std::optional<double> scatter_of(const Estimate& ratio, double confidence) {
 double power_of(const RoundsAhead& ahead, double ratio) {
   TANDEM_CHECK(ratio > 0, "a ratio of {}", ratio);
   if (ahead.scatter == 0) return ratio == 1 ? 0 : 1;
-  const Bar bar(ahead);
+  const TCriterion criterion(ahead);
   const double errors = std::abs(std::log(ratio)) * std::sqrt(ahead.rounds) / ahead.scatter;
-  return normal_cdf((errors - bar.mean()) / bar.deviation());
+  return normal_cdf((errors - criterion.mean()) / criterion.deviation());
 }
 
 double least_ratio_told(const RoundsAhead& ahead) {
-  const Bar bar(ahead);
-  const double errors = bar.mean() + normal_quantile(kPower) * bar.deviation();
+  const TCriterion criterion(ahead);
+  const double errors = criterion.mean() + normal_quantile(kPower) * criterion.deviation();
   return std::exp(errors * ahead.scatter / std::sqrt(ahead.rounds));
 }
 

@@ -13,8 +13,8 @@
 
 #include "common/stats/comparison.h"
 #include "common/stats/rounds.h"
+#include "reports/model/cell_partners.h"
 #include "reports/model/notes.h"
-#include "reports/model/rounds.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
 

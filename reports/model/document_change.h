@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/results/document.h"
-#include "common/stats/change.h"
+#include "common/stats/comparison.h"
 #include "reports/model/cell_partners.h"
 #include "reports/model/summary.h"
 

@@ -12,7 +12,7 @@
 #include "common/base/units.h"
 #include "common/options/strategies.h"
 #include "common/results/disturbance.h"
-#include "common/stats/change.h"
+#include "common/stats/comparison.h"
 #include "common/stats/looks.h"
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/results/document.h"
 #include "common/results/files.h"
-#include "common/results/sweep_info.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {

@@ -11,7 +11,6 @@
 
 #include "common/results/document.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 #include "reports/model/summary.h"
 #include "reports/text/section_words.h"
 #include "reports/text/table.h"

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "reports/model/closed_forms.h"
 #include "reports/model/projection.h"
 #include "reports/render/formats.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/rounds.h"
+#include "common/stats/rounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/stats/rounds.h"
 #include "reports/answer/side_by_side.h"
+#include "reports/model/cell_partners.h"
 #include "reports/model/document_change.h"
 #include "reports/render/change.h"
 #include "reports/render/formats.h"

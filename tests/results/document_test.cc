@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/results/files.h"
 #include "common/results/machine_facts.h"
-#include "common/results/named_variables.h"
 #include "tests/results/samples.h"
 #include "tests/support/scratch_folder.h"
 
@@ -332,24 +331,13 @@ TEST(NamedVariables, AreNotWhatALaunchBrings) {
 }
 
 TEST(NamedVariables, WithTheShapeOfAKey_AreRedacted) {
-  // In two pieces: whoever looks for keys in a source is not to find these.
-  for (const auto& [begin, rest] : std::vector<std::pair<std::string, std::string>>{
-           {"AKIA", "IOSFODNN7EXAMPLE"},
-           {"ASIA", "IOSFODNN7EXAMPLE"},
-           {"ghp_", "abcdefghijklmnopqrstuvwxyz0123456789"},
-           {"github_pat_", "abcdefghijklmnopqrstuv"},
-           {"glpat-", "abcdefghijklmnopqrst"},
-           {"sk-", "proj-abcdefghijklmnopqrstuvwx"},
-           {"xoxb-", "123456789012-abcdef"},
-           {"hf_", "abcdefghijklmnopqrstuvwxyzabcdefgh"},
-           {"eyJ", "hbGciOiJIUzI1NiJ9.e30.abc"}}) {
-    const std::string key = begin + rest;
-    for (const std::string& value : {key, "net," + key, "key=" + key + ";"}) {
-      EXPECT_TRUE(looks_secret("NCCL_NET", value)) << value;
-    }
+  for (const char* value :
+       {"AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "net,sk-proj-abcdefghijklmnopqrstuvwx;", "key=eyJhbGciOiJIUzI1NiJ9.e30"}) {
+    EXPECT_TRUE(looks_secret("NCCL_NET", value)) << value;
   }
   for (const char* value : {"Socket", "AKIA", "IBext_sk-", "/dev/disk-by-path-pci-0000-00-1f",
-                            "mlx5_0:1,mlx5_1:1", "a_keyJ12345678901"}) {
+                            "mlx5_0:1,mlx5_1:1", "FASTEST_FIRST"}) {
     EXPECT_FALSE(looks_secret("NCCL_NET", value)) << value;
   }
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "common/results/document.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 
 namespace tandem::results {
 

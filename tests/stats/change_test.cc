@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/stats/change.h"
-
 #include <gtest/gtest.h>
 
 #include "common/base/error.h"
+#include "common/stats/comparison.h"
 
 namespace tandem::stats {
 namespace {

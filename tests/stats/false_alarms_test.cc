@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/stats/change.h"
 #include "common/stats/comparison.h"
 #include "tests/stats/simulated.h"
 

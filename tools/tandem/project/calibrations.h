@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
-#include "reports/model/closed_forms.h"
+#include "reports/model/hold_out.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/sweep/sweep.h"
 

@@ -21,7 +21,7 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
-#include "reports/model/closed_forms.h"
+#include "reports/model/hold_out.h"
 #include "reports/model/projection.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/results/document.h"
 #include "common/results/journal.h"
-#include "common/results/sweep_info.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/report/output_folder.h"

@@ -14,8 +14,8 @@
 
 #include "common/base/text.h"
 #include "common/results/journal.h"
+#include "reports/model/cell_partners.h"
 #include "reports/model/power.h"
-#include "reports/model/rounds.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/results/sweep_info.h"
+#include "common/results/document.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/process/interrupts.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/base/units.h"
+#include "common/results/document.h"
 #include "common/results/launch_record.h"
-#include "common/results/sweep_info.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/sweep_runner.h"

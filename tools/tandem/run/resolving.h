@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/results/sweep_info.h"
+#include "common/results/document.h"
 #include "tools/tandem/run/sweep_runner.h"
 
 namespace tandem::cli {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/units.h"
-#include "common/results/sweep_info.h"
+#include "common/results/document.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/launch/torch_twin.h"
