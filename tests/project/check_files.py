@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every source and script names its licence, every header guards itself, files and functions are short, the product does
-not grow by accident, and kernels are launched in one way."""
+"""Every source and script names its licence, every header guards itself, files and functions are short, and kernels are
+launched in one way."""
 import pathlib
 import re
 import sys
@@ -14,7 +14,6 @@ HEADERS = {".h", ".cuh"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 MAX_LINES = 500
 MAX_FUNCTION_LINES = 60
-MAX_PRODUCT_LINES = 112_000  # of C++ in all; a feature that needs more raises it, in the commit that brings the feature
 DEVICE_CODE = {".cu", ".cuh"}
 LAUNCHER = "launch.cuh"  # knows every kernel that goes through it
 
@@ -65,14 +64,6 @@ def cpp_faults(text):
             yield f"line {line}: {length} lines of a function, {MAX_FUNCTION_LINES} at most: {head}"
 
 
-def growth(root):
-    """What is wrong with the size of the product; nothing where it is small enough."""
-    files = [file for top in PRODUCT for file in (root / top).rglob("*") if file.suffix in CPP and "tests" not in file.parts]
-    lines = sum(len(file.read_text().splitlines()) for file in files)
-    if lines > MAX_PRODUCT_LINES:
-        yield f"{lines} lines of C++ outside tests, {MAX_PRODUCT_LINES} at most: delete some, or raise MAX_PRODUCT_LINES and say why"
-
-
 def faults(file):
     if file.name == "CMakeLists.txt":
         lines = file.read_text().splitlines()
@@ -99,7 +90,6 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     files = [file for top in TOPS for file in sorted((root / top).rglob("*")) if is_source(file)]
     found = [f"{file.relative_to(root)}: {fault}" for file in files for fault in faults(file)]
-    found += growth(root)
     print("\n".join(found) if found else f"{len(files)} files are in order")
     return 1 if found or not files else 0
 

@@ -57,14 +57,6 @@ class FilesTest(unittest.TestCase):
         self.assertEqual(self.faults("CMakeLists.txt", "a()\n" * 501), ["501 lines, 500 at most"])
         self.assertEqual(self.faults("common/a.cu", f"{licence}kernel<<<1, 2>>>();\n")[0][:10], "a kernel t")
 
-    def test_a_product_that_grows_is_told(self):
-        self.faults("common/a.cc", "int a;\n" * check_files.MAX_PRODUCT_LINES)
-        self.assertEqual(list(check_files.growth(self.root)), [])
-        self.faults("tests/a.cc", "int a;\n")
-        self.assertEqual(list(check_files.growth(self.root)), [])
-        self.faults("dp/a.cc", "int a;\n")
-        self.assertEqual(len(list(check_files.growth(self.root))), 1)
-
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
