@@ -108,9 +108,9 @@ TEST_F(GpuActivityTest, WhatIsLost_IsCounted_AndNothingAtAllIsNoTimeline) {
   activity_.know(stream, 0);
   find<StandInCuptiDrop>("stand_in_cupti_drop")(4);
   run("nobodys", 7, this);
-  const GpuActivity::Told told = activity_.end();
-  EXPECT_EQ(told.lost, 4);
-  EXPECT_EQ(told.cuda_times, "events, since CUPTI told of nothing that these GPUs ran");
+  const GpuActivity::Report report = activity_.end();
+  EXPECT_EQ(report.lost, 4);
+  EXPECT_EQ(report.cuda_times, "events, since CUPTI told of nothing that these GPUs ran");
 }
 
 }  // namespace
