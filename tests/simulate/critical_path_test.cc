@@ -13,7 +13,7 @@
 namespace tandem::simulated {
 namespace {
 
-class PathTest : public testing::Test {
+class PathTest : public ::testing::Test {
  protected:
   LaneId lane() { return schedule_.add_lane("lane"); }
   static Work pause(std::int64_t duration) { return Pause{Nanoseconds{duration}}; }

@@ -118,7 +118,7 @@ class BertStep {
   Nanoseconds time_{};
 };
 
-class DescribedThroughput : public testing::TestWithParam<BertRow> {};
+class DescribedThroughput : public ::testing::TestWithParam<BertRow> {};
 
 TEST_P(DescribedThroughput, OfBertLarge_IsNearThePublished) {
   const BertRow& row = GetParam();

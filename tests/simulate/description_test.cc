@@ -111,7 +111,7 @@ struct BadHardware {
   const char* instead;
   const char* word;
 };
-class RefusedHardware : public testing::TestWithParam<BadHardware> {};
+class RefusedHardware : public ::testing::TestWithParam<BadHardware> {};
 
 TEST_P(RefusedHardware, NamesFileKeyAndDefectInOneLine) {
   const std::string refusal = refusal_of(with(GetParam().part, GetParam().instead));

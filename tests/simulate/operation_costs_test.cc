@@ -88,7 +88,7 @@ TEST(CurveOf, WithOthersAtWork_HasTheTimesBesideThem_WhereThereAreAny) {
   EXPECT_EQ(curve_of(points, crowded)[1].seconds.front(), 3);
 }
 
-class CalibratedCosts : public testing::Test {
+class CalibratedCosts : public ::testing::Test {
  protected:
   CalibratedCosts() {
     MeasuredModel& model = calibration_.models["mlp"].emplace_back();

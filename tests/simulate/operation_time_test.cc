@@ -10,7 +10,7 @@
 namespace tandem::test {
 namespace {
 
-class OperationTime : public testing::Test {
+class OperationTime : public ::testing::Test {
  protected:
   [[nodiscard]] Nanoseconds time(double flops, std::int64_t moved) const {
     return operation_time(gpu_, gpu_.fp32.value, {flops, Bytes{moved}});

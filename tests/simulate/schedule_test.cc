@@ -19,7 +19,7 @@ constexpr double kGigabyte = 1e9;  // per second: a byte per nanosecond
 constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 
 // A schedule whose lanes have names of no matter.
-class ScheduleTest : public testing::Test {
+class ScheduleTest : public ::testing::Test {
  protected:
   LaneId lane(TaskId after = kNoTask) { return schedule_.add_lane("lane", after); }
   Nanoseconds end_of_lane(LaneId lane) { return schedule_.end_of(schedule_.last_of(lane)); }
@@ -124,7 +124,7 @@ Nanoseconds end_of_threads(int threads, int calls, Nanoseconds cost, Nanoseconds
   return end;
 }
 
-class SharedLock : public testing::TestWithParam<int> {};
+class SharedLock : public ::testing::TestWithParam<int> {};
 
 TEST_P(SharedLock, WithoutPauses_IsNeverIdle) {
   EXPECT_EQ(end_of_threads(GetParam(), 6, ns(8), ns(0)), ns(GetParam() * 6 * 8));

@@ -23,7 +23,7 @@ constexpr LinkModel kLink{.latency = Nanoseconds{100}, .bytes_per_second = 10e9}
 constexpr LinkModel kHostLink{.latency = Nanoseconds{700}, .bytes_per_second = 4e9};
 constexpr std::int64_t kCount = 10'000;  // 40,000 bytes, 4,000 ns on the link
 
-class CollectiveTimeTest : public testing::Test {
+class CollectiveTimeTest : public ::testing::Test {
  protected:
   Nanoseconds time_of(Kind kind, const std::vector<Block>& blocks = {}) {
     float* const nowhere = nullptr;

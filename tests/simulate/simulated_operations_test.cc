@@ -14,7 +14,7 @@
 namespace tandem::test {
 namespace {
 
-class SimulatedOperationsTest : public testing::Test {
+class SimulatedOperationsTest : public ::testing::Test {
  protected:
   void SetUp() override { machine_.gpu.memory.value = gib(64); }
 

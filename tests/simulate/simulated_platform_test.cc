@@ -15,7 +15,7 @@
 #include "tests/runtime/runtime_contract.h"
 #include "tests/support/simulated_devices.h"
 
-namespace tandem::test {
+namespace tandem::testing {
 namespace {
 
 struct SimulatedBackend {
@@ -373,4 +373,4 @@ TEST(SimulatedPlatform, WithoutHardware_IsAUsageErrorThatNamesTheOption) {
 }
 
 }  // namespace
-}  // namespace tandem::test
+}  // namespace tandem::testing

@@ -23,7 +23,7 @@ std::vector<RankClass> every_rank() {
   return classes;
 }
 
-class SimulatedRanksTest : public testing::Test {
+class SimulatedRanksTest : public ::testing::Test {
  protected:
   void SetUp() override {
     machine_.gpu.memory.value = gib(1);
