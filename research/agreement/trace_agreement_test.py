@@ -19,14 +19,14 @@ if here.name == "mpirun":
     os.execv(sys.argv[5], sys.argv[5:])
 if here.name == "tandem":
     sys.exit(print(pathlib.Path(sys.argv[3]).read_text()))
-options = dict(word[2:].split("=", 1) for word in sys.argv[1:])
+options = dict(word[2:].split("=", 1) for word in sys.argv[1:] if word.startswith("--"))
 path = here.parent / "launches.json"
 left = json.loads(path.read_text())
 if not left:
     sys.exit("step_bench: it cannot be had")
 record, summary = left.pop(0)
 pathlib.Path(options["record"]).write_text(json.dumps({"phases": record}))
-pathlib.Path(options["trace"]).write_text(json.dumps({"devices": summary}))
+pathlib.Path(options["file"]).write_text(json.dumps({"devices": summary}))
 path.write_text(json.dumps(left))
 """
 

@@ -97,7 +97,7 @@ class SideBySide(probes.PageTest):
         self.assertEqual(self.browser.evaluate("new Set(tandem.data.pairs.map((pair) => pair.label.slice(0, 3))).size"), 2)
         canvases = self.browser.evaluate("Array.from(document.querySelectorAll('canvas'), (one) => one.id).sort()")
         self.assertEqual(canvases, sorted(self.browser.evaluate("Object.keys(tandem.charts)")))
-        self.assertEqual(len(canvases), 7)
+        self.assertEqual(len(canvases), 6)
 
     def test_nothing_overflows_and_text_has_contrast(self):
         probes.assert_fits(self, self.browser, self.path)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/comm/gloo/gloo_communicator.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <thread>
+
+#include "common/comm/gloo/gloo_communicator.h"
 
 namespace tandem::test {
 namespace {

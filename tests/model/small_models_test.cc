@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/zoo.h"
-
 #include "tests/model/model_run.h"
 
 namespace tandem::test {

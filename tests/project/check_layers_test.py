@@ -31,7 +31,7 @@ REPORTED = [
     ("tools/a.cc", "#include <nlohmann/json.hpp>"),
     ("dp/a.cc", '#include "bench/step_bench.h"'),
     ("reports/a.cc", '#include "common/runtime/device.h"'),
-    ("tools/a.cc", '#include "common/parallel/strategy.h"'),
+    ("tools/a.cc", '#include "ddp/bucket_reducer.h"'),
     ("tools/a.cc", '#include "bench/step_bench.h"'),
     ("common/flight/a.cc", '#include "common/runtime/device.h"'),
     ("bench/a.cc", '#include "reports/verdict.h"'),

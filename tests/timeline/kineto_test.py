@@ -130,8 +130,8 @@ def device_trace(backend, *slices):
 
 class Export(Exchange):
     def simulated(self):
-        subprocess.run([STEP_BENCH, "--backend=simulated", "--hardware=dgx-a100", "--strategy=ddp", "--model=mlp-base", "--devices=2", "--batch=64",
-                        "--trace=own.json"], cwd=self.folder, capture_output=True, check=True, timeout=100)
+        subprocess.run([STEP_BENCH, "trace", "--backend=simulated", "--hardware=dgx-a100", "--strategy=ddp", "--model=mlp-base", "--devices=2", "--batch=64",
+                        "--file=own.json"], cwd=self.folder, capture_output=True, check=True, timeout=100)
         done = self.tandem("export", "own.json", "--out=out")
         self.assertEqual((done.returncode, done.stdout), (0, "2 files in out\n"), done.stderr)
         return [(self.folder / f"out/rank{rank}.json").read_text() for rank in range(2)]

@@ -173,7 +173,7 @@ std::set<int> devices_of(const std::vector<results::Cell>& cells) {
 
 TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
   const auto list = list_sweeps({test::build_folder() / "share/tandem/sweeps"});
-  EXPECT_EQ(list.size(), 14U);
+  EXPECT_EQ(list.size(), 12U);
   for (const auto& [name, description] : list) {
     EXPECT_EQ(shipped(name).name, name);
     EXPECT_FALSE(description.empty()) << name;
@@ -265,7 +265,7 @@ TEST(Plan, WhatABackEndHasNoUseFor_IsDropped) {
     PlannedCells planned = plan_cells(sweep, "auto");
     const std::size_t before = planned.cells.size();
     drop_for_backend(planned, is_host);
-    EXPECT_EQ(planned.cells.size(), is_host ? before - 1 : before);
+    EXPECT_EQ(planned.cells.size(), is_host ? before - 2 : before);
     if (is_host) EXPECT_EQ(planned.dropped.back().reason, "p2p is between GPUs");
   }
 }

@@ -210,8 +210,8 @@ def list_checksums(programs):
             continue
         for model in MODELS:
             devices = 1 if strategy == "single" else 2
-            command, are_processes = step_command(strategy, model, ["verify"], devices)
-            done = programs.run(command, devices if are_processes else 0)
+            command, are_processes = step_command(strategy, model, [], devices)
+            done = programs.run([*command, "verify"], devices if are_processes else 0)
             found = re.search(r"checksum of the weights (\w+)", done.stdout + done.stderr)
             lines.append(f"    {strategy} {model}: {found.group(1) if found else reason(done.stderr)}")
     return lines

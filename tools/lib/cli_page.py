@@ -33,8 +33,8 @@ is done.
 """
 
 STEP_HEAD = """
-"for" names the strategies, the back end and the runs that have the option, where not all do. "in" says
-where else it stands: in a cell's `name` where it differs from its default, in a `sweep`'s
+"for" names the strategies, the back end and the runs that have the option, where not all do. "in"
+says where else it stands: in a cell's `name` where it differs from its default, in a `sweep`'s
 strategies and axes, in pairs (`--ab`).
 """
 

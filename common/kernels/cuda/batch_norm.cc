@@ -2,8 +2,8 @@
 #include "common/kernels/cuda/batch_norm.cuh"
 
 #include "common/kernels/cuda/cuda_operations.h"
-#include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/device_code.h"
+#include "common/kernels/cuda/for_each.h"
 
 namespace tandem::cuda {
 

@@ -388,10 +388,10 @@ class Shown(Standing):
         shutil.copytree(SAMPLE, "out")
         records = tandem.load("out").records("cells")
         for record in records:
-            record["marks"] = "modelled: link 20us:1GBps; 4.8 % of the step in no phase" if record["strategy"] == "ddp" else ""
+            record["marks"] = "modelled: dispatch 8us; 4.8 % of the step in no phase" if record["strategy"] == "ddp" else ""
         svg = tandem.picture.svg_of(records, tandem.load("out").records("comparisons"))
         self.assertEqual(svg.count("stroke-dasharray"), 6)
-        self.assertIn(">ddp, modelled: link 20us:1GBps<", svg)
+        self.assertIn(">ddp, modelled: dispatch 8us<", svg)
 
     def test_what_a_name_holds_is_no_markup(self):
         shutil.copytree(SAMPLE, "out")
