@@ -11,7 +11,8 @@ namespace tandem::dp {
 
 // Gradients of all replicas summed on the root, never averaged: the backward of replication, which
 // torch hangs on one autograd node, so that the reduction starts when the last gradient of the last
-// replica is made.
+// replica is made. Here are the sums by copies, in turn or by a tree; where devices have NCCL the
+// sum is a collective (collective_transfers.h).
 //
 // Gradients, and flat copies of gradients, are written again in the next step without an event of
 // their own: all reads must be before any peer's stream by then. In dp all reads are, as each peer

@@ -259,8 +259,7 @@ Section tree_of(const Report& report) {
   const VerdictText& verdict = report.verdict;
   Section root(verdict.subject);
   root.say(fmt::format("Tandem, sweep {}, {}", sweep.name, sweep.context.date), "eyebrow", kPage)
-      .say(verdict.slower, "overall")
-      .say(verdict.overall, "overall");
+      .say(headline(verdict), "overall");
   if (any_cell(report.summary, has_phases)) {
     root.add(phase_chart(), kPage).say(std::string(kHowToReadPhases), "hint", kPage);
   }
