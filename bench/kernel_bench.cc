@@ -29,8 +29,7 @@ BenchmarkFlags checked_flags(std::vector<std::string> flags) {
   return read;
 }
 
-void run_operations(const KernelOptions& options, Platform& platform) {
-  const BenchmarkFlags flags = checked_flags(options.benchmark_flags);
+void run_operations(const KernelOptions& options, const BenchmarkFlags& flags, Platform& platform) {
   std::vector<std::string> words{"kernel_bench"};
   words.insert(words.end(), options.benchmark_flags.begin(), options.benchmark_flags.end());
   std::vector<char*> argv;
@@ -55,6 +54,7 @@ void run_operations(const KernelOptions& options, Platform& platform) {
 }
 
 int run(const KernelOptions& options) {
+  const BenchmarkFlags flags = checked_flags(options.benchmark_flags);
   const BackendDecision decision = choose_backend(options.backend, {});
   std::cerr << decision.why << std::endl;
   const auto platform = open_platform(decision.backend, {});
@@ -63,7 +63,7 @@ int run(const KernelOptions& options) {
   if (options.peak) {
     run_peak(options, *platform);
   } else {
-    run_operations(options, *platform);
+    run_operations(options, flags, *platform);
   }
   return 0;
 }

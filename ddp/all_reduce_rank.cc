@@ -110,7 +110,7 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
   // Each rank could make the same weights from the seed; DDP sends the weights, which keeps ranks
   // equal where weights come from elsewhere.
   if (communicator_.rank() == 0) replica_.initialise(options.seed, options.distribution);
-  broadcast_state(communicator_, replica_, 0);
+  broadcast_state(communicator_, replica_);
   replica_.stream().synchronize();
 }
 

@@ -37,12 +37,11 @@ void check_against_first(const std::vector<std::string>& first,
 }
 
 // Values in one arena need no flattening: the arena is sent as it lies, a bucket at a time.
-void broadcast_in_buckets(Communicator& communicator, Stream& stream, Span<float> values,
-                          int root) {
+void broadcast_in_buckets(Communicator& communicator, Stream& stream, Span<float> values) {
   constexpr std::int64_t kElements = kStateBucket.value / static_cast<std::int64_t>(sizeof(float));
   for (std::int64_t done = 0; done < values.size(); done += kElements) {
     const std::int64_t count = std::min(kElements, values.size() - done);
-    communicator.broadcast(stream, values.subspan(done, count), root);
+    communicator.broadcast(stream, values.subspan(done, count), 0);
   }
 }
 
@@ -56,9 +55,9 @@ void verify_same_parameters(Communicator& communicator, const ParameterLayout& l
   }
 }
 
-void broadcast_state(Communicator& communicator, Replica& replica, int root) {
-  broadcast_in_buckets(communicator, replica.stream(), replica.parameters().flat, root);
-  broadcast_in_buckets(communicator, replica.stream(), replica.buffers().flat, root);
+void broadcast_state(Communicator& communicator, Replica& replica) {
+  broadcast_in_buckets(communicator, replica.stream(), replica.parameters().flat);
+  broadcast_in_buckets(communicator, replica.stream(), replica.buffers().flat);
 }
 
 }  // namespace tandem::ddp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls that torch's DistributedDataParallel makes at construction, and after uneven inputs.
+// The calls that torch's DistributedDataParallel makes at construction.
 #pragma once
 
 #include "common/comm/communicator.h"
@@ -16,8 +16,8 @@ constexpr Bytes kStateBucket = mib(250);
 // Collective.
 void verify_same_parameters(Communicator& communicator, const ParameterLayout& layout);
 
-// Enqueues on the replica's stream a broadcast after which every rank has root's parameters and
+// Enqueues on the replica's stream a broadcast after which every rank has rank 0's parameters and
 // buffers. Collective.
-void broadcast_state(Communicator& communicator, Replica& replica, int root);
+void broadcast_state(Communicator& communicator, Replica& replica);
 
 }  // namespace tandem::ddp

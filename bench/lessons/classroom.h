@@ -68,7 +68,6 @@ class Classroom {
   [[nodiscard]] bool is_first() const { return bootstrap_.rank() == 0; }
   [[nodiscard]] int ranks() const { return bootstrap_.size(); }
   [[nodiscard]] int cores() const { return static_cast<int>(cores_.size()); }
-  [[nodiscard]] int first_core() const { return cores_.front(); }  // by OS number
   [[nodiscard]] Bootstrap& bootstrap() { return bootstrap_; }
 
   // Logical devices of this process: each on a core of its own while there are enough cores, else

@@ -30,6 +30,10 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem trace", "svg", "open the trace.json with https://ui.perfetto.dev"},
     {"kernel_bench", "--step-of",
      "step_bench --strategy=single --peak-gflops=measured has the FLOP/s of a step over the peak"},
+    {"kernel_bench", "--parts-of",
+     "step_bench --strategy=single --peak-gflops=measured has a step's phases and FLOP/s"},
+    {"kernel_bench", "--steps",
+     "step_bench --strategy=single --peak-gflops=measured times as many steps as it needs"},
     {"", "--benchmark_format=csv", "use json, in which each entry has its own counters"},
     {"", "--benchmark_out_format=csv", "use json, in which each entry has its own counters"},
     {"tandem run", "--list", "use tandem list sweeps"},
@@ -37,13 +41,16 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"tandem", "profile", "start nsys or ncu as docs/profiling.md has it"},
     {"sweep", "link",
      "use tandem project --model=mlp:4x1024 --hardware=NAME --devices=2 --batch=256"},
-    {"sweep", "overlap", "use tandem project, then tandem explain of its folder"},
+    {"sweep", "overlap",
+     "use tandem project --model=mlp:10x1024 --hardware=NAME --devices=2 --batch=512"},
     {"tandem project", "--link", "use --hardware=FILE with a node of such links"},
     {"", "--link",
      "use step_bench --backend=simulated --hardware=FILE, whose machine has such links"},
     {"", "--hostfile", "use --hosts=NODE:COUNT,NODE:COUNT"},
     {"tandem explain", "--dispatch-cost=auto",
-     "give what tandem pretend --gpus=2 -- python3 tools/torch/step_twin --dispatch-cost prints"},
+     "give costs, such as 8us; in a checkout of Tandem tools/torch/step_twin --dispatch-cost "
+     "measures "
+     "them"},
     {"", "--core-gflops", "no link is scaled to a core's speed; leave it out"},
     {"", "--verify", "use step_bench verify, or tandem verify"},
     {"", "--trace", "use step_bench trace --file=FILE, or tandem trace record"},
@@ -57,20 +64,31 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "workload files train by their FLOPs: use tools/torch/export_workload"},
     {"sweep", "seeds", "use tandem run common-questions"},
     {"sweep", "ddp", "use tandem run ddp-cost"},
-    {"sweep", "repeat", "use tandem run research/agreement/repeat.json"},
+    {"sweep", "repeat", "use tandem run research/agreement/repeat.json in a checkout of Tandem"},
 });
 
-bool is_asked_for(const RemovedName& name, std::string_view command, std::string_view word) {
+constexpr bool is_asked_for(const RemovedName& name, std::string_view command,
+                            std::string_view word) {
   if (!name.command.empty() && name.command != command) return false;
   const bool is_value = name.word.find('=') != std::string_view::npos;
   return name.word == word.substr(0, word.find(is_value ? ':' : '='));
 }
 
+constexpr auto row_of(std::string_view command, std::string_view word) {
+  return std::ranges::find_if(
+      kRemovedNames, [&](const RemovedName& name) { return is_asked_for(name, command, word); });
+}
+
+// No row hides another, and each answers in one line.
+static_assert(std::ranges::all_of(kRemovedNames, [](const RemovedName& name) {
+  return &*row_of(name.command, name.word) == &name && !name.now.empty() &&
+         name.now.find('\n') == std::string_view::npos;
+}));
+
 }  // namespace
 
 std::string removal_of(std::string_view command, std::string_view word) {
-  const auto found = std::ranges::find_if(
-      kRemovedNames, [&](const RemovedName& name) { return is_asked_for(name, command, word); });
+  const auto found = row_of(command, word);
   if (found == kRemovedNames.end()) return "";
   const std::string_view before = found->command;
   return fmt::format("'{}{}{}' was removed: {}", before, before.empty() ? "" : " ", found->word,

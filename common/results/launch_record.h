@@ -213,7 +213,7 @@ struct LaunchRecord {
   std::string precision = "fp32";    // or "tf32", "bf16": the step's arithmetic
   bool oversubscribed = false;
   std::vector<std::string> warnings;  // warnings of the measuring program, a line each
-  // The modelled, not measured, parts: "link 20us:1GBps", "dispatch cost 8us", "interpreter lock".
+  // The modelled, not measured, parts: "dispatch cost 8us", "interpreter lock".
   std::vector<std::string> modelled;
   // A simulated launch's shares of its steps' critical path, by what they are of and rest on:
   // "operations measured", "collectives described", "host", ...

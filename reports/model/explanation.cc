@@ -311,6 +311,44 @@ std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
   return effects;
 }
 
+struct Pair {
+  const char* end;
+  Rung theirs;
+  Rung ours;
+};
+
+constexpr std::array kPairs{Pair{"ddp", Rung::kTheirDdp, Rung::kStockDdp},
+                            Pair{"dp", Rung::kTheirDp, Rung::kDp},
+                            Pair{"single, a share", Rung::kTheirSingle, Rung::kOwnSingle}};
+
+CellSummary side(const MeasuredLadder& ladder, Rung rung) {
+  CellSummary summary;
+  fill_medians(summary, ladder.find(rung)->measured);
+  return summary;
+}
+
+Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
+  Agreement found{.end = pair.end, .theirs = {}, .ours = {}, .ratio = {}, .missing = {}};
+  found.missing = ladder.sum(minus(pair.theirs, pair.ours)).missing;
+  if (!found.missing.empty()) return found;
+  const CellSummary theirs = side(ladder, pair.theirs);
+  const CellSummary ours = side(ladder, pair.ours);
+  found.theirs = theirs.median_step;
+  found.ours = ours.median_step;
+  found.ratio = ratio_of(theirs, ours);
+  return found;
+}
+
+// The ends that the question has of another implementation; empty where it is about no module.
+std::vector<Agreement> agreement_of(const MeasuredLadder& ladder, const GapQuestion& question) {
+  std::vector<Agreement> ends;
+  if (question.module.empty()) return ends;
+  for (const Pair& pair : kPairs) {
+    if (ladder.find(pair.theirs) != nullptr) ends.push_back(compare(ladder, pair));
+  }
+  return ends;
+}
+
 }  // namespace
 
 Explanation explain(const results::Document& document, const GapQuestion& question, int launches) {
@@ -392,47 +430,6 @@ std::string bar(const Figure& figure, double full) {
   const auto length = static_cast<std::size_t>(std::lround(kWidth * share));
   const char mark = !has_sign(figure) ? '~' : figure.seconds->center > 0 ? '#' : '-';
   return std::string(std::max<std::size_t>(length, 1), mark);
-}
-
-namespace {
-
-struct Pair {
-  const char* end;
-  Rung theirs;
-  Rung ours;
-};
-
-constexpr std::array kPairs{Pair{"ddp", Rung::kTheirDdp, Rung::kStockDdp},
-                            Pair{"dp", Rung::kTheirDp, Rung::kDp},
-                            Pair{"single, a share", Rung::kTheirSingle, Rung::kOwnSingle}};
-
-CellSummary side(const MeasuredLadder& ladder, Rung rung) {
-  CellSummary summary;
-  fill_medians(summary, ladder.find(rung)->measured);
-  return summary;
-}
-
-Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
-  Agreement found{.end = pair.end, .theirs = {}, .ours = {}, .ratio = {}, .missing = {}};
-  found.missing = ladder.sum(minus(pair.theirs, pair.ours)).missing;
-  if (!found.missing.empty()) return found;
-  const CellSummary theirs = side(ladder, pair.theirs);
-  const CellSummary ours = side(ladder, pair.ours);
-  found.theirs = theirs.median_step;
-  found.ours = ours.median_step;
-  found.ratio = ratio_of(theirs, ours);
-  return found;
-}
-
-}  // namespace
-
-std::vector<Agreement> agreement_of(const MeasuredLadder& ladder, const GapQuestion& question) {
-  std::vector<Agreement> ends;
-  if (question.module.empty()) return ends;
-  for (const Pair& pair : kPairs) {
-    if (ladder.find(pair.theirs) != nullptr) ends.push_back(compare(ladder, pair));
-  }
-  return ends;
 }
 
 std::optional<double> farthest_apart(const std::vector<Agreement>& ends) {

@@ -45,10 +45,6 @@ struct Agreement {
   std::string missing;                   // why there is no ratio; else empty
 };
 
-// The ends that the question has of another implementation; empty where it is about no module.
-[[nodiscard]] std::vector<Agreement> agreement_of(const MeasuredLadder& ladder,
-                                                  const GapQuestion& question);
-
 // The factor, 1 or more, within which all ends agree by the farther end of each interval; nothing
 // where an end has no interval.
 [[nodiscard]] std::optional<double> farthest_apart(const std::vector<Agreement>& ends);

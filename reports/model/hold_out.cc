@@ -34,6 +34,20 @@ std::optional<ErrorFigures> figures_of(const std::vector<HeldOut>& rows, Predict
                       .most = stats::maximum(errors)};
 }
 
+std::string group_of(const results::Cell& cell, Fold fold) {
+  switch (fold) {
+    case Fold::kStrategy:
+      return cell.strategy;
+    case Fold::kDevices:
+      return fmt::format("{}", cell.devices);
+    case Fold::kBatch:
+      return fmt::format("{}", cell.global_batch);
+    case Fold::kModel:
+      return cell.model;
+  }
+  fail(ErrorKind::kLogic, "no such fold");
+}
+
 FoldCoverage coverage_of(const std::vector<HeldOut>& rows, Fold fold,
                          const std::set<std::string>& groups) {
   FoldCoverage coverage{.fold = fold, .groups = static_cast<int>(groups.size())};
@@ -88,20 +102,6 @@ std::string_view name_of(Fold fold) {
       return "batch";
     case Fold::kModel:
       return "model";
-  }
-  fail(ErrorKind::kLogic, "no such fold");
-}
-
-std::string group_of(const results::Cell& cell, Fold fold) {
-  switch (fold) {
-    case Fold::kStrategy:
-      return cell.strategy;
-    case Fold::kDevices:
-      return fmt::format("{}", cell.devices);
-    case Fold::kBatch:
-      return fmt::format("{}", cell.global_batch);
-    case Fold::kModel:
-      return cell.model;
   }
   fail(ErrorKind::kLogic, "no such fold");
 }
@@ -170,13 +170,14 @@ std::optional<double> cost_per_call(const std::vector<HeldOut>& rows,
   return products / squares;
 }
 
+// All devices as fast as one.
+double perfect_scaling(const KnownOfCell& known) { return known.one_device_seconds; }
+
 double& entry(HeldOut& row, Prediction method) {
   return row.seconds[static_cast<std::size_t>(method)];
 }
 
 }  // namespace
-
-double perfect_scaling(const KnownOfCell& known) { return known.one_device_seconds; }
 
 double without_overlap(const results::Cell& cell, const KnownOfCell& known) {
   if (known.one_device_seconds <= 0) return 0;

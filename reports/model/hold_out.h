@@ -60,7 +60,6 @@ enum class Fold { kStrategy, kDevices, kBatch, kModel };
 inline constexpr std::array kFolds{Fold::kStrategy, Fold::kDevices, Fold::kBatch, Fold::kModel};
 
 [[nodiscard]] std::string_view name_of(Fold fold);
-[[nodiscard]] std::string group_of(const results::Cell& cell, Fold fold);
 
 // The least half width of an interval, on logs: two hold-outs that agree by chance earn no less.
 inline constexpr double kLeastHalfWidth = 0.03;
@@ -112,9 +111,6 @@ struct KnownOfCell {
   double calls = 0;  // the strategy's calls per step, all devices together; 0: not known
   LinkFigures link{};
 };
-
-// All devices as fast as one.
-[[nodiscard]] double perfect_scaling(const KnownOfCell& known);
 
 // The step of one device, and then all transfers, none hidden behind computation: where every rank
 // has its weights, a ring's all-reduce of the gradients, 2 (n - 1) (a + S / (n B)) (Patarasuk and

@@ -216,6 +216,41 @@ void add_unsteady(std::vector<std::string>& lines, const Summary& summary) {
            [](const Unsteadiness& found) { return found.steps_in_modes(); });
 }
 
+// The marks of an unsteady cell: "drifts: +5.2 % from first to last launch", "two modes: 4 launches
+// at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
+std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
+  std::vector<std::string> marks;
+  if (found.drift) {
+    marks.push_back(
+        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
+  }
+  if (found.modes) {
+    marks.push_back(fmt::format("two modes: {} at {}, {} at {}",
+                                count_text(found.modes->low_count, "launch"),
+                                duration_text(found.modes->low), found.modes->high_count,
+                                duration_text(found.modes->high)));
+  }
+  if (found.steps_in_modes()) {
+    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
+                                count_text(found.launches_with_enough_steps, "launch")));
+  }
+  return marks;
+}
+
+// The mark that says that weights or gradients travelled by collectives though the cell's name does
+// not say so, or not alike in all launches. Empty where neither is the case.
+std::string transfers_mark(const CellSummary& cell) {
+  std::vector<std::string> by_collectives;
+  for (const auto& [option, what] : {std::pair{"broadcast", "weights"}, {"reduce", "gradients"}}) {
+    const std::set<std::string> values = settled(cell, option);
+    if (values.size() > 1) return std::string(what) + " not sent alike in all launches";
+    if (values.contains("collective") && !cell.cell.options.contains(option)) {
+      by_collectives.emplace_back(what);
+    }
+  }
+  return by_collectives.empty() ? "" : join(by_collectives, " and ") + " by collectives";
+}
+
 }  // namespace
 
 int launches_missing(const results::SweepInfo& sweep, const Summary& summary) {
@@ -307,25 +342,6 @@ std::string disturbed_words(const StrategyPair& pair, const std::string& dp,
   return fmt::format("; most launches{} were disturbed (others took their time)", whose);
 }
 
-std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
-  std::vector<std::string> marks;
-  if (found.drift) {
-    marks.push_back(
-        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
-  }
-  if (found.modes) {
-    marks.push_back(fmt::format("two modes: {} at {}, {} at {}",
-                                count_text(found.modes->low_count, "launch"),
-                                duration_text(found.modes->low), found.modes->high_count,
-                                duration_text(found.modes->high)));
-  }
-  if (found.steps_in_modes()) {
-    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
-                                count_text(found.launches_with_enough_steps, "launch")));
-  }
-  return marks;
-}
-
 std::set<std::string> settled(const CellSummary& cell, const std::string& option) {
   std::set<std::string> values;
   for (const results::LaunchRecord* launch : cell.measured) {
@@ -343,18 +359,6 @@ bool has_tf32_convolutions(const CellSummary& cell) {
   return cell.cell.option("precision", "fp32") == "fp32" &&
          std::ranges::any_of(settled(cell, "convolutions"),
                              [](const auto& by) { return by.ends_with(", tf32"); });
-}
-
-std::string transfers_mark(const CellSummary& cell) {
-  std::vector<std::string> by_collectives;
-  for (const auto& [option, what] : {std::pair{"broadcast", "weights"}, {"reduce", "gradients"}}) {
-    const std::set<std::string> values = settled(cell, option);
-    if (values.size() > 1) return std::string(what) + " not sent alike in all launches";
-    if (values.contains("collective") && !cell.cell.options.contains(option)) {
-      by_collectives.emplace_back(what);
-    }
-  }
-  return by_collectives.empty() ? "" : join(by_collectives, " and ") + " by collectives";
 }
 
 }  // namespace tandem::reports

@@ -21,14 +21,6 @@ namespace tandem::reports {
 [[nodiscard]] std::string disturbed_words(const StrategyPair& pair, const std::string& dp,
                                           const std::string& ddp);
 
-// The marks of an unsteady cell: "drifts: +5.2 % from first to last launch", "two modes: 4 launches
-// at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
-[[nodiscard]] std::vector<std::string> unsteady_marks(const Unsteadiness& found);
-
-// The mark that says that weights or gradients travelled by collectives though the cell's name does
-// not say so, or not alike in all launches. Empty where neither is the case.
-[[nodiscard]] std::string transfers_mark(const CellSummary& cell);
-
 // Whether a GPU computed attention by products and softmax, where PyTorch has a fused kernel.
 [[nodiscard]] bool has_unfused_attention(const CellSummary& cell);
 

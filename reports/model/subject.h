@@ -27,10 +27,10 @@ inline constexpr const char* kImplementation = "implementation";
 // The same cell with Tandem's implementation.
 [[nodiscard]] results::Cell own_cell(const results::Cell& cell);
 
-// The launch's parts that are models of hardware or of an interpreter and were not measured: "link
-// 20us:1GBps, dispatch cost 8us, interpreter lock"; empty where all parts were measured. The cell's
-// options tell the parts, since launches that left no figure have options too; else the record
-// tells them.
+// The launch's parts that are models of hardware or of an interpreter and were not measured:
+// "hardware dgx-a100, dispatch cost 8us, interpreter lock"; empty where all parts were measured.
+// The cell's options tell the parts, since launches that left no figure have options too; else the
+// record tells them.
 [[nodiscard]] std::string modelled_parts(const results::LaunchRecord& record);
 
 // The cell's precision, "fp32" unless its options name another.

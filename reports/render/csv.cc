@@ -42,7 +42,7 @@ std::string csv_row(const std::vector<std::string>& fields) {
 // mathematics libraries differ in a double's last digit.
 std::string csv_figure(double value) { return fmt::format("{:.9g}", value); }
 
-// The options as "grads=views link=20us:1GBps"; empty without options.
+// The options as "dispatch-cost=8us grads=views"; empty without options.
 std::string options_column(const results::Cell& cell) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : cell.options) parts.push_back(name + "=" + value);

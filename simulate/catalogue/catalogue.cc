@@ -168,13 +168,6 @@ HardwareDescription catalogued_hardware(std::string_view name, std::string_view 
   return hardware;
 }
 
-LinkDescription catalogued_link(std::string_view name) {
-  const Catalogue catalogue;
-  LinkDescription link;
-  read_link(entry(catalogue.machines("links"), name, "link"), link);
-  return link;
-}
-
 std::string usual_network(std::string_view node) {
   const Catalogue catalogue;
   const auto found = catalogue.machines("nodes").find(node);

@@ -26,10 +26,6 @@ struct CatalogueEntry {
 // usage error that begins with `flag` and names the nearest for a name that the catalogue lacks.
 [[nodiscard]] HardwareDescription catalogued_hardware(std::string_view name, std::string_view flag);
 
-// A link between devices by its name in the catalogue, such as "nvlink-3". Throws a usage error for
-// a name that the catalogue lacks.
-[[nodiscard]] LinkDescription catalogued_link(std::string_view name);
-
 // What usually joins nodes of this name, as it stands behind the "@" of a machine's name:
 // "8xib-200g"; empty where nothing does, and for names of no node.
 [[nodiscard]] std::string usual_network(std::string_view node);

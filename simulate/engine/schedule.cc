@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "common/base/error.h"
@@ -24,6 +25,26 @@ std::map<std::string, double> PathAccount::shares() const {
   return shares;
 }
 
+namespace {
+
+// The id of an element that is added at the end of a list.
+template <class Id, class T>
+Id add_to(std::vector<T>& list, T element) {
+  list.push_back(std::move(element));
+  return static_cast<Id>(list.size() - 1);
+}
+
+// When tasks end, of which the first has the id `first`, and which of them decided on each one's
+// begin; kNobody: an earlier task or none.
+struct SolvedTasks {
+  std::span<const Task> tasks;
+  TaskId first{};
+  std::span<const Nanoseconds> ends;  // of all tasks from id 0 on
+  std::span<const std::int32_t> deciders;
+};
+
+// Adds the path that ends with `last` to the account, back to the first task that an earlier one
+// decided on.
 void add_critical_path(const SolvedTasks& solved, TaskId last, PathAccount& account) {
   const auto end_of = [&](TaskId task) {
     return task == kNoTask ? Nanoseconds{0} : solved.ends[index_of(task)];
@@ -40,15 +61,6 @@ void add_critical_path(const SolvedTasks& solved, TaskId last, PathAccount& acco
     account.add(one.of, end_of(id) - begin);
     task = decider;
   }
-}
-
-namespace {
-
-// The id of an element that is added at the end of a list.
-template <class Id, class T>
-Id add_to(std::vector<T>& list, T element) {
-  list.push_back(std::move(element));
-  return static_cast<Id>(list.size() - 1);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,19 +42,6 @@ class PathAccount {
 
 // The index of no task.
 inline constexpr std::int32_t kNobody = -1;
-
-// When tasks end, of which the first has the id `first`, and which of them decided on each one's
-// begin; kNobody: an earlier task or none.
-struct SolvedTasks {
-  std::span<const Task> tasks;
-  TaskId first{};
-  std::span<const Nanoseconds> ends;  // of all tasks from id 0 on
-  std::span<const std::int32_t> deciders;
-};
-
-// Adds the path that ends with `last` to the account, back to the first task that an earlier one
-// decided on.
-void add_critical_path(const SolvedTasks& solved, TaskId last, PathAccount& account);
 
 struct CollectivePlan {
   int parts = 0;            // how many ranks' parts must have begun

@@ -75,7 +75,7 @@ class Simulation {
   // Until a stream goes on that stood still for another device's.
   [[nodiscard]] Nanoseconds wake_up() const;
 
-  // ---- capture (simulated_graph.h) ----
+  // ---- capture (capture_graph in simulated_stream.h) ----
 
   void begin_capture();
   // The events that were recorded since, in order.

@@ -74,7 +74,8 @@ struct Computation {
   Nanoseconds alone{0};  // the time with the device to itself
 };
 
-// Moves bytes over all links of a path at once. Transfers share links fairly (fair_shares.h).
+// Moves bytes over all links of a path at once. Transfers share links fairly (fair_rates() in
+// solver.h).
 struct PathTransfer {
   PathId path{};
   Bytes size;

@@ -187,17 +187,6 @@ class Page:
         return [event["params"]["request"]["url"] for event in self.events
                 if event.get("method") == "Network.requestWillBeSent"]
 
-    def screenshot(self, path, clip=None):
-        """The whole page, or `clip` (x, y, width, height) of it, as PNG."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        whole = (0, 0, size["width"], size["height"])
-        # Charts draw anew when the window's size changes; that has to end before the picture.
-        self.resize(self.width, min(int(size["height"]) + 1, 16000))
-        self.evaluate("new Promise((done) => setTimeout(done, 500))")
-        x, y, width, height = clip or whole
-        shot = self.call("Page.captureScreenshot", format="png", clip={"x": x, "y": y, "width": width, "height": height, "scale": 1})
-        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
-
     def close(self):
         if self.socket:
             self.socket.socket.close()

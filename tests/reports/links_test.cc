@@ -70,7 +70,7 @@ Report with_dropped() {
   synthetic.add("dp", 2, {0.06, 0.061});
   synthetic.document().sweep.dropped = {
       {.reason = "single is one device, <always>",
-       .cells = {"single/threads/a/b.json/devices:4/batch:8/link:20us:1GBps/input:device"}}};
+       .cells = {"single/threads/a/b.json/devices:4/batch:8/dispatch-cost:8us/input:device"}}};
   return report_of(synthetic);
 }
 
@@ -81,7 +81,7 @@ TEST(Dropped, Cells_StandInEveryForm_WithTheReason) {
               HasSubstr("not measured: 1 cell: single is one device, <always>\n"));
   const Report report = with_dropped();
   EXPECT_THAT(to_csv(report.summary, report.document.sweep.dropped),
-              HasSubstr("\na/b.json,8,4,single,threads,,,input=device link=20us:1GBps,dropped,"
+              HasSubstr("\na/b.json,8,4,single,threads,,,dispatch-cost=8us input=device,dropped,"
                         "\"single is one device, <always>\","));
 }
 

@@ -40,7 +40,7 @@ TEST(LaunchRecord, RoundTrip_KeepsEveryField) {
 TEST(LaunchRecord, WhatStandsBesideTheTimes_IsKept) {
   const LaunchRecord read = parse_record(to_json_line(full_record()), "text");
   EXPECT_EQ(read.warnings, std::vector<std::string>{"device 1 shares a core"});
-  EXPECT_EQ(read.modelled, (std::vector<std::string>{"link 20us:1GBps", "interpreter lock"}));
+  EXPECT_EQ(read.modelled, (std::vector<std::string>{"dispatch cost 8us", "interpreter lock"}));
   EXPECT_EQ(read.planted, "backward:1ms");
   EXPECT_EQ(read.devices_used, 1);
   EXPECT_DOUBLE_EQ(read.dispatches_per_step, 72.5);

@@ -94,7 +94,7 @@ inline LaunchRecord full_record() {
   record.precision = "bf16";
   record.oversubscribed = true;
   record.warnings = {"device 1 shares a core"};
-  record.modelled = {"link 20us:1GBps", "interpreter lock"};
+  record.modelled = {"dispatch cost 8us", "interpreter lock"};
   record.rests_on = {{"operations measured", 0.75}, {"host", 0.25}};
   record.planted = "backward:1ms";
   record.devices_used = 1;

@@ -54,9 +54,9 @@ def option_cases():
     """Options of step_bench that --check is asked about. A wrong form is refused whatever the strategy is."""
     for option, (good, bad) in VALUES.items():
         run = RUNS.get(option, "")
-        yield f"--strategy=single --devices=1 --{option}={bad}{run}"
         for strategy in STRATEGIES:
-            yield f"--strategy={strategy} --devices={1 if strategy == 'single' else 2} --{option}={good}{run}"
+            for value in (bad, good) if strategy in ("single", "ddp") else (good,):
+                yield f"--strategy={strategy} --devices={1 if strategy == 'single' else 2} --{option}={value}{run}"
 
 
 def cases():

@@ -180,14 +180,6 @@ HeldDown Nvml::held_down(const std::string& pci_address) const {
   return gpu ? nvml::held_down(api_, *gpu) : HeldDown{};
 }
 
-std::optional<PairFacts> Nvml::pair(const std::string& pci_address,
-                                    const std::string& other) const {
-  const auto one = find(pci_address);
-  const auto two = find(other);
-  if (!one || !two || *one == *two) return std::nullopt;
-  return pair_facts(api_, *one, *two);
-}
-
 namespace {
 
 struct Cause {
@@ -306,12 +298,20 @@ std::optional<int> nvlinks_between(const Api& api, DeviceRef one, DeviceRef othe
   return from_one->to_peer + std::min(from_one->to_switches, from_other->to_switches);
 }
 
-}  // namespace
-
 PairFacts pair_facts(const Api& api, DeviceRef one, DeviceRef other) {
   return {.peer_access = reaches(api, one, other),
           .nvlinks = nvlinks_between(api, one, other),
           .path = path_between(api, one, other)};
+}
+
+}  // namespace
+
+std::optional<PairFacts> Nvml::pair(const std::string& pci_address,
+                                    const std::string& other) const {
+  const auto one = find(pci_address);
+  const auto two = find(other);
+  if (!one || !two || *one == *two) return std::nullopt;
+  return pair_facts(api_, *one, *two);
 }
 
 }  // namespace tandem::nvml

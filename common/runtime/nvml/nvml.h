@@ -26,8 +26,6 @@ struct PairFacts {
   bool operator==(const PairFacts&) const = default;
 };
 
-[[nodiscard]] PairFacts pair_facts(const Api& api, DeviceRef one, DeviceRef other);
-
 // How long each cause has held a GPU's clocks down since the driver was loaded: "power cap",
 // "thermal slowdown", "board limit", "reliability". A cause that the driver does not count is
 // absent. Drivers advance these counters in steps, some of 100 ms.

@@ -70,8 +70,8 @@ Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
 
 Findings without_gpus() {
   return {doctor::not_checked("gpus",
-                              "no NVIDIA GPU shows itself: drivers, peers, bandwidth, NCCL "
-                              "and throttling are not looked at")};
+                              "no NVIDIA GPU shows itself: drivers, peers, bandwidth and "
+                              "NCCL are not looked at")};
 }
 
 }  // namespace

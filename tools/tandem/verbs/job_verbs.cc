@@ -136,7 +136,7 @@ void add_trace_exchange(CLI::App& trace, Verbs& verbs) {
   from.add_option("FILES", read->files,
                   "what export_chrome_trace wrote, one file of each rank of one run")
       ->required();
-  from.add_option("--out", read->out, "write it as a trace.json, for summary, svg and Perfetto")
+  from.add_option("--out", read->out, "write it as a trace.json, for summary and Perfetto")
       ->type_name("FILE");
   verbs.push_back({&from, [read](const Call&) { return import_trace(*read); }});
 }

@@ -59,6 +59,7 @@ void check_spelling(const CLI::App& app, const std::vector<std::string>& words) 
   options::refuse_removed("tandem", words.front());
   if (words.size() > 1) options::refuse_removed("tandem " + words.front(), words[1]);
   if (words.front() == "help") {
+    if (words.size() > 1) options::refuse_removed("tandem", words[1]);
     fail(ErrorKind::kUsage, "there is no command 'help'; use tandem --help, or tandem {} --help",
          words.size() > 1 ? words[1] : "COMMAND");
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bench/step/workload_source.h"
+
 #include <gtest/gtest.h>
 
-#include "bench/step/workload_source.h"
 #include "tests/support/workloads.h"
 
 namespace tandem::bench {
