@@ -259,7 +259,9 @@ Section tree_of(const Report& report) {
   const VerdictText& verdict = report.verdict;
   Section root(verdict.subject);
   root.say(fmt::format("Tandem, sweep {}, {}", sweep.name, sweep.context.date), "eyebrow", kPage)
-      .say(headline(verdict), "overall");
+      .say(verdict.slower, "overall", kPage)
+      .say(verdict.overall, "overall", kPage)
+      .say(headline(verdict), "overall", kTerminal | kMarkdown);
   if (any_cell(report.summary, has_phases)) {
     root.add(phase_chart(), kPage).say(std::string(kHowToReadPhases), "hint", kPage);
   }

@@ -12,7 +12,6 @@ import importlib.util
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -283,8 +282,10 @@ class Loading(Standing):
 
     def test_the_verdict_as_text_is_the_programs(self):
         said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new"], capture_output=True, text=True, check=True)
-        without_table = re.sub(r"\n\n.*?\n\n", "\n", said.stdout, count=1, flags=re.DOTALL)
-        self.assertTrue(without_table.startswith(f"{tandem.load(SAMPLE).verdict}\n"), said.stdout)
+        at = 0
+        for line in str(tandem.load(SAMPLE).verdict).splitlines():
+            at = said.stdout.find(line.lstrip(" !-"), at)
+            self.assertGreaterEqual(at, 0, (line, said.stdout))
 
     def test_records_are_the_files_rows(self):
         for folder in (SAMPLE, EXPLAINED):

@@ -8,6 +8,7 @@ import re
 ESCAPED = re.compile(r"\\([^\w\s])|&(lt|gt|amp);")
 ENTITIES = {"lt": "<", "gt": ">", "amp": "&"}
 NOTES = "## Warnings"
+CHOICES = "What to use\n"
 
 
 def plain(markdown: str) -> str:
@@ -38,6 +39,9 @@ class Verdict:
 def verdict_of(report: str) -> Verdict:
     """Of the text of report.md."""
     head, _, rest = report.partition("\n## ")
+    if rest.startswith(CHOICES):
+        choices, _, rest = rest.partition("\n## ")
+        head += "\n" + choices
     lines = head.splitlines()
     notes = ("## " + rest).split("\n## ", 1)[0].splitlines()
 
