@@ -44,8 +44,8 @@ case_beside() {
   expect 0 "$tandem" report result
   cp result/report.md one.md
   cp out told
-  grep -q '^\*\*Tandem, measured\*\*$' one.md || die "no table of what was measured"
-  grep -q '^\*\*Tandem, projected onto the measured machine (.*)\*\*$' one.md || die "no table of the projection"
+  grep -q '^#### Tandem, measured$' one.md || die "no table of what was measured"
+  grep -q '^#### Tandem, projected onto the measured machine (.*)$' one.md || die "no table of the projection"
   sed -n '/^Tandem, projected onto /,$p' told | grep -q '^mlp-tiny  *8  *4  *ddp ' || die "the terminal lacks the projection"
   grep -q 'id="scaling-chart-2"' result/report.html || die "no panel of its own"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
@@ -117,7 +117,7 @@ case_explains() {
   before=$(cksum <result/results.json)
   expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
   grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' out || die "its head"
-  grep -q '^  Projected: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms: ddp is faster.$' out || die "no answer"
+  grep -q '^Projected: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms: ddp is faster.$' out || die "no answer"
   grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder"
   [ "$(grep -c '^+ .* projected' out)" = 8 ] || die "not eight steps that are projected"
   ! grep -q 'not resolved' out || die "a projected figure is held against launches"
@@ -149,10 +149,10 @@ case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
   like='^Projected, not measured, in fp32 (convolutions in tf32, torch.s default). On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
   head -n 1 out | grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" || die "its first line"
-  grep -q '^interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
-  grep -q '^dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
-  [ "$(grep -c '^8 devices, .* samples each: .*; over one device on as many samples as each has here, in samples per second, ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
-  [ "$(grep -c '^16 devices, .* samples each: ddp alone; ddp reaches .* over one device' out)" = 2 ] || die "no answer where dp ends"
+  grep -q '^  - interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
+  grep -q '^  - dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
+  [ "$(grep -c '^  - 8 devices, .* samples each: .*; over one device on as many samples as each has here, in samples per second, ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
+  [ "$(grep -c '^  - 16 devices, .* samples each: ddp alone; ddp reaches .* over one device' out)" = 2 ] || die "no answer where dp ends"
   [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*collectives' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
   for page in projection.md report.md report.html results.json; do
@@ -167,7 +167,7 @@ case_model() {
 case_one_device() {
   half_width=$(sed -n '/"strategy": "single"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p' "$source_tree/simulate/catalogue/published.json")
   expect 0 described --model=gpt2-124m --precision=bf16 --hardware=dgx-h100 --devices=1 --batch-per-device=8 --out=one
-  grep -q '^operations: described alone, .* on [0-9]* published steps of one GPU of ResNet-50 and BERT-large .* other models, .*, may lie outside$' out || die "where the interval is from is not told"
+  grep -q '^  - operations: described alone, .* on [0-9]* published steps of one GPU of ResNet-50 and BERT-large .* other models, .*, may lie outside$' out || die "where the interval is from is not told"
   awk -v width="$half_width" '$3 == "single" { found = 1; low = substr($6, 2); high = $8; sub("]", "", high)
     if (low / ($4 * exp(-width)) > 1.01 || high / ($4 * exp(width)) < 0.99) exit 1 } END { exit !found }' out || die "the interval is not of $half_width"
   grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results do not tell the half width"
@@ -191,7 +191,7 @@ case_costs() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --out=with
   grep -q '^ *8  *4  *dp  *.* ms .* ms ' out || die "the step without the interpreter is not beside"
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --dispatch-cost=off --out=without
-  grep -q '^interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
+  grep -q '^  - interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
   step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
   expect 0 "$tandem" explain with --model=resnet50 --batch=32 --devices=4 --step-bench "$fake"
   grep -q '^Projected: What the interpreter adds, no part of the gap above: work on the host that takes replica-module:' out || die "the ladder says nothing of the interpreter"
@@ -205,16 +205,16 @@ case_costs() {
 case_batch() {
   expect 0 described --model=mlp-base --hardware=a100-pcie-box --batch=10,64 --out=described
   [ "$(grep -c '^ *64  *[124]  ' out)" = 7 ] || die "not all GPUs of the machine by default, on the same batch each"
-  grep -q '^4 devices, batch 64: .* over one device on the same batch, in samples per second, ddp ' out || die "no speed over one device"
+  grep -q '^  - 4 devices, batch 64: .* over one device on the same batch, in samples per second, ddp ' out || die "no speed over one device"
   row() { sed -n "s/^| 64 | $1 | $2 | \([0-9.]*\) \([mu]s\).*/\1 \2/p" described/projection.md; }
   told=$(sed -n 's/^| 64 | 4 | ddp | [^|]* | [^|]* | \([0-9.]*\) .*/\1/p' described/projection.md)
   awk -v one="$(row 1 single)" -v four="$(row 4 ddp)" -v told="$told" '
     function seconds(text, part) { split(text, part, " "); return part[1] * (part[2] == "ms" ? 1000 : 1) }
     BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is told to be $told times as fast, and the steps say otherwise"
-  grep -q '^4 devices, batch 10: use one device; else dp alone; over one device on the same batch, .* dp [0-9.]* \[.*\].$' out || die "no answer where dp alone takes the batch"
-  grep -q '^ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
+  grep -q '^  - 4 devices, batch 10: use one device; else dp alone; over one device on the same batch, .* dp [0-9.]* \[.*\].$' out || die "no answer where dp alone takes the batch"
+  grep -q '^  - ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
-  grep -q '^dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not told in a line"
+  grep -q '^  - dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not told in a line"
 }
 
 case_unlike() {

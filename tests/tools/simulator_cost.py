@@ -6,21 +6,20 @@
 
 First a line per cell and number of samples: the processor's seconds of step_bench beyond those of one sample, by 10^6
 operations that the further samples have on all devices that are simulated, one for each class of equal ranks. Cost that
-grows with the work alone shows the same figure in every line of a cell. Then `tandem project` of reports/samples/quick-2-cores on described hardware with so many batches that --cells cells
-or more are projected: seconds of wall clock, of the processor, and most resident memory of one process (MB are 10^6
-bytes). Standard library only. Exit status: 0 measured, 1 failed, 2 wrong usage.
+grows with the work alone shows the same figure in every line of a cell. Then `tandem project` of a model on described
+hardware with so many batches that --cells cells or more are projected: seconds of wall clock, of the processor, and
+most resident memory of one process (MB are 10^6 bytes). Standard library only. Exit
+status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 NODE, CLUSTER = "dgx-a100", "dgx-a100x128@8xib-200g"
 # What is simulated, and on how many devices of its own; every further sample is one step of these.
 CELLS = (("resnet50, dp, 2 devices", ["--model=resnet50", "--strategy=dp", "--devices=2", "--batch=64"], NODE, 2),
@@ -29,7 +28,8 @@ CELLS = (("resnet50, dp, 2 devices", ["--model=resnet50", "--strategy=dp", "--de
          ("resnet50, ddp, 1,024 ranks", ["--model=resnet50", "--strategy=ddp", "--devices=1024", "--batch=32768"], CLUSTER, 1),
          ("gpt2-124m:1024, ddp, 8 ranks", ["--model=gpt2-124m:1024", "--strategy=ddp", "--devices=8", "--batch=32"], NODE, 1))
 BUCKETS = "1,2,5,10,25,50,100"
-CELLS_PER_SHARE = 2 * 4 * (1 + len(BUCKETS.split(",")))  # two models; 1, 2, 4 and 8 devices; dp, and ddp by bucket
+# One device; on 2, 4 and 8 dp, the bound, and ddp as it is by default and by bucket.
+CELLS_PER_SHARE = 1 + 3 * (3 + len(BUCKETS.split(",")))
 
 
 class Failure(Exception):
@@ -70,12 +70,10 @@ def measure_growth(step_bench, most, folder):
 
 def measure_project(tandem, step_bench, cells, folder):
     shares = [str(4 * (i + 1)) for i in range(-(-cells // CELLS_PER_SHARE))]
-    measured = folder / "measured"
-    measured.mkdir()
-    shutil.copy(SOURCE / "reports/samples/quick-2-cores/results.json", measured)
-    wall, processor, memory = run([tandem, "project", measured, f"--hardware={NODE}", "--devices=8", f"--bucket-mb={BUCKETS}",
-                                   f"--batch-per-device={','.join(shares)}", f"--step-bench={step_bench}"])
-    launches = json.loads((measured / "projected/results.json").read_text())["tandem"]["launches"]
+    projected = folder / "projected"
+    wall, processor, memory = run([tandem, "project", "--model=mlp-base", f"--hardware={NODE}", "--devices=8", f"--bucket-mb={BUCKETS}",
+                                   f"--batch-per-device={','.join(shares)}", f"--out={projected}", f"--step-bench={step_bench}"])
+    launches = json.loads((projected / "results.json").read_text())["tandem"]["launches"]
     if len(launches) < cells or any(launch["status"] != "ok" for launch in launches):
         raise Failure(f"{len(launches)} cells were projected, not {cells}, or not all of them")
     print(f"{len(launches)} projected cells: {wall:.1f} s, {processor:.1f} s of the processor, {memory:.0f} MB at most")
