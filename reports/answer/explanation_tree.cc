@@ -298,7 +298,8 @@ Section memory_section(const Explanation& explanation) {
 }  // namespace
 
 Section tree_of(const Explanation& explanation) {
-  Section root(modelled_prefix(explanation.question) + explanation.subject);
+  const bool says_so = explanation.subject.starts_with("Projected");
+  Section root((says_so ? "" : modelled_prefix(explanation.question)) + explanation.subject);
   root.id = kLadderOfCauses.id;
   root.say(question_text(explanation)).say(answer_text(explanation), "overall");
   root.add(ladder_section(explanation));
