@@ -8,7 +8,6 @@ import json
 import math
 import pathlib
 import struct
-import sys
 import tempfile
 import unittest
 
