@@ -7,6 +7,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "common/stats/estimate.h"
