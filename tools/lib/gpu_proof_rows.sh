@@ -71,7 +71,7 @@ declare_rows() {
     for precision in $other_precisions; do
       row torch-mlp-$precision torch,quiet 28 60 "PyTorch's ways to run an MLP in $precision" torch_ways $torch_on $mlp --precision=$precision
     done
-    row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=1 --warmup-time=1ms
+    row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=3 --warmup-time=1ms
     row memcheck gpu,tool:compute-sanitizer 25 90 'dp, two devices on a GPU: no wrong access by own kernels' sanitizer memcheck program step_bench verify $two --strategy=dp
     row racecheck gpu,tool:compute-sanitizer 25 90 'a tiny model: no race in shared memory of own kernels' sanitizer racecheck program step_bench verify $tiny
     row wrapper-tax-copy device,quiet 10 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench pair $tax --ab=strategy=single --grads=copy --pairs=50
