@@ -9,44 +9,17 @@
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
-#include "common/comm/bootstrap.h"
+#include "common/options/removed_names.h"
+#include "common/runtime/registry.h"
 
 namespace tandem::bench {
-
-Lessons all_lessons() {
-  Lessons all;
-  for (const auto* const kind : {&replica_lessons(), &batch_lessons(), &timed_lessons()}) {
-    for (const Lesson& lesson : *kind) all.push_back(&lesson);
-  }
-  return all;
-}
-
 namespace {
 
-// The resource that is missing on this machine or in this job for the lesson to be decided; empty:
-// none.
-std::string missing(const Lesson& lesson, const Classroom& room) {
-  if (room.cores() < lesson.reach.cores) {
-    return fmt::format("needs {} cores, a device on each, and {} may be used here",
-                       lesson.reach.cores, room.cores());
-  }
-  if (lesson.reach.ranks == Ranks::kTwo && room.ranks() < 2) {
-    return "needs two processes, and one was started: run tandem lessons";
-  }
-  return "";
-}
-
-LessonFinding find(const Lesson& lesson, Classroom& room) {
-  if (const std::string what = missing(lesson, room); !what.empty()) {
-    return {LessonVerdict::kNotDecidable, {what + "; nothing was run"}};
-  }
-  LessonFinding finding;
-  if (lesson.reach.ranks == Ranks::kOne) {
-    if (room.is_first()) finding = lesson.run(room);
-    return finding;
-  }
-  attempt_together(room.bootstrap(), [&] { finding = lesson.run(room); });
-  return finding;
+LessonFinding find(const Lesson& lesson, const Classroom& room) {
+  if (room.cores() >= lesson.cores) return lesson.run(room);
+  return {LessonVerdict::kNotDecidable,
+          {fmt::format("needs {} cores, a device on each, and {} may be used here; nothing was run",
+                       lesson.cores, room.cores())}};
 }
 
 // Writes the first line after `label`, and the other lines below the first.
@@ -54,32 +27,6 @@ void write_field(std::ostream& out, std::string_view label, const std::vector<st
   for (std::size_t i = 0; i < lines.size(); ++i) {
     out << fmt::format("   {:<9} {}\n", i == 0 ? label : "", lines[i]);
   }
-}
-
-// Counts the lessons by outcome.
-class Count {
- public:
-  void add(LessonVerdict verdict) { ++verdicts_[static_cast<std::size_t>(verdict)]; }
-  void add_failure() { ++failures_; }
-  [[nodiscard]] int failures() const { return failures_; }
-
-  [[nodiscard]] std::string text() const {
-    const int all = verdicts_[0] + verdicts_[1] + verdicts_[2] + failures_;
-    std::string text = fmt::format("{} claim{}: {} hold, {} do not, {} not decidable here", all,
-                                   all == 1 ? "" : "s", verdicts_[0], verdicts_[1], verdicts_[2]);
-    if (failures_ > 0) text += fmt::format(", {} could not be run", failures_);
-    return text;
-  }
-
- private:
-  std::array<int, 3> verdicts_{};  // number of lessons, by LessonVerdict
-  int failures_ = 0;
-};
-
-void write_finding(std::ostream& out, const LessonFinding& finding, std::string_view scope) {
-  write_field(out, "verdict", {std::string(to_string(finding.verdict))});
-  write_field(out, "evidence", finding.evidence);
-  write_field(out, "scope", {std::string(scope)});
 }
 
 }  // namespace
@@ -96,22 +43,39 @@ std::string_view to_string(LessonVerdict verdict) {
   fail(ErrorKind::kLogic, "a verdict without a name");
 }
 
+LessonVerdict above(const stats::Estimate& estimate, double bar) {
+  if (!estimate.interval || estimate.interval->holds(bar)) return LessonVerdict::kNotDecidable;
+  return holds_if(estimate.interval->low > bar);
+}
+
+std::unique_ptr<Platform> Classroom::devices(int count) const {
+  PlatformOptions options;
+  options.devices = count;
+  options.oversubscribe = count > cores();
+  options.cores = cores_;
+  return make_platform(BackendChoice::kHost, options);
+}
+
+Lessons all_lessons() {
+  Lessons all;
+  for (const auto* const kind : {&number_lessons(), &timed_lessons()}) {
+    for (const Lesson& lesson : *kind) all.push_back(&lesson);
+  }
+  return all;
+}
+
 Lessons choose_lessons(const Lessons& all, const std::vector<std::string>& names) {
   if (names.empty()) return all;
-  const auto named = [](const std::string& name) {
-    return [&name](const Lesson* lesson) { return lesson->name == name; };
-  };
+  std::vector<std::string_view> known;
+  for (const Lesson* const lesson : all) known.push_back(lesson->name);
   for (const std::string& name : names) {
-    if (std::any_of(all.begin(), all.end(), named(name))) continue;
-    std::vector<std::string_view> known;
-    for (const Lesson* const lesson : all) known.push_back(lesson->name);
+    if (std::ranges::find(known, name) != known.end()) continue;
+    options::refuse_removed("lesson", name);
     fail_unknown("lesson", name, known);
   }
   Lessons chosen;
   for (const Lesson* const lesson : all) {
-    if (std::find(names.begin(), names.end(), lesson->name) != names.end()) {
-      chosen.push_back(lesson);
-    }
+    if (std::ranges::find(names, lesson->name) != names.end()) chosen.push_back(lesson);
   }
   return chosen;
 }
@@ -122,30 +86,31 @@ void list_lessons(const Lessons& lessons, std::ostream& out) {
   }
 }
 
-int run_lessons(const Lessons& lessons, Classroom& room, std::ostream& out) {
-  std::ostream nobody(nullptr);
-  std::ostream& mine = room.is_first() ? out : nobody;
-  Count count;
-  int number = 0;
-  for (const Lesson* const lesson : lessons) {
-    room.meet();
-    mine << ++number << ". " << lesson->name << '\n';
-    write_field(mine, "claim", {std::string(lesson->claim)});
+int run_lessons(const Lessons& lessons, const Classroom& room, std::ostream& out) {
+  std::array<int, 3> verdicts{};  // number of lessons, by LessonVerdict
+  int failures = 0;
+  for (std::size_t i = 0; i < lessons.size(); ++i) {
+    const Lesson& lesson = *lessons[i];
+    out << fmt::format("{}. {}\n", i + 1, lesson.name);
+    write_field(out, "claim", {std::string(lesson.claim)});
     LessonFinding finding;
-    const auto error = capture_error([&] { finding = find(*lesson, room); });
-    if (error) {
-      count.add_failure();
-      write_field(mine, "verdict", {"could not be run"});
-      write_field(mine, "reason", {error->what()});
+    if (const auto error = capture_error([&] { finding = find(lesson, room); })) {
+      ++failures;
+      write_field(out, "verdict", {"could not be run"});
+      write_field(out, "reason", {error->what()});
     } else {
-      count.add(finding.verdict);
-      write_finding(mine, finding, lesson->reach.scope);
+      ++verdicts.at(static_cast<std::size_t>(finding.verdict));
+      write_field(out, "verdict", {std::string(to_string(finding.verdict))});
+      write_field(out, "evidence", finding.evidence);
+      write_field(out, "scope", {std::string(lesson.scope)});
     }
-    mine << std::endl;
+    out << std::endl;
   }
-  room.meet();
-  mine << count.text() << std::endl;
-  return count.failures() == 0 ? 0 : 1;
+  out << fmt::format("{} claim{}: {} hold, {} do not, {} not decidable here{}", lessons.size(),
+                     lessons.size() == 1 ? "" : "s", verdicts[0], verdicts[1], verdicts[2],
+                     failures > 0 ? fmt::format(", {} could not be run", failures) : "")
+      << std::endl;
+  return failures == 0 ? 0 : 1;
 }
 
 }  // namespace tandem::bench

@@ -64,6 +64,18 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "workload files train by their FLOPs: use tools/torch/export_workload"},
     {"sweep", "seeds", "use tandem run common-questions"},
     {"sweep", "ddp", "use tandem run ddp-cost"},
+    {"lesson", "parameters-never-update", "use independent-copies"},
+    {"lesson", "mean-of-losses", "use gradients-averaged"},
+    {"lesson", "update-on-every-device", "use replicas-rebuilt"},
+    {"lesson", "old-weights", "use step_bench verify --strategy=dp"},
+    {"lesson", "misplaced-tensor", "make such a tensor a buffer, which replicas get a copy of"},
+    {"lesson", "sixteen-each", "use even-split"},
+    {"lesson", "batch-of-two", "use even-split"},
+    {"lesson", "output-shape", "use scalar-outputs"},
+    {"lesson", "scaling-flattens", "use tandem run scaling"},
+    {"lesson", "threads-slower",
+     "use tandem explain, whose steps have the same work as threads and as processes"},
+    {"lesson", "interpreter-lock", "use tandem explain --dispatch-cost=8us --interpreter-lock"},
     {"sweep", "repeat", "use tandem run research/agreement/repeat.json in a checkout of Tandem"},
 });
 

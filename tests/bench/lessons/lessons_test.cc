@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/lessons/lessons.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <ostream>
 #include <set>
 #include <sstream>
+#include <string>
 
-#include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
+
+namespace tandem::bench {
+
+// How GoogleTest names a lesson that failed its test.
+void PrintTo(const Lesson* lesson, std::ostream* out) { *out << lesson->name; }
+
+}  // namespace tandem::bench
 
 namespace tandem::test {
 namespace {
@@ -17,12 +28,15 @@ using bench::Lesson;
 using bench::LessonFinding;
 using bench::Lessons;
 using bench::LessonVerdict;
+using testing::HasSubstr;
 
-LessonFinding find_true(Classroom&) { return {bench::holds_if(true), {"first", "second"}}; }
-LessonFinding find_false(Classroom&) { return {bench::holds_if(false), {}}; }
-LessonFinding find_nothing(Classroom&) { fail(ErrorKind::kFailure, "adding 1: it broke: mend it"); }
+LessonFinding find_true(const Classroom&) { return {bench::holds_if(true), {"first", "second"}}; }
+LessonFinding find_false(const Classroom&) { return {bench::holds_if(false), {}}; }
+LessonFinding find_nothing(const Classroom&) {
+  fail(ErrorKind::kFailure, "adding 1: it broke: mend it");
+}
 
-constexpr Lesson kTrueLesson{"true", "It is.", find_true, {.scope = "a test"}};
+constexpr Lesson kTrueLesson{"true", "It is.", find_true, "a test"};
 constexpr Lesson kFalseLesson{"false", "It is not.", find_false};
 constexpr Lesson kBroken{"broken", "It breaks.", find_nothing};
 
@@ -32,16 +46,14 @@ struct Outcome {
 };
 
 Outcome run(const Lessons& lessons) {
-  ThreadGroup alone(1);
-  const auto bootstrap = alone.join(0);
-  Classroom room(*bootstrap);
+  const Classroom room;
   std::ostringstream out;
   const int status = run_lessons(lessons, room, out);
   return {status, out.str()};
 }
 
-bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+stats::Estimate estimate(double low, double high) {
+  return {.center = (low + high) / 2, .interval = stats::Interval{low, high}, .launches = 20};
 }
 
 TEST(RunLessonsTest, NeitherClaimNorContraryFound_OrBoth_DecidesNothing) {
@@ -49,6 +61,14 @@ TEST(RunLessonsTest, NeitherClaimNorContraryFound_OrBoth_DecidesNothing) {
   EXPECT_EQ(bench::decide(false, true), LessonVerdict::kDoesNotHold);
   EXPECT_EQ(bench::decide(false, false), LessonVerdict::kNotDecidable);
   EXPECT_EQ(bench::decide(true, true), LessonVerdict::kNotDecidable);
+}
+
+TEST(RunLessonsTest, Above_DecidesOnlyWhereTheIntervalIsOnOneSideOfTheBar) {
+  EXPECT_EQ(bench::above(estimate(1.2, 1.4), 1.05), LessonVerdict::kHolds);
+  EXPECT_EQ(bench::above(estimate(0.9, 1.0), 1.05), LessonVerdict::kDoesNotHold);
+  EXPECT_EQ(bench::above(estimate(1.0, 1.1), 1.05), LessonVerdict::kNotDecidable);
+  EXPECT_EQ(bench::above({.center = 2, .interval = {}, .launches = 3}, 1),
+            LessonVerdict::kNotDecidable);
 }
 
 TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
@@ -66,55 +86,22 @@ TEST(RunLessonsTest, Block_HasNumberClaimVerdictEvidenceAndScope) {
 TEST(RunLessonsTest, Verdicts_AreNoneOfTheExitStatus) {
   const Outcome outcome = run({&kTrueLesson, &kFalseLesson});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_TRUE(holds(outcome.text, "verdict   does not hold"));
-  EXPECT_TRUE(holds(outcome.text, "2 claims: 1 hold, 1 do not, 0 not decidable here"));
+  EXPECT_THAT(outcome.text, HasSubstr("verdict   does not hold"));
+  EXPECT_THAT(outcome.text, HasSubstr("2 claims: 1 hold, 1 do not, 0 not decidable here"));
 }
 
 TEST(RunLessonsTest, BrokenLesson_SaysWhy_OthersStillRun_StatusIs1) {
   const Outcome outcome = run({&kBroken, &kTrueLesson});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.text, "verdict   could not be run\n   reason    adding 1: it broke"));
-  EXPECT_TRUE(holds(outcome.text, "2. true\n"));
-  EXPECT_TRUE(holds(outcome.text, "2 claims: 1 hold, 0 do not, 0 not decidable here, 1 could not"));
-}
-
-TEST(RunLessonsTest, BrokenLessonOfTwoRanks_SaysWhyOnce_OthersStillRun) {
-  static constexpr Lesson kBrokenThere{
-      "there",
-      "It breaks on rank 1.",
-      [](Classroom& room) -> LessonFinding {
-        return room.together([&](bench::Job& job) -> LessonFinding {
-          if (!room.is_first()) fail(ErrorKind::kFailure, "rank 1 broke");
-          job.communicator->barrier();  // must not be waited for in vain
-          return {};
-        });
-      },
-      {.ranks = bench::Ranks::kTwo}};
-  std::vector<std::ostringstream> out(2);
-  std::vector<int> statuses(2);
-  run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
-    const auto rank = static_cast<std::size_t>(bootstrap.rank());
-    Classroom room(bootstrap);
-    statuses[rank] = run_lessons({&kBrokenThere, &kTrueLesson}, room, out[rank]);
-  });
-  EXPECT_EQ(statuses[0], 1);
-  EXPECT_EQ(out[1].str(), "");
-  EXPECT_TRUE(holds(out[0].str(), "could not be run\n   reason    rank 1 broke\n"));
-  EXPECT_EQ(out[0].str().find("reason"), out[0].str().rfind("reason"));
-  EXPECT_TRUE(holds(out[0].str(), "2. true"));
-}
-
-TEST(RunLessonsTest, TwoRanksNeeded_ButOneStarted_IsNotDecidable) {
-  constexpr Lesson kOfTwo{"two", "It takes two.", find_true, {.ranks = bench::Ranks::kTwo}};
-  const Outcome outcome = run({&kOfTwo});
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_TRUE(holds(outcome.text, "not decidable here"));
-  EXPECT_TRUE(holds(outcome.text, "run tandem lessons"));
+  EXPECT_THAT(outcome.text,
+              HasSubstr("verdict   could not be run\n   reason    adding 1: it broke"));
+  EXPECT_THAT(outcome.text, HasSubstr("2. true\n"));
+  EXPECT_THAT(outcome.text, HasSubstr("1 hold, 0 do not, 0 not decidable here, 1 could not"));
 }
 
 TEST(RunLessonsTest, MoreCoresNeeded_IsNotDecidable) {
-  constexpr Lesson kOfMany{"many", "It takes many.", find_true, {.cores = 9999}};
-  EXPECT_TRUE(holds(run({&kOfMany}).text, "needs 9999 cores"));
+  constexpr Lesson kOfMany{"many", "It takes many.", find_true, "a test", 9999};
+  EXPECT_THAT(run({&kOfMany}).text, HasSubstr("needs 9999 cores"));
 }
 
 TEST(RunLessonsTest, UnknownName_IsAUsageError_ThatListsTheKnown) {
@@ -137,9 +124,61 @@ TEST(RunLessonsTest, List_NamesEveryLessonOnce) {
   std::set<std::string_view> names;
   for (const Lesson* const lesson : bench::all_lessons()) {
     EXPECT_TRUE(names.insert(lesson->name).second) << lesson->name;
-    EXPECT_TRUE(holds(out.str(), std::string(lesson->claim))) << lesson->name;
+    EXPECT_THAT(out.str(), HasSubstr(std::string(lesson->claim)));
     EXPECT_TRUE(lesson->claim.ends_with('.')) << lesson->claim;
   }
+}
+
+// Facts of torch's semantics.
+const std::map<std::string_view, LessonVerdict>& verdicts() {
+  constexpr LessonVerdict kTrue = LessonVerdict::kHolds;
+  constexpr LessonVerdict kFalse = LessonVerdict::kDoesNotHold;
+  static const std::map<std::string_view, LessonVerdict> all{
+      {"replica-updates-lost", kTrue},  {"forward-state-lost", kTrue},
+      {"gradients-averaged", kFalse},   {"independent-copies", kFalse},
+      {"replicas-rebuilt", kTrue},      {"backward-on-one-device", kFalse},
+      {"model-on-first-device", kTrue}, {"device-ids-in-any-order", kTrue},
+      {"inputs-on-device", kFalse},     {"custom-parameter", kFalse},
+      {"even-split", kFalse},           {"batch-of-one", kTrue},
+      {"uneven-batches-fail", kFalse},  {"padded-batches-break", kFalse},
+      {"scalar-outputs", kFalse},       {"root-memory", kTrue},
+  };
+  return all;
+}
+
+std::vector<const Lesson*> pointers_to(const std::vector<Lesson>& lessons) {
+  std::vector<const Lesson*> all;
+  for (const Lesson& lesson : lessons) all.push_back(&lesson);
+  return all;
+}
+
+std::string test_name(const testing::TestParamInfo<const Lesson*>& info) {
+  std::string name(info.param->name);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+class NumericLessonTest : public testing::TestWithParam<const Lesson*> {};
+
+TEST_P(NumericLessonTest, ComesToTheVerdictOfTorchsSemantics) {
+  const Classroom room;
+  const LessonFinding finding = GetParam()->run(room);
+  ASSERT_TRUE(verdicts().contains(GetParam()->name));
+  EXPECT_EQ(to_string(finding.verdict), to_string(verdicts().at(GetParam()->name)))
+      << testing::PrintToString(finding.evidence);
+  EXPECT_FALSE(finding.evidence.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NumericLessonTest,
+                         testing::ValuesIn(pointers_to(bench::number_lessons())), test_name);
+
+// They run in lessons.all.
+TEST(LessonsTest, WhatIsTimed_HasACoreToEachDevice) {
+  for (const Lesson& lesson : bench::timed_lessons()) EXPECT_GT(lesson.cores, 1) << lesson.name;
+}
+
+TEST(LessonsTest, EveryVerdictThatIsExpected_IsOfALesson) {
+  EXPECT_EQ(bench::number_lessons().size(), verdicts().size());
 }
 
 }  // namespace

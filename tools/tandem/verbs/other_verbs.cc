@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <memory>
+#include <fmt/format.h>
 
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
 #include "tools/tandem/doctor/doctor_command.h"
+#include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/pretend_command.h"
-#include "tools/tandem/lessons_command.h"
 #include "tools/tandem/list_command.h"
+#include "tools/tandem/process/child_process.h"
+#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/replay/replay_command.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -42,6 +51,27 @@ void add_doctor(CLI::App& app, Verbs& verbs) {
   verbs.push_back({&doctor, [options](const Call&) { return run_doctor(*options); }});
 }
 
+struct LessonsOptions {
+  std::vector<std::string> names{};  // empty: all lessons
+  bool list = false;                 // print the names and run nothing
+};
+
+// Returns the exit status of the program `lessons`, 130 after an interrupt.
+int run_lessons(const LessonsOptions& options) {
+  const std::filesystem::path program = program_folder() / "lessons";
+  if (!is_program(program)) {
+    fail(ErrorKind::kUsage, "looking for {}: there is no such program; build the target lessons",
+         program.string());
+  }
+  std::vector<std::string> command{program.string()};
+  if (options.list) command.emplace_back("--list");
+  command.insert(command.end(), options.names.begin(), options.names.end());
+  const Interrupts interrupts;
+  const int status = run_relayed(command, launch_environment(), interrupts);
+  if (interrupts.requested()) fmt::print(stderr, "interrupted: the lessons above are done\n");
+  return status;
+}
+
 void add_lessons(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<LessonsOptions>();
   CLI::App& lessons =
@@ -53,7 +83,6 @@ void add_lessons(CLI::App& app, Verbs& verbs) {
                                 "failed, 2 wrong usage."});
   lessons.add_option("NAME", options->names, "lessons to run; default: all");
   lessons.add_flag("--list", options->list, "name them, and end");
-  lessons.add_option("--lessons", options->program, "program that runs them")->group("");
   verbs.push_back({&lessons, [options](const Call&) { return run_lessons(*options); }});
 }
 
