@@ -3,8 +3,7 @@
 
 #include "common/base/error.h"
 #include "common/parallel/step_graph.h"
-#include "ddp/compression/communication_hooks.h"
-#include "ddp/horovod/horovod_reducer.h"
+#include "ddp/communication_hook.h"
 #include "ddp/state_sync.h"
 
 namespace tandem::ddp {
@@ -61,9 +60,7 @@ class HookedGradients final : public GradientSink {
 
 // The number of elements that an update works on; a flat update runs over the arena's gaps as well.
 std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& reducer) {
-  const bool in_one_arena =
-      reducer.kind == ReducerKind::kHorovod || reducer.grads == GradsMode::kCopy;
-  return in_one_arena ? layout.arena_count() : layout.parameter_count();
+  return reducer.grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
 }
 
 // The samples of one of a step's micro-batches.
@@ -85,24 +82,22 @@ Span<const float> part_of(Span<const float> all, int index, int parts) {
 
 }  // namespace
 
-void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer) {
-  check_replayable(training);
-  if (training.replay == StepReplay::kOff) return;
-  refuse_replay(reducer.kind == ReducerKind::kHorovod, "--reducer=horovod",
-                "a thread of the host's decides in each step what is fused; use buckets");
-}
-
 AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
-                             const RankCommunicators& ranks, Interpreter& interpreter,
+                             Communicator& communicator, Interpreter& interpreter,
                              const TrainingOptions& options, const ReducerOptions& reducer)
-    : communicator_(ranks.data),
+    : communicator_(communicator),
       interpreter_(interpreter),
       micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
   verify_same_parameters(communicator_, model.layout());
-  make_reducer(ranks, model.layout(), reducer);
+  if (micro_batches_ > 1) {
+    accumulator_ = std::make_unique<GradientAccumulator>(replica_, model.layout());
+  }
+  reducer_ = std::make_unique<BucketReducer>(
+      replica_, model.layout(), communicator_, reducer,
+      make_communication_hook(reducer.compression, device, communicator_));
   replica_.prime(reducer_->gradients());
   // Ranks that are threads share a process: while some ranks wait in a collective on their GPUs,
   // another rank can neither allocate GPU memory nor load kernels.
@@ -115,23 +110,6 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
 }
 
 AllReduceRank::~AllReduceRank() = default;
-
-void AllReduceRank::make_reducer(const RankCommunicators& ranks, const ParameterLayout& layout,
-                                 const ReducerOptions& options) {
-  if (options.micro_batches > 1) {
-    accumulator_ = std::make_unique<GradientAccumulator>(replica_, layout);
-  }
-  if (options.kind == ReducerKind::kBuckets) return make_buckets(layout, options);
-  TANDEM_CHECK(ranks.control != nullptr, "Horovod's reducer, and no communicator for control");
-  reducer_ = std::make_unique<horovod::HorovodReducer>(replica_, layout, communicator_,
-                                                       *ranks.control, options.horovod);
-}
-
-void AllReduceRank::make_buckets(const ParameterLayout& layout, const ReducerOptions& options) {
-  reducer_ = std::make_unique<BucketReducer>(
-      replica_, layout, communicator_, options,
-      make_communication_hook(options.compression, replica_.device(), communicator_));
-}
 
 void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
   reducer_->begin_step();

@@ -13,18 +13,7 @@
 
 namespace tandem::ddp {
 
-// The communicators through which a rank meets the others. Both outlive every user.
-struct RankCommunicators {
-  Communicator& data;
-  // A second communicator over the same ranks, for Horovod's background thread; else null.
-  Communicator* control = nullptr;
-};
-
 class GradientAccumulator;
-
-// Throws usage errors for options that a replayed step of a rank cannot have, the reducer's options
-// included. Does nothing without StepReplay::kOn.
-void check_replayable(const TrainingOptions& training, const ReducerOptions& reducer);
 
 // One rank that holds its own weights and keeps the weights equal on all ranks by averaging
 // gradients: the common part of ddp, a process per device, and dp-allreduce, a thread per device.
@@ -45,7 +34,7 @@ class AllReduceRank {
   // where the micro-batches do not divide the samples. `interpreter` is that of the thread which
   // calls train(). Collective. All arguments outlive the rank.
   AllReduceRank(Device& device, const Model& model, std::int64_t samples,
-                const RankCommunicators& ranks, Interpreter& interpreter,
+                Communicator& communicator, Interpreter& interpreter,
                 const TrainingOptions& options, const ReducerOptions& reducer);
   ~AllReduceRank();
 
@@ -69,9 +58,6 @@ class AllReduceRank {
   }
 
  private:
-  void make_reducer(const RankCommunicators& ranks, const ParameterLayout& layout,
-                    const ReducerOptions& options);
-  void make_buckets(const ParameterLayout& layout, const ReducerOptions& options);
   void broadcast_buffers();
   void forward_and_loss(Span<const float> inputs, Span<const float> targets);
   void backward(Span<const float> inputs, int micro_batch);
@@ -86,7 +72,7 @@ class AllReduceRank {
   const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;
   std::unique_ptr<GradientAccumulator> accumulator_;  // with several micro-batches
-  std::unique_ptr<GradientReducer> reducer_;
+  std::unique_ptr<BucketReducer> reducer_;
 };
 
 }  // namespace tandem::ddp

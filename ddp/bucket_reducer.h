@@ -5,10 +5,15 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/units.h"
 #include "common/comm/communicator.h"
+#include "common/model/model.h"
+#include "common/model/parameter_layout.h"
 #include "common/parallel/replica.h"
+#include "common/runtime/stream.h"
+#include "common/trace/phase_timer.h"
 #include "ddp/bucket_plan.h"
-#include "ddp/gradient_reducer.h"
+#include "ddp/communication_hook.h"
 #include "ddp/reducer_options.h"
 
 namespace tandem::ddp {
@@ -24,7 +29,10 @@ namespace tandem::ddp {
 // The first step runs on one bucket of all gradients; the order in which that step makes the
 // gradients then decides the buckets (rank 0's order, sent to all ranks), which are built when the
 // second step begins. With a static graph the first step also reduces after backward only.
-class BucketReducer final : public GradientReducer {
+//
+// Used by the rank's thread. A step is begin_step(), a backward into gradients() which tells of
+// each gradient, then finish().
+class BucketReducer final : public GradientSink {
  public:
   // Collective. A hook, where given, makes each bucket the average. All arguments outlive the
   // reducer.
@@ -32,21 +40,35 @@ class BucketReducer final : public GradientReducer {
                 const ReducerOptions& options, std::unique_ptr<CommunicationHook> hook = nullptr);
   ~BucketReducer() override;
 
-  // Collective where the step rebuilds the buckets.
-  void begin_step() override;
+  // To be called at the start of each step, before forward. Collective where the step rebuilds the
+  // buckets.
+  void begin_step();
 
-  // Gradients lie in the buckets as views, else apart from the buckets; views move when buckets are
-  // rebuilt.
-  [[nodiscard]] const TensorList& gradients() const override;
-  [[nodiscard]] std::optional<Span<float>> flat_gradients() const override;
+  // The gradients that backward writes, by segment. They lie in the buckets as views, else apart
+  // from the buckets; views move when buckets are rebuilt.
+  [[nodiscard]] const TensorList& gradients() const;
+
+  // The gradients as one arena, where they lie in one.
+  [[nodiscard]] std::optional<Span<float>> flat_gradients() const;
 
   void gradient_ready(int segment) override;
-  void finish() override;
 
-  [[nodiscard]] std::vector<Bytes> bucket_sizes() const override;
-  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives() override;
-  [[nodiscard]] CaptureObserver* capture_observer() override { return &timer_; }
-  void synchronize() override;
+  // To be called after backward: later work on the compute stream may read averages from
+  // gradients().
+  void finish();
+
+  // Bytes of gradients that go through one collective each, in launch order.
+  [[nodiscard]] std::vector<Bytes> bucket_sizes() const;
+
+  // The collectives over the steps since the last call, in launch order; synchronise first. Empty
+  // with phases off.
+  [[nodiscard]] std::vector<CollectiveTimes> collect_collectives();
+
+  // The observer that keeps account of a step's collectives.
+  [[nodiscard]] CaptureObserver* capture_observer() { return &timer_; }
+
+  // Waits for the collectives' stream; throws its error.
+  void synchronize();
 
  private:
   struct Bucket;

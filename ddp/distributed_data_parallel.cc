@@ -22,15 +22,15 @@
 namespace tandem::ddp {
 
 DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& device,
-                                                 const Model& model, const RankCommunicators& ranks,
+                                                 const Model& model, Communicator& communicator,
                                                  const TrainingOptions& options,
                                                  const ReducerOptions& reducer)
     : interpreter_(options.interpreter.costs),
-      share_(share_of_batch(options.global_batch, ranks.data.rank(), ranks.data.size())),
+      share_(share_of_batch(options.global_batch, communicator.rank(), communicator.size())),
       batch_(platform, device, model, share_, options),
-      rank_(device, model, share_.count, ranks, interpreter_, options, reducer),
+      rank_(device, model, share_.count, communicator, interpreter_, options, reducer),
       graph_(options.replay, rank_.replica(), interpreter_, rank_.capture_observers()) {
-  check_replayable(options, reducer);
+  check_replayable(options);
 }
 
 void DistributedDataParallel::step() {

@@ -13,9 +13,9 @@ namespace tandem::ddp {
 class DistributedDataParallel final : public Strategy {
  public:
   // One rank. Throws a usage error where the ranks do not divide the global batch.
-  // Collective over `ranks`, which outlive the strategy.
+  // Collective over `communicator`, which outlives the strategy.
   DistributedDataParallel(Platform& platform, Device& device, const Model& model,
-                          const RankCommunicators& ranks, const TrainingOptions& options,
+                          Communicator& communicator, const TrainingOptions& options,
                           const ReducerOptions& reducer);
 
   void step() override;

@@ -25,8 +25,7 @@ namespace tandem::ddp {
 struct DpAllReduce::Rank {
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<Communicator> control;  // for Horovod's reducer alone
-  std::unique_ptr<LocalBatch> batch;      // null: the rank's share is scattered
+  std::unique_ptr<LocalBatch> batch;  // null: the rank's share is scattered
   std::unique_ptr<AllReduceRank> rank;
 };
 
@@ -50,16 +49,11 @@ void DpAllReduce::build_rank(int index, Platform& platform, const Model& model,
   mine.communicator = how.communicator ? how.communicator(*mine.bootstrap, device)
                                        : make_communicator(Transport::kAuto, *mine.bootstrap,
                                                            device, {.deadline = how.deadline});
-  if (how.reducer.kind == ReducerKind::kHorovod) {
-    mine.control = make_control_communicator(Transport::kAuto, *mine.bootstrap, device,
-                                             {.deadline = how.deadline});
-  }
   if (how.shards == Shards::kOwn) {
     mine.batch = std::make_unique<LocalBatch>(platform, device, model, share, options);
   }
-  mine.rank = std::make_unique<AllReduceRank>(
-      device, model, share.count, RankCommunicators{*mine.communicator, mine.control.get()},
-      interpreters_.worker(index), options, how.reducer);
+  mine.rank = std::make_unique<AllReduceRank>(device, model, share.count, *mine.communicator,
+                                              interpreters_.worker(index), options, how.reducer);
 }
 
 void DpAllReduce::build_scatter(Platform& platform, const Model& model,
@@ -97,7 +91,6 @@ void DpAllReduce::on_threads(const std::function<void(int)>& body) {
     errors[index] = capture_error([&] { body(i); });
     if (!errors[index]) return;
     if (ranks_[index]->communicator) ranks_[index]->communicator->abort();
-    if (ranks_[index]->control) ranks_[index]->control->abort();
     group_->abort();
   });
   throw_cause(errors);

@@ -5,17 +5,6 @@
 
 namespace tandem::ddp {
 
-namespace {
-
-HorovodOptions horovod_options(const options::Values& values) {
-  HorovodOptions options;
-  options.cycle = values.duration("cycle-time");
-  options.fusion_threshold = values.mebibytes("fusion-mb");
-  return options;
-}
-
-}  // namespace
-
 BucketLimits bucket_limits(const options::Values& values) {
   const BucketLimits limits{.first = values.mebibytes("first-bucket-mb"),
                             .rest = values.mebibytes("bucket-mb")};
@@ -25,7 +14,6 @@ BucketLimits bucket_limits(const options::Values& values) {
 
 ReducerOptions reducer_options(const options::Values& values) {
   ReducerOptions options;
-  options.kind = values.pick("reducer", {ReducerKind::kBuckets, ReducerKind::kHorovod});
   options.grads = values.pick("grads", {GradsMode::kCopy, GradsMode::kViews});
   options.overlap = values.pick("overlap", {Overlap::kOn, Overlap::kOff});
   options.priority = values.pick("comm-priority", {StreamPriority::kNormal, StreamPriority::kHigh});
@@ -33,7 +21,6 @@ ReducerOptions reducer_options(const options::Values& values) {
   options.micro_batches = values.count("accumulate");
   options.compression =
       values.pick("compress", {Compression::kNone, Compression::kBFloat16, Compression::kFloat16});
-  options.horovod = horovod_options(values);
   options.buckets = bucket_limits(values);
   return options;
 }

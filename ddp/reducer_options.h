@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "common/base/units.h"
 #include "common/runtime/stream.h"
 
@@ -13,24 +10,10 @@ class Values;
 
 namespace tandem::ddp {
 
-struct HorovodOptions {
-  Nanoseconds cycle = std::chrono::milliseconds(1);  // at least, from start to start
-  Bytes fusion_threshold = mib(128);                 // 0: every gradient alone
-  std::size_t cache_capacity = 1024;                 // tensors; 0: negotiate always
-  // The wait for other ranks' gradients, once this rank's gradients are ready, until a
-  // communication error.
-  Nanoseconds deadline = std::chrono::seconds(60);
-};
-
 enum class Compression {
   kNone,
   kBFloat16,  // gradients travel as 16-bit numbers
   kFloat16,
-};
-
-enum class ReducerKind {
-  kBuckets,  // torch's buckets: settled after the first step
-  kHorovod,  // fused as gradients become ready
 };
 
 enum class GradsMode {
@@ -53,7 +36,6 @@ struct BucketLimits {
 
 // How a rank's gradients become the average over ranks.
 struct ReducerOptions {
-  ReducerKind kind = ReducerKind::kBuckets;
   GradsMode grads = GradsMode::kCopy;
   Overlap overlap = Overlap::kOn;                     // off: all collectives after backward
   StreamPriority priority = StreamPriority::kNormal;  // of the collectives' stream; torch's default
@@ -61,10 +43,9 @@ struct ReducerOptions {
   BucketLimits buckets{};
   int micro_batches = 1;  // accumulated without synchronising (torch's no_sync), then reduced once
   Compression compression = Compression::kNone;
-  HorovodOptions horovod{};  // kHorovod uses these and micro_batches alone
 };
 
-// What a command line says of the reducer; Horovod's deadline is the job's to set.
+// What a command line says of the reducer.
 [[nodiscard]] ReducerOptions reducer_options(const options::Values& values);
 
 // What --bucket-mb and --first-bucket-mb say: torch's defaults, but with a size of the user's own

@@ -158,17 +158,9 @@ Job open_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.transport = choose_transport(options.transport, bootstrap, *job.device);
   job.nccl = nccl_of(job, options);
   job.communicator = make_communicator(job.transport, bootstrap, *job.device, options.communicator);
-  if (options.control) {
-    job.control = make_control_communicator(
-        options.transport, bootstrap, *job.device,
-        {.deadline = options.communicator.deadline, .rank_exit = options.communicator.rank_exit});
-  }
   return job;
 }
 
-void abort(Job& job) noexcept {
-  job.communicator->abort();
-  if (job.control) job.control->abort();
-}
+void abort(Job& job) noexcept { job.communicator->abort(); }
 
 }  // namespace tandem::bench

@@ -38,7 +38,6 @@ struct JobOptions {
   std::shared_ptr<const MachineCalibration> workload_times{};
   double scale = 1;  // of the times of simulated forward, loss and backward
   Transport transport = Transport::kAuto;
-  bool control = false;  // a second communicator is wanted, for a background thread
   CommunicatorOptions communicator{};
   // Simulated processes: rank 0 has other work than the rest (simulate/engine/simulated_ranks.h).
   bool has_root = false;
@@ -61,10 +60,9 @@ struct Job {
   std::unique_ptr<Platform> platform;
   Device* device = nullptr;  // this rank's device; in a job of threads, the first device
   std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<Communicator> control;  // null unless JobOptions::control asks for one
-  RankExit rank_exit;                     // the last words of a process that cannot go on
-  NodeLayout nodes;                       // the nodes that the job's ranks run on
-  bool oversubscribed = false;            // devices share cores or GPUs, on any node
+  RankExit rank_exit;           // the last words of a process that cannot go on
+  NodeLayout nodes;             // the nodes that the job's ranks run on
+  bool oversubscribed = false;  // devices share cores or GPUs, on any node
   // The OS numbers of the cores, each on its own node, that the job's devices are bound to, in
   // device order.
   std::vector<int> cores;

@@ -94,20 +94,6 @@ void add_phases(results::LaunchRecord& record, const Measurement& measurement, b
   record.least_compute_seconds = mean_least(measurement.phases, compute);
 }
 
-// Whether all samples of all devices had the same collectives, each collective in every step.
-bool are_alike(const std::vector<DeviceCollectiveTimes>& devices) {
-  const std::vector<CollectiveTimes>& first = devices.front().samples.front();
-  for (const DeviceCollectiveTimes& device : devices) {
-    for (const std::vector<CollectiveTimes>& sample : device.samples) {
-      const bool alike = std::equal(
-          sample.begin(), sample.end(), first.begin(), first.end(),
-          [](const auto& a, const auto& b) { return a.size == b.size && a.steps == b.steps; });
-      if (!alike) return false;
-    }
-  }
-  return true;
-}
-
 results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveTimes>& devices,
                                         std::size_t index) {
   const auto seconds = [index](const DeviceCollectiveTimes& device, std::size_t sample) {
@@ -131,10 +117,9 @@ results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveTimes>
   return record;
 }
 
-// Horovod fuses anew in every step, so its collectives have no figures of their own.
 void add_collectives(results::LaunchRecord& record, const Measurement& measurement) {
   const auto& devices = measurement.collectives;
-  if (devices.empty() || !are_alike(devices)) return;
+  if (devices.empty()) return;
   for (std::size_t i = 0; i < devices.front().samples.front().size(); ++i) {
     record.collectives.push_back(collective_of(devices, i));
   }

@@ -7,6 +7,7 @@
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
 #include "common/options/rules.h"
+#include "common/parallel/step_graph.h"
 #include "simulate/catalogue/catalogue.h"
 
 namespace tandem::bench {
@@ -14,16 +15,15 @@ namespace {
 
 using options::Values;
 
-// One way to train, as `values` say, in `job`.
-Variant variant_of(const Values& values, const JobOptions& job) {
+// One way to train, as `values` say.
+Variant variant_of(const Values& values) {
   Variant variant;
   variant.strategy = values.strategy();
   variant.training = training_options(values);
   variant.dp = dp::data_parallel_options(values);
   variant.reducer = ddp::reducer_options(values);
-  variant.reducer.horovod.deadline = job.communicator.deadline;
   if (values.is("input", "scatter")) variant.shards = ddp::Shards::kScattered;
-  ddp::check_replayable(variant.training, variant.reducer);
+  check_replayable(variant.training);
   return variant;
 }
 
@@ -65,9 +65,8 @@ void set_debugging(const Values& values, StepOptions& options) {
 StepOptions step_options(const Values& values) {
   StepOptions options;
   options.job = job_options(values);
-  options.variant = variant_of(values, options.job);
+  options.variant = variant_of(values);
   options.job.has_root = options::traits_of(options.variant.strategy).has_root();
-  options.job.control = options.variant.reducer.kind == ddp::ReducerKind::kHorovod;
   options.model = with_checksum(values.text("model"), "--model");
   options.named = values.named();
   if (values.is_given("hardware")) {
@@ -101,7 +100,7 @@ SamplingOptions sampling_options(const Values& values, const StepOptions& step) 
 
 PairOptions pair_options(const Values& values, const StepOptions& step) {
   return {.change = values.text("ab"),
-          .variant = variant_of(options::with_change(values), step.job),
+          .variant = variant_of(options::with_change(values)),
           .pairs = values.count("pairs")};
 }
 

@@ -62,8 +62,7 @@ std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Vari
                                   .deadline = variant.deadline});
     case StrategyKind::kDdp:
       return std::make_unique<ddp::DistributedDataParallel>(
-          platform, *job.device, model,
-          ddp::RankCommunicators{*job.communicator, job.control.get()}, training, variant.reducer);
+          platform, *job.device, model, *job.communicator, training, variant.reducer);
     case StrategyKind::kDdpReplicate:
       return make_ddp_replicate(job, model, variant);
   }

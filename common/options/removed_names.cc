@@ -24,6 +24,10 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"", "--powersgd-start",
      "PyTorch's own powerSGD_hook runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
      "--cell=\"ddp powersgd=4\""},
+    {"", "--reducer", "ddp's buckets are the one reducer: leave it out"},
+    {"", "--cycle-time",
+     "it was of --reducer=horovod, and ddp's buckets have no cycles: leave it out"},
+    {"", "--fusion-mb", "it was of --reducer=horovod: use --bucket-mb, the size of ddp's buckets"},
     {"", "--join",
      "PyTorch's own Join runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
      "--cell=\"ddp join=on\""},

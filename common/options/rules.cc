@@ -102,13 +102,6 @@ std::vector<Rule> training_rules() {
       {{is("check-order", "on")},
        {is("comm", "auto|shared_memory")},
        "{option} does nothing but with --comm=mpi, gloo or nccl: leave it out"},
-      {{set("cycle-time"), set("fusion-mb")},
-       {is_not("reducer", "horovod")},
-       "{option} does nothing without --reducer=horovod: leave it out"},
-      {{set("grads"), set("overlap"), set("bucket-mb"), set("first-bucket-mb"), set("static-graph"),
-        set("compress"), set("comm-priority")},
-       {is("reducer", "horovod")},
-       "{option} is an option of buckets and does nothing with --reducer=horovod: leave it out"},
       {{is("conv-fp32", "on")},
        {is_not("precision", "fp32")},
        "{option} is of fp32, and the precision is another: leave it out"},
@@ -227,10 +220,6 @@ std::vector<Rule> simulation_rules() {
        {is("backend", "simulated")},
        "{option} is of a machine that is there, and --backend=simulated takes the one that "
        "--hardware describes: leave it out"},
-      {{is("reducer", "horovod")},
-       {is("backend", "simulated")},
-       "{option}=horovod is not simulated: its background thread decides by real time what is "
-       "fused; use buckets"},
   };
 }
 

@@ -9,9 +9,14 @@
 
 namespace tandem {
 
+namespace {
+
+// Throws the usage error that a replayed step cannot have `what`, where `condition` holds.
 void refuse_replay(bool condition, const std::string& what, const std::string& why) {
   if (condition) fail(ErrorKind::kUsage, "--cuda-graph=on cannot replay {}: {}", what, why);
 }
+
+}  // namespace
 
 void check_replayable(const TrainingOptions& training) {
   if (training.replay == StepReplay::kOff) return;

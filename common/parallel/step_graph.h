@@ -17,9 +17,6 @@ namespace tandem {
 // host within a step. Does nothing without StepReplay::kOn.
 void check_replayable(const TrainingOptions& training);
 
-// Throws the usage error that a replayed step cannot have `what`, where `condition` holds.
-void refuse_replay(bool condition, const std::string& what, const std::string& why);
-
 // The steps of one device's rank, where steps are wanted as a CUDA graph: the first two steps are
 // enqueued as they are (ddp's first iteration, its buckets made anew, the libraries' choices at a
 // first call), the third is captured, and from the third on each step is a replay: one call of the

@@ -24,9 +24,7 @@ struct StreamOrder {
   std::map<std::size_t, std::vector<const TimelineMark*>> ran;  // by place in `marks`, plus 1
 };
 
-bool has_time(const TimelineMark& mark) {
-  return mark.what != What::kStepAbandoned && mark.what != What::kBucketFilled;
-}
+bool has_time(const TimelineMark& mark) { return mark.what != What::kStepAbandoned; }
 
 class Placement {
  public:

@@ -88,14 +88,6 @@ void CollectiveTimer::back(Stream& compute, std::size_t index) {
   for (WorkObserver* const observer : work_) observer->bucket_back(device_, compute, index);
 }
 
-void CollectiveTimer::part_ready(Stream& compute, int part) {
-  for (WorkObserver* const observer : work_) observer->part_ready(device_, compute, part);
-}
-
-void CollectiveTimer::filled(std::size_t index, const std::vector<int>& parts) {
-  for (WorkObserver* const observer : work_) observer->bucket_filled(device_, index, parts);
-}
-
 void CollectiveTimer::begin(Stream& stream, std::size_t index, Bytes size) {
   for (WorkObserver* const observer : work_) {
     observer->work_begins(device_, stream, work(index, size));

@@ -196,12 +196,6 @@ class CollectiveTimer final : public CaptureObserver {
   void ready(Stream& compute, std::size_t index);
   void back(Stream& compute, std::size_t index);
 
-  // These calls replace ready() where the contents of a collective are decided late: part_ready
-  // says that from here on `compute` a part of the step's gradients is there; the later call lists
-  // the parts of collective `index`, perhaps on another thread.
-  void part_ready(Stream& compute, int part);
-  void filled(std::size_t index, const std::vector<int>& parts);
-
   // The calls around the work that is enqueued as the step's collective `index`, of `size` bytes.
   void begin(Stream& stream, std::size_t index, Bytes size);
   void end(Stream& stream, std::size_t index, Bytes size);

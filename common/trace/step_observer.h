@@ -46,13 +46,6 @@ class WorkObserver {
   // combines are there (ready), or all results of the collective are there (back).
   virtual void bucket_ready(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
   virtual void bucket_back(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
-
-  // These calls replace bucket_ready() where the contents of a collective are decided late: from
-  // here on `stream`, a compute stream, `part`, a number within the step, is there; the later call
-  // lists the parts of collective `index`, perhaps from another thread.
-  virtual void part_ready(Device& /*device*/, Stream& /*stream*/, int /*part*/) {}
-  virtual void bucket_filled(Device& /*device*/, std::size_t /*index*/,
-                             const std::vector<int>& /*parts*/) {}
 };
 
 // Is told how far a device's step has been enqueued, on the thread that enqueues the step, for a

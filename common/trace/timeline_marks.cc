@@ -50,11 +50,6 @@ class Conversion {
       case TimelineMark::What::kBucketBack:
         bucket(mark.index).back = mark.at;
         return;
-      case TimelineMark::What::kPartReady:
-        parts_[mark.index] = mark.at;
-        return;
-      case TimelineMark::What::kBucketFilled:
-        return fill_bucket(mark);
       case TimelineMark::What::kGpuRan:
         return add_ran(mark);
     }
@@ -100,7 +95,6 @@ class Conversion {
   void end_step(const TimelineMark& mark) {
     TANDEM_CHECK(step_.has_value(), "device {} ends a step that it has not begun", device_);
     end_phase(mark);
-    parts_.clear();
     step_->end = mark.at;
     streams_[mark.stream].done.push_back(*std::exchange(step_, std::nullopt));
     for (auto& [stream, work] : streams_) {
@@ -112,7 +106,6 @@ class Conversion {
   void abandon_step() {
     if (!step_) return;
     step_.reset();
-    parts_.clear();
     std::erase_if(buckets_, [this](const Bucket& one) { return one.step == steps_; });
     for (auto& [stream, work] : streams_) work.done.clear(), work.open.clear();
     --steps_;
@@ -155,16 +148,6 @@ class Conversion {
                          .graph_node = mark.graph_node});
   }
 
-  // A bucket is ready with the last of its parts.
-  void fill_bucket(const TimelineMark& mark) {
-    for (const int part : mark.parts) {
-      const auto found = parts_.find(part);
-      if (found == parts_.end()) continue;  // ready before recording began
-      std::optional<Nanoseconds>& ready = bucket(mark.index).ready;
-      ready = std::max(ready.value_or(found->second), found->second);
-    }
-  }
-
   Bucket& bucket(int index) {
     for (Bucket& one : buckets_) {
       if (one.step == steps_ && one.index == index) return one;
@@ -178,7 +161,6 @@ class Conversion {
   std::optional<Slice> step_;  // the step that has not ended
   Slice phase_;                // the step's present phase
   std::map<std::size_t, StreamWork> streams_;
-  std::map<int, Nanoseconds> parts_;  // when each part of the step was ready
   std::vector<Bucket> buckets_;
 };
 

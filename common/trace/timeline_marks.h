@@ -19,9 +19,7 @@ struct TimelineMark {
     kWorkEnds,  // ends the latest work of the stream that has not ended
     kBucketReady,
     kBucketBack,
-    kPartReady,     // a part of a bucket whose parts are not yet known
-    kBucketFilled,  // the parts of a bucket; carries no time
-    kGpuRan,        // a kernel, or a copy or set of memory, from `at` to `end`
+    kGpuRan,  // a kernel, or a copy or set of memory, from `at` to `end`
   };
 
   What what = What::kPhaseBegins;
@@ -34,7 +32,6 @@ struct TimelineMark {
   int index = -1;                       // index of a collective, a bucket or a part
   Bytes size{};                         // bytes of copies or a collective
   int copies = 1;                       // number of copies in a row
-  std::vector<int> parts{};             // parts of a bucket
   std::uint64_t number = 0;             // mark's number in the process from 1; CUDA only
   Nanoseconds end{0};                   // end of what a GPU ran
   std::uint64_t graph_node = 0;         // CUDA's graph node of what a GPU ran in a replay

@@ -271,7 +271,6 @@ class TimelineRecorder::PerDevice {
       case What::kStepEnds:
         return moments.at_event();
       case What::kStepAbandoned:  // the stream may have failed, and records nothing any more
-      case What::kBucketFilled:
       case What::kGpuRan:
         return std::nullopt;
       case What::kWorkBegins:
@@ -280,7 +279,6 @@ class TimelineRecorder::PerDevice {
         return is_row(mark) ? moments.after_row() : moments.after_last();
       case What::kBucketReady:
       case What::kBucketBack:
-      case What::kPartReady:
         return moments.after_last();
     }
     fail(ErrorKind::kLogic, "a mark of no kind");
@@ -350,16 +348,6 @@ void TimelineRecorder::work_ends(Device& device, Stream& stream, const EnqueuedW
 void TimelineRecorder::bucket_ready(Device& device, Stream& stream, std::size_t index) {
   if (!is_on_) return;
   of(device).add(stream, {.what = What::kBucketReady, .index = static_cast<int>(index)});
-}
-
-void TimelineRecorder::part_ready(Device& device, Stream& stream, int part) {
-  if (is_on_) of(device).add(stream, {.what = What::kPartReady, .index = part});
-}
-
-void TimelineRecorder::bucket_filled(Device& device, std::size_t index,
-                                     const std::vector<int>& parts) {
-  if (!is_on_) return;
-  of(device).add({.what = What::kBucketFilled, .index = static_cast<int>(index), .parts = parts});
 }
 
 void TimelineRecorder::bucket_back(Device& device, Stream& stream, std::size_t index) {

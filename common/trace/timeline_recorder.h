@@ -46,8 +46,6 @@ class TimelineRecorder final : public DetailObserver {
   void work_ends(Device& device, Stream& stream, const EnqueuedWork& work) override;
   void bucket_ready(Device& device, Stream& stream, std::size_t index) override;
   void bucket_back(Device& device, Stream& stream, std::size_t index) override;
-  void part_ready(Device& device, Stream& stream, int part) override;
-  void bucket_filled(Device& device, std::size_t index, const std::vector<int>& parts) override;
 
   [[nodiscard]] PerDevice& of(Device& device);
 

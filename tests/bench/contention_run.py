@@ -27,7 +27,7 @@ def contention(folder, launcher, *options):
 def main():
     ranks = [*MPIRUN, "-np", "2", "--bind-to", "none"]
     for launcher, options in ((ranks, ["--strategy=ddp"]), (ranks, ["--strategy=ddp", "--overlap=off", "--grads=views"]),
-                              (ranks, ["--strategy=ddp", "--reducer=horovod"]), ([], ["--strategy=dp-allreduce"]),
+                              ([], ["--strategy=dp-allreduce"]),
                               (ranks, ["--strategy=ddp", "--compress=bf16"])):
         with tempfile.TemporaryDirectory() as folder:
             found = contention(Path(folder), launcher, *options)

@@ -32,14 +32,6 @@ def reduces_the_same(record, usual):
     return reduced(record) == reduced(usual) and peak(record) == peak(usual)
 
 
-def reduces_all_at_once_without_buckets(record, _):
-    return reduced(record) == [sum(PARAMETERS)] and "bucket_copy" not in record["critical"]["mean_seconds"]
-
-
-def reduces_each_alone(record, _):
-    return reduced(record) == PARAMETERS and min(record["step_seconds"]) > 0
-
-
 def stages_nothing_in_shared_memory(record, usual):
     return peak(record) < peak(usual)
 
@@ -56,10 +48,6 @@ CASES = {
     "compress_fp16": (8, {"compress": "fp16"}, has_room_for_what_travels, False),
     "accumulate": (8, {"accumulate": "2"}, dispatches_more, True),
     "static_graph": (8, {"static-graph": "on"}, reduces_the_same, True),
-    # A cycle in which all gradients come, also where the machine is busy.
-    "horovod": (8, {"reducer": "horovod", "cycle-time": "50ms"}, reduces_all_at_once_without_buckets, True),
-    "horovod_unfused": (8, {"reducer": "horovod", "cycle-time": "2ms", "fusion-mb": "0"},
-                        reduces_each_alone, True),
     "precision_bf16": (8, {"precision": "bf16"}, computes_in_bf16, True),
     "comm_mpi": (8, {"comm": "mpi"}, stages_nothing_in_shared_memory, True),
     "comm_gloo": (8, {"comm": "gloo"}, stages_nothing_in_shared_memory, True),

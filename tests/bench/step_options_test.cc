@@ -23,7 +23,7 @@ TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   Values values = values_of("ddp");
   values.give("devices", "2");
   for (const char* const name :
-       {"device-ids", "output-device", "bucket-mb", "first-bucket-mb", "fusion-mb", "fault"}) {
+       {"device-ids", "output-device", "bucket-mb", "first-bucket-mb", "fault"}) {
     const options::Option& option = *options::find_option(name);
     values.give(option, std::string(option.example));
   }
@@ -73,7 +73,6 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("comm-priority", "high").variant.reducer.priority, StreamPriority::kHigh);
   EXPECT_EQ(with("comm-memory", "registered").job.communicator.memory, CommMemory::kRegistered);
   EXPECT_EQ(with("static-graph", "on").variant.reducer.graph, ddp::Graph::kStatic);
-  EXPECT_EQ(with("reducer", "horovod").variant.reducer.kind, ddp::ReducerKind::kHorovod);
   EXPECT_EQ(with("compress", "fp16").variant.reducer.compression, ddp::Compression::kFloat16);
   EXPECT_EQ(with("comm", "gloo").job.transport, Transport::kGloo);
   EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
@@ -142,7 +141,6 @@ TEST(StepOptions, DefaultsOfAVariant_AreThoseOfTheTable) {
 
   const ddp::ReducerOptions reducer = step_options(values_of("ddp")).variant.reducer;
   const ddp::ReducerOptions built;
-  EXPECT_EQ(reducer.kind, built.kind);
   EXPECT_EQ(reducer.grads, built.grads);
   EXPECT_EQ(reducer.overlap, built.overlap);
   EXPECT_EQ(reducer.graph, built.graph);
@@ -150,8 +148,6 @@ TEST(StepOptions, DefaultsOfAVariant_AreThoseOfTheTable) {
   EXPECT_EQ(reducer.buckets.rest, built.buckets.rest);
   EXPECT_EQ(reducer.micro_batches, built.micro_batches);
   EXPECT_EQ(reducer.compression, built.compression);
-  EXPECT_EQ(reducer.horovod.cycle, built.horovod.cycle);
-  EXPECT_EQ(reducer.horovod.fusion_threshold, built.horovod.fusion_threshold);
 }
 
 TEST(StepOptions, ATimeout_IsDividedIntoPatienceAndGrace) {
@@ -160,7 +156,6 @@ TEST(StepOptions, ATimeout_IsDividedIntoPatienceAndGrace) {
   const StepOptions options = step_options(values);
   EXPECT_EQ(options.job.communicator.deadline, std::chrono::seconds(6));
   EXPECT_EQ(options.job.communicator.rank_exit.grace, std::chrono::seconds(1));
-  EXPECT_EQ(options.variant.reducer.horovod.deadline, std::chrono::seconds(6));
 }
 
 }  // namespace

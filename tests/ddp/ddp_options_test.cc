@@ -44,13 +44,6 @@ std::vector<ddp::ReducerOptions> lossless_options() {
   return all;
 }
 
-// Cycles as short as steps here, and fusion of few gradients: several groups per step.
-ddp::ReducerOptions horovod_options(Bytes fusion, int micro_batches) {
-  return {.kind = ddp::ReducerKind::kHorovod,
-          .micro_batches = micro_batches,
-          .horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = fusion}};
-}
-
 class DdpOptionsTest : public testing::TestWithParam<int> {};
 
 TEST_P(DdpOptionsTest, EveryLosslessOption_FollowsSingleOverTenSteps) {
@@ -63,24 +56,6 @@ TEST_P(DdpOptionsTest, EveryLosslessOption_FollowsSingleOverTenSteps) {
       const Outcome ddp = train(*model, run);
       EXPECT_LT(relative_difference(single.weights, ddp.weights), kStrategyTolerance) << name;
       EXPECT_LT(relative_difference(single.gradients, ddp.gradients), kStrategyTolerance) << name;
-    }
-  }
-}
-
-TEST_P(DdpOptionsTest, Horovod_FollowsSingleOverTenSteps) {
-  const auto model = make_model("mlp-tiny");
-  const Outcome single = train(*model, run_of("single", 1));
-  for (const ddp::ReducerOptions& options :
-       {horovod_options(mib(128), 1), horovod_options(kib(64), 1), horovod_options(Bytes{0}, 1),
-        horovod_options(kib(64), 2)}) {
-    for (const char* strategy : {"ddp", "dp-allreduce"}) {
-      Training run = run_of(strategy, GetParam());
-      run.reducer = options;
-      const Outcome horovod = train(*model, run);
-      EXPECT_LT(relative_difference(single.weights, horovod.weights), kStrategyTolerance)
-          << strategy;
-      EXPECT_LT(relative_difference(single.gradients, horovod.gradients), kStrategyTolerance)
-          << strategy;
     }
   }
 }

@@ -30,8 +30,7 @@ std::unique_ptr<Strategy> make_ddp(Job& job, const Model& model, const TrainingO
   ddp::ReducerOptions reducer{.grads = ddp::GradsMode::kViews};
   reducer.buckets = {.first = Bytes{100}, .rest = Bytes{1000}};  // several buckets
   return std::make_unique<ddp::DistributedDataParallel>(*job.platform, *job.device, model,
-                                                        ddp::RankCommunicators{*job.communicator},
-                                                        training, reducer);
+                                                        *job.communicator, training, reducer);
 }
 
 Job open(Bootstrap& bootstrap, Nanoseconds deadline) {

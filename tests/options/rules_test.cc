@@ -54,9 +54,6 @@ TEST(Rules, ASweepVariesP2p_WhereDevicesCopy) {
 }
 
 TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
-  EXPECT_EQ(refusal_of("ddp", {{"cycle-time", "2ms"}}),
-            "--cycle-time does nothing without --reducer=horovod: leave it out");
-  EXPECT_EQ(refusal_of("ddp", {{"reducer", "horovod"}, {"cycle-time", "2ms"}}), "");
   EXPECT_EQ(refusal_of("single", {{"pairs", "40"}}),
             "--pairs is an option of step_bench pair, contention and does nothing for time: leave "
             "it out");
@@ -109,10 +106,6 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),
             "--comm is of a machine that is there, and --backend=simulated takes the one that "
             "--hardware describes: leave it out");
-  EXPECT_EQ(
-      simulated("ddp", {"reducer", "horovod"}),
-      "--reducer=horovod is not simulated: its background thread decides by real time what is "
-      "fused; use buckets");
 }
 
 TEST(Rules, ACalibration_TimesSingleAsItIs) {

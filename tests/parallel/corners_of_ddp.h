@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <vector>
 
 #include "ddp/reducer_options.h"
@@ -9,18 +8,15 @@
 namespace tandem::test {
 
 // ddp's options that lose nothing, each for itself, and views with micro-batches: these many. In
-// buckets as `buckets` has them; Horovod fuses as much as one of them holds.
+// buckets as `buckets` has them.
 inline std::vector<ddp::ReducerOptions> corners_of_ddp(const ddp::ReducerOptions& buckets,
                                                        int micro_batches) {
-  std::vector<ddp::ReducerOptions> all(6, buckets);
+  std::vector<ddp::ReducerOptions> all(5, buckets);
   all[1].grads = ddp::GradsMode::kViews;
   all[2].micro_batches = micro_batches;
   all[3].grads = ddp::GradsMode::kViews;
   all[3].micro_batches = 2;
-  all[4].kind = ddp::ReducerKind::kHorovod;
-  all[4].horovod = {.cycle = std::chrono::microseconds(50),
-                    .fusion_threshold = buckets.buckets.rest};
-  all[5].graph = ddp::Graph::kStatic;
+  all[4].graph = ddp::Graph::kStatic;
   return all;
 }
 

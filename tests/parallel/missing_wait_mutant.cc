@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training step of dp, ddp or Horovod in which one device leaves out one wait. Both ways in which
+// A training step of dp or ddp in which one device leaves out one wait. Both ways in which
 // this project makes ordering bugs show must catch it: ThreadSanitizer through the declared
 // accesses (the tsan preset), and delays through wrong numbers (any preset). Run without a mutant
 // it must be clean.
@@ -20,17 +20,9 @@ namespace {
 using namespace tandem;
 using namespace tandem::test;
 
-// "horovod" is ddp with that reducer, which reduces each gradient alone: of several that are fused,
-// the wait for the last one would stand for all.
 Training two_steps(const std::string& strategy) {
   Training training{.strategy = strategy, .devices = 2, .steps = 2, .training = exact_training(64)};
   training.platform.oversubscribe = true;
-  if (strategy == "horovod") {
-    training.strategy = "ddp";
-    training.reducer = {
-        .kind = ddp::ReducerKind::kHorovod,
-        .horovod = {.cycle = std::chrono::microseconds(50), .fusion_threshold = Bytes{0}}};
-  }
   return training;
 }
 

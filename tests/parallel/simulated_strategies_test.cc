@@ -83,8 +83,8 @@ class SimulatedStrategies : public testing::Test {
     threads->run([&](int i) {
       const auto rank = static_cast<std::size_t>(i);
       all.push_back(std::make_unique<ddp::DistributedDataParallel>(
-          *platform, *devices[rank], *model_, ddp::RankCommunicators{*communicators[rank]},
-          training(ranks), ddp::ReducerOptions{}));
+          *platform, *devices[rank], *model_, *communicators[rank], training(ranks),
+          ddp::ReducerOptions{}));
     });
     return time_of_step(*platform, [&] {
       threads->run([&](int i) {

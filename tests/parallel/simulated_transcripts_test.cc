@@ -118,8 +118,8 @@ std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, cons
   if (way.strategy == "ddp-replicate") {
     return std::make_unique<dp::DdpReplicate>(platform, device, model, ranks, way.training);
   }
-  return std::make_unique<ddp::DistributedDataParallel>(
-      platform, device, model, ddp::RankCommunicators{ranks}, way.training, way.reducer);
+  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, ranks,
+                                                        way.training, way.reducer);
 }
 
 void take_steps(Strategy& strategy) {

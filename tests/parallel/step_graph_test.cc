@@ -328,20 +328,18 @@ TEST_F(DdpGraphTest, Collectives_AreTimedInEachReplay) {
 TEST(ReplayRefusals, NameTheOptionAndTheReason) {
   TrainingOptions training{.global_batch = 8};
   training.replay = StepReplay::kOn;
-  const auto refusal = [](const TrainingOptions& options, const ddp::ReducerOptions& reducer = {}) {
-    const Error error = error_of([&] { ddp::check_replayable(options, reducer); });
+  const auto refusal = [](const TrainingOptions& options) {
+    const Error error = error_of([&] { check_replayable(options); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     return std::string(error.what());
   };
-  EXPECT_NO_THROW(ddp::check_replayable(training, {}));
+  EXPECT_NO_THROW(check_replayable(training));
   TrainingOptions pageable = training;
   pageable.input = InputPlace::kPageable;
   EXPECT_NE(refusal(pageable).find("--input=pageable: the host waits"), std::string::npos);
   TrainingOptions dispatching = training;
   dispatching.interpreter.costs = DispatchCosts::alike(Nanoseconds{1});
   EXPECT_NE(refusal(dispatching).find("--dispatch-cost"), std::string::npos);
-  EXPECT_NE(refusal(training, {.kind = ddp::ReducerKind::kHorovod}).find("--reducer=horovod"),
-            std::string::npos);
 }
 
 TEST(ReplayRefusals, HostDevices_HaveNoGraphs) {

@@ -21,7 +21,6 @@
 #include "common/base/error.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
-#include "common/runtime/timer.h"
 
 namespace tandem::testing {
 
@@ -314,73 +313,6 @@ TYPED_TEST_P(RuntimeContractOfData, EventsPassedBackAndForth_OrderTwoStreams) {
   }
 }
 
-// ---- timers ----
-
-// Ticks that are waited for, from any thread.
-class TickLog {
- public:
-  Tick note(TimePoint start, std::size_t last) {
-    const std::lock_guard lock(mutex_);
-    starts_.push_back(start);
-    thread_ = std::this_thread::get_id();
-    changed_.notify_all();
-    return starts_.size() < last ? Tick::kAgain : Tick::kLast;
-  }
-  std::vector<TimePoint> await(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return starts_.size() >= count; });
-    return starts_;
-  }
-  std::thread::id thread() {
-    const std::lock_guard lock(mutex_);
-    return thread_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<TimePoint> starts_;
-  std::thread::id thread_;
-};
-
-TYPED_TEST_P(RuntimeContract, Timer_StartsTicksAtLeastAPeriodApart_OnAThreadOfItsOwn) {
-  TickLog log;
-  const Nanoseconds period = std::chrono::milliseconds(2);
-  const TimePoint made = Clock::now();
-  const Timer timer(this->device(1), period, [&](TimePoint start) { return log.note(start, 6); });
-  const std::vector<TimePoint> starts = log.await(6);
-  EXPECT_GE(starts.front(), made);
-  for (std::size_t i = 1; i < starts.size(); ++i) EXPECT_GE(starts[i] - starts[i - 1], period);
-  EXPECT_NE(log.thread(), std::this_thread::get_id());
-}
-
-TYPED_TEST_P(RuntimeContract, Timer_AfterTheLastTick_CallsBackNoMore) {
-  TickLog log;
-  std::optional<Timer> timer;
-  timer.emplace(this->device(0), Nanoseconds{0},
-                [&](TimePoint start) { return log.note(start, 3); });
-  log.await(3);
-  timer.reset();
-  EXPECT_EQ(log.await(3).size(), 3U);
-}
-
-TYPED_TEST_P(RuntimeContract, Timer_IsDestroyedInItsSleep_AndDoesNotSleepItOut) {
-  TickLog log;
-  std::optional<Timer> timer;
-  timer.emplace(this->device(0), std::chrono::hours(24),
-                [&](TimePoint start) { return log.note(start, 1000); });
-  log.await(1);
-  timer.reset();  // else the test runs into its time limit
-  EXPECT_EQ(log.await(1).size(), 1U);
-}
-
-TYPED_TEST_P(RuntimeContract, Timer_OfANegativePeriod_IsALogicError) {
-  const auto make = [&] {
-    const Timer timer(this->device(0), Nanoseconds{-1}, [](TimePoint) { return Tick::kLast; });
-  };
-  EXPECT_EQ(error_of(make).kind(), ErrorKind::kLogic);
-}
-
 REGISTER_TYPED_TEST_SUITE_P(
     RuntimeContract, Memory_CountsUsedPeakAndAllocations,
     Allocate_BeyondCapacity_NamesDeviceAskedAndLeft, Allocate_OfNothing_IsEmpty,
@@ -389,9 +321,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     StartAfter_HoldsBackWhatIsEnqueuedAfterIt, StartAfter_ATimeThatHasPassed_HoldsNobodyUp,
     Delay_LetsTimePassOnTheStream, UnrecordedEvent_IsDoneAndHoldsNobodyUp,
     Event_OfSynchronizedWork_IsDone, TimedEvents_GrowAndFitThePlatformsClock,
-    TimeOfAnUnrecordedEvent_IsALogicError, Platform_NamesItsDevices,
-    Timer_StartsTicksAtLeastAPeriodApart_OnAThreadOfItsOwn, Timer_AfterTheLastTick_CallsBackNoMore,
-    Timer_IsDestroyedInItsSleep_AndDoesNotSleepItOut, Timer_OfANegativePeriod_IsALogicError);
+    TimeOfAnUnrecordedEvent_IsALogicError, Platform_NamesItsDevices);
 
 REGISTER_TYPED_TEST_SUITE_P(RuntimeContractOfData, NewBuffers_AreZero,
                             Copy_AcrossDevicesAndBack_KeepsBytes, Stream_RunsCopiesAndZerosInOrder,

@@ -44,12 +44,12 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
 }
 
 std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,
-                                    const ddp::RankCommunicators& ranks) {
-  Device& device = platform.device(ranks.data.rank());
+                                    Communicator& communicator) {
+  Device& device = platform.device(communicator.rank());
   if (run.strategy == "ddp-replicate") {
-    return std::make_unique<dp::DdpReplicate>(platform, device, model, ranks.data, run.training);
+    return std::make_unique<dp::DdpReplicate>(platform, device, model, communicator, run.training);
   }
-  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, ranks,
+  return std::make_unique<ddp::DistributedDataParallel>(platform, device, model, communicator,
                                                         run.training, run.reducer);
 }
 
@@ -59,10 +59,7 @@ Outcome train_ranks(Platform& platform, const Model& model, const Training& run)
     Device& device = platform.device(bootstrap.rank());
     device.bind_this_thread();
     const auto communicator = make_shared_memory_communicator(bootstrap, device);
-    const auto control = run.reducer.kind == ddp::ReducerKind::kHorovod
-                             ? make_shared_memory_communicator(bootstrap, device)
-                             : nullptr;
-    const auto strategy = make_rank(platform, model, run, {*communicator, control.get()});
+    const auto strategy = make_rank(platform, model, run, *communicator);
     outcomes[static_cast<std::size_t>(bootstrap.rank())] = run_steps(*strategy, platform, run);
   });
   for (const Outcome& outcome : outcomes) {

@@ -196,12 +196,6 @@ class TraceTest(unittest.TestCase):
             self.assertNotEqual(ready["tid"], collective["tid"])
             self.assertEqual(ready["tid"], back["tid"])
 
-    @unittest.skipUnless(STRATEGY == "ddp", "it reduces no gradients")
-    def test_arrows_of_buckets_that_another_thread_makes_up(self):
-        events = Events(trace("--reducer=horovod")[0])
-        self.assertGreaterEqual(len(events.of("collective")), STEPS * DEVICES)
-        self.check_arrows(events)
-
     def matched(self, events):
         """Names of collectives of no bucket, in order, each of which all devices met in."""
         by_sequence = defaultdict(list)

@@ -77,22 +77,6 @@ TEST(TimelineMarks, CollectivesAreNumberedOverSteps_BucketsWithinThem) {
   EXPECT_TRUE(process.buckets[3].ready && process.buckets[3].back);
 }
 
-TEST(TimelineMarks, ABucketOfPartsIsReadyWithTheLastOfThem) {
-  const auto part = [](int at, int index) {
-    return TimelineMark{.what = What::kPartReady, .at = Nanoseconds{at}, .index = index};
-  };
-  const auto filled = [](int index, std::vector<int> parts) {
-    return TimelineMark{.what = What::kBucketFilled, .index = index, .parts = std::move(parts)};
-  };
-  const timeline::Process process = timeline_of(
-      0, {mark(What::kPhaseBegins, 0, "backward"), part(10, 2), part(30, 0), part(20, 1),
-          filled(0, {2}), filled(1, {0, 1}), mark(What::kStepEnds, 90),
-          mark(What::kPhaseBegins, 100, "backward"), filled(0, {1}), mark(What::kStepEnds, 190)});
-  ASSERT_EQ(process.buckets.size(), 2U);  // of the second step's part nobody told when
-  EXPECT_EQ(process.buckets[0].ready, Nanoseconds{10});
-  EXPECT_EQ(process.buckets[1].ready, Nanoseconds{30});
-}
-
 TEST(TimelineMarks, AbandonedStep_LeavesNothing) {
   const timeline::Process process =
       timeline_of(0, {mark(What::kPhaseBegins, 10, "forward"),

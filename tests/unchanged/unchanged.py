@@ -39,7 +39,7 @@ REPLICATE = ["device-ids=1,0", "output-device=1", "threads=kept", "replicate=ten
              "broadcast=tree", "broadcast=sequential", "broadcast=collective", "loss=replicas", "reduce=tree",
              "reduce=sequential", "reduce=collective"]
 ALL_REDUCE = ["grads=views", "overlap=off", "bucket-mb=0.1", "bucket-mb=all", "first-bucket-mb=0.05", "accumulate=2",
-              "static-graph=on", "compress=bf16", "compress=fp16", "reducer=horovod cycle-time=50ms"]
+              "static-graph=on", "compress=bf16", "compress=fp16"]
 OPTIONS = {"single": [], "independent": ["launch=processes"], "dp": REPLICATE,
            "dp-allreduce": ["input=scatter", *ALL_REDUCE],
            "ddp": ["comm=mpi", "comm=gloo", *ALL_REDUCE],

@@ -252,15 +252,4 @@ std::unique_ptr<Communicator> make_communicator(Transport asked, Bootstrap& boot
   return make_communicator(choose_transport(asked, bootstrap, device), bootstrap, device, options);
 }
 
-std::unique_ptr<Communicator> make_control_communicator(Transport asked, Bootstrap& bootstrap,
-                                                        Device& device,
-                                                        const CommunicatorOptions& options) {
-  if (device.id().backend == Backend::kHost) {
-    return make_communicator(asked, bootstrap, device, options);
-  }
-  const Transport between =
-      bootstrap.shares_address_space() ? Transport::kSharedMemory : Transport::kMpi;
-  return make_communicator(TransportChoice{between, Route::kStaged}, bootstrap, device, options);
-}
-
 }  // namespace tandem

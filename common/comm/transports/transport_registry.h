@@ -63,11 +63,6 @@ struct TransportChoice {
 [[nodiscard]] std::unique_ptr<Communicator> make_communicator(
     Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
 
-// A communicator for control alone, which moves no memory of a device: a second NCCL communicator
-// on one GPU would have to be kept in order with the first. Collective.
-[[nodiscard]] std::unique_ptr<Communicator> make_control_communicator(
-    Transport asked, Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options = {});
-
 // The facts of a job's ranks from which a transport is chosen, the same on all ranks. Finding the
 // facts and deciding from them are apart, so that every rule is tested without a GPU.
 struct RankFacts {

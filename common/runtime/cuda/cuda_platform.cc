@@ -18,7 +18,6 @@
 #include "common/runtime/cuda/own_kernels.h"
 #include "common/runtime/device.h"
 #include "common/runtime/memory_account.h"
-#include "common/runtime/timer.h"
 
 namespace tandem::cuda {
 

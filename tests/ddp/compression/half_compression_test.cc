@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ddp/compression/communication_hooks.h"
+#include "ddp/communication_hook.h"
 #include "tests/ddp/compression/hook_run.h"
 #include "tests/ddp/compression/naive_half.h"
 #include "tests/support/errors.h"

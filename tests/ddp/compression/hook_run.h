@@ -10,8 +10,7 @@
 #include "common/comm/thread_bootstrap.h"
 #include "common/parallel/replica.h"
 #include "common/tensor/random.h"
-#include "ddp/compression/communication_hooks.h"
-#include "ddp/gradient_reducer.h"
+#include "ddp/communication_hook.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::test {

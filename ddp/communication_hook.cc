@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ddp/compression/communication_hooks.h"
+#include "ddp/communication_hook.h"
 
 #include <algorithm>
 

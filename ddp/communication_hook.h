@@ -7,10 +7,27 @@
 #include "common/base/dtype.h"
 #include "common/comm/communicator.h"
 #include "common/kernels/operations.h"
-#include "ddp/gradient_reducer.h"
 #include "ddp/reducer_options.h"
 
 namespace tandem::ddp {
+
+// torch's communication hook: replaces a plain all-reduce in making a bucket of one rank's
+// gradients the average over ranks. The reducer copies gradients into buckets undivided.
+class CommunicationHook {
+ public:
+  CommunicationHook() = default;
+  CommunicationHook(const CommunicationHook&) = delete;
+  CommunicationHook& operator=(const CommunicationHook&) = delete;
+  virtual ~CommunicationHook() = default;
+
+  // Prepares for the buckets of all steps from now on: communicator memory whose gaps between
+  // gradients are zeros. Collective; no work may use earlier buckets any more.
+  virtual void set_buckets(const std::vector<Span<float>>& buckets) = 0;
+
+  // Enqueues on `comm`, behind bucket `index`'s gradients, the work that makes the gradients the
+  // average. Buckets come in index order, each bucket once per step.
+  virtual void reduce(Stream& comm, std::size_t index) = 0;
+};
 
 // torch's fp16 and bf16 compression: a bucket is cast, divided by the number of ranks as 16-bit
 // numbers, summed as such, and cast back.
