@@ -38,9 +38,10 @@ case_one_gpu() {
   is trace-gpt2 passed '2 kernels, attention: cuDNN 9.19.0, fused$'
   is torch-gpt2 'not run' 'python-without-torch has no torch that loads: '
   is marks passed 'phases=off .*; at least 0.9901 is asked for'
+  is counters passed '1 kernels profiled$'
   is trace passed '2 kernels$'
   is steps passed "[0-9]+ launches measured, none of PyTorch's: python-without-torch has no torch that loads"
-  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp graph graph-ddp graph-steps dp-doubled peak calibrate counters precisions; do
+  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp graph graph-ddp graph-steps dp-doubled peak calibrate precisions; do
     is $row passed
   done
   # What moves nothing at one rank says so, or waits for two GPUs.
@@ -208,6 +209,9 @@ case_skipping() {
   rm -r result
   FAKE_PROOF="compute-sanitizer=hazards" expect 1 proved --gpus 1 --rows racecheck
   is racecheck failed '2 hazards'
+  rm -r result
+  FAKE_PROOF="ncu=silent" expect 1 proved --gpus 1 --rows counters
+  is counters failed 'profiled no kernel'
   rm -r result
   FAKE_PROOF="compute-sanitizer=silent" expect 1 proved --gpus 1 --rows racecheck
   is racecheck failed 'no summary'

@@ -104,6 +104,15 @@ judge_fused() {
   if [[ $attention != *', fused' ]]; then state=failed; fi
 }
 
+# ncu ends with 0 where it profiled nothing.
+judge_counted() {
+  local kernels
+  judge_exit "$1" "$2"
+  if [ "$state" != passed ]; then return 0; fi
+  kernels=$(grep -ac '^ *dram__bytes.sum ' "$2") || { state=failed detail='Nsight Compute profiled no kernel'; return 0; }
+  detail="$kernels kernels profiled"
+}
+
 judge_over_nccl() {
   judge_exit "$1" "$2"
   if [ "$state" = passed ] && ! grep -aq 'NCCL INFO.* Init COMPLETE' "$2"; then

@@ -52,9 +52,11 @@ fused() {
 # counted KIND ARGUMENT...: own kernels by Nsight Compute, whose metrics are in the log.
 counted() {
   "$@"
-  command=("$(tool_path ncu)" --clock-control none --kernel-name regex:tandem --launch-count 120
+  # By default ncu compares names without their namespaces.
+  command=("$(tool_path ncu)" --clock-control none --kernel-name-base demangled --kernel-name regex:tandem --launch-count 120
     --metrics "gpu__time_duration.sum,dram__bytes.sum,dram__throughput.avg.pct_of_peak_sustained_elapsed,l1tex__throughput.avg.pct_of_peak_sustained_elapsed"
     "${command[@]}")
+  judge=judge_counted
 }
 # at_least BAR WORDS KIND ARGUMENT...: the figure of the line with WORDS, with four decimals and its 95 % interval,
 # is held against BAR.
