@@ -63,9 +63,8 @@ OutputPaths::OutputPaths(const std::filesystem::path& folder) : folder_(absolute
 void OutputPaths::check_apart(std::string_view option,
                               const std::vector<std::filesystem::path>& inputs, ResultsFile results,
                               ResultsFile sent) const {
-  for (const char* name :
-       {"report.html", "report.md", "cells.csv", "comparisons.csv", "samples.csv", "explain.md",
-        "unfinished", "against.html", "against.md"}) {
+  for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
+                           "samples.csv", "explain.md", "unfinished", "against.txt"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
   }
   if (sent == ResultsFile::kWritten) results::check_is_no_input(to_send(), option, inputs);
@@ -149,8 +148,7 @@ void OutputFolder::write(const reports::Report& report, ResultsFile results) con
       reports::write_samples_csv(sink, report.summary);
     });
   });
-  results::replace_file(folder() / "cells.csv",
-                        reports::to_csv(report.summary, report.document.sweep.dropped));
+  results::replace_file(folder() / "cells.csv", reports::to_csv(report.summary));
   results::replace_file(folder() / "comparisons.csv", reports::to_comparisons_csv(report.summary));
   results::replace_file(folder() / "report.md", reports::to_markdown(report));
   results::replace_file(page(), reports::to_html(report));
@@ -160,21 +158,13 @@ void OutputFolder::write(const reports::Report& report, ResultsFile results) con
 
 void OutputFolder::write_to_send(const results::Document& document) const {
   if (!is_asked_for(document)) return;
-  const Redacted sent = redacted(document);
-  results::replace_file(to_send(), sent.text);
-  fmt::print(
-      "to send, for reports/samples: {} (taken out of it: {}; docs/results.md says what stays)\n",
-      to_send().string(), words_of(sent.removed));
+  results::replace_file(to_send(), redacted(document));
+  fmt::print("to send, for reports/samples: {} (docs/results.md says what stays in it)\n",
+             to_send().string());
 }
 
-void OutputFolder::write(const reports::SideBySide& side) const {
-  results::replace_file(folder() / "report.md", reports::to_markdown(side));
-  results::replace_file(page(), reports::to_html(side));
-}
-
-void OutputFolder::write_against(const reports::SideBySide& side) const {
-  results::replace_file(folder() / "against.md", reports::to_markdown(side));
-  results::replace_file(against_page(), reports::to_html(side));
+void OutputFolder::write_against(const std::string& comparison) const {
+  results::replace_file(folder() / "against.txt", comparison);
 }
 
 }  // namespace tandem::cli
