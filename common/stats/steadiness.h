@@ -61,10 +61,7 @@ inline constexpr double kSplitMargin = 0.65;
 inline constexpr int kFewestForModes = 6;
 [[nodiscard]] std::optional<Split> find_modes(std::span<const double> times, double least_apart);
 
-// The least distance for launches, and for the steps of one launch; a launch with too few steps is
-// not examined.
+// The least distance for launches.
 inline constexpr double kLaunchesApart = 0.02;
-inline constexpr double kStepsApart = 0.05;
-inline constexpr int kFewestSteps = 20;
 
 }  // namespace tandem::stats

@@ -10,12 +10,12 @@
 
 #include "common/options/strategies.h"
 #include "reports/answer/verdict.h"
+#include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/tables/break_even.h"
-#include "reports/tables/bucket_curve.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
+#include "reports/tables/ddp.h"
 #include "reports/text/format.h"
-#include "reports/text/phase_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -88,17 +88,17 @@ std::string point_of(const CellSummary& cell) {
 }
 
 void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
-  std::size_t told = 0;
+  std::size_t limits = 0;
   for (const StrategyPair* pair : pairs) {
     const std::string dp = limit_text(*pair->dp);
     const std::string ddp = limit_text(*pair->ddp);
     if (dp.empty() || ddp.empty()) continue;
-    if (++told > kMostLimits) continue;
+    if (++limits > kMostLimits) continue;
     list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kPhaseTimes});
   }
-  if (told > kMostLimits) {
+  if (limits > kMostLimits) {
     list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
-                                told - kMostLimits),
+                                limits - kMostLimits),
                     kPhaseTimes});
   }
 }

@@ -7,12 +7,11 @@
 
 #include "common/base/dispatch_costs.h"
 #include "common/base/text.h"
-#include "common/base/units.h"
 #include "common/options/values.h"
 #include "common/stats/comparison.h"
 #include "reports/answer/trees.h"
 #include "reports/model/explanation.h"
-#include "reports/text/definitions.h"
+#include "reports/model/subject.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -84,7 +83,7 @@ std::string step_remark(const Step& step, const Rung rung) {
   return text;
 }
 
-// Of a section of the explanation: its table, without rows none, and what it says below.
+// A section of the explanation: its table, if that has rows, and lines below it.
 Section with_table(std::string title, TextTable table, const std::vector<std::string>& lines) {
   Section section(std::move(title));
   if (!table.rows.empty()) {
@@ -200,23 +199,6 @@ Section modelled_section(const Explanation& explanation) {
                     effects_table(explanation.modelled, ">adds, ms [95 %]"), lines);
 }
 
-// Kernels hold the interpreter in one device's step too: torch's calls on a CPU return when the
-// kernel has ended, so that neither hides behind the other.
-Section theirs_section(const Explanation& explanation) {
-  const GapQuestion& question = explanation.question;
-  std::vector<std::string> lines{
-      "The steps sum to the difference. On a CPU the one of kernels holds what the interpreter "
-      "takes of a single device's step too, for calls return when their kernels have ended."};
-  if (!explanation.modelled.empty()) {
-    lines.push_back(
-        fmt::format("The interpreter as modelled above: {} ms in ddp; it runs ahead of "
-                    "the kernels, so that only what they do not hide is left.",
-                    milliseconds_text(explanation.modelled.at(1).figure)));
-  }
-  return with_table(fmt::format("From {} to Tandem, the same algorithm", question.implementation),
-                    effects_table(explanation.theirs, ">takes more, ms [95 %]"), lines);
-}
-
 std::string ratio_remark(const Agreement& end) {
   if (!end.ratio) return end.missing;
   return stats::judge(*end.ratio) == stats::Verdict::kNotResolved ? "no difference resolved" : "";
@@ -252,14 +234,15 @@ Section agreement_section(const Explanation& explanation) {
     lines.emplace_back("How far all ends agree has no figure: an end has no interval.");
   }
   lines.emplace_back(
-      "The ratio of single tells how near the export's replay comes to the module; that of ddp and "
-      "dp holds the wrapper, its hooks and the collectives as well. The rungs between explain the "
-      "module as far as both ends agree.");
+      "The ratio of single compares the kernels; that of ddp and dp holds the wrapper, its hooks "
+      "and "
+      "the collectives as well. The rungs between explain the other implementation as far as both "
+      "ends agree.");
   if (const std::string text = optimizer_text(question); !text.empty()) {
     lines.push_back(text);
   }
-  return with_table(fmt::format("How far {} on the module and Tandem on its export agree",
-                                question.implementation),
+  return with_table(fmt::format("How far {} and Tandem{} agree", question.implementation,
+                                question.module.empty() ? "" : " on the module's export"),
                     std::move(table), lines);
 }
 
@@ -279,22 +262,6 @@ Section cells_section(const Explanation& explanation) {
                     std::move(table), {});
 }
 
-Section memory_section(const Explanation& explanation) {
-  TextTable table({"rung"});
-  std::size_t devices = 0;
-  for (const PeakMemory& peak : explanation.memory) devices = std::max(devices, peak.bytes.size());
-  for (std::size_t i = 0; i < devices; ++i) {
-    table.add_columns({fmt::format(">device {}", i)});
-  }
-  for (const PeakMemory& peak : explanation.memory) {
-    std::vector<std::string> row{peak.label};
-    for (const std::int64_t bytes : peak.bytes) row.push_back(to_string(Bytes{bytes}));
-    row.resize(devices + 1, "-");
-    table.rows.push_back(row);
-  }
-  return with_table("Peak memory per device", std::move(table), {});
-}
-
 }  // namespace
 
 Section tree_of(const Explanation& explanation) {
@@ -309,8 +276,6 @@ Section tree_of(const Explanation& explanation) {
       .add(own_cost_section(explanation));
   if (!explanation.modelled.empty()) behind.add(modelled_section(explanation));
   if (!explanation.agreement.empty()) behind.add(agreement_section(explanation));
-  if (!explanation.theirs.empty()) behind.add(theirs_section(explanation));
-  if (!explanation.memory.empty()) behind.add(memory_section(explanation));
   behind.add(cells_section(explanation));
   if (!explanation.notes.empty()) {
     behind.add(std::move(Section(std::string("Beside it")).list(explanation.notes)));

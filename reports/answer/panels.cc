@@ -193,33 +193,25 @@ TextTable table_of(std::vector<PanelCell> rows) {
 }
 
 // Whether all figures are of one implementation, and nothing was projected.
-bool are_of_one_source(const std::vector<const Report*>& reports) {
+bool is_of_one_source(const Report& report) {
+  if (!report.projected.empty()) return false;
   std::set<std::string> implementations;
-  for (const Report* const report : reports) {
-    if (!report->projected.empty()) return false;
-    for (const CellSummary& cell : report->summary.cells) {
-      if (has_throughput(cell)) implementations.insert(implementation_of(cell.cell));
-    }
+  for (const CellSummary& cell : report.summary.cells) {
+    if (has_throughput(cell)) implementations.insert(implementation_of(cell.cell));
   }
   return implementations.size() < 2;
 }
 
 }  // namespace
 
-std::vector<Panel> panels_of(const std::vector<const Report*>& reports) {
-  std::map<std::string, Panel> measured;
-  std::vector<Panel> panels;
-  if (are_of_one_source(reports)) return panels;
-  for (const Report* const report : reports) add_measured(measured, report->summary);
-  for (auto& [implementation, panel] : measured) panels.push_back(std::move(panel));
-  for (const Report* const report : reports) {
-    for (Panel& panel : projected_panels(*report)) panels.push_back(std::move(panel));
-  }
-  return panels.size() < 2 ? std::vector<Panel>{} : panels;
-}
-
 std::vector<Panel> panels_of(const Report& report) {
-  return panels_of(std::vector<const Report*>{&report});
+  std::vector<Panel> panels;
+  if (is_of_one_source(report)) return panels;
+  std::map<std::string, Panel> measured;
+  add_measured(measured, report.summary);
+  for (auto& [implementation, panel] : measured) panels.push_back(std::move(panel));
+  for (Panel& panel : projected_panels(report)) panels.push_back(std::move(panel));
+  return panels.size() < 2 ? std::vector<Panel>{} : panels;
 }
 
 std::vector<std::string> projections_apart(const Report& report) {

@@ -27,11 +27,10 @@ struct Panel {
   std::vector<PanelCell> cells{};
 };
 
-// A panel per source of the reports' figures, Tandem's own measurements first, projections last;
+// A panel per source of the report's figures, Tandem's own measurements first, projections last;
 // empty where there is one source alone. A projected panel has the cells whose model, samples per
 // device, precision, mode and other question a measured cell has too. Panels point into the
-// reports.
-[[nodiscard]] std::vector<Panel> panels_of(const std::vector<const Report*>& reports);
+// report.
 [[nodiscard]] std::vector<Panel> panels_of(const Report& report);
 
 // The names of the report's projections that answer no question of a measured cell.

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <iterator>
-#include <optional>
+#include <map>
 #include <tuple>
 #include <vector>
 
@@ -19,90 +19,243 @@ namespace {
 
 using enum options::StrategyKind;
 
+// What a point is limited by, in the order of its text: the first words of rests_on.
+constexpr std::array<std::string_view, 5> kLimits{"operations", "copies", "collectives", "host",
+                                                  "waiting"};
+
+std::int64_t share_of(const results::Cell& cell) { return cell.global_batch / cell.devices; }
+
+std::string samples_text(const results::Cell& cell, const Decisions& decisions) {
+  const std::string devices = count_text(cell.devices, "device");
+  if (decisions.has_whole_batches) return fmt::format("{}, batch {}", devices, cell.global_batch);
+  return fmt::format("{}, {} each", devices, count_text(share_of(cell), "sample"));
+}
+
+// What a batch is asked for by: the samples of all devices, or of each.
+std::int64_t size_of(const results::Cell& cell, const Decisions& decisions) {
+  return decisions.has_whole_batches ? cell.global_batch : share_of(cell);
+}
+
+// The strategy with the options that are compared; what all cells share stands in the basis.
+std::string decision_label(const results::Cell& cell) {
+  results::Cell named = cell;
+  for (const char* shared : {"calibration", "hardware", "dispatch-cost", "interpreter-lock",
+                             "single-step", "precision"}) {
+    named.options.erase(shared);
+  }
+  named.launch = options::usual_launch(named.strategy);
+  if (named.strategy == options::name_of(kIndependent)) return "no communication (bound)";
+  named.backend.clear();
+  return strategy_label(named);
+}
+
+std::string errors_text(const PublishedStanding& standing) {
+  const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
+  return fmt::format(
+      "by {:.1f} % on average, by {:.0f} % at most for {} ({}, {}{})", 100 * standing.mean,
+      100 * standing.most, standing.strategy, count_text(standing.systems, "system"),
+      count_text(standing.steps, "step"),
+      are_few ? ", too few for 90 %: its interval is no narrower than elsewhere" : "");
+}
+
+std::string errors_of(const Decisions& decisions, bool of_like) {
+  std::vector<std::string> parts;
+  for (const PublishedStanding& standing : decisions.standing) {
+    const bool is_of_one = standing.strategy == options::name_of(kSingle);
+    if (standing.is_like == of_like && !is_of_one) parts.push_back(errors_text(standing));
+  }
+  return join(parts, ", ");
+}
+
+// The shares of the critical path by what limits the step: "operations 84 %, host 16 %".
+std::string limits_text(const std::map<std::string, double>& rests_on) {
+  std::array<double, kLimits.size()> shares{};
+  for (const auto& [name, share] : rests_on) {
+    const auto found = std::ranges::find(kLimits, std::string_view(name).substr(0, name.find(' ')));
+    if (found != kLimits.end()) shares[static_cast<std::size_t>(found - kLimits.begin())] += share;
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] >= 0.005)
+      parts.push_back(fmt::format("{} {:.0f} %", kLimits[i], 100 * shares[i]));
+  }
+  return parts.empty() ? "-" : join(parts, ", ");
+}
+
+// A ratio of speeds, without digits that say nothing: "3.52 [2.33 .. 5.30]", "992 [593 .. 1660]".
+std::string speed_words(const stats::Estimate& speed) {
+  constexpr double kLarge = 100;
+  return fixed_text(speed, speed.center < kLarge ? 2 : 0, "", 1);
+}
+
+std::string speed_text(const ProjectedCell& cell, const ProjectedCell* other) {
+  if (other == nullptr || other == &cell) return "-";
+  return speed_words(speed_over(cell, *other));
+}
+
+std::vector<const ProjectedCell*> in_order(const Projection& projection) {
+  std::vector<const ProjectedCell*> rows;
+  for (const ProjectedCell& cell : projection.cells) rows.push_back(&cell);
+  std::ranges::stable_sort(rows, {}, [&](const ProjectedCell* row) {
+    return std::tuple(size_of(row->cell, *projection.decisions), row->cell.devices);
+  });
+  return rows;
+}
+
+std::string one_device_text(const ProjectedCell& cell, const Projection& projection) {
+  const auto speed = speed_over_one_device(cell, projection);
+  return speed ? speed_words(*speed) : "-";
+}
+
+TextTable steps_table(const Projection& projection) {
+  const Decisions& decisions = *projection.decisions;
+  TextTable table({decisions.has_whole_batches ? ">batch" : ">samples per device", ">devices",
+                   "strategy", ">projected step", ">samples per second", ">speed over one device",
+                   ">speed over dp", ">of the bound", ">without the interpreter",
+                   "what limits it"});
+  for (const ProjectedCell* const row : in_order(projection)) {
+    const results::Cell& cell = row->cell;
+    const bool is_ddp = cell.strategy == options::name_of(kDdp);
+    const ProjectedCell* const bound =
+        cell_beside(*row, options::name_of(kIndependent), projection.cells);
+    table.rows.push_back(
+        {std::to_string(size_of(cell, decisions)), std::to_string(cell.devices),
+         decision_label(cell), duration_text({.center = row->seconds, .interval = row->interval}),
+         rate_text(static_cast<double>(cell.global_batch) / row->seconds),
+         one_device_text(*row, projection),
+         is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells))
+                : "-",
+         bound == nullptr ? "-" : fmt::format("{:.0f} %", 100 * bound->seconds / row->seconds),
+         row->without_costs ? duration_text(*row->without_costs) : "-",
+         limits_text(row->rests_on)});
+  }
+  return table;
+}
+
+// "ddp is 1.90 times as fast as dp [1.62 .. 2.23]", or that the errors are too large to decide.
+std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
+  const stats::Estimate speed = speed_over(ddp, dp);
+  const std::string figure = speed_words(speed);
+  if (speed.interval && speed.interval->holds(1)) {
+    return fmt::format("dp or ddp is not decided: ddp's speed over dp is {}", figure);
+  }
+  return speed.center > 1 ? fmt::format("use ddp: its speed over dp is {}", figure)
+                          : fmt::format("use dp: ddp's speed over it is {}", figure);
+}
+
+// What is said of a strategy: "; ddp reaches 98 % of the bound".
+std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
+  if (bound == nullptr) return "";
+  return fmt::format("; {} reaches {:.0f} % of the bound", cell.cell.strategy,
+                     100 * bound->seconds / cell.seconds);
+}
+
+// The sentence's part on one device, and whether it is the faster.
+struct AgainstOneDevice {
+  std::string words;  // "; over one device on the same batch, in samples per second, ddp 1.68 [..]"
+  bool is_one_faster = false;
+};
+
+// Why a cell is not held against one device.
+std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
+  const std::int64_t batch = size_of(cell.cell, *projection.decisions);
+  const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
+    return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
+           left.reason.starts_with("out of memory");
+  });
+  return does_not_fit ? "; one device does not take that batch"
+                      : "; one device could not be simulated";
+}
+
+// The fastest of the cells tells whether several devices pay.
+AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
+                                    const Projection& projection) {
+  std::vector<std::string> parts;
+  stats::Estimate best;
+  for (const ProjectedCell* const cell : cells) {
+    const auto speed = speed_over_one_device(*cell, projection);
+    if (!speed) return {without_one_device(*cell, projection)};
+    parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
+    if (speed->center > best.center) best = *speed;
+  }
+  const bool is_open = best.interval && best.interval->holds(1);
+  return {fmt::format("; over one device on {}, in samples per second, {}{}",
+                      projection.decisions->has_whole_batches ? "the same batch"
+                                                              : "as many samples as each has here",
+                      join(parts, ", "), is_open ? ": whether they pay is not decided" : ""),
+          !is_open && best.center <= 1};
+}
+
+// The cells of a batch that the answer is about: at the most devices that both have, and at the
+// most of each.
+struct AnsweredCells {
+  const ProjectedCell* dp = nullptr;
+  const ProjectedCell* ddp = nullptr;  // beside dp
+  const ProjectedCell* most_dp = nullptr;
+  const ProjectedCell* most_ddp = nullptr;
+};
+
+std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projection) {
+  std::map<std::int64_t, AnsweredCells> answered;
+  const auto is_more = [](const ProjectedCell& cell, const ProjectedCell* than) {
+    return than == nullptr || cell.cell.devices > than->cell.devices;
+  };
+  for (const ProjectedCell& cell : projection.cells) {
+    const bool is_ddp = cell.cell.strategy == options::name_of(kDdp);
+    if (cell.cell.devices == 1 || (!is_ddp && cell.cell.strategy != options::name_of(kDp)))
+      continue;
+    AnsweredCells& cells = answered[size_of(cell.cell, *projection.decisions)];
+    const ProjectedCell*& most = is_ddp ? cells.most_ddp : cells.most_dp;
+    if (is_more(cell, most)) most = &cell;
+    const ProjectedCell* const dp =
+        is_ddp ? cell_beside(cell, options::name_of(kDp), projection.cells) : nullptr;
+    if (dp == nullptr || !is_more(cell, cells.ddp)) continue;
+    cells.dp = dp;
+    cells.ddp = &cell;
+  }
+  return answered;
+}
+
+// For a batch that does not fit, the largest batch that does.
+std::string shortened(const std::string& reason) {
+  const std::size_t largest = reason.find("the largest batch that fits");
+  if (!reason.starts_with("out of memory") || largest == std::string::npos) return reason;
+  return "does not fit; " + reason.substr(largest);
+}
+
+constexpr std::string_view kStepWords =
+    "Speed over one device: in samples per second, over single on as many samples as a device has, "
+    "or on the same batch where batches are of all devices. Intervals: the errors on published "
+    "steps, which nine in ten stay below, given the step of one device, which has one of its own "
+    "where it is described; as wide again with each doubling beyond the devices of those steps. "
+    "Clocks, skew among ranks and contention beyond the description are in them as far as those "
+    "systems had them. Of the bound: its step over this one. Without the interpreter: the "
+    "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
+    "path.";
+
+constexpr std::string_view kLimitsWords =
+    "What limits it: shares of the critical path, the chain of work that the step is as long as; "
+    "results.json has them by what their times rest on, too (rests_on).";
+
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-std::string ratio_cell(const HeldOut& row, Prediction method) {
-  return row.by(method) > 0 ? fmt::format("{:.3f}", row.by(method) / row.measured.center) : "-";
-}
-
-TextTable hold_out_table(const Projection& projection) {
-  TextTable table({"cell", ">measured step", ">projected", ">projected / measured",
-                   ">perfect scaling", ">no overlap", ">cost per call"});
-  for (const HeldOut& row : projection.held_out) {
-    table.rows.push_back(
-        {row.cell.name(), duration_text(row.measured),
-         duration_text(row.by(Prediction::kSimulated)), ratio_cell(row, Prediction::kSimulated),
-         ratio_cell(row, Prediction::kPerfectScaling), ratio_cell(row, Prediction::kNoOverlap),
-         ratio_cell(row, Prediction::kCostPerCall)});
+Section held_out_section(const Projection& projection) {
+  Section section(
+      Heading{"held-out", "Held out: each measured cell, predicted from what is not that cell"});
+  TextTable table({"cell", ">measured step", ">projected", ">projected / measured"});
+  for (const HeldOutCell& held_out : projection.held_out) {
+    table.rows.push_back({held_out.cell.name(), duration_text(held_out.measured),
+                          duration_text(held_out.projected_seconds),
+                          fmt::format("{:.3f}", held_out.projected_seconds /  //
+                                                    held_out.measured.center)});
   }
-  return table;
-}
-
-// The projection's own mean error on the cells that the method predicts.
-double own_mean_where(const std::vector<HeldOut>& rows, Prediction method) {
-  std::vector<HeldOut> same;
-  std::ranges::copy_if(rows, std::back_inserter(same),
-                       [&](const HeldOut& row) { return row.by(method) > 0; });
-  return error_figures(same, Prediction::kSimulated)->mean;
-}
-
-TextTable error_table(const Projection& projection) {
-  TextTable table({"method", ">cells", ">mean error", ">90th percentile", ">largest",
-                   ">mean beyond the measured intervals", ">largest beyond",
-                   ">projected on the same cells"});
-  for (std::size_t i = 0; i < kPredictions; ++i) {
-    const auto method = static_cast<Prediction>(i);
-    const auto errors = error_figures(projection.held_out, method);
-    if (!errors) continue;
-    const auto beyond = figures_beyond_intervals(projection.held_out, method);
-    table.rows.push_back({std::string(kPredictionNames[i]), std::to_string(errors->cells),
-                          percent(errors->mean), percent(errors->p90), percent(errors->most),
-                          percent(beyond->mean), percent(beyond->most),
-                          percent(own_mean_where(projection.held_out, method))});
-  }
-  return table;
-}
-
-// The closed forms that err no more than the simulation does, which then earns its keep by what
-// those cannot say.
-std::optional<std::string> as_good_as(const Projection& projection) {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i < kPredictions; ++i) {
-    const auto method = static_cast<Prediction>(i);
-    const auto errors = error_figures(projection.held_out, method);
-    if (errors && errors->mean <= own_mean_where(projection.held_out, method)) {
-      names.emplace_back(kPredictionNames[i]);
-    }
-  }
-  if (names.empty()) return std::nullopt;
-  return fmt::format("As good or better on average here: {}.", join(names, ", "));
-}
-
-std::vector<std::string> coverage_lines(const Projection& projection) {
-  std::vector<std::string> lines;
-  for (const FoldCoverage& fold : nested_coverage(projection.held_out)) {
-    lines.push_back(fmt::format(
-        "Intervals from the errors of other groups, one {} left out at a time: {} of {} measured "
-        "steps lie inside; they reach {} up in the median.",
-        name_of(fold.fold), fold.inside, fold.cells, percent(std::expm1(fold.median_half_width))));
-  }
-  return lines;
-}
-
-std::vector<std::string> other_checks(const Projection& projection, const SignsTold& signs) {
-  std::vector<std::string> lines;
-  if (signs.pairs > 0) {
-    lines.push_back(fmt::format(
-        "The faster of dp and ddp is told right in {} of {} comparisons that are resolved and "
-        "beyond 5 %.",
-        signs.right, signs.pairs));
-  }
-  if (const HeldOutMemory* const worst = worst_memory(projection.memory)) {
-    lines.push_back(
-        fmt::format("A device's peak of memory is told within {} in all {} cells; worst: {}.",
-                    percent(memory_error(*worst)), projection.memory.size(), worst->cell.name()));
-  }
-  return lines;
+  section.add(Table{.table = std::move(table), .caption = section.title});
+  const RankingAccuracy& ranking = projection.ranking;
+  if (ranking.pairs == 0) return section;
+  return section.say(fmt::format(
+      "The faster of dp and ddp is predicted correctly in {} of {} comparisons that are resolved "
+      "and beyond 5 %.",
+      ranking.correct, ranking.pairs));
 }
 
 // The cell's name without the files that its times are from, which the basis names.
@@ -120,20 +273,9 @@ std::string times_as_fast(const ProjectedCell& ddp, const std::vector<ProjectedC
   return is_ddp && dp != nullptr ? fmt::format("{:.2f}", dp->seconds / ddp.seconds) : "-";
 }
 
-// "62 % measured, 36 % described, 2 % host": what is less than half a percent is left out.
-std::string path_text(const std::map<std::string, double>& rests_on) {
-  const auto shares = path_by_basis(rests_on);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i] >= 0.005)
-      parts.push_back(fmt::format("{:.0f} % {}", 100 * shares[i], kPathBases[i]));
-  }
-  return parts.empty() ? "-" : join(parts, ", ");
-}
-
 TextTable projected_table(const Projection& projection) {
   TextTable table({"model", ">samples per device", ">devices", "strategy", ">projected step",
-                   ">speed over dp", "its critical path"});
+                   ">speed over dp", "what limits it"});
   std::vector<const ProjectedCell*> rows;
   for (const ProjectedCell& cell : projection.cells) rows.push_back(&cell);
   const auto place = [](const ProjectedCell* row) {
@@ -146,18 +288,9 @@ TextTable projected_table(const Projection& projection) {
     table.rows.push_back({cell.model, std::to_string(cell.global_batch / cell.devices),
                           std::to_string(cell.devices), projected_label(cell),
                           duration_text({.center = row->seconds, .interval = row->interval}),
-                          times_as_fast(*row, projection.cells), path_text(row->rests_on)});
+                          times_as_fast(*row, projection.cells), limits_text(row->rests_on)});
   }
   return table;
-}
-
-Section held_out_section(const Projection& projection, const SignsTold& signs) {
-  Section section(
-      Heading{"held-out", "Held out: each measured cell, predicted from what is not that cell"});
-  section.add(Table{.table = hold_out_table(projection), .caption = section.title})
-      .add(Table{.table = error_table(projection), .caption = "Errors of each method"});
-  if (const auto line = as_good_as(projection)) section.say(*line);
-  return section.list(coverage_lines(projection)).list(other_checks(projection, signs));
 }
 
 std::string how_intervals_grow(const Projection& projection) {
@@ -173,10 +306,33 @@ std::string how_intervals_grow(const Projection& projection) {
       count_text(projection.most_measured, "device"));
 }
 
-constexpr std::string_view kCriticalPath =
-    "Critical path: the chain of work that the step is as long as, by what its times rest on. "
-    "Described: of a link or a roofline; host: its calls and threads; results.json has it by "
-    "operations, copies and collectives (rests_on).";
+std::vector<std::string> projected_answers(const Projection& projection) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
+    const AgainstOneDevice one = against_one_device(cells, projection);
+    std::string line =
+        fmt::format("{}: {}{}", samples_text(cells.front()->cell, *projection.decisions),
+                    one.is_one_faster ? "use one device; else " : "", verdict);
+    for (const ProjectedCell* const cell : cells) {
+      line += of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells));
+    }
+    lines.push_back(line + one.words + ".");
+  };
+  for (const auto& [size, cells] : answered_cells(projection)) {
+    if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));
+    const int both = cells.dp == nullptr ? 0 : cells.dp->cell.devices;
+    for (const ProjectedCell* const most : {cells.most_dp, cells.most_ddp}) {
+      if (most == nullptr || most->cell.devices <= both) continue;
+      add({most}, most->cell.strategy + " alone");
+    }
+  }
+  return lines;
+}
+
+Section projected_steps(const Projection& projection) {
+  Section section(Heading{"projected", "Projected steps", kStepWords});
+  return section.add(Table{.table = steps_table(projection), .caption = section.title});
+}
 
 Section left_out_section(const Projection& projection) {
   Section section(Heading{"left-out", "Not projected"});
@@ -190,9 +346,40 @@ Section left_out_section(const Projection& projection) {
 
 }  // namespace
 
+std::string standing_of(const Decisions& decisions) {
+  const std::string given =
+      fmt::format("given their step of one device, {}, the method errs",
+                  decisions.knows_single_step ? "as here" : "which is described here");
+  const std::string like = errors_of(decisions, true);
+  const std::string others = errors_of(decisions, false);
+  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
+  if (like.empty()) {
+    return fmt::format(
+        "Projected, not measured{}. No system like yours ({}) was ever compared; on others, {} {}.",
+        in, decisions.gpu, given, others);
+  }
+  return fmt::format(
+      "Projected, not measured{}. On published measurements of systems like this ({}), {} {}{}.",
+      in, decisions.gpu, given, like,
+      others.empty()
+          ? ""
+          : fmt::format("; none was compared with the other strategy, and on others it errs {}",
+                        others));
+}
+
+std::string not_projected_line(const NotProjected& cell, const Decisions& decisions) {
+  const results::Cell& asked = cell.cell;
+  const bool is_uneven =
+      asked.strategy != options::name_of(kDp) && asked.global_batch % asked.devices != 0;
+  return fmt::format("{} on {}: {}", decision_label(asked), samples_text(asked, decisions),
+                     is_uneven ? fmt::format("{} do not divide it; take a multiple of {}",
+                                             count_text(asked.devices, "device"), asked.devices)
+                               : shortened(cell.reason));
+}
+
 std::string standing_of(const Projection& projection) {
   if (projection.decisions) return standing_of(*projection.decisions);
-  const auto errors = error_figures(projection.held_out, Prediction::kSimulated);
+  const auto errors = error_figures(projection.held_out);
   if (!errors) return "Projected: no measurement stands behind this.";
   return fmt::format(
       "Projected, not measured. On {} measured in {} the method errs by {} on average, by {} at "
@@ -201,19 +388,19 @@ std::string standing_of(const Projection& projection) {
       percent(errors->most));
 }
 
-Section tree_of(const Projection& projection, const SignsTold& signs) {
+Section tree_of(const Projection& projection) {
   std::string standing = standing_of(projection);
   standing.pop_back();  // a title has no full stop
   Section root(standing);
   if (projection.decisions) root.list(projected_answers(projection), "verdict");
   root.list(projection.basis, "breaks");
-  if (!projection.held_out.empty()) root.add(held_out_section(projection, signs));
+  if (!projection.held_out.empty()) root.add(held_out_section(projection));
   if (projection.decisions) {
     root.add(projected_steps(projection));
   } else if (!projection.cells.empty()) {
     Section section(Heading{"projected", "Projected"});
     section.say(how_intervals_grow(projection))
-        .say(std::string(kCriticalPath))
+        .say(std::string(kLimitsWords))
         .add(Table{.table = projected_table(projection), .caption = section.title});
     root.add(std::move(section));
   }

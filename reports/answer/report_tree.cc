@@ -9,11 +9,11 @@
 #include "reports/answer/panels.h"
 #include "reports/answer/trees.h"
 #include "reports/answer/verdict.h"
-#include "reports/model/exposed_communication.h"
-#include "reports/model/power.h"
 #include "reports/tables/break_even.h"
-#include "reports/tables/bucket_curve.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
+#include "reports/tables/ddp.h"
+#include "reports/tables/torch.h"
+#include "reports/tables/trust.h"
 
 namespace tandem::reports {
 namespace {
@@ -35,9 +35,6 @@ Chart phase_chart() {
 Chart memory_chart() {
   return {.id = "memory-chart", .words = "Peak memory per device, by strategy"};
 }
-Chart wire_chart() {
-  return {.id = "wire-chart", .words = "Bus bandwidth over message size, a point per bucket"};
-}
 Chart bucket_chart() { return {.id = "bucket-chart", .words = "Median step over bucket size"}; }
 Chart forest_chart() {
   return {.id = "forest", .words = "Speed of ddp over speed of dp, with intervals"};
@@ -49,7 +46,6 @@ bool any_cell(const Summary& summary, Predicate predicate) {
 }
 
 bool has_phases(const CellSummary& cell) { return !cell.phases.empty(); }
-bool has_memory(const CellSummary& cell) { return !peak_memory(cell).empty(); }
 bool has_speedup(const CellSummary& cell) { return cell.speedup.has_value(); }
 bool is_measured(const CellSummary& cell) { return cell.launches > 0; }
 
@@ -81,7 +77,7 @@ Section choices_section(const Report& report) {
     section.add(std::move(each.list(words, "verdict")), kFiles);
     section.list(words, "verdict", kTerminal);
   }
-  return section.say(power_text(tellings(report.document, report.summary)), "range");
+  return section;
 }
 
 Section advice_section(const std::vector<Advice>& advice) {
@@ -190,8 +186,8 @@ Section details_section(const Summary& summary) {
   add_charted(section, kMemory, memory_chart(), memory_table(summary));
   section.table(kEnergy, energy_table(summary), kFiles);
   add_charted(section, kBucketSizes, bucket_chart(), bucket_curve_table(summary));
-  add_charted(section, kCollectives, wire_chart(), collective_table(summary), kEverywhere);
-  return section.table(kModes, mode_table(summary), kFiles);
+  return section.table(kCollectives, collective_table(summary))
+      .table(kModes, mode_table(summary), kFiles);
 }
 
 Section reproduce_section(const results::SweepInfo& sweep) {
@@ -207,7 +203,7 @@ Section trust_section(const Report& report) {
   const results::SweepInfo& sweep = report.document.sweep;
   Section section(kTrust);
   Section dropped(kDropped);
-  section.list(trust_lines(report.summary))
+  section.list({remainder_line(report.summary)})
       .table(kWithout, failures_table(report.summary))
       .add(std::move(dropped.list(dropped_lines(sweep))))
       .table(kOthers, other_figures_table(report.document));
@@ -224,32 +220,6 @@ Section trust_section(const Report& report) {
   }
   Section method(kMethod);
   return section.add(reproduce_section(sweep)).add(std::move(method.list(method_lines(report))));
-}
-
-// The machines' facts, and curves of all documents.
-void add_behind(Section& root, const SideBySide& side) {
-  const auto any = [&](auto predicate) {
-    return std::ranges::any_of(side.reports,
-                               [&](const Report& one) { return predicate(one.summary); });
-  };
-  Section details(kDetails);
-  const auto add = [&](const Heading& heading, Chart chart) {
-    Section section(heading);
-    details.add(std::move(section.add(std::move(chart))));
-  };
-  if (any([](const Summary& one) { return any_cell(one, has_phases); })) {
-    add(kPhaseTimes, phase_chart());
-  }
-  if (any([](const Summary& one) { return any_cell(one, has_memory); })) {
-    add(kMemory, memory_chart());
-  }
-  if (any([](const Summary& one) { return !bucket_curves(one).empty(); })) {
-    add(kBucketSizes, bucket_chart());
-  }
-  if (any([](const Summary& one) { return !communication_times(one).empty(); })) {
-    add(kCollectives, wire_chart());
-  }
-  root.add(std::move(details), kPage);
 }
 
 }  // namespace
@@ -275,42 +245,6 @@ Section tree_of(const Report& report) {
       .add(map_section(report.summary), kFiles)
       .add(details_section(report.summary))
       .add(trust_section(report), kFiles);
-}
-
-Section tree_of(const SideBySide& side) {
-  const bool is_one_run = side.size() == 2 && !side.changes.front().sides.empty();
-  Section root(is_one_run ? std::string("A run against its reference, in turns")
-                          : fmt::format("{} documents side by side", side.size()));
-  root.list(side_lines(side), "verdict", kFiles);
-  Section cells(kSide);
-  cells.table({"documents", "Documents"}, documents_table(side));
-  if (TextTable table = side_table(side); !table.rows.empty()) {
-    cells.add(Table{.table = std::move(table), .caption = "Cells side by side"});
-  }
-  cells.list(side_notes(side), "notes");
-  root.add(std::move(cells));
-  std::vector<const Report*> reports;
-  for (const Report& report : side.reports) reports.push_back(&report);
-  Section scaling = scaling_section(panels_of(reports));
-  scaling.say(
-      "The letter at the end of a line, and before its name, is the document's; each document has "
-      "dashes of its own, each strategy its colour and mark.");
-  root.add(std::move(scaling), kPage);
-  Section maps(kMap);
-  for (std::size_t i = 0; i < side.size(); ++i) {
-    add_maps(maps, side.reports[i].summary, letter(i) + ": ");
-  }
-  std::size_t comparisons = 0;
-  for (const Report& report : side.reports) comparisons += report.summary.comparisons.size();
-  if (comparisons > 0) add_forest(maps, comparisons);
-  root.add(std::move(maps), kPage);
-  add_behind(root, side);
-  Section machines(
-      Heading{kMachine.id, "Machines", "As the launches saw them; what differs comes first."});
-  machines.add(Table{.table = facts_table(side), .caption = machines.title});
-  root.add(std::move(machines), kFiles);
-  for (const std::string& line : side_lines(side)) root.say(line, "overall", kTerminal);
-  return root;
 }
 
 }  // namespace tandem::reports

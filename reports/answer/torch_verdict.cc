@@ -61,22 +61,14 @@ std::string with_options(std::string strategy, const results::Cell& cell) {
   return options.empty() ? strategy : strategy + " (" + options + ")";
 }
 
-std::string times_as_fast(const stats::Estimate& speed) {
-  return times_text(speed.center) + " as fast as";
-}
-
 // "The host's work of a step is 1.80 times as long under DataParallel as under ... on ...": devices
 // that are not there make no step fast.
-std::string spoken_host_work(const StrategyPair& pair, const std::string& where) {
-  const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
-  const std::string dp = with_options("DataParallel", pair.dp->cell);
-  if (is_shown_equal(pair)) {
-    return fmt::format("the host's work of a step under {} and under {}{} is {}: ratio {}", dp, ddp,
-                       where, equal_text(*pair.equal_within), ratio_text(pair.ddp_speed));
-  }
-  if (is_open(pair)) {
-    return fmt::format("the host's work of a step under {} against {}{} is not resolved: ratio {}",
-                       dp, ddp, where, ratio_text(pair.ddp_speed));
+std::string spoken_host_work(const StrategyPair& pair, const std::string& dp,
+                             const std::string& ddp, const std::string& where) {
+  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
+    return fmt::format("the host's work of a step under {} against {}{} is {}: ratio {}", dp, ddp,
+                       where, pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
+                       ratio_text(pair.ddp_speed));
   }
   const bool is_dp = pair.ddp_verdict == stats::Verdict::kFaster;
   const stats::Estimate ratio = lead_of(pair);
@@ -85,30 +77,13 @@ std::string spoken_host_work(const StrategyPair& pair, const std::string& where)
                      interval_words(ratio, pair.confidence));
 }
 
-std::string spoken_speeds(const StrategyPair& pair, const std::string& where) {
-  const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
-  const std::string dp = with_options("DataParallel", pair.dp->cell);
-  const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
-  if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
-    const std::string ratio = fmt::format("speed ratio {} ({})", factor_text(pair.ddp_speed.center),
-                                          interval_words(pair.ddp_speed, pair.confidence));
-    if (!pair.equal_within) {
-      return fmt::format("{} against {}{} is not resolved: {}", ddp, dp, where, ratio);
-    }
-    return fmt::format("{} and {}{} are {}: {}", ddp, dp, where, equal_text(*pair.equal_within),
-                       ratio);
-  }
-  const stats::Estimate speed = lead_of(pair);
-  return fmt::format("{} is {} {}{} ({})", is_ddp ? ddp : dp, times_as_fast(speed),
-                     is_ddp ? dp : ddp, where, interval_words(speed, pair.confidence));
-}
-
 // "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
 std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
-  const bool is_of_work = pair.ddp->cell.is_pretended();
-  return (is_of_work ? spoken_host_work(pair, where) : spoken_speeds(pair, where)) +
-         disturbed_words(pair, with_options("DataParallel", pair.dp->cell),
-                         with_options("DistributedDataParallel", pair.ddp->cell));
+  const std::string dp = with_options("DataParallel", pair.dp->cell);
+  const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
+  return (pair.ddp->cell.is_pretended() ? spoken_host_work(pair, dp, ddp, where)
+                                        : speeds_text(pair, dp, ddp, where, "")) +
+         disturbed_words(pair, dp, ddp);
 }
 
 bool is_plain_ddp(const CellSummary& cell, const Summary& summary) {

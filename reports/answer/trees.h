@@ -8,7 +8,6 @@
 
 #include "reports/answer/panels.h"
 #include "reports/answer/report.h"
-#include "reports/answer/side_by_side.h"
 #include "reports/model/explanation.h"
 #include "reports/model/projection.h"
 #include "reports/text/blocks.h"
@@ -21,14 +20,11 @@ inline constexpr std::size_t kMostCharted = 60;
 // The verdict and what to use, then what stands behind them, and the reasons to believe it.
 [[nodiscard]] Section tree_of(const Report& report);
 
-// The documents, the changes from the first to the others, and the curves of all.
-[[nodiscard]] Section tree_of(const SideBySide& side);
-
 // The gap from dp to ddp; the hardware, the question and the answer come first.
 [[nodiscard]] Section tree_of(const Explanation& explanation);
 
 // What stands behind a projection, its answer or its held-out cells, and the projected cells.
-[[nodiscard]] Section tree_of(const Projection& projection, const SignsTold& signs = {});
+[[nodiscard]] Section tree_of(const Projection& projection);
 
 // What stands behind a projection, in one sentence: its first line wherever it is shown.
 [[nodiscard]] std::string standing_of(const Projection& projection);
@@ -39,11 +35,5 @@ inline constexpr std::size_t kMostCharted = 60;
 
 // A cell in the words of the answer and why it was not projected, in one line.
 [[nodiscard]] std::string not_projected_line(const NotProjected& cell, const Decisions& decisions);
-
-// The steps of a projection onto described hardware, which stand below its answer.
-[[nodiscard]] Section projected_steps(const Projection& projection);
-
-// A sentence for each batch: the faster of dp and ddp, and whether several devices pay.
-[[nodiscard]] std::vector<std::string> projected_answers(const Projection& projection);
 
 }  // namespace tandem::reports

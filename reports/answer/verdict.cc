@@ -45,27 +45,6 @@ std::string launches_text(const StrategyPair& pair) {
                      pair.ddp->launches);
 }
 
-std::string comparison_text(const StrategyPair& pair) {
-  const std::string dp = strategy_label(pair.dp->cell);
-  const std::string ddp = strategy_label(pair.ddp->cell);
-  const std::string evidence = launches_text(pair);
-  if (pair.ddp_verdict != stats::Verdict::kNotResolved) {
-    const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
-    const stats::Estimate speed = lead_of(pair);
-    return fmt::format("{} is {} as fast as {} ({}, {})", is_ddp ? ddp : dp,
-                       times_text(speed.center), is_ddp ? dp : ddp,
-                       interval_words(speed, pair.confidence), evidence);
-  }
-  if (pair.equal_within) {
-    return fmt::format("{} and {} are {} (speed ratio {:.2f}, {}, {})", dp, ddp,
-                       equal_text(*pair.equal_within), pair.ddp_speed.center,
-                       interval_words(pair.ddp_speed, pair.confidence), evidence);
-  }
-  return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}, {})", ddp, dp,
-                     pair.ddp_speed.center, interval_words(pair.ddp_speed, pair.confidence),
-                     pair.ddp_speed.interval ? " holds 1" : "", evidence);
-}
-
 // The text ". Against single: dp 1.40x [..], ddp 1.70x [..]": without this comparison the faster of
 // two strategies would win though both lose against one device.
 std::string against_single(const StrategyPair& pair) {
@@ -76,9 +55,11 @@ std::string against_single(const StrategyPair& pair) {
 }
 
 std::string sentence(const StrategyPair& pair) {
-  return pair_point_text(*pair.dp) + marks_text(pair) + ": " + comparison_text(pair) +
-         disturbed_words(pair, strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell)) +
-         against_single(pair);
+  const std::string dp = strategy_label(pair.dp->cell);
+  const std::string ddp = strategy_label(pair.ddp->cell);
+  return pair_point_text(*pair.dp) + marks_text(pair) + ": " +
+         speeds_text(pair, dp, ddp, "", ", " + launches_text(pair)) +
+         disturbed_words(pair, dp, ddp) + against_single(pair);
 }
 
 // Comparisons of the cell's workload at the largest device count at which both sides measured.
@@ -201,6 +182,25 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
 }
 
 }  // namespace
+
+std::string speeds_text(const StrategyPair& pair, const std::string& dp, const std::string& ddp,
+                        const std::string& where, const std::string& evidence) {
+  if (pair.ddp_verdict != stats::Verdict::kNotResolved) {
+    const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
+    const stats::Estimate speed = lead_of(pair);
+    return fmt::format("{} is {} as fast as {}{} ({}{})", is_ddp ? ddp : dp,
+                       times_text(speed.center), is_ddp ? dp : ddp, where,
+                       interval_words(speed, pair.confidence), evidence);
+  }
+  const std::string interval = interval_words(pair.ddp_speed, pair.confidence);
+  if (pair.equal_within) {
+    return fmt::format("{} and {}{} are {} (speed ratio {:.2f}, {}{})", dp, ddp, where,
+                       equal_text(*pair.equal_within), pair.ddp_speed.center, interval, evidence);
+  }
+  return fmt::format("{} against {}{} is not resolved: speed ratio {:.2f} ({}{}{})", ddp, dp, where,
+                     pair.ddp_speed.center, interval, pair.ddp_speed.interval ? " holds 1" : "",
+                     evidence);
+}
 
 std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
   constexpr std::size_t kMost = 12;

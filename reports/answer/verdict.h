@@ -17,6 +17,13 @@ namespace tandem::reports {
 // Marks of a comparison's figures, " (oversubscribed, modelled: ...)"; empty where there are none.
 [[nodiscard]] std::string marks_text(const StrategyPair& pair);
 
+// "ddp is 1.80 times as fast as dp on 2 devices (95 % interval 1.7 to 1.9, 6 launches each)", that
+// both are equal, or that the comparison is not resolved. `where` (" on 2 devices") and `evidence`
+// (", 6 launches each") may be empty.
+[[nodiscard]] std::string speeds_text(const StrategyPair& pair, const std::string& dp,
+                                      const std::string& ddp, const std::string& where,
+                                      const std::string& evidence);
+
 // Where a strategy on several devices is slower than one device beyond doubt: "At this point 2
 // devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where
 // none is. Where numbers of devices differ, "several devices" are, and each place has its own.

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/results/document.h"
 #include "common/stats/comparison.h"
-#include "reports/model/cell_partners.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
@@ -20,8 +18,6 @@ struct CellChange {
   stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
   int rounds = 0;              // rounds of the ratio, in documents of one run
   stats::Change change = stats::Change::kUnsure;
-  // The ratio of joules per step, after / before, where both tell it; of one run, round by round.
-  std::optional<stats::Estimate> energy_ratio;
   std::vector<std::string> remarks;
 };
 
@@ -36,12 +32,6 @@ struct LostCell {
 struct ChangeRule {
   double threshold = 0.03;  // smaller changes do not matter
   double between_runs = 0;  // standard deviation between runs as a whole (stats::ratio_by_t)
-};
-
-// The names of the two documents in notes and remarks.
-struct DocumentNames {
-  std::string before = "A";
-  std::string after = "B";
 };
 
 // The kinds of change in the order in which they are counted.
@@ -64,25 +54,27 @@ struct DocumentChange {
   [[nodiscard]] int count_failed() const;  // failed or skipped in the second document
 };
 
-// Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode,
-// modelled parts and planted delay are the same: a modelled step is never compared with a measured
-// one. In documents of one run the reference's own
-// options are no difference, each cell is judged by the ratios of its rounds, and no deviation
-// between runs applies. The documents tell the machines' facts; both summaries belong to the
-// documents and must outlive the result.
+// Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode and
+// modelled parts are the same: a modelled step is never compared with a measured one. A planted
+// delay that one document alone has is no difference, so that a gate can be tried. In documents of
+// one run the reference's own options are no difference, each cell is judged by the ratios of its
+// rounds, and no deviation between runs applies. The documents tell the machines' facts; both
+// summaries belong to the documents and must outlive the result.
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,
-                                               const Summary& after_summary, const ChangeRule& rule,
-                                               const DocumentNames& names = {});
+                                               const Summary& after_summary,
+                                               const ChangeRule& rule);
+
+// What the reference of a run was: "the build /before, with NCCL_ALGO=Ring, --grads=views".
+[[nodiscard]] std::string reference_text(const results::Against& against);
 
 // The text "1.100x [1.080 .. 1.120]", to a thousandth, since the ends are compared with a threshold
 // of some percent.
 [[nodiscard]] std::string change_ratio_text(const stats::Estimate& ratio);
 
 // A sentence or two on how to read the ratios.
-[[nodiscard]] std::string change_method(const DocumentChange& changes,
-                                        const DocumentNames& names = {});
+[[nodiscard]] std::string change_method(const DocumentChange& changes);
 
 // The text "2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 UNSURE."
 [[nodiscard]] std::string change_counts(const DocumentChange& changes);

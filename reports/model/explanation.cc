@@ -11,7 +11,7 @@
 
 #include "common/stats/estimate.h"
 #include "common/stats/summary.h"
-#include "reports/model/ddp_cost.h"
+#include "reports/model/communication.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -99,48 +99,6 @@ void add_modelled(Explanation& explanation, const MeasuredLadder& ladder) {
     explanation.dispatches.emplace_back(ladder.find(rung)->rung.label,
                                         stats::mean(ladder.values(rung, per_step)));
   }
-}
-
-// Adds the way from another implementation's strategy to Tandem's, in two steps that sum to the
-// difference: the extra time of one device's share of the batch, and the rest.
-void add_theirs(Explanation& explanation, const MeasuredLadder& ladder, Rung theirs, Rung ours,
-                const std::string& name) {
-  if (ladder.find(theirs) == nullptr) return;
-  const Weights whole = minus(theirs, ours);
-  const Weights kernels = minus(Rung::kTheirSingle, Rung::kOwnSingle);
-  Weights rest = whole;
-  add(rest, kernels, -1);
-  explanation.theirs.push_back({.cause = name + ", all of it", .figure = ladder.sum(whole)});
-  const auto is_apart = [](const results::LaunchRecord* launch) {
-    const auto attention = launch->resolved.find("attention");
-    return attention != launch->resolved.end() && results::is_unfused(attention->second);
-  };
-  const bool is_unfused = std::ranges::any_of(ladder.find(Rung::kOwnSingle)->measured, is_apart);
-  explanation.theirs.push_back(
-      {.cause = fmt::format("kernels: single against single, on one share{}",
-                            is_unfused ? "; attention is fused for them alone" : ""),
-       .figure = ladder.sum(kernels)});
-  explanation.theirs.push_back({.cause = "interpreter: what is left, of wrapper and collectives",
-                                .figure = ladder.sum(rest)});
-}
-
-std::vector<PeakMemory> memory_of(const MeasuredLadder& ladder) {
-  std::vector<PeakMemory> peaks;
-  std::vector<Rung> shown{kLadder.begin(), kLadder.end()};
-  shown.insert(shown.end(), {Rung::kStockDdp, Rung::kIndependent});
-  for (const Rung rung : shown) {
-    const MeasuredLadder::Launches& launches = *ladder.find(rung);
-    PeakMemory peak{.label = launches.rung.label, .bytes = {}};
-    for (const LaunchRecord* record : launches.measured) {
-      const std::vector<std::int64_t> held = results::peaks_by_device(*record);
-      peak.bytes.resize(std::max(peak.bytes.size(), held.size()));
-      for (std::size_t i = 0; i < held.size(); ++i) {
-        peak.bytes[i] = std::max(peak.bytes[i], held[i]);
-      }
-    }
-    if (!peak.bytes.empty()) peaks.push_back(peak);
-  }
-  return peaks;
 }
 
 // A document with only the ladder's launches, so that notes concern no other launch.
@@ -339,10 +297,9 @@ Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
   return found;
 }
 
-// The ends that the question has of another implementation; empty where it is about no module.
-std::vector<Agreement> agreement_of(const MeasuredLadder& ladder, const GapQuestion& question) {
+// The ends that the question has of another implementation.
+std::vector<Agreement> agreement_of(const MeasuredLadder& ladder) {
   std::vector<Agreement> ends;
-  if (question.module.empty()) return ends;
   for (const Pair& pair : kPairs) {
     if (ladder.find(pair.theirs) != nullptr) ends.push_back(compare(ladder, pair));
   }
@@ -367,10 +324,7 @@ Explanation explain(const results::Document& document, const GapQuestion& questi
   explanation.own_cost = ladder.sum(minus(Rung::kStockDdp, Rung::kIndependent));
   explanation.own_costs = own_costs_of_ddp(ladder);
   add_modelled(explanation, ladder);
-  add_theirs(explanation, ladder, Rung::kTheirDdp, Rung::kStockDdp, "ddp");
-  add_theirs(explanation, ladder, Rung::kTheirDp, Rung::kDp, "dp");
-  explanation.agreement = agreement_of(ladder, question);
-  explanation.memory = memory_of(ladder);
+  explanation.agreement = agreement_of(ladder);
   const results::Document own = ladder_document(document, ladder, launches);
   const Summary summary = summarize(own);
   explanation.subject = subject(own, summary);

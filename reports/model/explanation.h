@@ -74,11 +74,6 @@ struct RemovalRange {
   Figure last;
 };
 
-struct PeakMemory {
-  std::string label;
-  std::vector<std::int64_t> bytes;  // by device, the most over launches
-};
-
 // The gap between dp and ddp, cause by cause. Every figure is a difference or a sum of means over
 // launches, positive where removing the cause saves time.
 struct Explanation {
@@ -96,12 +91,9 @@ struct Explanation {
   Figure own_cost;                  // ddp as torch has it minus independent processes
   std::vector<Effect> own_costs;    // parts of own_cost, which sum to own_cost
   std::vector<Effect> modelled;     // time that dispatch cost and interpreter lock add
-  // How much longer another implementation's ddp and dp take than Tandem's; empty where the
-  // question names no other implementation.
-  std::vector<Effect> theirs;
-  std::vector<Agreement> agreement;  // of the ends; empty where the question is about no module
+  // The ends' agreement; empty where the question names no other implementation.
+  std::vector<Agreement> agreement;
   std::vector<std::pair<std::string, double>> dispatches;  // dispatches per step, by label
-  std::vector<PeakMemory> memory;
   std::vector<std::string> notes;
 };
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "common/base/units.h"
 #include "reports/model/notes.h"
@@ -19,7 +17,6 @@ using results::GpuPeer;
 using results::GpuReading;
 using results::GpuRecord;
 using results::LaunchRecord;
-using results::ThreadPlace;
 
 const LaunchRecord* largest_launch(const results::Document& document) {
   const LaunchRecord* largest = nullptr;
@@ -62,16 +59,6 @@ std::string driver_of(const LaunchRecord& launch) {
   return "";
 }
 
-std::string places_text(const LaunchRecord& launch) {
-  std::vector<std::string> places;
-  for (const GpuRecord& gpu : launch.gpus) {
-    if (gpu.pci.empty()) continue;
-    const std::string node = gpu.numa_node ? fmt::format(" (NUMA node {})", *gpu.numa_node) : "";
-    places.push_back(fmt::format("{}: {}{}", gpu.device, gpu.pci, node));
-  }
-  return join(places, ", ");
-}
-
 // The text "18 NVLinks, peer access, PCIe by NUMA node".
 std::string between_text(const GpuPeer& peer) {
   std::vector<std::string> parts;
@@ -97,32 +84,6 @@ std::string matrix_text(const LaunchRecord& launch) {
   return text_of(pairs, "each two: ");
 }
 
-// The text "0-3,8" for 0, 1, 2, 3, 8.
-std::string ranges_text(const std::vector<int>& ascending) {
-  std::vector<std::string> ranges;
-  for (std::size_t first = 0; first < ascending.size();) {
-    std::size_t last = first;
-    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
-    ranges.push_back(first == last ? fmt::format("{}", ascending[first])
-                                   : fmt::format("{}-{}", ascending[first], ascending[last]));
-    first = last + 1;
-  }
-  return join(ranges, ",");
-}
-
-std::string threads_text(const LaunchRecord& launch) {
-  std::vector<std::string> threads;
-  for (const ThreadPlace& thread : launch.threads) {
-    const auto& phases = thread.phases;
-    if (std::ranges::find(phases, "forward") == phases.end()) continue;
-    const std::string nodes = thread.numa_nodes.empty()
-                                  ? ""
-                                  : fmt::format(" (NUMA node {})", ranges_text(thread.numa_nodes));
-    threads.push_back(fmt::format("{}: {}{}", thread.device, ranges_text(thread.cpus), nodes));
-  }
-  return join(threads, ", ");
-}
-
 // Adds a line where any GPU of a measured launch shows `what`: `before`, the number of such
 // launches and `after`.
 void add_line(std::vector<std::string>& lines, const results::Document& document,
@@ -136,59 +97,47 @@ void add_line(std::vector<std::string>& lines, const results::Document& document
   if (launches > 0) lines.push_back(before + count_text(launches, "launch") + after);
 }
 
-// The causes that held down the GPU's clocks at either reading.
-std::set<std::string> slowdowns(const GpuRecord& gpu) {
-  std::set<std::string> reasons;
-  for (const GpuReading* reading : {&gpu.before, &gpu.after}) {
-    reasons.insert(reading->slowed_by.begin(), reading->slowed_by.end());
-  }
-  return reasons;
-}
-
-// The lowest and the highest clock at the end of the measured launches.
-std::string clocks(const results::Document& document) {
-  std::set<double> clocks;
-  for (const LaunchRecord& launch : document.launches) {
-    for (const GpuRecord& gpu : launch.gpus) {
-      if (gpu.after.sm_mhz) clocks.insert(*gpu.after.sm_mhz);
-    }
-  }
-  if (clocks.empty()) return "";
-  return fmt::format("; launches ended at {:.0f} to {:.0f} MHz", *clocks.begin(), *clocks.rbegin());
-}
-
-// The largest share of a launch's measurement for which one cause held a GPU's clocks down.
+// A cause that held a GPU's clocks down while a launch measured, and the largest share of the time
+// that it did. A driver that counts no time tells the causes at the readings before and after
+// alone.
 struct Slowdown {
   std::string cause;
-  double share = 0;
+  double share = 0;  // 0: not counted
+
+  void take_worse(const Slowdown& other) {
+    if (!other.cause.empty() && (cause.empty() || other.share > share)) *this = other;
+  }
 };
 
 Slowdown worst_of(const LaunchRecord& launch) {
   Slowdown worst;
   for (const GpuRecord& gpu : launch.gpus) {
+    for (const GpuReading* reading : {&gpu.before, &gpu.after}) {
+      if (!reading->slowed_by.empty()) worst.take_worse({.cause = reading->slowed_by.front()});
+    }
     if (gpu.watched_ms.value_or(0) <= 0) continue;
     for (const auto& [cause, ms] : gpu.held_down_ms) {
-      const double share = std::min(1.0, ms / *gpu.watched_ms);  // the counters advance in steps
-      if (share > worst.share) worst = {cause, share};
+      // The counters advance in steps.
+      if (ms > 0) worst.take_worse({cause, std::min(1.0, ms / *gpu.watched_ms)});
     }
   }
   return worst;
 }
 
 std::string text_of(const Slowdown& slowdown) {
+  if (slowdown.share == 0) return slowdown.cause + " when it was looked at";
   return fmt::format("{} for up to {:.0f} % of the time", slowdown.cause,
                      std::max(1.0, 100 * slowdown.share));
 }
 
-// The driver's own counters tell the time, and miss nothing between two readings.
-void add_time_held_down(std::vector<std::string>& lines, const results::Document& document) {
+void add_slowdowns(std::vector<std::string>& lines, const results::Document& document) {
   Slowdown worst;
   int launches = 0;
   for (const LaunchRecord& launch : document.launches) {
     if (launch.status != results::Status::kOk) continue;
     const Slowdown own = worst_of(launch);
-    if (own.share > 0) ++launches;
-    if (own.share > worst.share) worst = own;
+    if (!own.cause.empty()) ++launches;
+    worst.take_worse(own);
   }
   if (launches == 0) return;
   lines.push_back(fmt::format(
@@ -220,25 +169,14 @@ std::vector<std::pair<std::string, std::string>> gpu_facts(const results::Docume
   };
   add("GPU", kinds_text(*launch));
   add("driver", driver_of(*launch));
-  add("GPUs by device", places_text(*launch));
   add("between GPUs", matrix_text(*launch));
-  add("CPUs of threads that drive a forward pass, by device", threads_text(*launch));
   return facts;
 }
 
 std::string slowdown_mark(const CellSummary& cell) {
   Slowdown worst;
-  for (const LaunchRecord* launch : cell.measured) {
-    const Slowdown own = worst_of(*launch);
-    if (own.share > worst.share) worst = own;
-  }
-  if (worst.share > 0) return "throttled: " + text_of(worst);
-  std::set<std::string> seen;  // for drivers that count no time
-  for (const LaunchRecord* launch : cell.measured) {
-    for (const GpuRecord& gpu : launch->gpus) seen.merge(slowdowns(gpu));
-  }
-  if (seen.empty()) return "";
-  return fmt::format("throttled: {} when it was looked at", fmt::join(seen, ", "));
+  for (const LaunchRecord* launch : cell.measured) worst.take_worse(worst_of(*launch));
+  return worst.cause.empty() ? "" : "throttled: " + text_of(worst);
 }
 
 std::string clock_mark(const CellSummary& cell) {
@@ -251,20 +189,8 @@ std::string clock_mark(const CellSummary& cell) {
 }
 
 std::vector<std::string> gpu_notes(const results::Document& document) {
-  std::set<std::string> reasons;
-  for (const LaunchRecord& launch : document.launches) {
-    for (const GpuRecord& gpu : launch.gpus) reasons.merge(slowdowns(gpu));
-  }
   std::vector<std::string> lines;
-  for (const std::string& reason : reasons) {
-    add_line(
-        lines, document,
-        [&](const LaunchRecord&, const GpuRecord& gpu) { return slowdowns(gpu).contains(reason); },
-        fmt::format("throttled: {} held a GPU's clocks down in ", reason),
-        clocks(document) +
-            ": these figures are of the cooling or the power supply as much as of the GPU");
-  }
-  add_time_held_down(lines, document);
+  add_slowdowns(lines, document);
   add_line(lines, document, is_far, "far from the GPU: in ",
            " a GPU was driven by a thread on another NUMA node than its own");
   add_line(
@@ -274,15 +200,11 @@ std::vector<std::string> gpu_notes(const results::Document& document) {
       },
       "shared GPUs: more than one process computed on a GPU in ",
       "; the others took time from what was measured");
-  const bool is_divided = std::ranges::any_of(document.launches, [](const LaunchRecord& launch) {
-    return launch.status == results::Status::kOk &&
-           std::ranges::any_of(launch.gpus, [](const GpuRecord& gpu) { return gpu.mig == true; });
-  });
-  if (is_divided) {
-    lines.emplace_back(
-        "MIG: a device here may be an instance of a GPU and no whole one; clocks and power are the "
-        "whole GPU's");
-  }
+  add_line(
+      lines, document, [](const LaunchRecord&, const GpuRecord& gpu) { return gpu.mig == true; },
+      "MIG: in ",
+      " a device may be an instance of a GPU and no whole one; clocks and power are the whole "
+      "GPU's");
   return lines;
 }
 

@@ -9,7 +9,6 @@
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
-#include "reports/text/definitions.h"
 
 namespace tandem::reports {
 

@@ -65,14 +65,13 @@ void add_reasons(std::vector<std::string>& lines, const Summary& summary, Status
 // Other work on the machine is the commonest cause of wide intervals.
 void add_load(std::vector<std::string>& lines, const results::SweepInfo& sweep) {
   const results::Context& context = sweep.context;
-  const bool is_merged = sweep.commands.size() > 1;
   if (context.load_avg.empty() || context.num_cpus == 0) return;
   const double load = context.load_avg.front();
   if (load <= 0.5 * context.num_cpus) return;
   lines.push_back(fmt::format(
-      "busy: the load average at the start{} was {:.1f} on {}; unless that was work that had just "
+      "busy: the load average at the start was {:.1f} on {}; unless that was work that had just "
       "ended, such as a build, it took time from what was measured",
-      is_merged ? " of the busiest part" : "", load, count_text(context.num_cpus, "CPU")));
+      load, count_text(context.num_cpus, "CPU")));
 }
 
 // Adds a line of the launches that others disturbed, with the causes of the last one.
@@ -153,9 +152,9 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
       count_text(lacking, "cell")));
 }
 
-// Says of dp and ddp between GPUs, without PyTorch's own beside them, what the figures leave out.
-// No figure is told for it: what the interpreter costs is known of another processor alone, and how
-// much of it hides behind kernels only launches tell.
+// Says what the figures of dp and ddp between GPUs leave out, where PyTorch's own were not measured
+// beside them. There is no figure for it: what the interpreter costs is known of another processor
+// alone, and how much of it hides behind kernels only launches tell.
 void add_interpreter(std::vector<std::string>& lines, const Summary& summary) {
   const auto is_of_gpus = [](const CellSummary& cell) { return cell.cell.backend == "cuda"; };
   const auto is_compared = [&](const CellSummary& cell) {
@@ -210,14 +209,10 @@ void add_unsteady(std::vector<std::string>& lines, const Summary& summary) {
            "launches gather around two times, between which the figures lie; where memory or "
            "threads came to lie may decide, and another run may have another mixture",
            [](const Unsteadiness& found) { return found.modes.has_value(); });
-  add_line(lines, summary, "steps in two modes",
-           "within half of the launches or more, steps gather around two times, as where a clock "
-           "changes or something else runs at intervals",
-           [](const Unsteadiness& found) { return found.steps_in_modes(); });
 }
 
 // The marks of an unsteady cell: "drifts: +5.2 % from first to last launch", "two modes: 4 launches
-// at 3.2 ms, 2 at 3.9 ms", "steps in two modes in 3 of 6 launches".
+// at 3.2 ms, 2 at 3.9 ms".
 std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
   std::vector<std::string> marks;
   if (found.drift) {
@@ -229,10 +224,6 @@ std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
                                 count_text(found.modes->low_count, "launch"),
                                 duration_text(found.modes->low), found.modes->high_count,
                                 duration_text(found.modes->high)));
-  }
-  if (found.steps_in_modes()) {
-    marks.push_back(fmt::format("steps in two modes in {} of {}", found.launches_in_modes,
-                                count_text(found.launches_with_enough_steps, "launch")));
   }
   return marks;
 }

@@ -41,8 +41,8 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<std::string> notes(const results::Document& document,
                                              const Summary& summary);
 
-// The facts, by name, about the GPUs of the measured launch with the most GPUs: the GPUs' places,
-// the connections between them, and the CPUs on which their threads ran. Empty on the host.
+// The facts, by name, about the GPUs of the measured launch with the most GPUs: their kinds, the
+// driver, and the connections between them. Empty on the host.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> gpu_facts(
     const results::Document& document);
 
@@ -51,7 +51,7 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<std::string> gpu_notes(const results::Document& document);
 
 // The mark beside a figure: how much of the measurement the clocks of the worst GPU were held down,
-// and by what cause. Where the driver counts no time, the mark names the causes at the readings
+// and by what cause. Where the driver counts no time, the mark names a cause at the readings
 // before and after. Empty where no cause is known.
 [[nodiscard]] std::string slowdown_mark(const CellSummary& cell);
 

@@ -10,7 +10,6 @@
 
 #include "common/base/phases.h"
 #include "reports/model/ladder.h"
-#include "reports/text/phase_words.h"
 
 namespace tandem::reports {
 namespace {
@@ -22,6 +21,33 @@ constexpr auto kStepOrder = [] {
   names[kPhaseCount] = std::exchange(names[kPhaseCount - 1], "zero_grad");
   return names;
 }();
+
+// What a device does in a phase, for readers who do not know the phases' names.
+struct PhaseWords {
+  std::string_view name;
+  std::string_view doing;  // goes on from "spends 27 % of its step"
+};
+
+constexpr auto kPhaseWords = std::to_array<PhaseWords>({
+    {"launch", "starting and joining threads"},
+    {"check", "checking where the parameters are"},
+    {"scatter", "sending pieces of the batch from device 0"},
+    {"input", "bringing the batch to its device"},
+    {"buffers", "sending the model's buffers from rank 0"},
+    {"replicate", "copying weights from device 0"},
+    {"forward", "computing forward"},
+    {"gather", "collecting outputs on device 0"},
+    {"loss", "computing the loss"},
+    {"scatter_grad", "sending gradients of outputs from device 0"},
+    {"backward", "computing backward"},
+    {"bucket_copy", "copying gradients between their own memory and buckets"},
+    {"reduce", "adding gradients on device 0"},
+    {"exposed_comm", "waiting for gradients to be exchanged"},
+    {"update", "updating parameters"},
+    {"idle", "waiting for other devices"},
+});
+
+static_assert(std::ranges::equal(kPhaseWords, kPhaseNames, {}, &PhaseWords::name));
 
 std::size_t place_of(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(kStepOrder, name) - kStepOrder.begin());
@@ -43,6 +69,11 @@ bool have_phases(const std::vector<const results::LaunchRecord*>& launches) {
 double phase_seconds(const results::DevicePhases& device, const std::string& name) {
   const auto found = device.mean_seconds.find(name);
   return found == device.mean_seconds.end() ? 0 : found->second;
+}
+
+std::string_view doing_in(std::string_view phase) {
+  const auto* const found = std::ranges::find(kPhaseWords, phase, &PhaseWords::name);
+  return found == kPhaseWords.end() ? phase : found->doing;
 }
 
 std::span<const std::string_view> step_phases() { return kStepOrder; }

@@ -29,6 +29,10 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
 
+// What a device does in a phase, "adding gradients on device 0", which goes on from "spends 27 % of
+// its step"; the name itself of a phase that Tandem does not have.
+[[nodiscard]] std::string_view doing_in(std::string_view phase);
+
 // The names of the phases, in the order of a step.
 [[nodiscard]] std::span<const std::string_view> step_phases();
 

@@ -10,58 +10,79 @@
 namespace tandem::reports {
 namespace {
 
-const HeldOut* row_of(const std::vector<HeldOut>& rows, const results::Cell& cell) {
-  const auto found =
-      std::ranges::find_if(rows, [&](const HeldOut& row) { return row.cell == cell; });
-  return found == rows.end() ? nullptr : &*found;
+constexpr double kShareInside = 0.9;
+// A smaller measured difference between dp and ddp does not count.
+constexpr double kLeastDifference = 0.05;
+
+const HeldOutCell* find(const std::vector<HeldOutCell>& cells, const results::Cell& wanted) {
+  const auto found = std::ranges::find(cells, wanted, &HeldOutCell::cell);
+  return found == cells.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::array<double, kPathBases.size()> path_by_basis(const std::map<std::string, double>& rests_on) {
-  std::array<double, kPathBases.size()> shares{};
-  for (const auto& [name, share] : rests_on) {
-    const std::string_view basis = std::string_view(name).substr(name.rfind(' ') + 1);
-    const auto found = std::ranges::find(kPathBases, basis);
-    if (found != kPathBases.end()) {
-      shares[static_cast<std::size_t>(found - kPathBases.begin())] += share;
-    }
+double HeldOutCell::error() const { return std::abs(projected_seconds / measured.center - 1); }
+
+std::optional<ErrorFigures> error_figures(const std::vector<HeldOutCell>& cells) {
+  if (cells.empty()) return std::nullopt;
+  ErrorFigures figures{.cells = static_cast<int>(cells.size())};
+  for (const HeldOutCell& cell : cells) {
+    figures.mean += cell.error() / figures.cells;
+    figures.most = std::max(figures.most, cell.error());
   }
-  return shares;
+  return figures;
 }
 
-SignsTold signs_told(const std::vector<HeldOut>& rows, const std::vector<StrategyPair>& comparisons,
-                     double least) {
-  SignsTold told;
+std::optional<double> half_width(const std::vector<HeldOutCell>& cells) {
+  if (cells.empty()) return std::nullopt;
+  std::vector<double> errors;
+  for (const HeldOutCell& cell : cells) {
+    errors.push_back(std::abs(std::log(cell.projected_seconds / cell.measured.center)));
+  }
+  std::ranges::sort(errors);
+  const auto wanted =
+      static_cast<std::size_t>(std::ceil(kShareInside * static_cast<double>(errors.size() + 1)));
+  return std::max(errors[std::min(wanted, errors.size()) - 1], kLeastHalfWidth);
+}
+
+double projected_half_width(double half_width, int devices, int most_measured) {
+  const double doublings =
+      devices > most_measured ? std::log2(static_cast<double>(devices) / most_measured) : 0;
+  return half_width * (1 + doublings);
+}
+
+stats::Interval interval_around(double figure, double half_width) {
+  const double factor = std::exp(half_width);
+  return {figure / factor, figure * factor};
+}
+
+stats::Interval projected_interval(double seconds, double half_width, int devices,
+                                   int most_measured) {
+  return interval_around(seconds, projected_half_width(half_width, devices, most_measured));
+}
+
+RankingAccuracy ranking_accuracy(const std::vector<HeldOutCell>& cells,
+                                 const std::vector<StrategyPair>& comparisons) {
+  RankingAccuracy accuracy;
   for (const StrategyPair& pair : comparisons) {
-    const HeldOut* const dp = row_of(rows, pair.dp->cell);
-    const HeldOut* const ddp = row_of(rows, pair.ddp->cell);
+    const HeldOutCell* const dp = find(cells, pair.dp->cell);
+    const HeldOutCell* const ddp = find(cells, pair.ddp->cell);
     const double measured = std::log(pair.ddp_speed.center);
     const bool counts = dp != nullptr && ddp != nullptr &&
                         pair.ddp_verdict != stats::Verdict::kNotResolved &&
-                        std::abs(measured) > std::log1p(least);
+                        std::abs(measured) > std::log1p(kLeastDifference);
     if (!counts) continue;
-    ++told.pairs;
-    const double simulated = std::log(dp->by(Prediction::kSimulated) /  //
-                                      ddp->by(Prediction::kSimulated));
-    if (simulated * measured > 0) ++told.right;
+    ++accuracy.pairs;
+    const double projected = std::log(dp->projected_seconds / ddp->projected_seconds);
+    if (projected * measured > 0) ++accuracy.correct;
   }
-  return told;
-}
-
-double memory_error(const HeldOutMemory& row) {
-  return std::abs(static_cast<double>(row.simulated) / static_cast<double>(row.measured) - 1);
-}
-
-const HeldOutMemory* worst_memory(const std::vector<HeldOutMemory>& memory) {
-  const auto worst = std::ranges::max_element(memory, {}, memory_error);
-  return worst == memory.end() ? nullptr : &*worst;
+  return accuracy;
 }
 
 void add_intervals(Projection& projection) {
   projection.half_width = half_width(projection.held_out);
-  for (const HeldOut& row : projection.held_out) {
-    projection.most_measured = std::max(projection.most_measured, row.cell.devices);
+  for (const HeldOutCell& held_out : projection.held_out) {
+    projection.most_measured = std::max(projection.most_measured, held_out.cell.devices);
   }
   if (!projection.half_width) return;
   for (ProjectedCell& cell : projection.cells) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A projection: how well measured cells are predicted, and what follows for cells that nobody
-// measured.
+// A projection: how well measured cells are predicted, each from what is not that cell, and what
+// follows for cells that nobody measured.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,17 +12,64 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
-#include "reports/model/hold_out.h"
 #include "reports/model/summary.h"
 
 namespace tandem::reports {
 
-// The highest peak of a device's memory, measured and simulated.
-struct HeldOutMemory {
+// A measured cell that was held out of its own prediction.
+struct HeldOutCell {
   results::Cell cell;
-  std::int64_t measured = 0;
-  std::int64_t simulated = 0;
+  stats::Estimate measured;      // seconds of a step
+  double projected_seconds = 0;  // of a step
+
+  // |projected / measured - 1|.
+  [[nodiscard]] double error() const;
 };
+
+// The errors of held-out cells.
+struct ErrorFigures {
+  int cells = 0;
+  double mean = 0;
+  double most = 0;
+};
+
+// Absent without cells.
+[[nodiscard]] std::optional<ErrorFigures> error_figures(const std::vector<HeldOutCell>& cells);
+
+// The least half width of an interval, on logs: two hold-outs that agree by chance earn no less.
+inline constexpr double kLeastHalfWidth = 0.03;
+
+// With fewer errors the interval is the largest of them, which promises n / (n + 1), not 90 %.
+inline constexpr int kFewestForNinety = 9;
+
+// The half width, on logs, of the interval around a projected figure: the ceil(0.9 (n + 1))-th
+// smallest of the n errors |log(projected / measured)| of the cells, which a further error of the
+// same kind stays below with a probability of 90 % (split conformal prediction: Lei et al., Journal
+// of the American Statistical Association 113, 2018); the largest error where n is below
+// kFewestForNinety, and kLeastHalfWidth at least. Absent without cells.
+[[nodiscard]] std::optional<double> half_width(const std::vector<HeldOutCell>& cells);
+
+// The half width of a projection's interval on logs: that of its errors, as often again as the
+// devices double beyond the most that were measured.
+[[nodiscard]] double projected_half_width(double half_width, int devices, int most_measured);
+
+// From the figure divided by e^half_width to the figure times it.
+[[nodiscard]] stats::Interval interval_around(double figure, double half_width);
+
+// A projected figure's interval, of both.
+[[nodiscard]] stats::Interval projected_interval(double seconds, double half_width, int devices,
+                                                 int most_measured);
+
+// How often the faster of dp and ddp is predicted correctly.
+struct RankingAccuracy {
+  int correct = 0;
+  int pairs = 0;
+};
+
+// Over pairs of held-out cells of one point whose measured difference is resolved and beyond 5 %.
+// `comparisons` are those of the summary whose cells were held out.
+[[nodiscard]] RankingAccuracy ranking_accuracy(const std::vector<HeldOutCell>& cells,
+                                               const std::vector<StrategyPair>& comparisons);
 
 // A projected cell. Without a hold-out there is no interval.
 struct ProjectedCell {
@@ -33,13 +79,6 @@ struct ProjectedCell {
   std::optional<stats::Interval> interval{};
   std::optional<double> without_costs{};  // the step without the interpreter's costs
 };
-
-// The shares of a critical path by what they rest on alone, whatever they are of: "measured",
-// "interpolated", "scaled", "described", and those of "host" and "waiting"; 0 where there is none.
-inline constexpr auto kPathBases = std::to_array<std::string_view>(
-    {"measured", "interpolated", "scaled", "described", "host", "waiting"});
-[[nodiscard]] std::array<double, kPathBases.size()> path_by_basis(
-    const std::map<std::string, double>& rests_on);
 
 struct NotProjected {
   results::Cell cell;
@@ -71,32 +110,14 @@ struct Decisions {
 struct Projection {
   std::string source;                // what was measured, a folder
   std::vector<std::string> basis{};  // what operations and transfers rest on, a line each
-  std::vector<HeldOut> held_out{};
-  std::vector<HeldOutMemory> memory{};
+  std::vector<HeldOutCell> held_out{};
+  RankingAccuracy ranking{};  // of the held-out cells
   std::vector<ProjectedCell> cells{};
   std::vector<NotProjected> left_out{};  // measured and other cells that could not be simulated
   int most_measured = 1;                 // devices of the largest cell held out
   std::optional<double> half_width{};    // on logs, of cells with as many devices
   std::optional<Decisions> decisions{};  // where nothing was measured
 };
-
-// How often dp against ddp is told right: over pairs of held-out cells of one point whose measured
-// difference is resolved and beyond `least`.
-struct SignsTold {
-  int right = 0;
-  int pairs = 0;
-};
-
-// `comparisons` are those of the summary whose cells were held out.
-[[nodiscard]] SignsTold signs_told(const std::vector<HeldOut>& rows,
-                                   const std::vector<StrategyPair>& comparisons,
-                                   double least = 0.05);
-
-// |simulated / measured - 1| of the peak.
-[[nodiscard]] double memory_error(const HeldOutMemory& row);
-
-// The row whose peak of memory errs most; nullptr without rows.
-[[nodiscard]] const HeldOutMemory* worst_memory(const std::vector<HeldOutMemory>& memory);
 
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
 void add_intervals(Projection& projection);

@@ -13,7 +13,6 @@
 
 #include "common/base/dispatch_costs.h"
 #include "common/options/table.h"
-#include "reports/text/definitions.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -129,7 +128,8 @@ std::string point_text(const results::Cell& cell) {
 std::string strategy_label(const results::Cell& cell) {
   const std::string implementation = implementation_of(cell);
   std::string label = implementation.empty() ? "" : implementation + " ";
-  label += shown_strategy(cell.strategy);
+  label += cell.strategy == name_of(options::StrategyKind::kIndependent) ? kNoCommunication
+                                                                         : cell.strategy;
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
   const bool has_both = traits != nullptr && traits->has_both_launches;
   if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
@@ -184,9 +184,9 @@ std::string subject(const results::Document& document, const Summary& summary) {
   }
   if (backends.empty()) return "Nothing was measured";
   if (is_projected(summary)) {
-    const auto& told = document.sweep.context.custom;
-    const auto standing = told.find(kStanding);
-    if (standing != told.end()) return standing->second;
+    const auto& facts = document.sweep.context.custom;
+    const auto standing = facts.find(kStanding);
+    if (standing != facts.end()) return standing->second;
     return "Projected: every time is simulated, nothing was measured";
   }
   const results::MachineFacts machine = machine_of(document);

@@ -57,6 +57,10 @@ inline constexpr const char* kImplementation = "implementation";
 // The text "mlp-small, batch 64, 2 devices".
 [[nodiscard]] std::string point_text(const results::Cell& cell);
 
+// What reports call independent: that name does not tell that it bounds what any strategy can
+// reach. Cells, CSV, JSON and commands keep the stored name.
+inline constexpr const char* kNoCommunication = "no communication (bound)";
+
 // The label "dp", "ddp, grads=views" or "no communication (bound), threads": the launch is named
 // where the strategy alone does not tell the launch, and the options. A cell on pretended GPUs ends
 // with ", pretended" and a simulated one with ", simulated", so that no row of any table can pass

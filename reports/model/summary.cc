@@ -16,9 +16,9 @@
 #include "common/stats/looks.h"
 #include "common/stats/rounds.h"
 #include "common/stats/summary.h"
-#include "reports/model/hold_out.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
+#include "reports/model/projection.h"
 #include "reports/model/subject.h"
 
 namespace tandem::reports {
@@ -32,28 +32,28 @@ using results::Status;
 
 constexpr std::string_view kLockWords = ", interpreter lock";
 
-// The half width of a cell's interval, by what a projection's document tells of its strategy and up
-// to how many devices, "dp:0.157:8,ddp:0.064:16".
-std::optional<double> told_half_width(const results::Document& document,
-                                      const results::Cell& cell) {
-  const auto told = document.sweep.context.custom.find(kHalfWidths);
-  if (told == document.sweep.context.custom.end()) return std::nullopt;
-  for (const std::string_view part : split(told->second, ',')) {
-    const std::vector<std::string_view> told_of = split(part, ':');
-    if (told_of.size() != 3 || told_of[0] != cell.strategy) continue;
-    const auto width = parse_number<double>(told_of[1]);
-    const auto most_devices = parse_number<int>(told_of[2]);
+// The half width of a cell's interval, as a projection's document records it by strategy and number
+// of devices, "dp:0.157:8,ddp:0.064:16".
+std::optional<double> recorded_half_width(const results::Document& document,
+                                          const results::Cell& cell) {
+  const auto widths = document.sweep.context.custom.find(kHalfWidths);
+  if (widths == document.sweep.context.custom.end()) return std::nullopt;
+  for (const std::string_view part : split(widths->second, ',')) {
+    const std::vector<std::string_view> fields = split(part, ':');
+    if (fields.size() != 3 || fields[0] != cell.strategy) continue;
+    const auto width = parse_number<double>(fields[1]);
+    const auto most_devices = parse_number<int>(fields[2]);
     if (!width || !most_devices || *most_devices < 1) return std::nullopt;
     return projected_half_width(*width, cell.devices, *most_devices);
   }
   return std::nullopt;
 }
 
-// Gives projected cells of several devices the intervals that their document tells.
+// Gives projected cells of several devices the intervals that their document records.
 void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Document& document) {
   for (CellSummary& cell : cells) {
     if (!cell.cell.is_simulated() || cell.cell.devices == 1 || cell.launches == 0) continue;
-    cell.half_width = told_half_width(document, cell.cell);
+    cell.half_width = recorded_half_width(document, cell.cell);
     if (!cell.half_width) continue;
     for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
       figure->interval = interval_around(figure->center, *cell.half_width);
@@ -78,18 +78,6 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
-Unsteadiness unsteadiness_of(const std::vector<const LaunchRecord*>& measured,
-                             const std::vector<double>& medians) {
-  Unsteadiness found{.drift = stats::find_drift(medians),
-                     .modes = stats::find_modes(medians, stats::kLaunchesApart)};
-  for (const LaunchRecord* record : measured) {
-    if (std::ssize(record->step_seconds) < stats::kFewestSteps) continue;
-    ++found.launches_with_enough_steps;
-    if (stats::find_modes(record->step_seconds, stats::kStepsApart)) ++found.launches_in_modes;
-  }
-  return found;
-}
-
 void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& measured) {
   std::vector<double> means;
   std::vector<double> remainders;
@@ -108,7 +96,8 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     }
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
-  summary.unsteadiness = unsteadiness_of(measured, summary.medians);
+  summary.unsteadiness = {.drift = stats::find_drift(summary.medians),
+                          .modes = stats::find_modes(summary.medians, stats::kLaunchesApart)};
   summary.mean_step = stats::center_of_means(means);
   summary.throughput =
       stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);
@@ -278,10 +267,6 @@ bool is_same_step(const results::Cell& a, const results::Cell& b) {
 }
 
 }  // namespace
-
-bool Unsteadiness::steps_in_modes() const {
-  return launches_in_modes > 0 && 2 * launches_in_modes >= launches_with_enough_steps;
-}
 
 int CellSummary::all_measured() const {
   return holds_disturbed ? launches : launches + disturbed_launches;

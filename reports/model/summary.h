@@ -21,12 +21,8 @@ struct PhaseMean {
 
 // Evidence against taking a cell's launches as independent draws around one time.
 struct Unsteadiness {
-  std::optional<stats::Drift> drift;   // drift over the launches, in the document's order
-  std::optional<stats::Split> modes;   // modes of the launch medians, seconds
-  int launches_in_modes = 0;           // launches whose own steps gather around two times
-  int launches_with_enough_steps = 0;  // launches with enough steps to tell modes
-  // Whether half or more of the launches with enough steps have modes.
-  [[nodiscard]] bool steps_in_modes() const;
+  std::optional<stats::Drift> drift;  // drift over the launches, in the document's order
+  std::optional<stats::Split> modes;  // modes of the launch medians, seconds
 };
 
 // One cell summed up over its launches.
@@ -42,7 +38,7 @@ struct CellSummary {
   std::vector<const results::LaunchRecord*> measured;  // the launches of the figures
   long long samples = 0;
   bool oversubscribed = false;
-  int devices_used = 0;  // the fewest devices of a launch; 0: not told
+  int devices_used = 0;  // the fewest devices of a launch; 0: not recorded
   std::string modelled;  // text of modelled_parts(); empty: measured
   // A projected cell's half width of its figures' intervals on logs, by what the method errs
   // by on published steps. Absent: measured, or nothing was published.
@@ -56,7 +52,7 @@ struct CellSummary {
   stats::Estimate mean_step;                       // seconds
   stats::Estimate throughput;                      // samples per second: batch / mean step
   std::vector<double> joules;                      // of a step, of each launch whose GPUs tell it
-  std::optional<stats::Estimate> joules_per_step;  // of all GPUs together; absent: not told
+  std::optional<stats::Estimate> joules_per_step;  // of all GPUs together; absent: not recorded
   std::optional<stats::Estimate> speedup;  // median of `single` / own median, same model and batch
   // The efficiency of weak scaling: the median of `single` on one device's share of the batch
   // (batch / devices) over the own median. Absent for single, where devices do not divide the
@@ -65,7 +61,7 @@ struct CellSummary {
   std::optional<stats::Estimate> weak_efficiency;
   std::vector<PhaseMean> phases;  // means per step of the critical device
   double remainder_seconds = 0;   // mean of step minus the sample's slowest device
-  double flops_per_sample = 0;    // of the model's matrix products; 0: not told
+  double flops_per_sample = 0;    // of the model's matrix products; 0: not recorded
   double peak_gflops = 0;         // measured peak of one device in the cell's precision; 0: none
 
   // The speed-up per device against `single`; absent where `single` was not measured.
@@ -75,7 +71,8 @@ struct CellSummary {
   // Whether the whole interval of the efficiency is above 100 %, so that scatter alone does not
   // explain the efficiency; false without an interval.
   [[nodiscard]] bool efficiency_above_one() const;
-  // GFLOP/s of the model's matrix products per device; absent where the operations are not told.
+  // GFLOP/s of the model's matrix products per device; absent where the operations are not
+  // recorded.
   [[nodiscard]] std::optional<double> device_gflops() const;
   // device_gflops() over the measured peak; absent without a peak, and where devices share the
   // hardware behind the peak.
@@ -106,7 +103,7 @@ struct StrategyPair {
 // Whether the two are shown equal within the document's ratio, and neither faster beyond doubt.
 [[nodiscard]] bool is_shown_equal(const StrategyPair& pair);
 
-// Whether the two are neither told apart nor shown equal.
+// Whether the two are neither resolved nor shown equal.
 [[nodiscard]] bool is_open(const StrategyPair& pair);
 
 // All cells, sorted by model, batch, devices and strategy. Comparisons point into `cells`.

@@ -5,7 +5,7 @@
 
 const tandem = (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const texts = ["document", "model", "strategy", "label", "bare", "conditions"];
+  const texts = ["model", "strategy", "label", "bare", "conditions"];
   // The cells of a table of columns; a column has null where a cell has nothing.
   function cellsOf(columns) {
     const names = Object.keys(columns);
@@ -15,14 +15,12 @@ const tandem = (function () {
         const value = columns[name][at];
         if (value !== null) cell[name] = texts.includes(name) ? data.texts[value] : value;
       }
-      const source = cell.document || "";
-      return Object.assign(cell, { source: source, plain: cell.label, bare: cell.bare ?? cell.label, label: (source && source + ": ") + cell.label });
+      return Object.assign(cell, { bare: cell.bare ?? cell.label });
     });
   }
   const cells = cellsOf(data.cells);
   const projected = cellsOf(data.projected || {});  // in panels of the scaling curves alone
   const panels = data.panels || [{ title: "", note: "" }];  // a source each; one without a title where there is one
-  const sources = distinct(cells.map((cell) => cell.source));  // letters of documents; one, empty, where there is one
   const charts = {};    // by canvas
   const drawers = [];   // each draws one chart anew
 
@@ -50,16 +48,13 @@ const tandem = (function () {
   }
 
   // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
-  // are told apart by their dashes, and so are documents, whose letters stand at the lines' ends.
-  // What is modelled is hollow and finely dashed.
+  // are told apart by their dashes. What is modelled is hollow and finely dashed.
   const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "dp-allreduce": "star", "ddp-replicate": "crossRot",
                   "independent-threads": "rect", "independent-processes": "rectRounded" };
-  const documentDashes = [[], [14, 4], [14, 4, 3, 4], [4, 4], [14, 4, 3, 4, 3, 4], [14, 10]];
   function dashes(cell) {
-    const variant = cell.plain.split("=").length - 1;  // its options
-    const own = documentDashes[sources.indexOf(cell.source) % documentDashes.length];
-    if (cell.modelled) return own.concat([2, 3]);
-    return variant === 0 ? own : own.concat([7, 2 + 2 * variant]);
+    const variant = cell.label.split("=").length - 1;  // its options
+    if (cell.modelled) return [2, 3];
+    return variant === 0 ? [] : [7, 2 + 2 * variant];
   }
 
   function look(cell) {
@@ -174,6 +169,6 @@ const tandem = (function () {
     if (same) same.focus();
   }
 
-  return { wide, tooWide, data, cells, projected, panels, sources, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
+  return { wide, tooWide, data, cells, projected, panels, charts, drawers, fields, element, colour, number, withInterval, look, hollow, axis, ticksAt, legend,
            distinct, draw, select, check, choose, rebuild };
 })();

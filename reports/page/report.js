@@ -55,13 +55,6 @@
 
   function name(cell) { return cell.label + " on " + cell.devices + (cell.modelled ? " (modelled)" : ""); }
 
-  // The same strategy of several documents stands together.
-  function beside(left) {
-    if (tandem.sources.length < 2) return left;
-    const order = tandem.distinct(left.map((cell) => cell.plain + " " + cell.devices));
-    return left.slice().sort((a, b) => order.indexOf(a.plain + " " + a.devices) - order.indexOf(b.plain + " " + b.devices));
-  }
-
   // One device first, the bound last: what is between them is what users choose from.
   function inOrder(left) {
     const place = (cell) => (cell.strategy === "single" ? 0 : cell.strategy.startsWith("independent") ? 2 : 1);
@@ -112,7 +105,7 @@
   // The first workload to be seen is the one that the sentence above the chart names.
   const ofLead = (field) => (values) => (data.lead && values.includes(data.lead[field]) ? data.lead[field] : values[0]);
   chosen("phase-chart", phased, ["model", "batch", "conditions"], { model: ofLead("model"), batch: ofLead("batch") }, function (found, into, state, redraw) {
-    const left = beside(inOrder(state.every ? found : ends_of(found)));
+    const left = inOrder(state.every ? found : ends_of(found));
     into.append(tandem.check("as shares of the step", "shares", state.shares === true, function (is_on) { state.shares = is_on; redraw(); }));
     if (ends_of(found).length < found.length) {
       into.append(tandem.check("every number of devices", "every", state.every === true, function (is_on) { state.every = is_on; redraw(); }));
@@ -133,8 +126,7 @@
              words: left.map((cell) => name(cell) + ": " + step(cell) + " ms, of which " + used.map((part) => part.name + " " + number(part.of(cell)) + " ms").join(", ")).join("; ") };
   });
 
-  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (found) {
-    const left = beside(found);
+  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (left) {
     const count = Math.min(16, Math.max(...left.map((cell) => cell.memory.length)));
     const sets = [];
     for (let device = 0; device < count; ++device) {
@@ -207,27 +199,6 @@
                        plugins: [whiskers("y")] },
              words: curve.title + ": " + points.map((point) => cap(point.x) + " " + number(point.y) + " ms" + ends(point)).join(", ") };
   });
-
-  // Twelve curves are what an eye can tell apart.
-  function wires() {
-    const id = "wire-chart";
-    if (!element(id) || data.wires.length === 0) return;
-    const shown = data.wires.slice(0, 12);
-    const hues = ["ddp", "independent-threads", "dp", "independent-processes", "dp-allreduce", "ddp-replicate"];
-    const styles = ["triangle", "rect", "circle", "rectRot", "star", "crossRot"];
-    const sets = shown.map(function (wire, at) {
-      const ink = colour(hues[at % hues.length]);
-      return { label: wire.label + (wire.modelled ? " (modelled)" : ""), data: wire.points.map((point) => ({ x: point.bytes / (1 << 20), y: point.busbw })),
-               borderColor: ink, backgroundColor: wire.modelled ? colour("panel") : ink, pointStyle: styles[Math.floor(at / hues.length + at) % styles.length], pointRadius: 5, borderWidth: 1.5 };
-    });
-    element(id + "-note").textContent = shown.length < data.wires.length ? "The first " + shown.length + " of " + data.wires.length + " cells." : "";
-    tandem.draw(id, { type: "scatter", data: { datasets: sets },
-                      options: options({ x: axis("MiB of gradients in the message", { type: "logarithmic", ticks: { color: colour("soft"), callback: (value) => number(value), maxTicksLimit: 8 } }),
-                                         y: axis("busbw, GB/s", { beginAtZero: true, grace: "8%" }) },
-                                       (item) => item.dataset.label + ": " + number(item.raw.x) + " MiB at " + number(item.raw.y) + " GB/s") },
-                "Bus bandwidth of " + sets.map((set) => set.label + ": " + set.data.map((point) => number(point.x) + " MiB " + number(point.y) + " GB/s").join(", ")).join("; "));
-  }
-  tandem.drawers.push(wires);
 
   const verdictColours = { faster: "ddp", slower: "dp", "not resolved": "single" };
 

@@ -15,8 +15,7 @@
   const isWeak = isProjected && tandem.distinct(known.map((cell) => cell.batch / cell.devices)).length <= tandem.distinct(known.map((cell) => cell.batch)).length;
   // A scale that nobody chose is logarithmic where panels are far apart.
   const state = { figure: "throughput", over: isWeak ? "weak" : "devices", logX: null, logY: null };
-  const hidden = new Set();  // strategies, as they are called in every document
-  const away = new Set();    // letters of documents
+  const hidden = new Set();  // strategies
 
   const figures = { throughput: "samples per second", speedup: "speed-up against single", efficiency: "efficiency against single" };
   // Over what, by which fields the cells of one chart are alike, and what an x is.
@@ -69,33 +68,26 @@
     }).filter((series) => series.points.length > 0);
   }
 
-  // Series of one strategy look alike: they are told apart by number, as documents are by letter.
-  // Where lines end at one place, marks stand beside one another.
+  // Series of one strategy look alike: they are told apart by number. Where lines end at one place,
+  // numbers stand beside one another.
   const markWidth = 16;
   function number(series) {
-    const kind = (one) => one.own[0].source + " " + one.own[0].strategy + " " + one.own[0].launch;
+    const kind = (one) => one.own[0].strategy + " " + one.own[0].launch;
     const kinds = new Map();
     for (const one of series) kinds.set(kind(one), (kinds.get(kind(one)) || []).concat(one));
     for (const alike of kinds.values()) alike.forEach((one, at) => { one.number = alike.length > 1 ? at + 1 : 0; });
   }
 
-  function markOf(series) { return (series.own[0].source || "") + (series.number || ""); }
-
-  function markPlace(series) { return Math.max(0, tandem.sources.indexOf(series.own[0].source)) + Math.max(0, series.number - 1); }
-
   function strategy(first) {
     return first.bare + (panels[first.panel].projected ? " (projected)" : first.modelled ? " (modelled)" : "");
   }
 
-  function name(series) {
-    const source = series.own[0].source;
-    return (source ? source + ": " : "") + strategy(series.own[0]);
-  }
+  function name(series) { return strategy(series.own[0]); }
 
   function dataset(series) {
     const style = tandem.look(series.own[0]);
     return Object.assign(style, tandem.hollow(style.borderColor, series.points, series.own[0].modelled), {
-      label: name(series), source: series.own[0].source, mark: markOf(series), markPlace: markPlace(series), data: series.points,
+      label: name(series), mark: String(series.number || ""), markPlace: Math.max(0, series.number - 1), data: series.points,
       pointStyle: series.points.map((point) => point.cell.flag ? "cross" : style.pointStyle), showLine: series.points.length > 1, pointRadius: 4.5, pointHoverRadius: 6.5,
       tension: 0, hidden: hidden.has(series.own[0].bare) });
   }
@@ -109,15 +101,8 @@
     if (points.size < 1) return [];
     const list = Array.from(points, ([x, y]) => ({ x: x, y: y })).sort((a, b) => a.x - b.x);
     const ink = tandem.colour("soft");
-    const source = state.figure === "throughput" ? cells[0].source : "";
-    return [{ label: (source ? source + ": " : "") + (panels[cells[0].panel].projected ? "ideal" : "ideal (not measured)"), source: source, data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
+    return [{ label: panels[cells[0].panel].projected ? "ideal" : "ideal (not measured)", data: list, showLine: true, pointRadius: list.length === 1 ? 3 : 0, pointHitRadius: 0,
               pointStyle: "line", borderColor: ink, backgroundColor: ink, borderDash: [1, 4], borderWidth: 2, tension: 0 }];
-  }
-
-  // Of each document its own single's throughput; shares of the ideal are the same for all.
-  function ideals(cells) {
-    if (state.figure !== "throughput") return ideal(cells);
-    return tandem.distinct(cells.map((cell) => cell.source)).flatMap((source) => ideal(cells.filter((cell) => cell.source === source)));
   }
 
   // Its mark at the end of each line: not by dashes and colours alone.
@@ -249,27 +234,11 @@
     into.append(group);
   }
 
-  function documents(into) {
-    if (tandem.sources.length < 2) return;
-    const group = document.createElement("fieldset");
-    const legend = document.createElement("legend");
-    legend.textContent = "documents";
-    group.append(legend);
-    for (const source of tandem.sources) {
-      group.append(tandem.check(source, "document " + source, !away.has(source), function (is_on) {
-        if (is_on) away.delete(source); else away.add(source);
-        redraw();
-      }));
-    }
-    into.append(group);
-  }
-
   function redraw() {
     tandem.rebuild(id, function (into) {
       switches(into);
       const whole = known.filter((cell) => state.over !== "weak" || Number.isInteger(cell.batch / cell.devices));
-      const all = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
-      const cells = all.filter((cell) => !away.has(cell.source));
+      const cells = tandem.choose(into, whole, axes[state.over].names, state, preferred, redraw);
       const charts = panels.map(function (panel, at) {
         const own = cells.filter((cell) => cell.panel === at);
         return { id: canvas(at), panel: panel, cells: own, series: seriesOf(own) };
@@ -277,7 +246,6 @@
       const series = charts.flatMap((chart) => chart.series);
       into.append(tandem.check("log x", "log-x", isLog("logX", series), function (is_on) { state.logX = is_on; redraw(); }),
                   tandem.check("log y", "log-y", isLog("logY", series), function (is_on) { state.logY = is_on; redraw(); }));
-      documents(into);
       strategies(into, series);
       show(charts, series);
     });
@@ -287,7 +255,7 @@
   // Chart.js gives it half the height; and marks beside the lines.
   function heightOf(chart) {
     const isNarrow = tandem.element(chart.id).parentNode.clientWidth < 560;
-    const isMany = tandem.sources.length > 1 || chart.sets.length > 4;
+    const isMany = chart.sets.length > 4;
     return 360 + (isNarrow ? 30 : 10) * (isMany ? chart.sets.length : 0);
   }
 
@@ -303,7 +271,7 @@
     const most = Math.floor((chart.width - chart.options.layout.padding.right) / 6.5) - 8;
     return Chart.defaults.plugins.legend.labels.generateLabels(chart).map(function (entry) {
       const set = chart.data.datasets[entry.datasetIndex];
-      const text = (set.mark && set.mark !== set.source ? set.mark + "  " : "") + entry.text;
+      const text = (set.mark ? set.mark + "  " : "") + entry.text;
       return Object.assign(entry, { text: text.length > most ? text.slice(0, most - 1) + "\u2026" : text });
     });
   }
@@ -364,7 +332,7 @@
 
   function show(charts, series) {
     const note = tandem.element(id + "-note");
-    note.textContent = away.size === tandem.sources.length ? "No document is chosen." : series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
+    note.textContent = series.length === 0 ? "Nothing measured has this figure: `single` at the same batch is its baseline." : "";
     if (hasPanels) askWhat();
     for (const chart of charts) {
       number(chart.series);
@@ -372,7 +340,7 @@
       if (shown) shown.hidden = chart.series.length === 0;
     }
     for (const chart of charts) {
-      chart.ideals = ideals(chart.cells);
+      chart.ideals = ideal(chart.cells);
       chart.sets = chart.series.map(dataset).concat(chart.ideals);
     }
     const height = Math.max(...charts.map(heightOf));

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/text.h"
-#include "reports/model/power.h"
 #include "reports/model/subject.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
 #include "reports/text/format.h"
 #include "reports/text/table.h"
 
@@ -58,7 +57,6 @@ Json cell_json(const CellChange& cell, double threshold) {
               {"verdict", to_string(cell.change)},
               {"beyond_threshold", stats::is_beyond(cell.time_ratio, threshold)},
               {"time_ratio", estimate_json(cell.time_ratio)},
-              {"energy_ratio", cell.energy_ratio ? estimate_json(*cell.energy_ratio) : Json()},
               {"median_step_s",
                {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
               {"launches", {cell.before->launches, cell.after->launches}},
@@ -80,8 +78,6 @@ std::string to_text(const DocumentChange& changes) {
   std::string text = to_text(table_of(changes)) + "\n";
   if (!changes.sides.empty()) text += changes.sides + "\n";
   text += change_method(changes) + "\n";
-  const std::string power = power_text(tellings(changes));
-  if (!power.empty()) text += power + "\n";
   for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
   return text + change_counts(changes) + "\n";
 }

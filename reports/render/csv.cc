@@ -7,18 +7,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <map>
 #include <string_view>
 
 #include "common/options/strategies.h"
-#include "reports/model/ddp_cost.h"
-#include "reports/model/exposed_communication.h"
+#include "reports/model/communication.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -87,7 +84,7 @@ constexpr std::string_view kFigureColumns =
     "exposed_s,exposed_low_s,exposed_high_s,"
     "hidden_share,hidden_share_low,hidden_share_high,"
     "precision,device_gflops,peak_gflops,peak_share,"
-    "efficiency_low,efficiency_high,drift,modes,steps_in_modes,"
+    "efficiency_low,efficiency_high,drift,modes,"
     "weak_efficiency,weak_efficiency_low,weak_efficiency_high,"
     "peak_device0_bytes,peak_others_bytes,remainder_s";
 
@@ -127,7 +124,7 @@ void add_cost(std::vector<std::string>& fields, const DdpCost* cost) {
 
 void add_collectives(std::vector<std::string>& fields, const CommunicationTimes* times) {
   const bool known = times != nullptr;
-  fields.push_back(known ? std::to_string(times->buckets.size()) : "");
+  fields.push_back(known ? std::to_string(times->bucket_bytes.size()) : "");
   fields.push_back(known ? std::to_string(times->size_bytes()) : "");
   add_estimate(fields, known ? &times->total : nullptr);
   add_estimate(fields, known ? &times->exposed : nullptr);
@@ -154,7 +151,6 @@ void add_late_columns(std::vector<std::string>& fields, const CellSummary& summa
   fields.push_back(found.drift ? csv_figure(found.drift->change) : "");
   fields.push_back(found.modes ? csv_figure(found.modes->low) + ";" + csv_figure(found.modes->high)
                                : "");
-  fields.push_back(std::to_string(found.launches_in_modes));
 }
 
 // Adds the root's peak memory, and the largest of the other devices.
@@ -219,60 +215,6 @@ std::vector<std::string> cell_fields(const CellSummary& summary) {
   return fields;
 }
 
-// Reads "/name:value" parts; a value may hold slashes, in a file, and colons, in a link.
-std::map<std::string, std::string> options_in(const std::string& text) {
-  std::map<std::string, std::string> options;
-  std::string last;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('/', at + 1), text.size());
-    const std::string part = text.substr(at + 1, end - at - 1);
-    const std::size_t colon = part.find(':');
-    if (colon == std::string::npos && !last.empty()) {
-      options[last] += "/" + part;
-    } else {
-      last = part.substr(0, colon);
-      options[last] = colon == std::string::npos ? "" : part.substr(colon + 1);
-    }
-    at = end;
-  }
-  return options;
-}
-
-// The cell of a name by results::Cell::name(), without a back end, which no name tells. A text of
-// another form becomes a cell whose model is the whole text.
-results::Cell cell_named(const std::string& name) {
-  results::Cell cell;
-  const std::size_t launch = name.find('/');
-  const std::size_t model = launch == std::string::npos ? launch : name.find('/', launch + 1);
-  const std::size_t devices =
-      model == std::string::npos ? model : name.find("/devices:", model + 1);
-  const std::size_t batch = devices == std::string::npos ? devices : name.find("/batch:", devices);
-  if (batch == std::string::npos) {
-    cell.model = name;
-    return cell;
-  }
-  cell.strategy = name.substr(0, launch);
-  cell.launch = name.substr(launch + 1, model - launch - 1);
-  cell.model = name.substr(model + 1, devices - model - 1);
-  cell.devices = std::atoi(name.c_str() + devices + 9);
-  cell.global_batch = std::strtoll(name.c_str() + batch + 7, nullptr, 10);
-  const std::size_t options = name.find('/', batch + 1);
-  if (options != std::string::npos) cell.options = options_in(name.substr(options));
-  return cell;
-}
-
-// A row with as many fields as the others, since a dropped cell has no figures.
-std::string dropped_row(const std::string& name, const std::string& reason) {
-  CellSummary dropped;
-  dropped.cell = cell_named(name);
-  std::vector<std::string> fields = cell_fields(dropped);
-  constexpr std::size_t kStatus = 8;
-  fields[kStatus] = "dropped";
-  fields[kStatus + 1] = reason;
-  fields.resize(static_cast<std::size_t>(std::ranges::count(header(), ',')) + 1);
-  return csv_row(fields);
-}
-
 std::string planted_in(const StrategyPair& pair) {
   std::vector<std::string> parts;
   for (const CellSummary* cell : {pair.dp, pair.ddp}) {
@@ -329,7 +271,7 @@ std::string launch_part(const CellSummary& cell, const results::LaunchRecord& re
 
 }  // namespace
 
-std::string to_csv(const Summary& summary, const std::vector<results::DroppedCells>& dropped) {
+std::string to_csv(const Summary& summary) {
   const std::vector<DdpCost> costs = ddp_costs(summary);
   const std::vector<CommunicationTimes> collectives = communication_times(summary);
   std::string text = header();
@@ -347,9 +289,6 @@ std::string to_csv(const Summary& summary, const std::vector<results::DroppedCel
     add_energy(fields, cell);
     fields.push_back(std::to_string(cell.disturbed_launches));
     text += csv_row(fields);
-  }
-  for (const results::DroppedCells& group : dropped) {
-    for (const std::string& name : group.cells) text += dropped_row(name, group.reason);
   }
   return text;
 }

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/model/summary.h"
 
@@ -14,10 +12,8 @@ namespace tandem::reports {
 // figure that does not exist is empty, never 0; so is an interval's end that is unbounded or, as
 // the low end of a mean time may be, below zero; only differences and shares have ends below zero.
 // Fields are quoted as RFC 4180 says, lines end with LF. docs/results.md explains the columns; new
-// columns come last. Cells that the sweep left out (`dropped`) stand below, with the status
-// "dropped", the reason and no figures.
-[[nodiscard]] std::string to_csv(const Summary& summary,
-                                 const std::vector<results::DroppedCells>& dropped = {});
+// columns come last.
+[[nodiscard]] std::string to_csv(const Summary& summary);
 
 // One tidy table with a row per point at which dp and ddp are compared: the point, the median
 // steps, the ratio of speeds with its interval, and the verdict on ddp. Figures are written as in

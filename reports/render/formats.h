@@ -24,7 +24,6 @@ namespace tandem::reports {
 // page_data().
 [[nodiscard]] std::string to_html(const Section& root, const std::string& data);
 [[nodiscard]] std::string to_html(const Report& report);
-[[nodiscard]] std::string to_html(const SideBySide& side);
 
 // Whatever has a tree.
 template <class Subject>

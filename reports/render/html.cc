@@ -8,7 +8,6 @@
 
 #include "common/base/text.h"
 #include "reports/render/formats.h"
-#include "reports/text/definitions.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -16,29 +15,14 @@ namespace {
 
 constexpr std::size_t kLongestText = 4000;
 
-std::string link_html(const FigureDefinition& definition) {
-  return fmt::format("<a href=\"#definition-{}\">{}</a>", definition.key, definition.name);
-}
-
-// The hint of a section, and the way to what its figures mean.
+// The hint of a section, and the document that defines its figures.
 std::string hint_of(const Section& section) {
-  std::vector<std::string> links;
-  for (const FigureDefinition* one : definitions_of(section.id)) links.push_back(link_html(*one));
   std::vector<std::string> parts{escape_html(section.hint)};
-  if (!links.empty()) parts.push_back("Definitions: " + join(links, ", ") + ".");
+  if (!section.document.empty()) {
+    parts.push_back(fmt::format("Definitions: <code>{}</code>.", section.document));
+  }
   std::erase(parts, "");
   return parts.empty() ? "" : fmt::format("<p class=\"hint\">{}</p>\n", join(parts, " "));
-}
-
-// The meanings that the markup links to.
-std::string definitions_html(const std::string& markup) {
-  std::string html;
-  for (const FigureDefinition& one : kDefinitions) {
-    if (markup.find(link_html(one)) == std::string::npos) continue;
-    html += fmt::format("<dt id=\"definition-{}\">{}</dt><dd>{} <code>{}</code></dd>\n", one.key,
-                        one.name, escape_html(std::string(one.meaning)), one.document);
-  }
-  return html.empty() ? "" : "<div class=\"panel\"><dl>\n" + html + "</dl></div>\n";
 }
 
 std::string folded_html(const std::string& summary, const std::string& body) {
@@ -228,12 +212,6 @@ std::string to_html(const Section& root, const std::string& data) {
     const bool is_first = section == nullptr ? sections.text.empty() : section->id == kChoices.id;
     (is_first ? header : sections).draw(block);
   }
-  if (const std::string meanings = definitions_html(sections.text); !meanings.empty()) {
-    sections.text += fmt::format(
-        "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n"
-        "<p class=\"hint\">{2}</p>\n{3}</section>\n",
-        kFigures.id, kFigures.title, kFigures.hint, meanings);
-  }
   return fmt::format(
       "{}<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n<header>\n{}</header>\n"
       "{}<noscript><p class=\"hint\">The charts need JavaScript; all their figures are in the "
@@ -244,13 +222,5 @@ std::string to_html(const Section& root, const std::string& data) {
 }
 
 std::string to_html(const Report& report) { return to_html(tree_of(report), page_data(report)); }
-
-std::string to_html(const SideBySide& side) {
-  std::vector<PageSource> sources;
-  for (std::size_t i = 0; i < side.size(); ++i) {
-    sources.push_back({.report = &side.reports[i], .letter = letter(i)});
-  }
-  return to_html(tree_of(side), page_data(sources));
-}
 
 }  // namespace tandem::reports

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "reports/render/formats.h"
-#include "reports/text/definitions.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -19,32 +18,6 @@ constexpr std::size_t kMostColumns = 16;
 std::string folded_markdown(std::string_view summary, const std::string& body) {
   return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
                      escape_markdown(std::string(summary)), body);
-}
-
-std::string footnote(const FigureDefinition& definition) {
-  return fmt::format("[^{}]", definition.key);
-}
-
-// "Definitions: speed-up[^speed-up], ...": empty for a section without figures.
-std::string definitions_line(std::string_view section) {
-  std::vector<std::string> parts;
-  for (const FigureDefinition* one : definitions_of(section)) {
-    parts.push_back(escape_markdown(std::string(one->name)) + footnote(*one));
-  }
-  return parts.empty() ? "" : fmt::format("\nDefinitions: {}.\n", join(parts, ", "));
-}
-
-// The footnotes that the text refers to.
-std::string definitions_markdown(const std::string& text) {
-  std::string notes;
-  for (const FigureDefinition& one : kDefinitions) {
-    if (text.find(footnote(one)) == std::string::npos) continue;
-    notes += fmt::format("\n{}: **{}**: {} (`{}`)\n", footnote(one),
-                         escape_markdown(std::string(one.name)),
-                         escape_markdown(std::string(one.meaning)), one.document);
-  }
-  if (notes.empty()) return "";
-  return fmt::format("\n## {}\n\n{}\n{}", kFigures.title, kFigures.hint, notes);
 }
 
 // Each block begins with an empty line, and ends with a line end.
@@ -109,7 +82,8 @@ struct MarkdownBlocks {
     std::string text = level > kDeepest ? fmt::format("**{}**\n", title)
                                         : fmt::format("{:#>{}} {}\n", "", level, title);
     if (!section.hint.empty()) text += fmt::format("\n{}\n", escape_markdown(section.hint));
-    return text + definitions_line(section.id);
+    if (!section.document.empty()) text += fmt::format("\nDefinitions: `{}`\n", section.document);
+    return text;
   }
 
   static std::string body(const Section& section, std::size_t level) {
@@ -124,8 +98,7 @@ struct MarkdownBlocks {
 }  // namespace
 
 std::string to_markdown(const Section& root) {
-  const std::string text = MarkdownBlocks::heading(root, 1) + MarkdownBlocks::body(root, 1);
-  return text + definitions_markdown(text);
+  return MarkdownBlocks::heading(root, 1) + MarkdownBlocks::body(root, 1);
 }
 
 }  // namespace tandem::reports

@@ -2,22 +2,21 @@
 //
 // The page's data, by columns:
 //   texts: [string]; a number that stands for a text is its place here
-//   cells: a list per name, with an entry per cell, null where the cell has none. document, model,
-//     strategy, label, bare (the label without its panel's source) and conditions are texts; a
-//     figure is [centre, low, high, "unbounded"?], without an interval [centre, null, null].
-//     throughput, speedup, efficiency, weakSpeedup and weakEfficiency are figures; ideal and
-//     weakIdeal samples per second of so many devices, each as fast as single on the same batch,
-//     and on one device's share of it; mean of a cell with phases and phases in milliseconds,
-//     memory MiB by device, panel the place of its panel
+//   cells: a list per name, with an entry per cell, null where the cell has none. model, strategy,
+//     label, bare (the label without its panel's source) and conditions are texts; a figure is
+//     [centre, low, high, "unbounded"?], without an interval [centre, null, null]. throughput,
+//     speedup, efficiency, weakSpeedup and weakEfficiency are figures; ideal and weakIdeal samples
+//     per second of so many devices, each as fast as single on the same batch, and on one device's
+//     share of it; mean of a cell with phases and phases in milliseconds, memory MiB by device,
+//     panel the place of its panel
 //   projected: the same of projections, whose conditions are those of the measured question
 //   panels, where several sources measured or projected: [{title, note, projected: true}]
 //   lead: {model, batch} of the largest lead beyond doubt, where there is one
 //   phases: names in the order of a step, the remainder last
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
-//     dp over ddp's; for several documents each label and title starts with the document's letter
+//     dp over ddp's
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
-//   wires: [{label, modelled, points: [{bytes, busbw}]}], of collectives
 #include "reports/render/page_data.h"
 
 #include <fmt/format.h>
@@ -32,12 +31,11 @@
 
 #include "common/options/strategies.h"
 #include "reports/answer/panels.h"
-#include "reports/model/exposed_communication.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
-#include "reports/tables/bucket_curve.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
+#include "reports/tables/ddp.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -112,56 +110,6 @@ Json buckets_json(const Summary& summary) {
   return list;
 }
 
-Json bucket_points(const CommunicationTimes& times) {
-  Json points = Json::array();
-  for (const BucketTime& bucket : times.buckets) {
-    const double bandwidth = bus_bandwidth(bucket, times.ranks);
-    if (bandwidth <= 0) continue;
-    points.push_back(Json{{"bytes", bucket.bytes}, {"busbw", brief(bandwidth / 1e9)}});
-  }
-  return points;
-}
-
-// The bytes in "all_reduce/bytes:1048576/..."; 0 where the name has none.
-double bytes_in(const std::string& name) {
-  const std::size_t place = name.find("bytes:");
-  return place == std::string::npos ? 0 : std::strtod(name.c_str() + place + 6, nullptr);
-}
-
-// Adds collective_bench's curves, one for all names that differ only in their bytes.
-void add_bench_wires(Json& list, const results::Document& document) {
-  std::map<std::string, Json> curves;
-  for (const results::OtherEntry& entry : document.others) {
-    const std::string name = entry.name();
-    const double bytes = bytes_in(name);
-    if (bytes <= 0) continue;
-    for (const auto& [figure, value] : entry.figures()) {
-      if (figure != "busbw_GBps") continue;
-      curves[name.substr(0, name.find("bytes:"))].push_back(
-          Json{{"bytes", bytes}, {"busbw", brief(value)}});
-    }
-  }
-  for (auto& [name, points] : curves) {
-    list.push_back(Json{{"label", name + "*"}, {"modelled", false}, {"points", points}});
-  }
-}
-
-Json wires_json(const Report& report) {
-  Json list = Json::array();
-  for (const CommunicationTimes& times : communication_times(report.summary)) {
-    Json points = bucket_points(times);
-    if (points.empty()) continue;
-    const results::Cell& cell = times.cell->cell;
-    list.push_back(
-        Json{{"label", fmt::format("{}, batch {}, {} on {}", cell.model, cell.global_batch,
-                                   strategy_label(cell), cell.devices)},
-             {"modelled", !times.cell->modelled.empty()},
-             {"points", std::move(points)}});
-  }
-  add_bench_wires(list, report.document);
-  return list;
-}
-
 class Texts {
  public:
   std::size_t place(const std::string& text) {
@@ -180,12 +128,10 @@ std::string strategy_of(const results::Cell& cell) {
   return cell.strategy == name_of(kIndependent) ? cell.strategy + "-" + cell.launch : cell.strategy;
 }
 
-std::vector<std::string> phase_names(const std::vector<PageSource>& sources) {
+std::vector<std::string> phase_names(const Summary& summary) {
   std::set<std::string> names;
-  for (const PageSource& source : sources) {
-    for (const CellSummary& cell : source.report->summary.cells) {
-      for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
-    }
+  for (const CellSummary& cell : summary.cells) {
+    for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
   }
   return in_step_order({names.begin(), names.end()});
 }
@@ -254,19 +200,15 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
 }
 
 // `conditions` are those of the cell's question.
-Json place_of(const CellSummary& cell, const std::string& conditions, const std::string& letter,
-              Texts& texts) {
-  Json json = Json::object();
-  if (!letter.empty()) json["document"] = texts.place(letter);
-  json.update(Json{{"model", texts.place(cell.cell.model)},
-                   {"parameters", cell.measured.front()->model.parameters},
-                   {"batch", cell.cell.global_batch},
-                   {"devices", cell.cell.devices},
-                   {"strategy", texts.place(strategy_of(cell.cell))},
-                   {"label", texts.place(strategy_label(cell.cell))},
-                   {"conditions", texts.place(conditions)},
-                   {"modelled", !cell.modelled.empty()}});
-  return json;
+Json place_of(const CellSummary& cell, const std::string& conditions, Texts& texts) {
+  return Json{{"model", texts.place(cell.cell.model)},
+              {"parameters", cell.measured.front()->model.parameters},
+              {"batch", cell.cell.global_batch},
+              {"devices", cell.cell.devices},
+              {"strategy", texts.place(strategy_of(cell.cell))},
+              {"label", texts.place(strategy_label(cell.cell))},
+              {"conditions", texts.place(conditions)},
+              {"modelled", !cell.modelled.empty()}};
 }
 
 struct PanelPlace {
@@ -291,7 +233,7 @@ Json projected_json(const std::vector<Panel>& panels, Texts& texts) {
   for (std::size_t at = 0; at < panels.size(); ++at) {
     if (panels[at].projected == nullptr) continue;
     for (const PanelCell& one : panels[at].cells) {
-      Json json = place_of(*one.cell, conditions_of(*one.question), "", texts);
+      Json json = place_of(*one.cell, conditions_of(*one.question), texts);
       json.update(Json{{"panel", at}, {"bare", texts.place(one.label)}});
       json.update(scaling_figures_of(*one.cell));
       add_scaling(json, *one.cell, *panels[at].projected);
@@ -311,12 +253,12 @@ Json panels_json(const std::vector<Panel>& panels) {
   return list;
 }
 
-void add_cells(Json& list, const PageSource& source, const std::vector<std::string>& phases,
-               const PanelPlaces& places, Texts& texts) {
-  const Summary& summary = source.report->summary;
+Json cells_json(const Summary& summary, const std::vector<std::string>& phases,
+                const PanelPlaces& places, Texts& texts) {
+  Json list = Json::array();
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;
-    Json json = place_of(cell, conditions_of(cell), source.letter, texts);
+    Json json = place_of(cell, conditions_of(cell), texts);
     if (const auto place = places.find(&cell); place != places.end()) {
       json.update(
           Json{{"panel", place->second.panel}, {"bare", texts.place(place->second.cell->label)}});
@@ -325,6 +267,7 @@ void add_cells(Json& list, const PageSource& source, const std::vector<std::stri
     add_scaling(json, cell, summary);
     list.push_back(std::move(json));
   }
+  return list;
 }
 
 // The objects as an object of columns.
@@ -341,14 +284,6 @@ Json columns_of(const Json& objects) {
   return columns;
 }
 
-// Appends the entries of one document, with the document's letter in front of each label.
-void append(Json& list, Json entries, const char* key, const std::string& letter) {
-  for (Json& entry : entries) {
-    if (!letter.empty()) entry[key] = letter + ": " + entry[key].get<std::string>();
-    list.push_back(std::move(entry));
-  }
-}
-
 }  // namespace
 
 std::string conditions_of(const CellSummary& cell) {
@@ -360,33 +295,22 @@ std::string conditions_of(const CellSummary& cell) {
   return text;
 }
 
-std::string page_data(const std::vector<PageSource>& sources, std::size_t most_comparisons) {
-  std::vector<std::string> phases = phase_names(sources);
+std::string page_data(const Report& report, std::size_t most_comparisons) {
+  const Summary& summary = report.summary;
+  std::vector<std::string> phases = phase_names(summary);
   Texts texts;
-  std::vector<const Report*> reports;
-  for (const PageSource& source : sources) reports.push_back(source.report);
-  const std::vector<Panel> panels = panels_of(reports);
-  const PanelPlaces places = places_in(panels);
-  Json cells = Json::array();
-  Json pairs = Json::array();
-  Json buckets = Json::array();
-  Json wires = Json::array();
-  for (const PageSource& source : sources) {
-    const Summary& summary = source.report->summary;
-    add_cells(cells, source, phases, places, texts);
-    append(pairs, pairs_json(summary, most_comparisons / sources.size()), "label", source.letter);
-    append(buckets, buckets_json(summary), "title", source.letter);
-    append(wires, wires_json(*source.report), "label", source.letter);
-  }
+  const std::vector<Panel> panels = panels_of(report);
+  const Json cells = cells_json(summary, phases, places_in(panels), texts);
+  const Json projected = projected_json(panels, texts);
   phases.emplace_back("remainder");
-  Json projected = projected_json(panels, texts);
-  Json json{{"texts", texts.list()},         {"phases", phases},
-            {"cells", columns_of(cells)},    {"pairs", std::move(pairs)},
-            {"buckets", std::move(buckets)}, {"wires", std::move(wires)}};
+  Json json{{"texts", texts.list()},
+            {"phases", phases},
+            {"cells", columns_of(cells)},
+            {"pairs", pairs_json(summary, most_comparisons)},
+            {"buckets", buckets_json(summary)}};
   if (!panels.empty()) json["panels"] = panels_json(panels);
-  const VerdictText& verdict = sources.front().report->verdict;
-  if (!verdict.lead_model.empty()) {
-    json["lead"] = Json{{"model", verdict.lead_model}, {"batch", verdict.lead_batch}};
+  if (!report.verdict.lead_model.empty()) {
+    json["lead"] = Json{{"model", report.verdict.lead_model}, {"batch", report.verdict.lead_batch}};
   }
   if (!projected.empty()) json["projected"] = columns_of(projected);
   std::string text;
@@ -394,10 +318,6 @@ std::string page_data(const std::vector<PageSource>& sources, std::size_t most_c
     text += c == '<' ? "\\u003c" : std::string_view(&c, 1);
   }
   return text;
-}
-
-std::string page_data(const Report& report, std::size_t most_comparisons) {
-  return page_data(std::vector<PageSource>{{.report = &report, .letter = ""}}, most_comparisons);
 }
 
 }  // namespace tandem::reports

@@ -3,18 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "reports/answer/report.h"
 #include "reports/answer/trees.h"
 
 namespace tandem::reports {
-
-// A report, and the letter of its cells on a page of several reports; empty on a page of one.
-struct PageSource {
-  const Report* report = nullptr;
-  std::string letter{};
-};
 
 // The conditions that separate curves, in words: precision, mode, back end, oversubscription and
 // modelled parts.
@@ -23,8 +16,6 @@ struct PageSource {
 // Every figure that the charts draw, computed here: the script only draws and filters. JSON that
 // may stand inside a script element: the text has no "<". The first lines of the .cc file document
 // it. Of many comparisons it has those on the most devices.
-[[nodiscard]] std::string page_data(const std::vector<PageSource>& sources,
-                                    std::size_t most_comparisons = kMostCharted);
 [[nodiscard]] std::string page_data(const Report& report,
                                     std::size_t most_comparisons = kMostCharted);
 

@@ -104,20 +104,6 @@ void add_changes(std::vector<std::string>& lines, Line& line, const std::string&
   }
 }
 
-// Whether any line has two resolved points; with fewer there is nothing to compare.
-bool has_neighbours(const Line& line) {
-  return std::ranges::any_of(line, [](const auto& entry) {
-    return std::ranges::count_if(entry.second, [](const Stop& stop) {
-             return stop.verdict != Verdict::kNotResolved;
-           }) > 1;
-  });
-}
-
-bool has_one_device(const Summary& summary) {
-  return std::ranges::any_of(summary.comparisons,
-                             [](const StrategyPair& pair) { return pair.dp->cell.devices == 1; });
-}
-
 std::vector<const StrategyPair*> counted(const Summary& summary) {
   const bool any_measured = std::ranges::any_of(summary.comparisons, [](const auto& pair) {
     return on_several_devices(pair) && pair.dp->modelled.empty();
@@ -129,18 +115,6 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
     if (on_several_devices(pair) && counts) found.push_back(&pair);
   }
   return found;
-}
-
-std::ptrdiff_t resolved_points(const Summary& summary) {
-  const std::vector<const StrategyPair*> pairs = counted(summary);
-  return std::ranges::count_if(
-      pairs, [](const StrategyPair* pair) { return pair->ddp_verdict != Verdict::kNotResolved; });
-}
-
-// Whether a resolving sweep has shown every point equal, and none apart.
-bool are_all_equal(const Summary& summary) {
-  return std::ranges::all_of(counted(summary),
-                             [](const StrategyPair* pair) { return is_shown_equal(*pair); });
 }
 
 // The name of a colour by who is faster, in three steps of how much.
@@ -231,31 +205,20 @@ std::vector<std::string> break_even_lines(const Summary& summary) {
   std::vector<std::string> lines;
   add_changes(lines, over_batch, "batch");
   add_changes(lines, over_devices, "devices");
-  if (lines.empty() && are_all_equal(summary)) {
-    lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +
-                    "): dp and ddp are equal at every point of it.");
-  } else if (lines.empty() && !any_resolved(summary)) {
-    lines.push_back("No point of the tested range (" + tested_range(summary) +
-                    ") is resolved, so that no break-even can be told.");
-  } else if (lines.empty() && !has_neighbours(over_batch) && !has_neighbours(over_devices)) {
-    lines.push_back(
-        "No two points that differ in the batch alone or in the devices alone are resolved in the "
-        "tested range (" +
-        tested_range(summary) + "), so that no break-even can be told.");
-  } else if (lines.empty()) {
-    lines.push_back("No break-even was found within the tested range (" + tested_range(summary) +
-                    "): wherever two points that differ in the batch alone or in the devices alone "
-                    "are resolved, the winner is the same.");
-  }
-  if (has_one_device(summary)) {
-    lines.emplace_back(
-        "One device is left out of this: dp and ddp have nothing to exchange there, so that a "
-        "lead on one device is no break-even.");
+  if (lines.empty()) {
+    lines.push_back(fmt::format(
+        "No break-even was found within the tested range ({}): no two resolved points that differ "
+        "in the batch alone or in the devices alone have different winners.",
+        tested_range(summary)));
   }
   return lines;
 }
 
-bool any_resolved(const Summary& summary) { return resolved_points(summary) > 0; }
+bool any_resolved(const Summary& summary) {
+  return std::ranges::any_of(counted(summary), [](const StrategyPair* pair) {
+    return pair->ddp_verdict != Verdict::kNotResolved;
+  });
+}
 
 std::string deciding_sweep(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = counted(summary);

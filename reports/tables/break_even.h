@@ -40,7 +40,7 @@ struct WinMap {
 [[nodiscard]] TextTable map_table(const WinMap& map);
 
 // Sentences that say where the winner changes within the tested range, along the batch and along
-// the devices, or that the winner does not change. A change is told only between two resolved
+// the devices, or that the winner does not change. A change lies only between two resolved
 // points. Empty without comparisons on two devices or more.
 [[nodiscard]] std::vector<std::string> break_even_lines(const Summary& summary);
 

@@ -57,9 +57,10 @@ struct ReportBlock;
 
 // A heading with what stands below it. Without any content it is not drawn.
 struct Section {
-  std::string id{};  // its place on the page, whose figures text/definitions.h defines
+  std::string id{};  // its place on the page
   std::string title{};
   std::string hint{};
+  std::string document{};  // that defines its figures, docs/method/phases.md#remainder
   std::vector<ReportBlock> blocks{};
   bool is_folded = false;  // below its title alone, until a reader opens it
 
@@ -85,7 +86,7 @@ struct ReportBlock {
 };
 
 inline Section::Section(const Heading& heading)
-    : id(heading.id), title(heading.title), hint(heading.hint) {}
+    : id(heading.id), title(heading.title), hint(heading.hint), document(heading.document) {}
 
 inline Section::Section(const std::string& name) : title(name) {}
 

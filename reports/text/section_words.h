@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections of a report, so that page, Markdown and terminal say the same. What the figures of a
-// section mean stands in definitions.h; notes about a chart's looks stand with the page.
+// The sections of a report, so that page, Markdown and terminal say the same. Notes about a chart's
+// looks stand with the page.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,15 @@
 namespace tandem::reports {
 
 struct Heading {
-  std::string_view id;  // its place on the page; definitions name it
+  std::string_view id;  // its place on the page
   std::string_view title;
   std::string_view hint{};  // how to read the section
+  std::string_view
+      document{};  // the file of the sources, and its heading, that defines its figures
 };
 
-inline constexpr Heading kAdvice{"advice", "What to do"};
+inline constexpr Heading kAdvice{"advice", "What to do", "",
+                                 "docs/method/phases.md#what-limits-a-strategy"};
 
 inline constexpr Heading kChoices{
     "choices", "What to use",
@@ -24,14 +27,15 @@ inline constexpr Heading kChoices{
     "over the faster of both."};
 inline constexpr Heading kWarnings{"warnings", "Warnings"};
 inline constexpr Heading kDropped{"dropped", "Not measured",
-                                  "cells.csv names each of these cells."};
+                                  "results.json names each of these cells."};
 inline constexpr std::string_view kInWords = "Each comparison in words";
 
-inline constexpr Heading kScaling{"scaling", "Scaling"};
+inline constexpr Heading kScaling{"scaling", "Scaling", "", "docs/method/statistics.md#speed-up"};
 inline constexpr Heading kCells{"cells", "All cells",
-                                "A dash is a figure that does not exist; the remarks say why."};
+                                "A dash is a figure that does not exist; the remarks say why.",
+                                "docs/method/statistics.md#speed-up"};
 
-// Of figures from several sources.
+// Figures from several sources.
 inline constexpr Heading kSources{
     "sources", "One question, a panel for each source",
     "All panels have one scale. No line joins two sources, and no ratio is taken between them "
@@ -40,15 +44,18 @@ inline constexpr Heading kSources{
 inline constexpr Heading kGap{"gap", "Why they differ"};
 inline constexpr Heading kLadderOfCauses{
     "ladder", "From dp to ddp, cause by cause",
-    "Each rung differs from the one above by one cause; launches of all rungs are interleaved."};
-inline constexpr Heading kPhaseTimes{"phases", "Where the step goes"};
+    "Each rung differs from the one above by one cause; launches of all rungs are interleaved.",
+    "docs/method/explain.md#steps-and-gaps"};
+inline constexpr Heading kPhaseTimes{"phases", "Where the step goes", "",
+                                     "docs/method/phases.md#the-time-account"};
 inline constexpr Heading kCosts{
     "costs", "What ddp costs against the bound, which computes the same and sends nothing",
-    "~ marks what is not resolved."};
+    "~ marks what is not resolved.", "docs/method/explain.md#what-ddp-costs"};
 inline constexpr Heading kTwin{
     "twin", "Beside PyTorch",
     "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
-    "interleaved."};
+    "interleaved.",
+    "docs/method/torch.md#beside-pytorch"};
 
 inline constexpr Heading kHostWork{
     "host-work", "Where the host's time goes",
@@ -59,44 +66,42 @@ inline constexpr Heading kHostWork{
 // In place of kTwin where PyTorch alone was measured.
 inline constexpr Heading kWrappers{
     kTwin.id, "What a wrapper costs on one device",
-    "One device exchanges nothing: what a wrapper takes there beside the plain module is its own."};
+    "One device exchanges nothing: what a wrapper takes there beside the plain module is its own.",
+    "docs/method/torch.md#wrapper-cost"};
 
 inline constexpr Heading kMap{"map", "Break-even map",
-                              "Who is faster over model (by parameters) and batch."};
+                              "Who is faster over model (by parameters) and batch.",
+                              "docs/method/statistics.md#break-even-map"};
 inline constexpr std::string_view kNoMap = "dp and ddp were not both measured at any point.";
-inline constexpr Heading kComparisons{"comparisons", "ddp against dp"};
+inline constexpr Heading kComparisons{"comparisons", "ddp against dp", "",
+                                      "docs/method/statistics.md#verdict"};
 
 inline constexpr Heading kDetails{"details", "Behind the steps"};
-inline constexpr Heading kMemory{"memory", "Memory per device"};
+inline constexpr Heading kMemory{"memory", "Memory per device", "",
+                                 "docs/method/phases.md#memory-per-device"};
 inline constexpr Heading kEnergy{
     "energy", "Energy",
-    "By the GPUs' own counters; the processors' and the machine's energy is not in it."};
+    "By the GPUs' own counters; the processors' and the machine's energy is not in it.",
+    "docs/method/gpu.md#energy"};
 inline constexpr Heading kBucketSizes{"buckets", "Bucket size",
-                                      "The largest may be one bucket for all gradients."};
+                                      "The largest may be one bucket for all gradients.",
+                                      "docs/method/bandwidth.md#bucket-size"};
 inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",
     "On host devices what is not waited for runs on compute's own cores and may slow compute "
-    "instead: `tandem contention` measures that."};
-inline constexpr Heading kModes{"modes", "Synchronous against free-running"};
+    "instead: `tandem contention` measures that.",
+    "docs/method/bandwidth.md#gradient-collectives"};
+inline constexpr Heading kModes{"modes", "Synchronous against free-running", "",
+                                "docs/method/statistics.md#free-running"};
 
-inline constexpr Heading kTrust{"trust", "Trust"};
+inline constexpr Heading kTrust{"trust", "Trust", "", "docs/method/phases.md#remainder"};
 inline constexpr Heading kWithout{"without", "Cells without a figure"};
 inline constexpr Heading kOthers{"others", "Measured beside the steps",
                                  "Entries of other programs, each from a run of its own."};
 inline constexpr Heading kMachine{"machine", "Machine", "As the launches saw it."};
-inline constexpr Heading kLinks{"links", "Copies between devices: GB/s (latency)"};
+inline constexpr Heading kLinks{"links", "Copies between devices: GB/s (latency)", "",
+                                "docs/method/bandwidth.md#links"};
 inline constexpr Heading kReproduce{"reproduce", "Reproduce", "On a machine like this one:"};
 inline constexpr Heading kMethod{"method", "Method"};
-
-// Of several documents.
-inline constexpr Heading kSide{
-    "side", "Side by side",
-    "Cells that A and others measured: each document's median step, and of all but A the time over "
-    "A's with its verdict, as tandem compare judges two runs. Two machines differ in all that is "
-    "listed beside the figures: a ratio says how much, not which of it is the cause."};
-
-inline constexpr Heading kFigures{
-    "definitions", "Definitions",
-    "What the figures mean; the formula of each stands in the named file of Tandem's sources."};
 
 }  // namespace tandem::reports

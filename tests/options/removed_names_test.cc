@@ -10,7 +10,8 @@ namespace {
 
 TEST(RemovedNames, AWordOfItsCommand_IsAnsweredInOneLine) {
   EXPECT_EQ(removal_of("tandem report", "--merge"),
-            "'tandem report --merge' was removed: use tandem merge");
+            "'tandem report --merge' was removed: use tandem run with the same --out and more "
+            "--launches, which adds to the folder");
   EXPECT_EQ(removal_of("sweep", "ddp"), "'sweep ddp' was removed: use tandem run ddp-cost");
 }
 

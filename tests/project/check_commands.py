@@ -46,7 +46,7 @@ WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl
 PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
 STEP_VERBS = {"replay", "trace", "contention", "verify"}  # hand options on to step_bench
 WITH_SECOND_WORD = {"trace"}
-IN_SECONDS = {"list", "report", "merge", "compare", "doctor"}  # verbs that measure nothing
+IN_SECONDS = {"list", "report", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
 STEP = re.compile(r"( *(?:- +)?)(run|(?:before_|after_)?script): *(.*)")  # of a job: GitHub's and GitLab's words
@@ -262,7 +262,7 @@ class Checker:
         for before, word in zip(words, words[1:]):
             if word.startswith("-") or before == "--out":
                 continue
-            if verb in ("report", "merge", "compare", "explain") or (kind != "run" and word.endswith(".json")):
+            if verb in ("report", "compare", "explain") or (kind != "run" and word.endswith(".json")):
                 self.stand_in(word, kind)
 
     # ------------------------------------------------------------------------------------------ programs

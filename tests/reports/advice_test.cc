@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "reports/answer/verdict.h"
-#include "reports/tables/bucket_curve.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
+#include "reports/tables/ddp.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 

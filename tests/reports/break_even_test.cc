@@ -63,14 +63,13 @@ TEST(BreakEven, WithoutAChange_NamesTheTestedRange) {
   synthetic.add("dp", 2, {0.03, 0.0301}, 8).add("ddp", 2, {0.02, 0.0201}, 8);
   const Summary summary = summarize(synthetic.document());
   EXPECT_THAT(break_even_lines(summary),
-              ElementsAre(HasSubstr("No two points that differ in the batch alone")));
+              ElementsAre(HasSubstr("(batch 8, 1 model, on 2 devices)")));
   EXPECT_EQ(deciding_sweep(summary), "");
   synthetic.add("dp", 2, {0.06, 0.0601}, 16).add("ddp", 2, {0.04, 0.0401}, 16);
   synthetic.add("dp", 1, {0.03, 0.0301}, 8).add("ddp", 1, {0.06, 0.0601}, 8);
   EXPECT_THAT(break_even_lines(summarize(synthetic.document())),
               ElementsAre(HasSubstr("No break-even was found within the tested range (batch 8 to "
-                                    "16, 1 model, on 2 devices)"),
-                          HasSubstr("One device is left out")));
+                                    "16, 1 model, on 2 devices)")));
 }
 
 TEST(BreakEven, IntervalsAreOfTheWinnersLead) {
@@ -86,7 +85,7 @@ TEST(BreakEven, NothingResolved_SaysSo_AndNamesASweep) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.02, 0.03}).add("ddp", 2, {0.03, 0.02});
   const Summary summary = summarize(synthetic.document());
-  EXPECT_THAT(break_even_lines(summary), ElementsAre(HasSubstr("is resolved, so that no")));
+  EXPECT_THAT(break_even_lines(summary), ElementsAre(HasSubstr("No break-even was found")));
   EXPECT_THAT(deciding_sweep(summary), HasSubstr("The one comparison cannot be decided"));
 }
 

@@ -188,19 +188,6 @@ TEST(ChangeNotes, ARunWithoutAMeasuredLaunch_TellsOfNoMachine) {
   EXPECT_THAT(pair.changes.notes, Not(Contains(HasSubstr("differ"))));
 }
 
-TEST(ChangeNotes, LoadAndSharedLaunches_AreSaid) {
-  results::Document busy = document(1.001, 1.001);
-  busy.sweep.context.num_cpus = 2;
-  busy.sweep.context.load_avg = {3.5};
-  results::Document quiet = document(1);
-  quiet.sweep.context.num_cpus = 2;
-  quiet.sweep.context.load_avg = {0.1};
-  EXPECT_THAT(Compared(quiet, busy).changes.notes,
-              ElementsAre("the load average at the start was 0.1 against 3.5"));
-  EXPECT_THAT(Compared(quiet, quiet).changes.notes,
-              ElementsAre(HasSubstr("12 launches are both in A and in B")));
-}
-
 TEST(ChangeNotes, CellsOfOneDocumentAlone_AreNamedWithTheReason) {
   results::Document fewer = Synthetic()
                                 .add("dp", 2, times(1.001))
@@ -230,24 +217,6 @@ TEST(ChangeText, JsonHasTheSame_AndNoIntervalIsNull) {
   EXPECT_EQ(json["cells"][1]["beyond_threshold"], true);
   EXPECT_NEAR(json["cells"][1]["time_ratio"]["center"].get<double>(), 1.1, 1e-9);
   EXPECT_EQ(json["cells"][1]["launches"][0], 6);
-}
-
-// Energy stands beside the verdict, which is of times.
-TEST(ChangeText, EnergyPerStep_IsARatioWhereBothTellIt) {
-  results::Document before = document(1);
-  results::Document after = document(1);
-  EXPECT_TRUE(Compared(before, after).changes.cells.front().remarks.empty());
-  for (auto& launch : before.launches) launch.joules_per_step = 2;
-  for (auto& launch : after.launches) launch.joules_per_step = 3;
-  const Compared compared(before, after);
-  EXPECT_EQ(compared.changes.cells.front().change, stats::Change::kSame);
-  EXPECT_THAT(compared.changes.cells.front().remarks.front(),
-              testing::StartsWith("energy per step 1.500x"));
-  const auto json = nlohmann::json::parse(to_json(compared.changes));
-  EXPECT_NEAR(json["cells"][0]["energy_ratio"]["center"].get<double>(), 1.5, 1e-9);
-  EXPECT_TRUE(nlohmann::json::parse(
-                  to_json(Compared(document(1), after).changes))["cells"][0]["energy_ratio"]
-                  .is_null());
 }
 
 }  // namespace

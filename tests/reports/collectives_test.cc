@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include "reports/model/exposed_communication.h"
-#include "reports/tables/tables.h"
-#include "reports/text/definitions.h"
+#include "reports/model/communication.h"
+#include "reports/tables/ddp.h"
 #include "reports/text/section_words.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
@@ -33,14 +32,6 @@ TEST(Collectives, Total_IsTheSumOfEachBucketsLeastRank) {
   EXPECT_EQ(found[0].size_bytes(), 10'000'000);
   EXPECT_NEAR(found[0].last_share(), 0.2, 1e-12);
   EXPECT_EQ(found[0].left_out, 0);
-}
-
-TEST(Collectives, BusBandwidth_IsWhatEachLinkOfARingCarries) {
-  const BucketTime bucket{.bytes = 4'000'000,
-                          .seconds = {.center = 2e-3, .interval = {}, .launches = 1}};
-  EXPECT_NEAR(algorithm_bandwidth(bucket), 2e9, 1);
-  EXPECT_NEAR(bus_bandwidth(bucket, 2), 2e9, 1);
-  EXPECT_NEAR(bus_bandwidth(bucket, 4), 3e9, 1);
 }
 
 TEST(Collectives, HiddenShare_IsOfEachLaunch_AndOfThatTheMean) {
@@ -82,9 +73,6 @@ TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNote
   EXPECT_EQ(table.columns[10].title, "after backward, at least");
   EXPECT_EQ(table.rows.at(0)[8], "100.0 % [100.0 .. 100.0]");
   EXPECT_EQ(table.rows.at(0)[10], "20.0 %");
-  EXPECT_THAT(definitions_of(kCollectives.id),
-              Contains(testing::Pointee(testing::Field(
-                  &FigureDefinition::meaning, HasSubstr("behind the copying of gradients out")))));
 }
 
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
@@ -96,18 +84,6 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
             (std::vector<std::string>{"ddp", "3", "9.5 MiB", "5.000 [5.000 .. 5.000]",
                                       "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %",
                                       "20.0 %"}));
-}
-
-TEST(Collectives, Buckets_AreInLaunchOrder_WithBandwidths) {
-  Synthetic synthetic = with_collectives();
-  launches(synthetic)[0].collectives[2].least_seconds = 0.5e-3;
-  const Summary summary = summarize(synthetic.document());
-  const std::vector<CommunicationTimes> found = communication_times(summary);
-  const std::vector<BucketTime>& buckets = found.at(0).buckets;
-  ASSERT_EQ(buckets.size(), 3U);
-  EXPECT_NEAR(algorithm_bandwidth(buckets[0]), 2e9, 1e3);
-  EXPECT_NEAR(bus_bandwidth(buckets[0], 2), 2e9, 1e3);
-  EXPECT_NEAR(bus_bandwidth(buckets[2], 2), 2.4e9, 1e6);  // 2 MB in (0.5 + 1 + 1) / 3 ms
 }
 
 TEST(Collectives, WorldOfOne_HasNoBandwidth_AndNoRow) {

@@ -29,9 +29,7 @@ std::string samples_csv(const Report& report) {
   return text;
 }
 
-std::string cells_csv(const Report& report) {
-  return to_csv(report.summary, report.document.sweep.dropped);
-}
+std::string cells_csv(const Report& report) { return to_csv(report.summary); }
 
 std::string comparisons_csv(const Report& report) { return to_comparisons_csv(report.summary); }
 

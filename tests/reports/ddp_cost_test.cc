@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/model/ddp_cost.h"
-
 #include <gtest/gtest.h>
 
-#include "reports/tables/tables.h"
+#include "reports/model/communication.h"
+#include "reports/tables/ddp.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 

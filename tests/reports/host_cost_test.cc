@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "reports/answer/report.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 

@@ -7,7 +7,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/trust.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 
@@ -79,19 +79,6 @@ TEST(Dropped, Cells_StandInEveryForm_WithTheReason) {
   EXPECT_THAT(to_markdown(with_dropped()), HasSubstr("single is one device, "));
   EXPECT_THAT(to_terminal(with_dropped()),
               HasSubstr("not measured: 1 cell: single is one device, <always>\n"));
-  const Report report = with_dropped();
-  EXPECT_THAT(to_csv(report.summary, report.document.sweep.dropped),
-              HasSubstr("\na/b.json,8,4,single,threads,,,dispatch-cost=8us input=device,dropped,"
-                        "\"single is one device, <always>\","));
-}
-
-TEST(Dropped, RowsOfTheCsv_HaveAsManyFieldsAsTheOthers) {
-  const Report report = with_dropped();
-  const std::string csv = to_csv(report.summary, {{.reason = "no", .cells = {"odd"}}});
-  const std::string last = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
-  const std::string header = csv.substr(0, csv.find('\n'));
-  EXPECT_EQ(std::ranges::count(last, ','), std::ranges::count(header, ','));
-  EXPECT_THAT(last, HasSubstr("odd,0,"));
 }
 
 // On two devices more than twice as fast, by more than launches scatter.

@@ -7,7 +7,7 @@
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
@@ -187,7 +187,7 @@ TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
   EXPECT_TRUE(output_has(text, "## What ddp costs against the bound"));
   EXPECT_TRUE(output_has(text, "| missing, ms \\[95 %\\] |"));
   EXPECT_TRUE(output_has(text, "## Gradient collectives"));
-  EXPECT_TRUE(output_has(text, "busbw = algbw x 2(n-1)/n"));
+  EXPECT_TRUE(output_has(text, "Definitions: `docs/method/explain.md#what-ddp-costs`"));
   EXPECT_FALSE(output_has(to_markdown(make_report(full().document())), "Gradient collectives"));
 }
 

@@ -61,21 +61,6 @@ TEST(PageData, OfManyComparisons_HasThoseOnTheMostDevices) {
   EXPECT_THAT(data["pairs"][0]["label"].get<std::string>(), testing::EndsWith("2 devices"));
 }
 
-TEST(PageData, CollectivesOfOtherPrograms_AreCurves) {
-  Synthetic synthetic = three_strategies();
-  for (const char* bytes : {"4096", "8192"}) {
-    synthetic.document().others.push_back(
-        {.source = "wires",
-         .json = R"({"name": "all_reduce/bytes:)" + std::string(bytes) +
-                 R"(/x", "real_time": 2.5, "time_unit": "us", "busbw_GBps": 3.5})"});
-  }
-  const nlohmann::json wires = data_of(synthetic)["wires"];
-  ASSERT_EQ(wires.size(), 1U);
-  EXPECT_EQ(wires[0]["points"].size(), 2U);
-  EXPECT_EQ(wires[0]["points"][1]["bytes"], 8192);
-  EXPECT_EQ(wires[0]["points"][1]["busbw"], 3.5);
-}
-
 std::string page_of(Synthetic synthetic) {
   std::string html = to_html(make_report(synthetic.document()));
   html.erase(html.find(chart_js()), chart_js().size());

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "reports/answer/report.h"
-#include "reports/answer/side_by_side.h"
 #include "reports/model/subject.h"
 #include "reports/render/formats.h"
 #include "reports/render/page_data.h"
@@ -191,17 +190,6 @@ TEST(Panels, TextFormsNameTheSourceAboveEachTable) {
     ASSERT_NE(projected, std::string::npos);
     EXPECT_NE(text.find("It errs by 6 %", projected), std::string::npos);
   }
-}
-
-TEST(Panels, OfSeveralDocumentsTorchIsApart_Too) {
-  std::vector<NamedDocument> documents;
-  documents.push_back({.name = "a", .document = beside_torch()});
-  documents.push_back({.name = "b", .document = beside_torch()});
-  const SideBySide side = side_by_side(std::move(documents), {});
-  const std::vector<Panel> panels = panels_of({&side.reports[0], &side.reports[1]});
-  ASSERT_THAT(panels, SizeIs(2));
-  EXPECT_THAT(panels[1].cells, SizeIs(6));
-  EXPECT_THAT(to_html(side), HasSubstr("<canvas id=\"scaling-chart-2\""));
 }
 
 }  // namespace

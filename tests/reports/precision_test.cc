@@ -9,7 +9,7 @@
 #include "reports/model/subject.h"
 #include "reports/render/csv.h"
 #include "reports/render/page_data.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/cells.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
 #include "tests/reports/verdict_words.h"

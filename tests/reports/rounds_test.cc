@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "reports/answer/side_by_side.h"
-#include "reports/model/cell_partners.h"
 #include "reports/model/document_change.h"
 #include "reports/render/change.h"
 #include "reports/render/formats.h"
@@ -100,30 +98,6 @@ TEST(Rounds, RoundsThatOneSideLacks_AreNoPair) {
   EXPECT_LT(pair.changes.cells[0].time_ratio.interval->high, 1.051);
 }
 
-TEST(Rounds, EnergiesArePairedByTheirRounds) {
-  results::Document before = reference();
-  results::Document after = run_itself();
-  for (std::size_t round = 0; round < before.launches.size(); ++round) {
-    const double drift = 1 + 0.1 * static_cast<double>(round);
-    before.launches[round].joules_per_step = 2 * drift;
-    after.launches[round].joules_per_step = 2.2 * drift * (round % 2 == 0 ? 1.001 : 0.999);
-  }
-  before.launches[1].joules_per_step.reset();
-  const Compared pair(before, after);
-  const stats::Estimate& ratio = *pair.changes.cells[0].energy_ratio;
-  EXPECT_EQ(ratio.launches, 7);
-  EXPECT_GT(ratio.interval->low, 1.095);
-  EXPECT_LT(ratio.interval->high, 1.105);
-}
-
-TEST(Rounds, EnergiesOfDifferentRounds_HaveNoRatio) {
-  results::Document before = reference();
-  results::Document after = run_itself();
-  before.launches[0].joules_per_step = 2;
-  after.launches[1].joules_per_step = 3;
-  EXPECT_FALSE(Compared(before, after).changes.cells[0].energy_ratio);
-}
-
 TEST(Rounds, ASingleRound_IsUnsure) {
   results::Document after = run_itself();
   after.launches.resize(1);
@@ -149,18 +123,6 @@ TEST(Rounds, BothSidesAreTold) {
   EXPECT_THAT(text, HasSubstr(pair.changes.sides));
   EXPECT_THAT(text, HasSubstr("8 rounds"));
   EXPECT_THAT(text, HasSubstr("Both took turns in one run"));
-}
-
-TEST(Rounds, APageOfBoth_TellsThemApart_AndHasNoCellThatOneLacks) {
-  const SideBySide side = side_by_side(
-      {{.name = "before", .document = reference()}, {.name = "now", .document = run_itself()}}, {});
-  const std::string page = to_html(side);
-  EXPECT_THAT(page, HasSubstr("<h1>A run against its reference, in turns</h1>"));
-  EXPECT_THAT(page, HasSubstr("B against A: A is the reference (the build /before"));
-  const CellChange& cell = side.changes.at(0).cells.at(0);
-  EXPECT_THAT(page, HasSubstr(">8 rounds<"));
-  EXPECT_THAT(page, HasSubstr(change_ratio_text(cell.time_ratio)));
-  EXPECT_THAT(page, HasSubstr(">SLOWER<"));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reports/tables/trust.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/answer/report.h"
-#include "reports/tables/tables.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
 
@@ -17,24 +18,6 @@ using testing::Not;
 
 const std::vector<double> kSteps{0.0200, 0.0201, 0.0199, 0.0200, 0.0202, 0.0200};
 
-TEST(Trust, NumbersAreNotChecked_AndItNamesTheCommand) {
-  Synthetic synthetic;
-  synthetic.add("dp", 2, kSteps).add("ddp", 2, kSteps);
-  const auto lines = trust_lines(summarize(synthetic.document()));
-  EXPECT_THAT(lines,
-              Contains("Numbers: whether strategies compute what one device does was not checked "
-                       "in this run: tandem verify does it."));
-}
-
-TEST(Trust, SearchesForNaN_AreTold) {
-  Synthetic synthetic;
-  synthetic.add("dp", 2, kSteps);
-  for (auto& launch : synthetic.document().launches) launch.cell.options["check-numerics"] = "on";
-  const auto lines = trust_lines(summarize(synthetic.document()));
-  EXPECT_THAT(lines, Contains(HasSubstr("every gradient of 1 cell was searched")));
-  EXPECT_THAT(lines, Contains(Not(HasSubstr("--check-numerics="))));
-}
-
 TEST(Reproduce, IsTheCommandThatWasGiven_Quoted) {
   results::SweepInfo sweep;
   sweep.name = "quick";
@@ -45,16 +28,6 @@ TEST(Reproduce, IsTheCommandThatWasGiven_Quoted) {
   sweep.commands = {{"explain", "--model=mlp-tiny", "--batch=64"}};
   EXPECT_EQ(reproduce_commands(sweep).front(),
             "tandem explain --model=mlp-tiny --batch=64 --out again");
-}
-
-TEST(Reproduce, OfMergedDocuments_IsEachCommandAndTheMerge) {
-  results::SweepInfo sweep;
-  sweep.name = "quick";
-  sweep.commands = {{"run", "quick"}, {}};
-  EXPECT_THAT(
-      reproduce_commands(sweep),
-      ElementsAre("tandem run quick --out again-1", "# the command into again-2 was not recorded",
-                  "tandem merge again-1 again-2 --out again", "tandem compare results.json again"));
 }
 
 TEST(Reproduce, OfAFolderThatWasExplained_SaysSo) {

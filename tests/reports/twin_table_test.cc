@@ -4,7 +4,7 @@
 #include "reports/answer/verdict.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
-#include "reports/tables/tables.h"
+#include "reports/tables/torch.h"
 #include "tests/reports/synthetic.h"
 
 namespace tandem::reports {

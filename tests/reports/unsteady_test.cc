@@ -14,23 +14,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One cell of so many launches, each with these steps.
-results::Document with_steps(const std::vector<std::vector<double>>& steps) {
-  Synthetic synthetic;
-  synthetic.add("ddp", 2, std::vector<double>(steps.size(), 0.01));
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    synthetic.document().launches[i].step_seconds = steps[i];
-  }
-  return synthetic.document();
-}
-
-// 20 steps, some of which take twice as long.
-std::vector<double> steps(int slow) {
-  std::vector<double> seconds(20, 0.01);
-  for (int i = 0; i < slow; ++i) seconds[static_cast<std::size_t>(i)] = 0.02;
-  return seconds;
-}
-
 std::vector<std::string> marks(const results::Document& document) {
   return marks_of(summarize(document).cells.front());
 }
@@ -59,24 +42,12 @@ TEST(Unsteady, LaunchesAroundTwoTimes_AreCounted) {
               ElementsAre(HasSubstr("two modes: 5 launches at 10.02 ms, 3 at 12.07 ms")));
 }
 
-TEST(Unsteady, StepsAroundTwoTimes_CountFromHalfOfTheLaunchesOn) {
-  EXPECT_THAT(marks(with_steps({steps(8), steps(0), steps(7), steps(0)})),
-              ElementsAre("steps in two modes in 2 of 4 launches"));
-  EXPECT_THAT(marks(with_steps({steps(8), steps(0), steps(0), steps(0)})), IsEmpty());
-}
-
-TEST(Unsteady, FewStepsAreNotLookedAt) {
-  const std::vector<double> few{0.01, 0.02, 0.01, 0.02, 0.01, 0.01, 0.02, 0.01};
-  EXPECT_THAT(marks(with_steps({few, few})), IsEmpty());
-}
-
 TEST(Unsteady, AllStandsInTheCsv) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.0100, 0.0102, 0.0104, 0.0106, 0.0108, 0.0110});
   const CsvRow row = csv_rows(to_csv(summarize(synthetic.document()))).at(0);
   EXPECT_THAT(row.at("drift"), testing::StartsWith("0.0999"));
   EXPECT_EQ(row.at("modes"), "");
-  EXPECT_EQ(row.at("steps_in_modes"), "0");
 }
 
 }  // namespace

@@ -187,7 +187,9 @@ def case_hostile(program):
         for pair in ((good_file, bad), (bad, good_file)):
             run = program.run(*pair)
             expect(run.returncode == 2 and run.stderr.count("\n") == 1 and not run.stdout, run, f"{what}: not one line and 2")
-    run = program.run(good_file, good_file, "--json=/nowhere/x.json")
+    run = program.run(good_file, good_file)
+    expect(run.returncode == 2 and "hold the same launches" in run.stderr, run, "a run is compared with itself")
+    run = program.run(good_file, program.write("other.json", document(random.Random(7))), "--json=/nowhere/x.json")
     expect(run.returncode == 1 and run.stderr.count("\n") == 1, run, "a file that cannot be written is no failure")
 
 

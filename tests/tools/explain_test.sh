@@ -59,14 +59,13 @@ SH
   chmod +x python
 }
 
-# Two steps from torch's ddp to ours; the modelled interpreter takes the costs that are given.
+# How far torch's ends and ours agree; the modelled interpreter takes the costs that are given.
 case_torch() {
   with_torch
   expect 0 explain --out result --with-torch="$folder/python" --dispatch-cost="call:7.25us,$kinds"
-  grep -q '^From torch-9.9.9 to Tandem' out || die "no section"
-  grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the whole difference"
-  grep -q '^kernels: single against single.* 1.000 \[1.000 .. 1.000\]' out || die "not the kernels"
-  grep -q '^interpreter: what is left.* 2.000 \[2.000 .. 2.000\]' out || die "not the interpreter"
+  grep -q '^How far torch-9.9.9 and Tandem agree' out || die "no section"
+  grep -q '^ddp  .* 1.[0-9]*x \[' out || die "not ddp against ddp"
+  grep -q '^single, a share  .* 1.[0-9]*x \[' out || die "not single against single"
   grep -q "work on the host that takes call:7.25us,$kinds" out || die "not torch's costs"
   [ "$(launches result)" = 50 ] || die "not 25 rungs x 2 launches"
 }
@@ -107,11 +106,10 @@ case_module() {
   [ "$(grep -c -- "--model=$folder/result/own.workload.json#[0-9a-f]* .*--optimizer=adamw" count)" = 42 ] || die "not Tandem's"
   if grep -- --module= count | grep -q -- --optimizer; then die "torch was given an optimizer beside its own"; fi
   grep -q 'own.py:build#0123456789abcdef, of which Tandem trains the export own.workload.json#' out || die "not what is trained"
-  grep -q '^How far torch-9.9.9 on the module and Tandem on its export agree' out || die "no section"
+  grep -q "^How far torch-9.9.9 and Tandem on the module's export agree" out || die "no section"
   grep -q '^ddp  .* 1.28x \[1.28 .. 1.28\]' out || die "not ddp against ddp"
   grep -q '^single, a share  .* 1.10x \[1.10 .. 1.10\]' out || die "not single against single"
   grep -q 'All ends agree within a factor of 1.28' out || die "not the farthest end"
-  grep -q '^ddp, all of it .* 3.000 \[3.000 .. 3.000\]' out || die "not the way from torch's ddp"
   saves 'threads kept' 0.300
   grep -q 'How far torch-9.9.9' result/explain.md || die "not in explain.md"
 }

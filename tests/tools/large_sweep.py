@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How long `tandem` takes for a large sweep, and how much memory: resume, report, merge, compare, side by side.
+"""How long `tandem` takes for a large sweep, and how much memory: resume, report, compare.
 
     tests/tools/large_sweep.py TANDEM [--cells=10000] [--launches=6] [--folder=PATH]
 
@@ -135,19 +135,13 @@ class Bench:
         return journal.read_text().splitlines(keepends=True)[0]
 
     def write_journals(self):
-        """Two whole sweeps, `a` and `b`, and the two halves of `a`."""
+        """Two whole sweeps, `a` and `b`."""
         first = self.first_line()
-        for name in ("a", "b", "half0", "half1"):
+        for run, name in enumerate(("a", "b"), 1):
             (self.folder / name).mkdir()
-        journals = {name: open(self.folder / name / "journal.jsonl", "w", encoding="utf-8") for name in ("a", "b", "half0", "half1")}
-        for journal in journals.values():
-            journal.write(first)
-        for i, line in enumerate(launch_lines(self.sweep, 1)):
-            journals["a"].write(line)
-            journals[f"half{i % 2}"].write(line)
-        journals["b"].writelines(launch_lines(self.sweep, 2))
-        for journal in journals.values():
-            journal.close()
+            with open(self.folder / name / "journal.jsonl", "w", encoding="utf-8") as journal:
+                journal.write(first)
+                journal.writelines(launch_lines(self.sweep, run))
 
     def check_same(self, a, b):
         if not filecmp.cmp(self.folder / a / "results.json", self.folder / b / "results.json", shallow=False):
@@ -161,7 +155,7 @@ class Bench:
 
 def measure(bench):
     bench.write_journals()
-    path = {name: str(bench.folder / name) for name in ("a", "b", "half0", "half1")}
+    path = {name: str(bench.folder / name) for name in ("a", "b")}
     document = {name: f"{folder}/results.json" for name, folder in path.items()}
     size = os.path.getsize(f"{path['a']}/journal.jsonl")
     launches = sum(1 for _ in cells_of(bench.sweep)) * bench.sweep["launches"]
@@ -171,19 +165,10 @@ def measure(bench):
     bench.show("report, of the journal", ["report", path["a"]], "a")
     bench.show("report, of results.json", ["report", document["a"], f"--out={bench.folder / 'c'}"], "c")
     bench.check_same("a", "c")
-    for half in ("half0", "half1"):
-        bench.run(["report", path[half]])
-    merged = f"--out={bench.folder / 'merged'}"
-    bench.show("merge, of two journals with half of the launches each", ["merge", path["half0"], path["half1"], merged], "merged")
-    os.rename(bench.folder / "merged", bench.folder / "of_journals")
-    bench.show("merge, of their results.json", ["merge", document["half0"], document["half1"], merged], "merged")
-    bench.check_same("of_journals", "merged")
     bench.run(["report", path["b"]])
     bench.show("compare, two journals", ["compare", path["a"], path["b"], "--fail-on=none"])
     bench.show("compare, their results.json", ["compare", document["a"], document["b"], "--fail-on=none"])
-    bench.show("report, of two journals side by side", ["report", path["a"], path["b"], f"--out={bench.folder / 'both'}"], "both")
-    for folder in ("a", "both"):
-        print(f"{folder}/report.html: {(bench.folder / folder / 'report.html').stat().st_size / 1e6:.1f} MB")
+    print(f"a/report.html: {(bench.folder / 'a' / 'report.html').stat().st_size / 1e6:.1f} MB")
 
 
 def main():

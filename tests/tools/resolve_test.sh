@@ -108,14 +108,6 @@ case_failing_other() {
   [ "$(grep -c '"strategy":"single"' result/journal.jsonl)" -le 3 ] || die "a failing cell was launched again and again"
 }
 
-case_merge() {
-  sweep 64
-  expect 0 run --resolve
-  FAKE_SLOWER=100 expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
-  expect 2 "$tandem" merge result other --out merged
-  one_line 'result: its launches were added until its verdicts were resolved'
-}
-
 case_refusals() {
   sweep 64
   sed -i 's/, {"strategy": "ddp"[^}]*}//' sweep.json
@@ -144,25 +136,6 @@ case_grow() {
   sed -i 's/10ms/11ms/' sweep.json
   expect 2 run --launches=6
   one_line 'min_time: '
-}
-
-# What launches tell is foretold by the first rounds, said at the end, and by --dry-run.
-case_foretold() {
-  sweep 64
-  sed -i 's/"launches": 3/"launches": 6/' sweep.json
-  FAKE_NOISE=5 expect 0 run
-  grep -q '^by 4 rounds: What 6 launches tell in four of five such sweeps: differences from ' err || die "not foretold"
-  grep -q '^What 6 launches tell in four of five such sweeps: differences from .* (mlp-tiny batch 64 on 2 devices) on. To tell 3 % takes ' out ||
-    die "not told at the end"
-  grep '^What 6 launches tell' out >told
-  expect 0 run --dry-run
-  grep '^What 6 launches tell' out | cmp - told || die "the dry run says something else"
-  expect 0 run --launches=24 --dry-run
-  grep -q '^What 24 launches tell' out || die "not told of more launches"
-  FAKE_NOISE=5 expect 0 "$tandem" run ./sweep.json --out both --step-bench "$fake" --oversubscribe --against-env A=1
-  grep -q '^by 4 rounds: What 6 launches tell .* on mlp-tiny batch 64' err || die "not foretold of two sides"
-  expect 0 "$tandem" run ./sweep.json --out both --step-bench "$fake" --oversubscribe --against-env A=1 --dry-run
-  grep -q '^What 6 launches tell ' out || die "the dry run does not tell of two sides"
 }
 
 "case_$3" || exit 1

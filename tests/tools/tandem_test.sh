@@ -352,10 +352,10 @@ list opt>(did you mean 'options'?)
 compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
 run --list>'tandem run --list' was removed: use tandem list sweeps
 run seeds>'sweep seeds' was removed: use tandem run common-questions
-report a b --merge>'tandem report --merge' was removed: use tandem merge
+report a b --merge>'tandem report --merge' was removed: use tandem run with the same --out and more --launches
+merge a b>'tandem merge' was removed: use tandem run with the same --out and more --launches
 profile nsys>'tandem profile' was removed: start nsys or ncu as docs/profiling.md has it
 compare a b --fail-on=slow>--fail-on: 'slow' is unknown
-merge result>result is one source; give two or more
 LINES
 }
 

@@ -120,17 +120,6 @@ void calibrate(const std::filesystem::path& file, const std::string& precision,
   }
 }
 
-reports::LinkFigures link_in(const std::filesystem::path& file) {
-  const auto json = object_in(results::read_file(file), file.string());
-  const auto hardware = json ? json->root().find("hardware") : std::nullopt;
-  const auto link = hardware ? hardware->at("node").find("peer_link") : std::nullopt;
-  if (!link) return {};
-  const auto figure = [&](std::string_view key) { return link->at(key).at("value").text(); };
-  const Nanoseconds latency = parse_duration(figure("latency"), "latency");
-  return {.latency_seconds = Seconds(latency).count(),
-          .bytes_per_second = parse_bandwidth(figure("bandwidth"), "bandwidth")};
-}
-
 void write_hardware(const std::map<std::string, std::filesystem::path>& calibrations, int gpus,
                     const std::filesystem::path& file) {
   std::optional<HardwareDescription> machine;

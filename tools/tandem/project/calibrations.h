@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
-#include "reports/model/hold_out.h"
 #include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/sweep/sweep.h"
 
@@ -46,9 +45,6 @@ struct CalibrationTask {
 void calibrate(const std::filesystem::path& file, const std::string& precision,
                const CalibratedModels& models, const CalibrationTask& task,
                const Interrupts& interrupts);
-
-// The link between two devices that the calibration measured; zeros where it tells none.
-[[nodiscard]] reports::LinkFigures link_in(const std::filesystem::path& file);
 
 // Describes the machine that the calibrations (by precision, one or more) were measured on in a
 // file that --hardware takes: its figures from the first, peaks of further precisions from their

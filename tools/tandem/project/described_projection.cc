@@ -383,7 +383,7 @@ void add_steps_without_costs(reports::Projection& projection, const DescribedSte
 // The answer's folder with the module's export.
 void write(const DescribedTask& task, const reports::Projection& projection,
            std::vector<LaunchRecord> launches) {
-  write_projection(projection, {}, std::move(launches), task.place);
+  write_projection(projection, std::move(launches), task.place);
   if (task.options.module.empty()) return;
   for (const auto& [name, file] : task.place.model_files) {
     const std::filesystem::path from = file.substr(0, file.rfind('#'));

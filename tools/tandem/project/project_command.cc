@@ -21,7 +21,6 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
-#include "reports/model/hold_out.h"
 #include "reports/model/projection.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
@@ -42,7 +41,6 @@ namespace {
 
 using enum options::StrategyKind;
 using reports::CellSummary;
-using reports::HeldOut;
 using results::Cell;
 using results::LaunchRecord;
 using results::Status;
@@ -76,20 +74,17 @@ std::vector<Cell> with_buckets(const Cell& cell, const std::vector<std::string>&
   return cells;
 }
 
-// What operations and transfers of simulated cells take their times from, by precision.
-struct ProjectionBasis {
-  std::map<std::string, std::filesystem::path> calibrations{};
-  std::map<std::string, reports::LinkFigures> links{};  // between calibrated devices
-};
+// The files that operations and transfers of simulated cells take their times from, by precision.
+using Calibrations = std::map<std::string, std::filesystem::path>;
 
 // The measured cell as a simulated one: the same strategy, devices, batch and options, with the
-// basis of its precision in the options.
-Cell simulated_cell(const Cell& measured, const ProjectionBasis& basis) {
+// calibration of its precision in the options.
+Cell simulated_cell(const Cell& measured, const Calibrations& calibrations) {
   Cell cell = measured;
   cell.backend = results::kSimulated;
   for (const char* option : kOfThisMachine) cell.options.erase(option);
-  const auto calibration = basis.calibrations.find(reports::precision_of(measured));
-  if (calibration != basis.calibrations.end()) {
+  const auto calibration = calibrations.find(reports::precision_of(measured));
+  if (calibration != calibrations.end()) {
     cell.options["calibration"] = calibration->second.string();
   }
   return cell;
@@ -167,9 +162,9 @@ std::vector<Cell> cells_of(const std::vector<const CellSummary*>& summaries) {
 }
 
 // The calibrations of the output folder; what no file there has is timed now.
-ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells,
-                         const Interrupts& interrupts) {
-  ProjectionBasis basis;
+Calibrations calibrations_of(const ProjectTask& task, const std::vector<Cell>& cells,
+                             const Interrupts& interrupts) {
+  Calibrations calibrations;
   const int launches = task.options.launches.value_or(kUsualCalibrationLaunches);
   for (const auto& [precision, models] : needed_calibrations(cells)) {
     const std::filesystem::path file = task.place.out / ("calibration-" + precision + ".json");
@@ -185,24 +180,16 @@ ProjectionBasis basis_of(const ProjectTask& task, const std::vector<Cell>& cells
                  .logs = out.logs()},
                 interrupts);
     }
-    basis.calibrations[precision] = file;
-    basis.links[precision] = link_in(file);
+    calibrations[precision] = file;
   }
-  return basis;
+  return calibrations;
 }
 
-std::vector<Cell> simulated_cells(const std::vector<Cell>& cells, const ProjectionBasis& basis) {
+std::vector<Cell> simulated_cells(const std::vector<Cell>& cells,
+                                  const Calibrations& calibrations) {
   std::vector<Cell> simulated;
-  for (const Cell& cell : cells) simulated.push_back(simulated_cell(cell, basis));
+  for (const Cell& cell : cells) simulated.push_back(simulated_cell(cell, calibrations));
   return simulated;
-}
-
-std::int64_t peak_bytes(const LaunchRecord& record) {
-  std::int64_t most = 0;
-  for (const results::DeviceMemory& device : record.memory) {
-    most = std::max(most, device.peak_bytes);
-  }
-  return most;
 }
 
 // The measured step of one device on the cell's share of the batch; 0 where it was not measured.
@@ -210,17 +197,6 @@ double one_device_seconds(const CellSummary& cell, const reports::Summary& summa
   const CellSummary* const single =
       reports::baseline_of(cell, cell.cell.global_batch / cell.cell.devices, summary.cells);
   return single == nullptr ? 0 : single->median_step.center;
-}
-
-reports::KnownOfCell known_of(const CellSummary& cell, const LaunchRecord& simulated,
-                              const ProjectTask& task, double simulated_single,
-                              const ProjectionBasis& basis) {
-  const LaunchRecord& measured = *cell.measured.front();
-  const double single = one_device_seconds(cell, task.summary);
-  return {.one_device_seconds = single > 0 ? single : simulated_single,
-          .parameter_bytes = static_cast<double>(measured.model.parameter_bytes),
-          .calls = simulated.dispatches_per_step,
-          .link = basis.links.at(reports::precision_of(cell.cell))};
 }
 
 // `single` on one device's share of each measured cell, in its precision, with its optimizer.
@@ -257,37 +233,30 @@ void note_change(reports::Projection& projection, const CellSummary& cell, doubl
 }
 
 void hold_out(reports::Projection& projection, const ProjectTask& task,
-              const ProjectionBasis& basis, StepSimulator& simulator) {
+              const Calibrations& calibrations, StepSimulator& simulator) {
   const std::vector<Cell> cells = cells_of(task.measured);
-  const std::vector<LaunchRecord> simulated = simulator.steps(simulated_cells(cells, basis));
+  const std::vector<LaunchRecord> simulated = simulator.steps(simulated_cells(cells, calibrations));
   const std::vector<LaunchRecord> singles =
-      simulator.steps(simulated_cells(single_cells(cells), basis));
-  std::vector<reports::KnownOfCell> known;
+      simulator.steps(simulated_cells(single_cells(cells), calibrations));
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const LaunchRecord& record = simulated[i];
     if (record.status != Status::kOk) {
       projection.left_out.push_back({cells[i], record.reason});
       continue;
     }
-    HeldOut row{.cell = cells[i], .measured = task.measured[i]->median_step};
-    row.seconds[static_cast<std::size_t>(reports::Prediction::kSimulated)] = step_seconds(record);
-    projection.held_out.push_back(std::move(row));
-    known.push_back(
-        known_of(*task.measured[i], simulated[i], task, step_seconds(singles[i]), basis));
+    projection.held_out.push_back({.cell = cells[i],
+                                   .measured = task.measured[i]->median_step,
+                                   .projected_seconds = step_seconds(record)});
     note_change(projection, *task.measured[i], one_device_seconds(*task.measured[i], task.summary),
                 step_seconds(singles[i]));
-    const std::int64_t measured_peak = peak_bytes(*task.measured[i]->measured.front());
-    if (measured_peak > 0) {
-      projection.memory.push_back({cells[i], measured_peak, peak_bytes(record)});
-    }
   }
-  reports::add_closed_forms(projection.held_out, known);
+  projection.ranking = reports::ranking_accuracy(projection.held_out, task.summary.comparisons);
 }
 
 double checked_bar(const std::string& text) { return parse_percentage(text, "--check"); }
 
 int verdict_of_check(const reports::Projection& projection, const std::string& bar) {
-  const auto errors = reports::error_figures(projection.held_out, reports::Prediction::kSimulated);
+  const auto errors = reports::error_figures(projection.held_out);
   if (!errors) {
     fmt::print(stderr, "--check: no measured cell could be simulated\n");
     return 1;
@@ -367,14 +336,14 @@ int run(const ProjectTask& task) {
   const std::vector<Cell> beyond = is_check ? std::vector<Cell>{} : cells_to_project(task);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
-  const ProjectionBasis basis = basis_of(task, all, interrupts);
+  const Calibrations calibrations = calibrations_of(task, all, interrupts);
   const OutputFolder out(task.place.out);
   const Launcher launcher = projecting_launcher(task.place, out.logs(), interrupts);
   StepSimulator simulator(launcher);
   reports::Projection projection{.source = task.options.source};
-  hold_out(projection, task, basis, simulator);
+  hold_out(projection, task, calibrations, simulator);
   std::vector<LaunchRecord> launches =
-      project_on(projection, simulated_cells(beyond, basis), simulator);
+      project_on(projection, simulated_cells(beyond, calibrations), simulator);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
   if (!is_check) {
     projection.basis.emplace_back(
@@ -382,13 +351,11 @@ int run(const ProjectTask& task) {
         "work, with caches and bandwidth of memory of its own");
   }
   reports::add_intervals(projection);
-  const reports::SignsTold signs =
-      reports::signs_told(projection.held_out, task.summary.comparisons);
-  fmt::print("{}\n", reports::to_terminal(reports::tree_of(projection, signs)));
+  fmt::print("{}\n", reports::to_terminal(projection));
   if (is_check) return verdict_of_check(projection, task.options.check);
-  write_projection(projection, signs, std::move(launches), task.place);
+  write_projection(projection, std::move(launches), task.place);
   const std::filesystem::path machine = task.place.out / "hardware.json";
-  write_hardware(basis.calibrations, most_devices(task.measured), machine);
+  write_hardware(calibrations, most_devices(task.measured), machine);
   fmt::print("this machine, for --hardware here and elsewhere: {}\n", machine.string());
   fmt::print("{}\n", (task.place.out / "projection.md").string());
   return projection.cells.empty() && projection.held_out.empty() ? 1 : 0;

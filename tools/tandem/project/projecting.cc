@@ -138,10 +138,10 @@ std::vector<std::string> basis_lines(const std::vector<LaunchRecord>& launches) 
   return {lines.begin(), lines.end()};
 }
 
-void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
-                      std::vector<LaunchRecord> launches, const ProjectionPlace& place) {
+void write_projection(const reports::Projection& projection, std::vector<LaunchRecord> launches,
+                      const ProjectionPlace& place) {
   const OutputFolder out(place.out);
-  const reports::Section tree = reports::tree_of(projection, signs);
+  const reports::Section tree = reports::tree_of(projection);
   results::replace_file(out.folder() / "projection.md", reports::to_markdown(tree));
   if (launches.empty()) return;
   results::Document document;

@@ -72,7 +72,7 @@ class StepSimulator {
     const std::vector<results::LaunchRecord>& launches);
 
 // Writes projection.md and, where there are launches, a results document with its page.
-void write_projection(const reports::Projection& projection, const reports::SignsTold& signs,
+void write_projection(const reports::Projection& projection,
                       std::vector<results::LaunchRecord> launches, const ProjectionPlace& place);
 
 }  // namespace tandem::cli

@@ -79,11 +79,16 @@ std::string verdict(const DocumentChange& changes, const std::vector<Cause>& cau
 }
 
 Answer compare(const CompareOptions& options) {
-  const reports::ChangeRule rule = rule_of(options.rule);
+  const reports::ChangeRule rule{
+      .threshold = parse_percentage(options.threshold, "--threshold"),
+      .between_runs = parse_percentage(options.between_runs, "--between-runs")};
   (void)causes_of(options.fail_on);  // refused before anything is read
-  const Document before = load_document(options.before);
-  const Document after = load_document(options.after);
+  const std::vector<Document> documents{load_document(options.before),
+                                        load_document(options.after)};
+  const Document& before = documents.front();
+  const Document& after = documents.back();
   check_same_kind(options.before, before, options.after, after);
+  check_distinct({options.before, options.after}, documents);
   const Summary before_summary = reports::summarize(before);
   const Summary after_summary = reports::summarize(after);
   const DocumentChange changes =
@@ -112,11 +117,6 @@ void check_output(const CompareOptions& options) {
 }
 
 }  // namespace
-
-reports::ChangeRule rule_of(const RuleOptions& options) {
-  return {.threshold = parse_percentage(options.threshold, "--threshold"),
-          .between_runs = parse_percentage(options.between_runs, "--between-runs")};
-}
 
 ComparisonText comparison_text(const ComparedSource& a, const ComparedSource& b,
                                const reports::DocumentChange& changes, const std::string& fail_on) {

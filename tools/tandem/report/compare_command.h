@@ -7,20 +7,11 @@
 
 namespace tandem::cli {
 
-// The options as the user wrote them, percentages such as "3%".
-struct RuleOptions {
-  std::string threshold = "3%";
-  std::string between_runs = "0%";
-  bool is_given = false;  // whether the user gave any of the options
-};
-
-// Throws a usage error that names the option unless its text is a percentage from 0 to 100.
-[[nodiscard]] reports::ChangeRule rule_of(const RuleOptions& options);
-
 struct CompareOptions {
   std::string before;  // folder of `tandem run`, journal or results document
   std::string after;
-  RuleOptions rule;
+  std::string threshold = "3%";  // percentages from 0 to 100, as the user wrote them
+  std::string between_runs = "0%";
   std::string json;                       // file for the changes; empty: none
   std::string fail_on = "slower,failed";  // of slower, unsure, missing and failed; or none
 };

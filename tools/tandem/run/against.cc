@@ -16,7 +16,7 @@
 #include "common/base/text.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
-#include "reports/model/cell_partners.h"
+#include "reports/model/document_change.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"

@@ -14,8 +14,7 @@
 
 #include "common/base/text.h"
 #include "common/results/journal.h"
-#include "reports/model/cell_partners.h"
-#include "reports/model/power.h"
+#include "reports/model/document_change.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/interrupts.h"
@@ -41,7 +40,6 @@ struct DryRun {
   std::vector<results::DroppedCells> dropped;
   std::vector<std::string> left_out;  // axes that some strategy lacks, a line each
   int sides = 1;                      // 2 with a reference, whose launches count, too
-  std::string power{};                // what the launches will tell; empty: nothing foretells it
   // With --resolve the most launches still to run, by cell; else empty.
   std::vector<int> most{};
 };
@@ -120,19 +118,7 @@ void take_looks(DryRun& run, const RunTask& task, const results::SweepInfo* begu
   }
 }
 
-// What the planned launches will tell, by those in --out.
-std::string foretold(const RunTask& task, const results::JournalContents& run,
-                     const std::optional<results::JournalContents>& reference) {
-  std::vector<results::Document> sides{document_of(run)};
-  if (task.reference) {
-    if (!reference) return "";
-    sides.push_back(document_of(*reference));
-  }
-  return reports::foretold(sides, task.plan.launches);
-}
-
-// Reads the missing launches and their times from a journal of this sweep in --out, and what they
-// foretell.
+// Reads the missing launches and their times from a journal of this sweep in --out.
 void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   std::optional<results::JournalContents> journal;
   if (!options.out.empty()) {
@@ -142,11 +128,9 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   if (!journal) return;
   const OutputPaths out(options.out);
   static_cast<void>(check_taken_up(journal->sweep, sweep_info(task, options), task, out.journal()));
-  std::optional<results::JournalContents> reference;
   if (task.reference) {
-    reference = check_reference_taken_up(*task.reference, out, journal->sweep);
+    static_cast<void>(check_reference_taken_up(*task.reference, out, journal->sweep));
   }
-  run.power = as_input([&] { return foretold(task, *journal, reference); });
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < run.cells.size(); ++i) places[run.cells[i].name()] = i;
   for (const results::LaunchRecord& record : journal->launches) {
@@ -219,7 +203,6 @@ int dry_run(const RunOptions& options) {
   // A resolving run gives a budget to comparisons first, as long as they are open.
   const bool is_listed = budget && !task.resolving_ratio;
   fmt::print("{}", is_listed ? to_text_within(*budget, run) : to_text(run, budget));
-  if (!run.power.empty()) fmt::print("{}\n", run.power);
   return 0;
 }
 

@@ -163,7 +163,7 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
   if (found.definition != asked.definition) {
     fail(ErrorKind::kUsage,
          "resuming {}: it belongs to another sweep or other options ('{}'{}); repeat those or "
-         "choose another --out, which tandem merge takes together with this one",
+         "choose another --out",
          journal.string(), found.name, differences(found.definition, asked.definition));
   }
   check_same_reference(found, asked, journal);

@@ -13,7 +13,6 @@
 #include "common/base/text.h"
 #include "common/results/journal.h"
 #include "reports/answer/report.h"
-#include "reports/answer/side_by_side.h"
 #include "reports/model/document_change.h"
 #include "reports/render/formats.h"
 #include "tools/tandem/process/interrupts.h"
@@ -103,21 +102,18 @@ std::string name_of(const OutputFolder& folder) {
 int finish(const OutputFolder& folder, results::JournalContents journal, ReferenceSide& reference,
            SweepEnd end) {
   const OutputFolder& other = reference.folder();
-  const reports::SideBySide sides = reports::side_by_side(
-      {{.name = name_of(other), .document = document_of(reference.take_contents())},
-       {.name = name_of(folder), .document = document_of(std::move(journal))}},
-      {});
-  const reports::Report& before = sides.reports[0];
-  const reports::Report& after = sides.reports[1];
+  const reports::Report before = reports::make_report(document_of(reference.take_contents()));
+  const reports::Report after = reports::make_report(document_of(std::move(journal)));
   fmt::print("{}\n", reports::to_terminal(after));
   write(other, before, end);
   write(folder, after, end);
-  folder.write_against(sides);
-  fmt::print("{}\n{}\n\n", folder.page().string(), folder.against_page().string());
-  const reports::DocumentChange& changes = sides.changes.front();
+  fmt::print("{}\n\n", folder.page().string());
+  const reports::DocumentChange changes = reports::compare_documents(
+      before.document, before.summary, after.document, after.summary, {});
   const ComparisonText text =
-      comparison_text({sides.names[0], before.document, before.summary},
-                      {sides.names[1], after.document, after.summary}, changes);
+      comparison_text({name_of(other), before.document, before.summary},
+                      {name_of(folder), after.document, after.summary}, changes);
+  folder.write_against(text.text);
   fmt::print("{}", text.text);
   if (end == SweepEnd::kInterrupted) return interrupted_exit();
   if (text.is_bad) return kVerdictExit;

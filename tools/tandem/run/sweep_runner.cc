@@ -12,7 +12,6 @@
 #include "common/base/text.h"
 #include "common/results/disturbance.h"
 #include "common/stats/summary.h"
-#include "reports/model/power.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/option_check.h"
@@ -194,21 +193,9 @@ bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
   for (const PlannedLaunch& planned : interleaved(plan_.cells, 2 * plan_.launches)) {
     if (!chosen[planned.cell] || !is_due(planned)) continue;
     if (interrupts_.requested() || is_over_time()) return false;
-    foretell(planned);
     launch(planned);
   }
   return !interrupts_.requested();
-}
-
-void SweepRunner::foretell(const PlannedLaunch& next) {
-  constexpr int kPilotRounds = 4;
-  const bool is_whole = plan_.part == PlanPart::kWhole && !plan_.goes_on && !replaces_;
-  if (has_foretold_ || !is_whole || next.launch != kPilotRounds) return;
-  has_foretold_ = true;
-  std::vector<results::Document> documents;
-  for (const RunSide& side : sides_) documents.push_back(document_of(side.journal.contents()));
-  const std::string text = reports::foretold(documents, plan_.launches);
-  if (!text.empty()) progress_.say(fmt::format("by {} rounds: {}", kPilotRounds, text));
 }
 
 Seconds SweepRunner::ahead() const { return times_.total(remaining()); }

@@ -96,8 +96,6 @@ class SweepRunner {
   void take_over();
   void skip_what_does_not_fit();
   void check_cells() const;
-  // Says once what all planned launches will tell, by the first rounds.
-  void foretell(const PlannedLaunch& next);
   // Runs the due launches of the `chosen` cells, interleaved; false where the run was ended.
   [[nodiscard]] bool run_cells(const std::vector<bool>& chosen);
   [[nodiscard]] SweepEnd run_within_budget();
@@ -138,7 +136,6 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
-  bool has_foretold_ = false;
   bool replaces_ = false;                // whether disturbed launches are being replaced
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "reports/tables/cells.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +13,9 @@
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
-#include "reports/tables/tables.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
-
 namespace {
 
 using enum options::StrategyKind;

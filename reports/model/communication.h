@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What ddp's communication costs: its extra time over the same computation without any, and how
+// long gradient collectives take and the step waits for them.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -47,5 +51,31 @@ struct DdpCost {
 // launch, model, batch, devices, back end, mode, modelled parts, place of input, optimizer, seed
 // and accumulation. The result points into the summary, whose document must outlive the result.
 [[nodiscard]] std::vector<DdpCost> ddp_costs(const Summary& summary);
+
+// A cell's gradient collectives.
+struct CommunicationTimes {
+  const CellSummary* cell = nullptr;
+  std::vector<std::int64_t> bucket_bytes;  // of gradients, in launch order
+  int left_out = 0;  // launches without collectives, or with other buckets than the first
+  // Sum over all buckets, seconds per step, each of the fastest rank in each sample, which waited
+  // for no other rank.
+  stats::Estimate total;
+  stats::Estimate exposed;  // the least rank's exposed_comm, seconds per step
+  // The mean over launches of 1 - exposed / total; absent where the collectives took no time.
+  std::optional<stats::Estimate> hidden_share;
+
+  [[nodiscard]] std::int64_t size_bytes() const;
+  // The last bucket's share of the bytes. No schedule can hide the last bucket behind backward,
+  // since backward has ended when that bucket is ready.
+  [[nodiscard]] double last_share() const;
+  // The least share of all collectives that runs after backward: the last bucket's share, or the
+  // excess over backward's time. Copies out of buckets may hide this share, so hidden_share may
+  // exceed 1 minus this share.
+  [[nodiscard]] double after_backward_share() const;
+};
+
+// The cells of two ranks or more, as a world of one moves no data, whose launches recorded their
+// collectives.
+[[nodiscard]] std::vector<CommunicationTimes> communication_times(const Summary& summary);
 
 }  // namespace tandem::reports

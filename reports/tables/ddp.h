@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Tables of what ddp costs: its parts, its collectives, and its steps over the bucket size.
 #pragma once
 
 #include <string>
@@ -8,6 +10,12 @@
 #include "reports/text/table.h"
 
 namespace tandem::reports {
+
+// A row per result of communication_times().
+[[nodiscard]] TextTable collective_table(const Summary& summary);
+
+// A row per cost; no rows without costs.
+[[nodiscard]] TextTable ddp_cost_table(const Summary& summary);
 
 // Cells of ddp that differ only in --bucket-mb.
 struct BucketCurve {

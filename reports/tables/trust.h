@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reasons to believe a report: what is missing, what was measured beside the steps, and how to
+// measure again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/results/document.h"
+#include "reports/model/summary.h"
+#include "reports/text/table.h"
+
+namespace tandem::reports {
+
+// How far the phases account for the steps: the remainder's share over cells with phases.
+[[nodiscard]] std::string remainder_line(const Summary& summary);
+
+// A line per reason for which the sweep left cells out: "not measured: 3 cells: single is one
+// device".
+[[nodiscard]] std::vector<std::string> dropped_lines(const results::SweepInfo& sweep);
+
+// A row per cell that has no figure: its name, its outcome and the reason.
+[[nodiscard]] TextTable failures_table(const Summary& summary);
+
+// The commands that repeat the measurement and compare the results; a comment names what the
+// document does not tell.
+[[nodiscard]] std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep);
+
+// A row per entry of another program: the program, the entry's name, time and other figures, or the
+// reason for missing figures.
+[[nodiscard]] TextTable other_figures_table(const results::Document& document);
+
+// The rows are the sources of copies, the columns the destinations: "412.5 (6.1 us)". No rows where
+// nothing was measured.
+[[nodiscard]] TextTable link_table(const results::LinkMatrix& links);
+
+// How the links' figures were measured, or why there are none.
+[[nodiscard]] std::string link_note(const results::LinkMatrix& links);
+
+}  // namespace tandem::reports
