@@ -7,7 +7,7 @@
 Journals are made up: each launch is one of reports/samples/quick-2-cores, of the same strategy and devices, with the
 cell, the launch's number and times of its own. Nothing is launched: every launch of the sweep is in the journal. Prints
 a line per command: seconds of wall clock, seconds of the processor (all threads, system included), most resident memory
-(MB are 10^6 bytes), and how much it wrote. That a report of results.json, or a merge of two, is that of the journals is
+(MB are 10^6 bytes), and how much it wrote. That a report of results.json is that of the journals is
 checked. Standard library only. Exit status: 0 measured, 1 failed, 2 wrong usage.
 """
 import argparse

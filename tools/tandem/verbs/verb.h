@@ -49,7 +49,7 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 
 // Each adds its verbs to the program and to the list.
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain, project
-void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare, merge
+void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare
 void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace, contention
 void add_other_verbs(CLI::App& app, Verbs& verbs);      // list, doctor, lessons, pretend, replay
 
