@@ -8,6 +8,7 @@
 
 #include "common/json/parse.h"
 #include "common/kernels/precision.h"
+#include "common/options/removed_names.h"
 
 namespace tandem {
 namespace {
@@ -104,6 +105,11 @@ void read_timing(const JsonValue& document, Workload& workload) {
 }
 
 LayerPass pass_of(const JsonValue& json, const Workload& workload) {
+  json.expect_object();
+  for (const JsonValue member : json) {
+    const std::string removal = options::removal_of("workload key", member.key());
+    if (!removal.empty()) json.complain(removal);
+  }
   json.allow({"operations", "flops", "seconds"});
   LayerPass pass;
   pass.operations = json.at("operations").whole(0, kMostOperations);

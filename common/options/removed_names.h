@@ -11,7 +11,8 @@
 namespace tandem::options {
 
 // The line for a word of `command` that was removed; "" for every other word. `command` is the
-// words that stand before it ("tandem trace", "kernel_bench"), or "sweep" for the name of a sweep.
+// words that stand before it ("tandem trace", "kernel_bench"), "sweep" for the name of a sweep, or
+// "sweep key" and "workload key" for keys of such files.
 // A value is asked for with its option: "--compress=powersgd:4". Thread-safe.
 [[nodiscard]] std::string removal_of(std::string_view command, std::string_view word);
 

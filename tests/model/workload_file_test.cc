@@ -134,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "measured.batches[2]: batches have to ascend"},
         Mistake{kMeasured, "[1, 4, 16]", "[]", "measured.batches: the list is empty"},
         Mistake{kMeasured, "[1, 4, 16]", "[1, 4]", "3 times for 2 batches"},
-        Mistake{kMeasured, "\"flops\": 512", "\"products\": {}", "unknown key 'products'"},
+        Mistake{kMeasured, "\"flops\": 512", "\"products\": {}",
+                "'workload key products' was removed: "},
         Mistake{kMeasured, "[1e-6, 2e-6, 4e-6]", "[1e-6, null, 4e-6]",
                 "layers[0].forward.seconds[1]: null: use a number"}));
 

@@ -21,7 +21,7 @@ ARROWS = {
     "common/runtime": ["common/base"],
     "common/tensor": ["common/runtime"],
     "common/kernels": ["common/tensor"],
-    "common/model": ["common/kernels", "common/json"],
+    "common/model": ["common/kernels", "common/json", "common/options"],
     "common/optim": ["common/model"],
     "common/data": ["common/kernels"],
     "common/comm": ["common/runtime"],

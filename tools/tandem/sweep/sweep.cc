@@ -385,6 +385,11 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
   const std::string where = "sweep " + source;
   const JsonDocument json(JsonAuthor::kPerson, text, where);
   const JsonValue file = json.root();
+  file.expect_object();
+  for (const JsonValue member : file) {
+    const std::string removal = options::removal_of("sweep key", member.key());
+    if (!removal.empty()) file.complain(removal);
+  }
   file.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
               "launches", "min_time", "min_samples", "with_torch", "backend", "budget"});
   Sweep sweep;
