@@ -25,7 +25,6 @@ void write_to(const TextSink& sink, const Document& document) {
   writer.open("tandem", '{');
   writer.value("schema_version", kSchemaVersion);
   write_json(writer, "sweep", document.sweep);
-  write_json(writer, "machine", SweepMachine{document.sweep.links});
   write_json(writer, "launches", document.launches);
   writer.close();
   writer.close();
@@ -50,7 +49,6 @@ class DocumentReader {
     check_schema_version(schema_version_, source_);
     if (complaint_) std::rethrow_exception(complaint_);
     document_.sweep.context = std::move(context_);
-    document_.sweep.links = std::move(machine_.links);
     return std::move(document_);
   }
 
@@ -70,7 +68,6 @@ class DocumentReader {
       if (path == "context") read_json(value, context_);
       if (path == "tandem.launches") read_json(value, document_.launches);
       if (path == "tandem.sweep") read_json(value, document_.sweep);
-      if (path == "tandem.machine") read_json(value, machine_);
     });
   }
 
@@ -92,7 +89,6 @@ class DocumentReader {
 
   std::string source_;
   Document document_;
-  SweepMachine machine_;
   Context context_;
   std::string schema_version_;
   bool is_from_tandem_ = false;

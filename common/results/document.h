@@ -37,32 +37,6 @@ struct Context {
   std::map<std::string, std::string> custom;  // further keys, strings as in Google Benchmark
 };
 
-// One direction between two ends, each a device ("host:0", "cuda:1") or the host's pinned memory
-// ("pinned"). Absent: not measured.
-struct Link {
-  std::string from;
-  std::string to;
-  std::optional<double> gigabytes_per_second{};  // GB are 10^9 bytes; from the median copy
-  std::optional<double> latency_us{};            // latency of the median small copy
-
-  bool operator==(const Link&) const = default;
-};
-
-// The bandwidth and latency between the devices of one process, measured by copy_bench once for a
-// sweep, a copy at a time.
-struct LinkMatrix {
-  std::string reason{};            // why nothing was measured, one line; empty: measured
-  int devices = 0;                 // measured devices, the first of `of_devices`
-  int of_devices = 0;              // devices that the sweep uses at once on a node
-  std::int64_t copy_bytes = 0;     // size of a bandwidth copy
-  std::int64_t latency_bytes = 0;  // size of a latency copy
-  int samples = 0;                 // samples per median
-  bool oversubscribed = false;     // devices share cores or GPUs
-  std::vector<Link> links{};       // ordered by `from`, then by `to`
-
-  bool operator==(const LinkMatrix&) const = default;
-};
-
 // Cells that were planned later, beside the sweep's own: `tandem explain` adds the cells that an
 // explanation lacks.
 struct Addition {
@@ -88,19 +62,6 @@ struct Resolving {
   bool operator==(const Resolving&) const = default;
 };
 
-// A run whose two sides took turns within rounds (`tandem run --against`), of which the document is
-// one: what the reference was that the run was held against. Equal launch indices of both documents
-// are one round.
-struct Against {
-  std::string run{};          // identifier that the documents of both sides share
-  bool is_reference = false;  // whether the document is the reference's
-  std::string build{};        // folder of the reference's programs; empty: those of the run
-  std::vector<std::string> variables{};          // "NAME=VALUE", of the reference's launches alone
-  std::map<std::string, std::string> options{};  // of the reference's cells alone, by name
-
-  bool operator==(const Against&) const = default;
-};
-
 // The facts of a sweep in its journal and its document.
 struct SweepInfo {
   std::string name;
@@ -109,13 +70,11 @@ struct SweepInfo {
   int launches_per_cell = 0;
   std::optional<Resolving> resolving{};  // absent: a fixed number of launches
   std::vector<DroppedCells> dropped{};
-  std::vector<Addition> additions;    // additions in planning order
-  Context context;                    // machine and time of the sweep's start
-  std::optional<LinkMatrix> links{};  // absent: not requested, or not measured yet
+  std::vector<Addition> additions;  // additions in planning order
+  Context context;                  // machine and time of the sweep's start
   // The command that began each document merged into this one: the words after `tandem`, without
   // --out.
   std::vector<std::vector<std::string>> commands{};
-  std::optional<Against> against{};  // absent: the run had one side
 };
 
 // The version of journals and documents as this program writes them.

@@ -28,7 +28,6 @@ std::string header_line(const SweepInfo& sweep) {
   writer.value("tandem_journal", kSchemaVersion);
   write_json(writer, "sweep", sweep);
   write_json(writer, "context", sweep.context);
-  write_json(writer, "machine", SweepMachine{sweep.links});
   writer.close();
   return line;
 }
@@ -37,7 +36,6 @@ SweepInfo header_from(const JsonValue& json) {
   check_schema_version(value_or(json, "tandem_journal", std::string{}), json.source());
   SweepInfo sweep = value_or(json, "sweep", SweepInfo{});
   sweep.context = value_or(json, "context", Context{});
-  sweep.links = value_or(json, "machine", SweepMachine{}).links;
   return sweep;
 }
 
@@ -138,11 +136,6 @@ void Journal::plan(const std::vector<Addition>& additions) {
   before_plan_ = read_file(path_);
   contents_.sweep.additions = additions;
   replace(header_line(contents_.sweep) + before_plan_->substr(before_plan_->find('\n')));
-}
-
-void Journal::note_links(const LinkMatrix& links) {
-  contents_.sweep.links = links;
-  replace_header();
 }
 
 void Journal::note_looks(const Resolving& resolving) {

@@ -62,15 +62,12 @@ class Journal {
   // replaced, the other lines stay. A crash leaves the old journal or the new one.
   void plan(const std::vector<Addition>& additions);
 
-  // Replaces the first line by one with these links, as plan() does. Not allowed after plan() or
+  // Replaces the first line by one with these looks, as plan() does. Not allowed after plan() or
   // together with put_back().
-  void note_links(const LinkMatrix& links);
-
-  // Replaces the first line by one with these looks, as note_links() does.
   void note_looks(const Resolving& resolving);
 
   // Replaces the first line by one with this definition and number of launches per cell, as
-  // note_links() does.
+  // note_looks() does.
   void grow(const std::string& definition, int launches_per_cell);
 
   // Undoes every change since the journal was opened; contents() may not be used afterwards.

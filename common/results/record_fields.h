@@ -173,20 +173,6 @@ constexpr auto json_fields(const LaunchRecord*) {
 }
 void finish_reading(LaunchRecord& record, const JsonValue& json);
 
-constexpr auto json_fields(const Link*) {
-  return std::tuple(field("from", &Link::from), field("to", &Link::to),
-                    field("gigabytes_per_second", &Link::gigabytes_per_second),
-                    field("latency_us", &Link::latency_us));
-}
-
-constexpr auto json_fields(const LinkMatrix*) {
-  return std::tuple(
-      field("reason", &LinkMatrix::reason), field("devices", &LinkMatrix::devices),
-      field("of_devices", &LinkMatrix::of_devices), field("copy_bytes", &LinkMatrix::copy_bytes),
-      field("latency_bytes", &LinkMatrix::latency_bytes), field("samples", &LinkMatrix::samples),
-      field("oversubscribed", &LinkMatrix::oversubscribed), field("links", &LinkMatrix::links));
-}
-
 constexpr auto json_fields(const Context::Cache*) {
   using C = Context::Cache;
   return std::tuple(field("type", &C::type), field("level", &C::level), field("size", &C::size),
@@ -222,29 +208,14 @@ constexpr auto json_fields(const Addition*) {
                     field("launches_per_cell", &Addition::launches_per_cell));
 }
 
-constexpr auto json_fields(const Against*) {
-  return std::tuple(field("run", &Against::run), field("is_reference", &Against::is_reference),
-                    field("build", &Against::build), field("variables", &Against::variables),
-                    field("options", &Against::options));
-}
-
-// The sweep without its context and its links, which have their own places.
+// The sweep without its context, which has its own place.
 constexpr auto json_fields(const SweepInfo*) {
   using S = SweepInfo;
   return std::tuple(field("name", &S::name), field("definition", &S::definition),
                     field("planned_cells", &S::planned_cells),
                     field("launches_per_cell", &S::launches_per_cell),
                     field("resolving", &S::resolving), field("dropped", &S::dropped),
-                    field("additions", &S::additions), field("commands", &S::commands),
-                    field("against", &S::against));
-}
-
-// The facts of the machine that were measured once for a sweep: the key "machine".
-struct SweepMachine {
-  std::optional<LinkMatrix> links{};
-};
-constexpr auto json_fields(const SweepMachine*) {
-  return std::tuple(field("links", &SweepMachine::links));
+                    field("additions", &S::additions), field("commands", &S::commands));
 }
 
 }  // namespace tandem::results

@@ -88,12 +88,11 @@ Estimate center_in_rounds(std::span<const double> launch_medians) {
   return exponential(trimmed_mean(logs(launch_medians), kConfidence));
 }
 
-std::vector<std::vector<double>> side_by_side(std::span<const InRounds> cells, OtherRounds others) {
+std::vector<std::vector<double>> side_by_side(std::span<const InRounds> cells) {
   TANDEM_CHECK(!cells.empty(), "no cell");
   const std::set<int> common = common_rounds(cells);
   std::vector<std::vector<double>> lists;
-  std::size_t fewest =
-      others == OtherRounds::kLeftOut ? common.size() : cells.front().values.size();
+  std::size_t fewest = cells.front().values.size();
   for (const InRounds& cell : cells) {
     lists.push_back(common_first(cell, common));
     fewest = std::min(fewest, lists.back().size());

@@ -43,17 +43,10 @@ struct InRounds {
   std::span<const int> rounds;
 };
 
-// What becomes of launches in rounds that another cell lacks. Cells of one document pair them in
-// their order: a launch that replaces a disturbed one was measured in a later round, by its cell
-// alone. The sides of a run against a reference leave them out: there a round that is disturbed on
-// one side is measured again on both, so each side has the round that stands for it.
-enum class OtherRounds { kPairedInOrder, kLeftOut };
-
 // The values of each cell, so that place i of all lists is of one round: first the rounds that all
-// cells share, then each cell's other launches where they are paired, as many as the cell with the
-// fewest has.
-[[nodiscard]] std::vector<std::vector<double>> side_by_side(
-    std::span<const InRounds> cells, OtherRounds others = OtherRounds::kPairedInOrder);
+// cells share, then each cell's other launches in their order, as many as the cell with the fewest
+// has: a launch that replaces a disturbed one was measured in a later round, by its cell alone.
+[[nodiscard]] std::vector<std::vector<double>> side_by_side(std::span<const InRounds> cells);
 
 // The ratio of launch medians, numerator[i] and denominator[i] of one round: trimmed_mean() of the
 // logs of their ratios, as exp.

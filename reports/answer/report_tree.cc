@@ -211,13 +211,6 @@ Section trust_section(const Report& report) {
   for (const auto& [name, value] : machine_lines(report)) facts.push_back(name + ": " + value);
   Section machine(kMachine);
   section.add(std::move(machine.list(facts)));
-  if (sweep.links) {
-    Section links(kLinks);
-    if (TextTable table = link_table(*sweep.links); !table.rows.empty()) {
-      links.add(Table{.table = std::move(table), .caption = links.title});
-    }
-    section.add(std::move(links.say(link_note(*sweep.links))));
-  }
   Section method(kMethod);
   return section.add(reproduce_section(sweep)).add(std::move(method.list(method_lines(report))));
 }

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "common/stats/comparison.h"
-#include "common/stats/rounds.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
@@ -23,13 +22,13 @@ namespace {
 
 using stats::Change;
 
-enum class Pairing { kOfTwoRuns, kInRounds };
-
 // What two cells share to be the same cell: name, back end, mode and modelled parts.
 using CellIdentity = std::tuple<std::string, std::string, std::string, std::string>;
 
-std::string name_without(results::Cell cell, const std::vector<std::string>& options) {
-  for (const std::string& option : options) cell.options.erase(option);
+// The name without what was planted into the cell on purpose.
+std::string bare_name(results::Cell cell) {
+  cell.options.erase("plant");
+  cell.options.erase("fault");
   return cell.name();
 }
 
@@ -37,43 +36,36 @@ std::string name_without(results::Cell cell, const std::vector<std::string>& opt
 // what is left without the delay or fault that was planted into it. Points into the summary.
 class CellIndex {
  public:
-  // `reference_options` are no difference between cells.
-  CellIndex(const Summary& summary, const std::vector<std::string>& reference_options)
-      : ignored_(reference_options), planted_(reference_options) {
-    planted_.insert(planted_.end(), {"plant", "fault"});
+  explicit CellIndex(const Summary& summary) {
     for (const CellSummary& cell : summary.cells) {
-      named_.emplace(name(cell), &cell);
-      bare_named_.insert_or_assign(name_without(cell.cell, planted_), &cell);
+      named_.emplace(cell.cell.name(), &cell);
+      bare_named_.insert_or_assign(bare_name(cell.cell), &cell);
       if (cell.launches == 0) continue;
-      same_.emplace(identity(cell, ignored_), &cell);
-      bare_same_.emplace(identity(cell, planted_), &cell);
+      same_.emplace(identity(cell, cell.cell.name()), &cell);
+      bare_same_.emplace(identity(cell, bare_name(cell.cell)), &cell);
     }
-  }
-
-  [[nodiscard]] std::string name(const CellSummary& cell) const {
-    return name_without(cell.cell, ignored_);
   }
 
   // The measured cell that is the same as `cell` of the document that `other` indexes; null where
   // there is none.
   [[nodiscard]] const CellSummary* partner_of(const CellSummary& cell,
                                               const CellIndex& other) const {
-    if (const auto* const same = found(same_, identity(cell, ignored_))) return same;
-    const CellSummary* const bare = found(bare_same_, identity(cell, planted_));
+    if (const auto* const same = found(same_, identity(cell, cell.cell.name()))) return same;
+    const CellSummary* const bare = found(bare_same_, identity(cell, bare_name(cell.cell)));
     const bool is_free = bare != nullptr && bare->planted.empty() != cell.planted.empty() &&
-                         found(other.same_, identity(*bare, ignored_)) == nullptr;
+                         found(other.same_, identity(*bare, bare->cell.name())) == nullptr;
     return is_free ? bare : nullptr;
   }
 
   // The cell of that name, measured or not; null where the document does not have it.
   [[nodiscard]] const CellSummary* find(const CellSummary& wanted) const {
-    const CellSummary* const own = found(named_, name(wanted));
-    return own != nullptr ? own : found(bare_named_, name_without(wanted.cell, planted_));
+    const CellSummary* const own = found(named_, wanted.cell.name());
+    return own != nullptr ? own : found(bare_named_, bare_name(wanted.cell));
   }
 
  private:
-  static CellIdentity identity(const CellSummary& cell, const std::vector<std::string>& without) {
-    return {name_without(cell.cell, without), cell.cell.backend, cell.mode, cell.modelled};
+  static CellIdentity identity(const CellSummary& cell, std::string name) {
+    return {std::move(name), cell.cell.backend, cell.mode, cell.modelled};
   }
 
   template <class Key>
@@ -82,32 +74,13 @@ class CellIndex {
     return place == cells.end() ? nullptr : place->second;
   }
 
-  std::vector<std::string> ignored_;
-  std::vector<std::string> planted_;
   std::map<std::string, const CellSummary*> named_{};
   std::map<std::string, const CellSummary*> bare_named_{};
   std::map<CellIdentity, const CellSummary*> same_{};
   std::map<CellIdentity, const CellSummary*> bare_same_{};
 };
 
-// Whether the documents are the two sides of one run, in either order.
-bool are_of_one_run(const results::Document& a, const results::Document& b) {
-  const auto& first = a.sweep.against;
-  const auto& second = b.sweep.against;
-  return first && second && first->run == second->run &&
-         first->is_reference != second->is_reference;
-}
-
-// The medians of the launches of two cells of one run, in the rounds that both have.
-std::vector<std::vector<double>> medians_in_rounds(const CellSummary& before,
-                                                   const CellSummary& after) {
-  const std::array<stats::InRounds, 2> cells{{{.values = before.medians, .rounds = before.rounds},
-                                              {.values = after.medians, .rounds = after.rounds}}};
-  return stats::side_by_side(cells, stats::OtherRounds::kLeftOut);
-}
-
-bool has_interval(const CellChange& cell, Pairing pairing) {
-  if (pairing == Pairing::kInRounds) return cell.rounds >= 2;
+bool has_interval(const CellChange& cell) {
   return cell.before->launches >= 2 && cell.after->launches >= 2;
 }
 
@@ -126,18 +99,9 @@ void add_marks(CellChange& cell) {
   }
 }
 
-void estimate(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
-  if (pairing == Pairing::kInRounds) {
-    const auto medians = medians_in_rounds(*cell.before, *cell.after);
-    cell.time_ratio = stats::ratio_in_rounds(medians[1], medians[0], confidence);
-    return;
-  }
+void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
   cell.time_ratio =
       stats::ratio_by_t(cell.after->medians, cell.before->medians, confidence, rule.between_runs);
-}
-
-void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRule& rule) {
-  estimate(cell, pairing, confidence, rule);
   cell.change = stats::judge_change(cell.time_ratio, rule.threshold);
   const bool is_change =
       cell.change == stats::Change::kSlower || cell.change == stats::Change::kFaster;
@@ -147,28 +111,22 @@ void judge(CellChange& cell, Pairing pairing, double confidence, const ChangeRul
 }
 
 // Leaves a ratio without an interval, and says why.
-void leave_unsure(CellChange& cell, Pairing pairing) {
+void leave_unsure(CellChange& cell) {
   cell.time_ratio = stats::ratio_by_t(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
-  cell.remarks.push_back(pairing == Pairing::kInRounds
-                             ? "a single round does not tell how rounds vary"
-                             : "a single launch does not tell how launches vary");
+  cell.remarks.emplace_back("a single launch does not tell how launches vary");
 }
 
 std::vector<CellChange> common_cells(const Summary& before, const CellIndex& before_index,
-                                     const CellIndex& after_index, Pairing pairing) {
+                                     const CellIndex& after_index) {
   std::vector<CellChange> cells;
   for (const CellSummary& cell : before.cells) {
     const CellSummary* const partner =
         cell.launches > 0 ? after_index.partner_of(cell, before_index) : nullptr;
     if (partner == nullptr) continue;
-    CellChange common;
+    CellChange& common = cells.emplace_back();
     common.before = &cell;
     common.after = partner;
-    if (pairing == Pairing::kInRounds) {
-      common.rounds = static_cast<int>(medians_in_rounds(cell, *partner)[1].size());
-    }
-    cells.push_back(common);
   }
   return cells;
 }
@@ -231,16 +189,15 @@ void add_differences(std::vector<std::string>& lines, const char* what, const Fa
 
 // Adds "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more".
 void add_lonely(std::vector<std::string>& lines, const std::string& own, const std::string& other,
-                const std::vector<const CellSummary*>& cells, const Summary& others,
-                const CellIndex& index) {
+                const std::vector<const CellSummary*>& cells, const Summary& others) {
   if (cells.empty()) return;
   std::vector<std::string> names;
   for (const CellSummary* cell : cells) {
     if (names.size() == kMostNamed) break;
     std::string name = cell->cell.name();
-    const std::string wanted = index.name(*cell);
+    const std::string wanted = cell->cell.name();
     for (const CellSummary& there : others.cells) {
-      const bool is_it = index.name(there) == wanted && there.mode == cell->mode;
+      const bool is_it = there.cell.name() == wanted && there.mode == cell->mode;
       if (there.launches > 0 || !is_it) continue;
       name += fmt::format(" ({}: {}: {})", other, to_string(there.status), there.reason);
       break;
@@ -269,7 +226,7 @@ std::vector<std::string> change_notes(const results::Document& before,
 // Adds the cells that only one document measured, with the reason where the other document tells a
 // reason.
 void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, const Summary& after,
-                      const std::vector<CellChange>& common, const CellIndex& index) {
+                      const std::vector<CellChange>& common) {
   std::set<const CellSummary*> met;
   for (const CellChange& cell : common) met.insert({cell.before, cell.after});
   const auto left_of = [&](const Summary& summary) {
@@ -279,8 +236,8 @@ void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, co
     }
     return left;
   };
-  add_lonely(lines, "A", "B", left_of(before), after, index);
-  add_lonely(lines, "B", "A", left_of(after), before, index);
+  add_lonely(lines, "A", "B", left_of(before), after);
+  add_lonely(lines, "B", "A", left_of(after), before);
 }
 
 bool has_failed(const CellSummary& cell) {
@@ -321,45 +278,7 @@ void add_failed(std::vector<std::string>& lines, const std::vector<LostCell>& lo
   lines.push_back("in B launches failed: " + join(failed, ", "));
 }
 
-// What a side of a run was: "the reference (the build /before, with NCCL_ALGO=Ring), commit
-// 0123456789ab", or "the run itself, commit ...".
-std::string side_text(const results::Document& document) {
-  const results::Against& against = *document.sweep.against;
-  const std::string what = against.is_reference
-                               ? fmt::format("the reference ({})", reference_text(against))
-                               : "the run itself";
-  const results::MachineFacts machine = machine_of(document);
-  const auto commit = machine.libraries.find("tandem");
-  return commit == machine.libraries.end() ? what : fmt::format("{}, {}", what, commit->second);
-}
-
-// What both sides were; a deviation between runs does not apply.
-void describe_sides(DocumentChange& changes, const results::Document& before,
-                    const results::Document& after) {
-  changes.sides = fmt::format("A is {}. B is {}.", side_text(before), side_text(after));
-  if (std::exchange(changes.rule.between_runs, 0) == 0) return;
-  changes.notes.emplace_back(
-      "--between-runs does nothing here: both sides took turns in one run, and a round has no "
-      "scatter between runs");
-}
-
-// The names of the options that only the reference's cells have.
-std::vector<std::string> reference_options(const results::Document& of_one_run) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : of_one_run.sweep.against->options) names.push_back(name);
-  return names;
-}
-
 }  // namespace
-
-std::string reference_text(const results::Against& against) {
-  std::string text = against.build.empty() ? "the same build" : "the build " + against.build;
-  std::vector<std::string> settings = against.variables;
-  for (const auto& [name, value] : against.options) {
-    settings.push_back(fmt::format("--{}={}", name, value));
-  }
-  return settings.empty() ? text : fmt::format("{}, with {}", text, join(settings, ", "));
-}
 
 std::string change_ratio_text(const stats::Estimate& ratio) {
   const auto is_usual = [](double value) { return value >= 0.01 && value < 100; };
@@ -373,15 +292,11 @@ std::string change_ratio_text(const stats::Estimate& ratio) {
 std::string change_method(const DocumentChange& changes) {
   if (changes.confidence == 0) return "No cell has two launches on both sides: nothing is judged.";
   const double between = changes.rule.between_runs;
-  const std::string what =
-      changes.sides.empty()
-          ? "Ratios of launch medians"
-          : "Both took turns in one run; ratios of the launch medians of each round";
   return fmt::format(
-      "{}; above 1 B is slower. The intervals hold together with 95 %, each "
+      "Ratios of launch medians; above 1 B is slower. The intervals hold together with 95 %, each "
       "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
       "narrow it.",
-      what, 100 * changes.confidence,
+      100 * changes.confidence,
       between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
       100 * changes.rule.threshold);
 }
@@ -410,25 +325,18 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
                                  const ChangeRule& rule) {
   DocumentChange result;
   result.rule = rule;
-  const Pairing pairing = are_of_one_run(before, after) ? Pairing::kInRounds : Pairing::kOfTwoRuns;
-  std::vector<std::string> ignored;
-  if (pairing == Pairing::kInRounds) {
-    describe_sides(result, before, after);
-    ignored = reference_options(before);
-  }
-  const CellIndex before_index(before_summary, ignored);
-  const CellIndex after_index(after_summary, ignored);
-  result.cells = common_cells(before_summary, before_index, after_index, pairing);
-  const auto compared = std::ranges::count_if(
-      result.cells, [&](const CellChange& cell) { return has_interval(cell, pairing); });
+  const CellIndex before_index(before_summary);
+  const CellIndex after_index(after_summary);
+  result.cells = common_cells(before_summary, before_index, after_index);
+  const auto compared = std::ranges::count_if(result.cells, has_interval);
   if (compared > 0) {
     result.confidence = stats::confidence_of_each(static_cast<std::size_t>(compared));
   }
   for (CellChange& cell : result.cells) {
-    if (has_interval(cell, pairing)) {
-      judge(cell, pairing, result.confidence, result.rule);
+    if (has_interval(cell)) {
+      judge(cell, result.confidence, result.rule);
     } else {
-      leave_unsure(cell, pairing);
+      leave_unsure(cell);
     }
     add_marks(cell);
   }
@@ -436,7 +344,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     result.notes.push_back(std::move(note));
   }
   result.lost = lost_cells(before_summary, after_summary, before_index, after_index);
-  add_lonely_cells(result.notes, before_summary, after_summary, result.cells, before_index);
+  add_lonely_cells(result.notes, before_summary, after_summary, result.cells);
   add_failed(result.notes, result.lost, before_index);
   return result;
 }

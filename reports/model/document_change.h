@@ -16,7 +16,6 @@ struct CellChange {
   const CellSummary* before = nullptr;
   const CellSummary* after = nullptr;
   stats::Estimate time_ratio;  // ratio of launch medians, after / before: above 1 is slower
-  int rounds = 0;              // rounds of the ratio, in documents of one run
   stats::Change change = stats::Change::kUnsure;
   std::vector<std::string> remarks;
 };
@@ -41,9 +40,6 @@ inline constexpr std::array kChanges{stats::Change::kSlower, stats::Change::kFas
 // The changes between two documents, cell by cell. The changes point into the summaries.
 struct DocumentChange {
   ChangeRule rule;
-  // What both sides were, where both documents are of one run, whose launches took turns within
-  // rounds; empty: they are of two runs.
-  std::string sides{};
   double confidence = 0;  // of each interval, so that all hold together at 95 %; 0: no interval
   std::vector<CellChange> cells;  // cells in the order of the summaries
   std::vector<LostCell> lost{};
@@ -56,18 +52,13 @@ struct DocumentChange {
 
 // Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode and
 // modelled parts are the same: a modelled step is never compared with a measured one. A planted
-// delay that one document alone has is no difference, so that a gate can be tried. In documents of
-// one run the reference's own options are no difference, each cell is judged by the ratios of its
-// rounds, and no deviation between runs applies. The documents tell the machines' facts; both
-// summaries belong to the documents and must outlive the result.
+// delay that one document alone has is no difference, so that a gate can be tried. The documents
+// tell the machines' facts; both summaries belong to the documents and must outlive the result.
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,
                                                const Summary& after_summary,
                                                const ChangeRule& rule);
-
-// What the reference of a run was: "the build /before, with NCCL_ALGO=Ring, --grads=views".
-[[nodiscard]] std::string reference_text(const results::Against& against);
 
 // The text "1.100x [1.080 .. 1.120]", to a thousandth, since the ends are compared with a threshold
 // of some percent.

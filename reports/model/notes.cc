@@ -274,9 +274,6 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   }
   if (!is_projected(summary)) add_load(lines, document.sweep);
   add_disturbed(lines, document);
-  if (document.sweep.links && !document.sweep.links->reason.empty()) {
-    lines.push_back("copies between devices were not measured: " + document.sweep.links->reason);
-  }
   add_reasons(lines, summary, Status::kFailed);
   add_reasons(lines, summary, Status::kSkipped);
   add_marks(lines, summary);

@@ -24,8 +24,7 @@ TextTable table_of(const DocumentChange& changes) {
     add_point(table, cell.before->cell,
               {strategy_label(cell.before->cell), duration_text(cell.before->median_step.center),
                duration_text(cell.after->median_step.center),
-               cell.rounds > 0 ? count_text(cell.rounds, "round")
-                               : fmt::format("{}, {}", cell.before->launches, cell.after->launches),
+               fmt::format("{}, {}", cell.before->launches, cell.after->launches),
                change_ratio_text(cell.time_ratio), std::string(to_string(cell.change)),
                join(cell.remarks, ", ")});
   }
@@ -60,7 +59,6 @@ Json cell_json(const CellChange& cell, double threshold) {
               {"median_step_s",
                {number(cell.before->median_step.center), number(cell.after->median_step.center)}},
               {"launches", {cell.before->launches, cell.after->launches}},
-              {"rounds", cell.rounds > 0 ? Json(cell.rounds) : Json()},
               {"remarks", cell.remarks}};
 }
 
@@ -76,7 +74,6 @@ Json lost_json(const LostCell& lost) {
 
 std::string to_text(const DocumentChange& changes) {
   std::string text = to_text(table_of(changes)) + "\n";
-  if (!changes.sides.empty()) text += changes.sides + "\n";
   text += change_method(changes) + "\n";
   for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
   return text + change_counts(changes) + "\n";
@@ -93,7 +90,6 @@ std::string to_json(const DocumentChange& changes) {
   for (const LostCell& cell : changes.lost) lost.push_back(lost_json(cell));
   const Json json{{"threshold", changes.rule.threshold},
                   {"between_runs", changes.rule.between_runs},
-                  {"sides", changes.sides},
                   {"confidence_together", stats::kConfidence},
                   {"confidence_of_each", changes.confidence},
                   {"counts", counts},

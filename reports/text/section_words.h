@@ -99,8 +99,6 @@ inline constexpr Heading kWithout{"without", "Cells without a figure"};
 inline constexpr Heading kOthers{"others", "Measured beside the steps",
                                  "Entries of other programs, each from a run of its own."};
 inline constexpr Heading kMachine{"machine", "Machine", "As the launches saw it."};
-inline constexpr Heading kLinks{"links", "Copies between devices: GB/s (latency)", "",
-                                "docs/method/bandwidth.md#links"};
 inline constexpr Heading kReproduce{"reproduce", "Reproduce", "On a machine like this one:"};
 inline constexpr Heading kMethod{"method", "Method"};
 

@@ -253,11 +253,6 @@ class Checker:
     def stand_in_for_all(self, verb, words):
         for value in re.findall(r"(?m)^--model[=\n](\S+\.json)$", "\n".join(words)):
             self.stand_in(value, "workload")
-        for value in re.findall(r"(?m)^--against=(\S+)$", "\n".join(words)):
-            build = self.scratch / value
-            build.mkdir(parents=True, exist_ok=True)
-            if not (build / "bin").exists():
-                (build / "bin").symlink_to(self.programs)
         kind = {"run": "sweep", "trace": "trace"}.get(verb, "run")
         for before, word in zip(words, words[1:]):
             if word.startswith("-") or before == "--out":

@@ -113,12 +113,6 @@ TEST(Document, Commands_AreKeptWordByWord) {
   EXPECT_EQ(document.sweep.commands, sample_document().sweep.commands);
 }
 
-TEST(Document, WhatARunWasHeldAgainst_IsKept) {
-  const Document document = parse_document(to_json_text(sample_document()), "text");
-  ASSERT_TRUE(document.sweep.against);
-  EXPECT_EQ(document.sweep.against, sample_document().sweep.against);
-}
-
 TEST(Document, RoundTrip_KeepsEverything) {
   const Document document = parse_document(to_json_text(sample_document()), "text");
   EXPECT_EQ(to_json_text(document), to_json_text(sample_document()));

@@ -181,21 +181,19 @@ TEST(Journal, PlannedCells_AreInItsFirstLine_AndLaunchesStay) {
   EXPECT_EQ(contents->sweep.additions[0].launches_per_cell, 4);
 }
 
-TEST(Journal, Links_AreInItsFirstLine_AndLaunchesStay) {
+TEST(Journal, Looks_AreInItsFirstLine_AndLaunchesStay) {
   const ScratchFolder folder;
-  SweepInfo sweep = sample_sweep();
-  const LinkMatrix links = *sweep.links;
-  sweep.links.reset();
-  { Journal(folder / "journal.jsonl", sweep).append(launch(0)); }
+  const Resolving looks{.ratio = 0.03, .comparisons = 2, .first_round = 4, .last_round = 24};
+  { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
   {
-    Journal journal(folder / "journal.jsonl", sweep);
-    EXPECT_FALSE(journal.contents().sweep.links);
-    journal.note_links(links);
+    Journal journal(folder / "journal.jsonl", sample_sweep());
+    EXPECT_FALSE(journal.contents().sweep.resolving);
+    journal.note_looks(looks);
     journal.append(launch(1));
   }
   const auto contents = read_journal(folder / "journal.jsonl");
   EXPECT_EQ(contents->launches.size(), 2U);
-  EXPECT_EQ(contents->sweep.links, links);
+  EXPECT_EQ(contents->sweep.resolving, looks);
 }
 
 TEST(Journal, PutBack_LeavesItAsItWas) {

@@ -140,22 +140,7 @@ inline SweepInfo sample_sweep() {
                    .cells = {"single/threads/m/devices:2/batch:8"}}},
       .additions = {{.cells = {"dp/threads/m/devices:2/batch:8"}, .launches_per_cell = 3}},
       .context = {},
-      .commands = {{"run", "quick", "--launches=6"}, {}},
-      .against = Against{.run = "5f0e",
-                         .is_reference = true,
-                         .build = "/before",
-                         .variables = {"NCCL_ALGO=Ring"},
-                         .options = {{"grads", "views"}}}};
-  sweep.links = {
-      .devices = 2,
-      .of_devices = 16,
-      .copy_bytes = 16 << 20,
-      .latency_bytes = 4,
-      .samples = 11,
-      .oversubscribed = true,
-      .links = {
-          {.from = "host:0", .to = "host:1", .gigabytes_per_second = 10.5, .latency_us = 4.25},
-          {.from = "host:0", .to = "pinned"}}};
+      .commands = {{"run", "quick", "--launches=6"}, {}}};
   sweep.context.date = "2024-02-03T04:05:06+00:00";
   sweep.context.host_name = "node";
   sweep.context.executable = "./tandem";

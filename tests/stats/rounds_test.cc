@@ -96,18 +96,6 @@ TEST(Rounds, LaunchesInPlaceOfOthers_FollowTheCommonRounds) {
   EXPECT_EQ(lists[1], (Values{20, 21, 22, 23}));
 }
 
-// Each side's disturbed round was measured again on both sides, as round 8 and 9.
-TEST(Rounds, OfTwoSides_ARoundThatOneLacks_IsLeftOut) {
-  const Values a{10, 11, 12, 18, 19};
-  const std::vector<int> of_a{0, 1, 2, 8, 9};
-  const Values b{29, 28, 20, 23, 21};
-  const std::vector<int> of_b{9, 8, 0, 3, 1};
-  const auto lists =
-      side_by_side(std::vector<InRounds>{{a, of_a}, {b, of_b}}, OtherRounds::kLeftOut);
-  EXPECT_EQ(lists[0], (Values{10, 11, 18, 19}));
-  EXPECT_EQ(lists[1], (Values{20, 21, 28, 29}));
-}
-
 TEST(Rounds, SumsOfMeans_AddUp_AndDoNotScatterWithTheMachine) {
   const Values a{10, 20, 30.5};
   const Values b{9, 19, 29};

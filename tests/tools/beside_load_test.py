@@ -21,7 +21,7 @@ CAUSE = "other programs had a core"
 
 def begin(tandem, out):
     pathlib.Path("sweep.json").write_text(json.dumps(SWEEP))
-    command = [tandem, "run", "./sweep.json", f"--out={out}", "--backend=host", "--no-links"]
+    command = [tandem, "run", "./sweep.json", f"--out={out}", "--backend=host"]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

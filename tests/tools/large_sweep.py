@@ -102,7 +102,7 @@ class Bench:
         (folder / "step_bench").chmod(0o755)
 
     def resume(self, out):
-        return ["run", "--no-links", str(self.folder / "sweep.json"), "--backend=host", "--oversubscribe",
+        return ["run", str(self.folder / "sweep.json"), "--backend=host", "--oversubscribe",
                 f"--step-bench={self.folder / 'step_bench'}", f"--out={self.folder / out}"]
 
     def start(self, arguments):

@@ -137,22 +137,5 @@ TEST(LaunchCommand, Environment_HasLostNodesNoticedSoon_UnlessTheUserSaysWhen) {
   ::unsetenv("OMPI_MCA_oob_tcp_keepalive_time");
 }
 
-TEST(LaunchCommand, Variables_AreSetLast_AndAreNamedToOtherNodes) {
-  LaunchSettings settings = kSettings;
-  settings.variables = {"NCCL_ALGO=Ring", "OMP_NUM_THREADS=3"};
-  results::Cell cell;
-  cell.launch = "processes";
-  const auto environment = launch_environment(cell, settings);
-  for (const std::string& variable : settings.variables) {
-    EXPECT_NE(std::ranges::find(environment, variable), environment.end()) << variable;
-  }
-  const auto words = [&] {
-    return fmt::format("{}", fmt::join(launch_command(cell, settings, "/out/r.json"), " "));
-  };
-  EXPECT_EQ(words().find(" -x "), std::string::npos);
-  settings.site.hosts = "a:1,b:1";
-  EXPECT_NE(words().find(" -x NCCL_ALGO -x OMP_NUM_THREADS /bin/step_bench "), std::string::npos);
-}
-
 }  // namespace
 }  // namespace tandem::cli

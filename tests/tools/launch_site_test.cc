@@ -46,7 +46,7 @@ results::Cell cell_of(const std::string& launch, int devices) {
   return cell;
 }
 
-std::string words_of(const LaunchSite& site, const results::Cell& cell, bool oversubscribe) {
+std::string started_by(const LaunchSite& site, const results::Cell& cell, bool oversubscribe) {
   return fmt::format("{}", fmt::join(launcher_words(site, cell, oversubscribe), " "));
 }
 
@@ -130,26 +130,26 @@ TEST(LaunchSiteTest, Options_ThatContradictThemselves_AreRefused) {
 }
 
 TEST(LaunchSiteTest, Words_OnThisMachine) {
-  EXPECT_EQ(words_of({}, cell_of("threads", 2), false), "");
-  EXPECT_EQ(words_of({}, cell_of("processes", 2), false),
+  EXPECT_EQ(started_by({}, cell_of("threads", 2), false), "");
+  EXPECT_EQ(started_by({}, cell_of("processes", 2), false),
             "mpirun -np 2 --bind-to none --oversubscribe --mca btl vader,self");
 }
 
 TEST(LaunchSiteTest, Words_OnHosts_ThreadsRunOnTheFirst) {
   LaunchSite site;
   site.hosts = "a:2,b:2";
-  EXPECT_EQ(words_of(site, cell_of("processes", 4), false),
+  EXPECT_EQ(started_by(site, cell_of("processes", 4), false),
             "mpirun -np 4 --bind-to none --map-by slot --host a:2,b:2");
-  EXPECT_EQ(words_of(site, cell_of("threads", 2), true),
+  EXPECT_EQ(started_by(site, cell_of("threads", 2), true),
             "mpirun -np 1 --bind-to none --map-by slot --host a:2,b:2 --oversubscribe");
 }
 
 TEST(LaunchSiteTest, Words_OfSrun_FillNodesInOrder) {
-  EXPECT_EQ(words_of(slurm({2, 2}), cell_of("processes", 3), false),
+  EXPECT_EQ(started_by(slurm({2, 2}), cell_of("processes", 3), false),
             "srun --ntasks=3 --nodes=2 --cpus-per-task=1 --distribution=block --cpu-bind=none "
             "--kill-on-bad-exit=1 --job-name=" +
                 step_name() + " --mpi=pmix");
-  EXPECT_EQ(words_of(slurm({2, 2}), cell_of("threads", 2), true),
+  EXPECT_EQ(started_by(slurm({2, 2}), cell_of("threads", 2), true),
             "srun --ntasks=1 --nodes=1 --cpus-per-task=2 --distribution=block --cpu-bind=none "
             "--kill-on-bad-exit=1 --job-name=" +
                 step_name() + " --mpi=pmix --overcommit");

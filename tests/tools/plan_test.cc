@@ -90,20 +90,6 @@ std::vector<results::Cell> cells_of(int batches) {
   return cells;
 }
 
-TEST(Plan, OfTwoSuccessiveRounds_EachSideGoesFirstInOne_AndNotAlwaysTheSame) {
-  std::map<std::size_t, std::vector<bool>> first;
-  for (const PlannedLaunch& planned : interleaved(cells_of(10), 6)) {
-    first[planned.cell].push_back(planned.reference_first);
-  }
-  int begins = 0;
-  for (const auto& [cell, rounds] : first) {
-    for (std::size_t round = 0; round < 6; round += 2) EXPECT_NE(rounds[round], rounds[round + 1]);
-    begins += rounds[0] ? 1 : 0;
-  }
-  EXPECT_GT(begins, 8);
-  EXPECT_LT(begins, 32);
-}
-
 TEST(Plan, EveryRoundHoldsEveryCellOnce_InAnotherOrder) {
   const std::vector<PlannedLaunch> all = interleaved(cells_of(3), 3);
   ASSERT_EQ(all.size(), 36U);

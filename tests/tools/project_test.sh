@@ -12,7 +12,7 @@ measured() {
 {"name": "test", "workloads": [{"model": "mlp-tiny", "batch": 16}], "devices": $1,
  "strategies": ["single", "dp", "ddp"], "launches": 2, "min_time": "20ms", "min_samples": 3}
 JSON
-  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --no-links
+  expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake"
 }
 
 project() { "$tandem" project result --step-bench "$fake" --launches=1 "$@"; }

@@ -82,13 +82,12 @@ case_dry_run() {
   sweep 64
   expect 0 run --resolve --dry-run
   grep -q '^5 cells, 15 launches to go' out || die "not what is planned"
-  grep -q '^--resolve goes on where dp and ddp are not told apart, up to 6 times as many launches: 45 launches to go at most, about [0-9]*[smh][^,]*$' out || die "the most is not told"
+  grep -q '^--resolve goes on where dp and ddp are not told apart, up to 6 times as many launches of theirs$' out || die "the most is not told"
   expect 0 run --resolve --dry-run --budget=90s
-  grep -q ' 45 launches to go at most, about .*, as far as the budget of 1m30s goes$' out || die "the budget is not told"
+  grep -q ' of theirs, as far as the budget of 1m30s goes$' out || die "the budget is not told"
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
   expect 0 run --resolve --dry-run
   grep -q '^5 cells, 0 launches to go' out || die "the journal was not read"
-  grep -q ': 0 launches to go at most' out || die "what was measured is still to go"
   expect 0 "$tandem" run ./sweep.json --dry-run --step-bench "$fake" --oversubscribe
   if grep -q -- --resolve out; then die "told without --resolve"; fi
 }
@@ -116,8 +115,6 @@ case_refusals() {
   sweep 64
   expect 2 run --resolve=much
   one_line "^tandem: --resolve is 'much': give a percentage"
-  expect 2 run --resolve --against-env A=1
-  one_line '^tandem: --resolve goes on until dp and ddp are told apart, --against holds '
   [ ! -e result ] || die "something was written"
 }
 

@@ -85,7 +85,7 @@ case_rebuilt() {
   expect 0 run
   expect 0 run
   echo '# another' >>step_bench
-  for word in --no-links --launches=5 --dry-run; do
+  for word in --launch-timeout=5m --launches=5 --dry-run; do
     expect 2 run $word
     one_line '/result/journal.jsonl: its step_bench, or the CUDA module, was built anew since (checksum [0-9a-f]* there, '
   done
@@ -307,7 +307,7 @@ case_defaults() {
   expect 0 "$tandem"
   grep -q '^  explain  *say why' out && grep -q '^  tandem compare out/before out/after' out || die "no verbs or examples"
   mkdir alone
-  run_alone() { (cd alone && "$tandem" run --backend=host --launches=2 --no-links --step-bench "$fake" "$@"); }
+  run_alone() { (cd alone && "$tandem" run --backend=host --launches=2 --step-bench "$fake" "$@"); }
   expect 0 run_alone
   [ "$(tail -1 out)" = "$folder/alone/out/quick-1/report.html" ] || die "not quick into out/quick-1"
   expect 0 run_alone --devices=1
@@ -351,6 +351,10 @@ trace record --dry-run>batch
 list opt>(did you mean 'options'?)
 compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
 run --list>'tandem run --list' was removed: use tandem list sweeps
+run --against=before>'tandem run --against' was removed: measure both builds in turns, as docs/ci.md has it
+run --against-env A=1>'tandem run --against-env' was removed: measure with the variable and without it in turns
+run --against-option --grads=views>'tandem run --against-option' was removed: give the option to a strategy of the sweep
+run --no-links>'tandem run --no-links' was removed: a run measures no copies between devices
 run seeds>'sweep seeds' was removed: use tandem run common-questions
 report a b --merge>'tandem report --merge' was removed: use tandem run with the same --out and more --launches
 merge a b>'tandem merge' was removed: use tandem run with the same --out and more --launches
@@ -359,37 +363,19 @@ compare a b --fail-on=slow>--fail-on: 'slow' is unknown
 LINES
 }
 
-# What crosses between devices is found out once per folder, by copy_bench beside step_bench.
-case_links() {
-  sweep 64
-  mkdir programs
-  ln -s "$fake" programs/step_bench
-  cat >programs/copy_bench <<'FAKE'
-#!/bin/sh
-echo "$*" >>copies
-[ -z "${FAKE_LINKS:-}" ] || { echo "copy_bench: $FAKE_LINKS" >&2; exit 1; }
-echo '{"benchmarks": [{"name": "copy/from:host:0/to:host:1/bytes:4", "GBps": 0.1, "p50_us": 3.25},
- {"name": "copy/from:host:0/to:host:1/bytes:16777216", "GBps": 12.5, "p50_us": 1300}]}' >"${7#*=}"
-FAKE
-  chmod +x programs/copy_bench
-  fake=$folder/programs/step_bench
-  expect 0 run --backend host --dry-run
-  [ ! -e copies ] || die "a dry run measures"
-  FAKE_LINKS="a copy left wrong elements" expect 0 run --backend host
-  grep -q '! copies between devices were not measured: copy_bench: a copy left wrong elements' out || die "no reason"
-  grep -q 'Not measured: copy.*bench: a copy left' result/report.md || die "no reason in the report"
-  expect 0 run --backend host
-  grep -q -- '--devices=2 ' copies || die "not between the sweep's devices"
-  grep -q '| host:0 | 12.5 (3.2 us) |' result/report.md || die "no matrix in the report"
-  grep -q '"gigabytes_per_second": 12.5' result/results.json || die "no matrix in the results"
-  sed -i '$d' result/journal.jsonl
-  expect 0 run --backend host
-  [ "$(wc -l <copies)" = 2 ] || die "not once, and once more after a failure"
-  expect 0 "$tandem" report result
-  grep -q '12.5 (3.2 us)' result/report.html || die "the matrix is gone"
-  rm -r result
-  expect 0 run --backend host --no-links
-  [ "$(wc -l <copies)" = 2 ] && ! grep -q 'Copies between devices' result/report.md || die "measured though left out"
+# Two ranks where the machine has two cores and a launcher, else one process; none to list.
+case_lessons() {
+  printf '#!/bin/sh\necho "lessons $*"\n' >lessons
+  mkdir bare
+  printf '#!/bin/sh\necho "mpirun $*"\n' >bare/mpirun
+  chmod +x lessons bare/mpirun
+  PATH=$folder/bare expect 0 "$tandem" lessons --lessons=./lessons --list
+  grep -q '^lessons --list$' out || die "a launcher to list"
+  PATH=$folder/bare expect 0 "$tandem" lessons --lessons=./lessons a b
+  grep -q '^\(mpirun -np 2 .*/\)\?lessons a b$' out || die "not two ranks, nor one process"
+  rm bare/mpirun
+  PATH=$folder/bare:/nowhere expect 0 "$tandem" lessons --lessons=./lessons
+  grep -q '^lessons $' out || die "not one process"
 }
 
 case_unwritable() {

@@ -62,7 +62,7 @@ SH
 }
 
 module() {
-  "$tandem" run --module=own.py:build --batch-per-device=32 --devices=2 --backend=host --out result --no-links \
+  "$tandem" run --module=own.py:build --batch-per-device=32 --devices=2 --backend=host --out result \
     --step-bench "$fake" --with-torch="$folder/python" --launches=3 --oversubscribe "$@"
 }
 

@@ -446,7 +446,7 @@ class Case_examples(Scratch):
 class Case_run(Scratch):
     def tandem(self, *arguments, launches=2):
         return self.run_it(TANDEM, "run", "--module=own.py:by_function", "--batch-per-device=2", "--devices=2", "--backend=host",
-                           "--oversubscribe", "--no-links", f"--with-torch={PYTHON}", "--out=out", f"--launches={launches}",
+                           "--oversubscribe", f"--with-torch={PYTHON}", "--out=out", f"--launches={launches}",
                            *arguments)
 
     def test_one_command_gives_a_page_and_another_file_is_another_run(self):
@@ -466,7 +466,7 @@ class Case_run(Scratch):
         sweep = {"name": "mine", "workloads": [{"module": "own.py:plain", "batch": 4}], "devices": [2], "launches": 1,
                  "min_time": "10ms", "strategies": ["single", {"strategy": "ddp", "options": {"grads": "views"}}]}
         (self.folder / "below/mine.json").write_text(json.dumps(sweep))
-        done = self.run_it(TANDEM, "run", "below/mine.json", "--backend=host", "--oversubscribe", "--no-links", "--out=out",
+        done = self.run_it(TANDEM, "run", "below/mine.json", "--backend=host", "--oversubscribe", "--out=out",
                            f"--with-torch={PYTHON}")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("DistributedDataParallel (grads=views) on own.py:plain on 2 devices", done.stdout)

@@ -161,8 +161,7 @@ def list_cells(programs):
 
 def run_half(programs, out):
     """The finished process of the sweep into this folder."""
-    return programs.run(["tandem", "run", HERE / "half.json", f"--out={out}", "--backend=host", "--oversubscribe",
-                         "--no-links"])
+    return programs.run(["tandem", "run", HERE / "half.json", f"--out={out}", "--backend=host", "--oversubscribe"])
 
 
 def begun_here(programs, folder):

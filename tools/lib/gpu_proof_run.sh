@@ -83,7 +83,7 @@ sweep() {
   local folder=$out/sweeps/$1
   mkdir -p "$folder" || return 1
   "sweep_$1" >"$folder.json" || return 1
-  command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" --no-links "${@:2}")
+  command=("$programs/bin/tandem" run "$folder.json" --out "$folder" "--backend=$backend" "${@:2}")
   judge=judge_sweep
 }
 

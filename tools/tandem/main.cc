@@ -18,7 +18,7 @@
 #include "common/options/table.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -32,8 +32,8 @@ constexpr const char* kExamples =
     "  tandem explain --model=mlp-base --batch=64        # why?\n"
     "  tandem compare out/before out/after               # did it become slower?\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the answer is bad (compare, run "
-    "--against, doctor, verify), 130 interrupted (143: by SIGTERM).";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 the answer is bad (compare, doctor, "
+    "verify), 130 interrupted (143: by SIGTERM).";
 
 // The words of a document's command that can be repeated: --out is chosen anew.
 std::vector<std::string> without_out(const std::vector<std::string>& words) {

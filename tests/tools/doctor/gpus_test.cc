@@ -97,9 +97,26 @@ GpuLoad load_of(std::vector<results::GpuRecord> gpus) {
 }
 
 TEST(DoctorGpuLoad, ThatRanUnhindered_IsFine) {
-  const Findings findings = judge_gpu_load(load_of({loaded(0), loaded(1)}));
+  const Findings findings = judge_gpu_load(load_of({loaded(0)}));
   EXPECT_EQ(findings.size(), 1U);
   EXPECT_TRUE(finds(findings, Level::kOk, "cuda", "driver 580.10 runs this build's CUDA"));
+}
+
+Findings with_access(std::optional<bool> access) {
+  results::GpuRecord first = loaded(0);
+  results::GpuRecord second = loaded(1);
+  first.peers = {{.device = 1, .peer_access = access, .nvlinks = {}, .path = "host bridge"}};
+  second.peers = {{.device = 0, .peer_access = access, .nvlinks = {}, .path = "host bridge"}};
+  return judge_gpu_load(load_of({first, second}));
+}
+
+TEST(DoctorPeers, AreToldOfOncePerPair) {
+  EXPECT_TRUE(finds(with_access(true), Level::kOk, "peer access", "all 1 pairs"));
+  const Findings without = with_access(false);
+  EXPECT_EQ(without.size(), 2U);
+  EXPECT_TRUE(finds(without, Level::kWarning, "peer access",
+                    "none between devices 0 and 1 (their paths meet at: host bridge)"));
+  EXPECT_TRUE(finds(with_access({}), Level::kNotChecked, "peer access", "does not tell"));
 }
 
 TEST(DoctorGpuLoad, ThatCouldNotRun_SaysWhatTheProgramSaid) {

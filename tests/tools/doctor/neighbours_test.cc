@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/neighbours.h"
-
 #include <sched.h>
 
 #include "common/results/machine_facts.h"
 #include "tests/support/fake_root.h"
 #include "tests/tools/doctor/expect_finding.h"
+#include "tools/tandem/doctor/cores.h"
 
 namespace tandem::doctor {
 namespace {

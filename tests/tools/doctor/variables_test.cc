@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/variables.h"
+#include "tools/tandem/doctor/limits.h"
 
 #include <cstdlib>
 

@@ -61,10 +61,10 @@ class Standing(unittest.TestCase):
 
 class Running(Standing):
     def test_options_are_those_of_the_command(self):
-        results = tandem.run("quick", "out", devices=2, launches=3, budget="5m", with_torch=True, oversubscribe=True, links=False,
+        results = tandem.run("quick", "out", devices=2, launches=3, budget="5m", with_torch=True, oversubscribe=True,
                              progress=False)
         self.assertEqual(self.calls(), [f"run quick --out=out --devices=2 --launches=3 --budget=5m --with-torch={sys.executable} "
-                                        "--oversubscribe --no-links"])
+                                        "--oversubscribe"])
         self.assertEqual(results.folder, pathlib.Path("out"))
         self.assertEqual(results.verdict.overall, OVERALL)
 

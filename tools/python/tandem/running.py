@@ -123,7 +123,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
         pretend: Optional[int] = None, like: Optional[str] = None, beside_gpu: bool = False,
         devices: Optional[int] = None, launches: Optional[int] = None, budget: Optional[str] = None,
         backend: Optional[str] = None, with_torch: Union[bool, StrPath] = False, oversubscribe: bool = False,
-        links: bool = True, hosts: Optional[str] = None,
+        hosts: Optional[str] = None,
         launcher: Optional[str] = None, launch_timeout: Optional[str] = None, comm_timeout: Optional[str] = None,
         progress: bool = True) -> Results:
     """Measures a sweep, or PyTorch's own strategies on a module of yours, and returns the results. Called again with the same
@@ -145,7 +145,6 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     with_torch: PyTorch's own strategies beside, by this python (True) or by another one (its path). "off": not even dp
         and ddp, which are measured between GPUs unasked where the python3 in PATH has torch.
     oversubscribe: more devices than cores; results carry the mark.
-    links: find out once per `out`, in seconds, how fast copies between devices are.
     hosts, launcher: nodes, such as "node1:8,node2:8"; "mpirun" or, within Slurm, "srun".
     launch_timeout, comm_timeout: times such as "10m": give up on a launch; ranks give up on one that is late.
     progress: show a line of progress while it runs.
@@ -156,7 +155,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     if module is not None:
         return run_module(module, sweep, out, module_options(module, batch, batch_per_device, cells), progress, {
             "devices": devices, "launches": launches, "budget": budget, "backend": backend,
-            "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
+            "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "hosts": hosts,
             "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
             "pretend": pretend, "like": like, "beside_gpu": beside_gpu})
     if batch is not None or batch_per_device is not None or cells:
@@ -172,7 +171,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(name or "sweep")
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
-        "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "no_links": not links, "hosts": hosts,
+        "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "hosts": hosts,
         "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
     with removing_what_stayed_empty(folder):
         asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)

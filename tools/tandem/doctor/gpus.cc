@@ -82,6 +82,29 @@ Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
       "name those of one kind (--gpus): the slowest sets the pace of all");
 }
 
+void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& findings) {
+  const std::string subject = "peer access";
+  const std::size_t before = findings.size();
+  int told = 0;
+  for (const results::GpuRecord& gpu : gpus) {
+    for (const results::GpuPeer& peer : gpu.peers) {
+      if (peer.device <= gpu.device || !peer.peer_access) continue;
+      ++told;
+      if (*peer.peer_access) continue;
+      findings.push_back(warning(
+          subject,
+          fmt::format("none between devices {} and {} (their paths meet at: {}): copies and "
+                      "collectives go through the host",
+                      gpu.device, peer.device, peer.path.empty() ? "not told" : peer.path),
+          "see nvidia-smi topo -p2p r; some cards have none, else look at the BIOS' IOMMU "
+          "and ACS settings and at the virtual machine's passthrough"));
+    }
+  }
+  if (findings.size() > before) return;
+  findings.push_back(told > 0 ? ok(subject, fmt::format("between all {} pairs", told))
+                              : not_checked(subject, "the driver does not tell"));
+}
+
 }  // namespace
 
 std::vector<IdleGpu> parse_gpus(const std::string& csv) {
@@ -150,12 +173,14 @@ GpuLoad run_gpu_load(const Programs& programs, int devices) {
 }
 
 Findings judge_gpu_load(const GpuLoad& load) {
-  const std::string driver =
-      load.record && !load.record->gpus.empty() ? load.record->gpus.front().driver : "";
-  return {judge_run(load.run, "cuda",
-                    driver.empty() ? "the driver runs this build's CUDA"
-                                   : fmt::format("driver {} runs this build's CUDA", driver),
-                    "do what it says; --backend=host measures the CPU in the meantime")};
+  const bool has_gpus = load.record && !load.record->gpus.empty();
+  Findings findings{judge_run(
+      load.run, "cuda",
+      has_gpus ? fmt::format("driver {} runs this build's CUDA", load.record->gpus.front().driver)
+               : "the driver runs this build's CUDA",
+      "do what it says; --backend=host measures the CPU in the meantime")};
+  if (has_gpus && load.record->gpus.size() > 1) judge_access(load.record->gpus, findings);
+  return findings;
 }
 
 }  // namespace tandem::doctor

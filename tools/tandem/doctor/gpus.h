@@ -10,8 +10,8 @@
 
 #include "common/results/launch_record.h"
 #include "tools/tandem/doctor/finding.h"
+#include "tools/tandem/doctor/limits.h"
 #include "tools/tandem/doctor/program_run.h"
-#include "tools/tandem/doctor/variables.h"
 
 namespace tandem::doctor {
 
@@ -55,7 +55,8 @@ struct GpuLoad {
 [[nodiscard]] GpuLoad run_gpu_load(const Programs& programs, int devices);
 
 // A run that ended well shows that driver and toolkit match; a failed run's own words hold the
-// advice. What clocks and other processes do during a run, each run's own report says.
+// advice. Pairs without peer access are a warning. What clocks and other processes do during a run,
+// each run's own report says.
 [[nodiscard]] Findings judge_gpu_load(const GpuLoad& load);
 
 }  // namespace tandem::doctor

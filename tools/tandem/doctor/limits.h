@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What is set for processes of this node: environment variables, memory, limits, and a job of
+// Slurm.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "tools/tandem/doctor/finding.h"
-#include "tools/tandem/doctor/variables.h"
 
 namespace tandem::doctor {
+
+using Variables = std::map<std::string, std::string>;
+
+// This process's environment variables.
+[[nodiscard]] Variables gather_variables();
+
+// Findings about the variables that change a measurement, or the behaviour of another library on
+// this node. Only values of variables that the rules name are shown, since no such variable holds a
+// secret.
+[[nodiscard]] Findings judge_variables(const Variables& variables);
 
 // All fields are in bytes. A field is absent where the system tells no value or no limit.
 struct MemoryFacts {

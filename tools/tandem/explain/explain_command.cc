@@ -28,7 +28,7 @@
 #include "tools/tandem/explain/module_workload.h"
 #include "tools/tandem/explain/projected_ladder.h"
 #include "tools/tandem/launch/torch_twin.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
@@ -318,7 +318,7 @@ void check_one_site(const ExplainTask& task, const LaunchSite& site) {
 // A usage error leaves FOLDER as it was.
 SweepEnd run_and_plan(SweepRunner& runner, const ExplainTask& task, results::Journal& journal,
                       const OutputFolder& folder, bool was_unfinished) {
-  if (!task.source.is_given) return run_or_withdraw({&folder}, [&] { return runner.run(); });
+  if (!task.source.is_given) return run_or_withdraw(folder, [&] { return runner.run(); });
   const std::size_t before = journal.contents().sweep.additions.size();
   const std::vector<results::Addition> after = with_missing_rungs(task, journal.contents().sweep);
   if (after.size() > before) journal.plan(after);
@@ -372,7 +372,7 @@ Explained measure(const ExplainTask& task, const ExplainOptions& options) {
   const Launcher launcher(settings, folder.logs(), timeout, interrupts);
   SweepRunner runner(
       {.cells = task.cells, .launches = task.launches, .limit = limit, .stop_at = std::nullopt},
-      {{.launcher = launcher, .journal = journal}}, interrupts);
+      launcher, journal, interrupts);
   const SweepEnd end = run_and_plan(runner, task, journal, folder, was_unfinished);
   return {end, document_of(journal.take_contents())};
 }

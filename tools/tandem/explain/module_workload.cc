@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/base/error.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 
 namespace tandem::cli {
 namespace {

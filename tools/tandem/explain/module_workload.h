@@ -11,7 +11,6 @@
 #include <string>
 
 #include "tools/tandem/launch/launch_scratch.h"
-#include "tools/tandem/launch/torch_module.h"
 #include "tools/tandem/launch/torch_twin.h"
 
 namespace tandem::cli {

@@ -23,7 +23,7 @@
 #include "reports/render/formats.h"
 #include "simulate/catalogue/catalogue.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"

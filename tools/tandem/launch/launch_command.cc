@@ -79,14 +79,6 @@ void add_speeds(std::vector<std::string>& command, const results::Cell& cell,
   }
 }
 
-// mpirun hands variables to other nodes where it is told their names; srun hands on all.
-void add_variables(std::vector<std::string>& command, const LaunchSettings& settings) {
-  if (!settings.site.is_elsewhere() || command.front() != "mpirun") return;
-  for (const std::string& variable : settings.variables) {
-    command.insert(command.end(), {"-x", variable.substr(0, variable.find('='))});
-  }
-}
-
 void add_failing(std::vector<std::string>& command, const results::Cell& cell,
                  const LaunchSettings& settings) {
   if (!settings.comm_timeout.empty() && !cell.options.contains("comm-timeout")) {
@@ -110,7 +102,6 @@ std::vector<std::string> check_command(const results::Cell& cell, const LaunchSe
 std::vector<std::string> launch_command(const results::Cell& cell, const LaunchSettings& settings,
                                         const std::filesystem::path& record) {
   std::vector<std::string> command = launcher_words(settings.site, cell, settings.oversubscribe);
-  add_variables(command, settings);
   add_cell(command, cell, settings);
   add_speeds(command, cell, settings.speeds);
   command.push_back("--record=" + record.string());
@@ -140,7 +131,6 @@ std::vector<std::string> launch_environment(const results::Cell& cell,
       set_variable(environment, variable);
     }
   }
-  for (const std::string& variable : settings.variables) set_variable(environment, variable);
   return environment;
 }
 

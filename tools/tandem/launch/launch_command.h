@@ -36,8 +36,6 @@ struct LaunchSettings {
   MachineSpeeds speeds{};
   std::optional<TorchTwin> torch{};  // for cells that torch measures
   ModuleSources modules{};           // the modules of all cells
-  // "NAME=value", set last: over what this process has, and over what is removed for a measurement.
-  std::vector<std::string> variables{};
 };
 
 // The command line for one launch of a cell. step_bench runs directly where one process holds all
@@ -57,8 +55,7 @@ struct LaunchSettings {
 // run as root, and notices lost nodes soon.
 [[nodiscard]] std::vector<std::string> launch_environment();
 
-// The same for launches of the cell, with the variables that its implementation needs, and those of
-// the settings.
+// The same for launches of the cell, with the variables that its implementation needs.
 [[nodiscard]] std::vector<std::string> launch_environment(const results::Cell& cell,
                                                           const LaunchSettings& settings);
 

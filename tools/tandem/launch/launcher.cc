@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <csignal>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -39,36 +37,12 @@ std::string file_name(const results::Cell& cell, int launch) {
   return fmt::format("{}.{}", name, launch);
 }
 
-std::string killed_by(int signal) {
-  const std::string what = fmt::format("killed by signal {} ({})", signal, ::strsignal(signal));
-  return signal == SIGKILL ? what + ", by the kernel for want of memory if nobody sent it" : what;
-}
-
-std::string with_stderr(const std::string& what, const ChildResult& child) {
-  const std::string line = reason_in(child.stderr_text);
-  return line.empty() ? what + "; it wrote nothing to stderr" : what + ": " + line;
-}
-
 // The reason for a missing measurement, in one line; empty where the child reports a measurement.
 std::string failure_of(const ChildResult& child, const std::string& program,
                        std::chrono::seconds timeout) {
-  switch (child.end) {
-    case End::kNotStarted:
-      return fmt::format("starting {}: {}; is it installed and in PATH?", program,
-                         std::strerror(child.code));
-    case End::kTimedOut:
-      // The last line of stderr is left out, since the child wrote it long before, about something
-      // else.
-      return fmt::format("stopped after {} s without an end (--launch-timeout)", timeout.count());
-    case End::kSignalled:
-      return with_stderr(killed_by(child.code), child);
-    case End::kExited:
-    case End::kInterrupted:
-      break;
-  }
-  if (child.code == 0) return "";
-  const std::string line = reason_in(child.stderr_text);
-  return line.empty() ? with_stderr(fmt::format("exit code {}", child.code), child) : line;
+  if (child.has_exited(0)) return "";
+  const std::string reason = reason_of(child, program, timeout);
+  return child.end == End::kTimedOut ? reason + " (--launch-timeout)" : reason;
 }
 
 // The flight records of a running launch. The destructor removes the records; keep_as_text() leaves

@@ -11,7 +11,6 @@
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/interrupts.h"
 
 namespace tandem::cli {
 

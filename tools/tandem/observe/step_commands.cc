@@ -23,7 +23,6 @@
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"

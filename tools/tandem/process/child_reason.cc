@@ -217,18 +217,23 @@ std::string tail_of(std::string_view stderr_text) {
 
 std::string reason_of(const ChildResult& result, std::string_view name,
                       std::chrono::seconds deadline) {
+  const std::string said = reason_in(result.stderr_text);
+  const std::string words = said.empty() ? "it wrote nothing to stderr" : said;
   switch (result.end) {
-    case ChildResult::End::kExited: {
-      const std::string said = reason_in(result.stderr_text);
-      if (!said.empty()) return said;
-      return fmt::format("{} ended with status {} and said nothing", name, result.code);
-    }
+    case ChildResult::End::kExited:
+      return said.empty() ? fmt::format("exit code {}; {}", result.code, words) : said;
     case ChildResult::End::kSignalled:
-      return fmt::format("{} was ended by {}", name, signal_name(result.code));
+      return fmt::format(
+          "killed by signal {} ({}){}{}", result.code, ::strsignal(result.code),
+          result.code == SIGKILL ? ", by the kernel for want of memory if nobody sent it" : "",
+          said.empty() ? "; " + words : ": " + words);
     case ChildResult::End::kTimedOut:
-      return fmt::format("{} did not end within {} s", name, deadline.count());
+      // The last line of stderr is left out, since the child wrote it long before, about something
+      // else.
+      return fmt::format("{} was stopped after {} s without an end", name, deadline.count());
     case ChildResult::End::kNotStarted:
-      return fmt::format("{} cannot be started: {}", name, std::strerror(result.code));
+      return fmt::format("starting {}: {}; is it installed and in PATH?", name,
+                         std::strerror(result.code));
     case ChildResult::End::kInterrupted:
       break;
   }

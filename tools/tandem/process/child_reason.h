@@ -40,7 +40,7 @@ struct RankEnd {
 [[nodiscard]] bool says_no_daemon(std::string_view stderr_text);
 
 // Why a child did not do its work, in one line: the child's own words, or else how the child ended
-// ("it did not end within 60 s", where `name` is "it").
+// ("it was stopped after 60 s without an end", where `name` is "it").
 [[nodiscard]] std::string reason_of(const ChildResult& result, std::string_view name,
                                     std::chrono::seconds deadline);
 

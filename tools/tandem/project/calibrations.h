@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/results/launch_record.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {

@@ -28,7 +28,7 @@
 #include "reports/text/format.h"
 #include "simulate/catalogue/catalogue.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/calibrations.h"
 #include "tools/tandem/project/projecting.h"

@@ -14,7 +14,7 @@
 #include "common/results/launch_record.h"
 #include "reports/model/projection.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {

@@ -28,6 +28,13 @@ using reports::DocumentChange;
 using reports::Summary;
 using results::Document;
 
+// A document, its summary and the reader's name for it.
+struct ComparedSource {
+  std::string name;
+  const Document& document;
+  const Summary& summary;
+};
+
 std::string heading(const char* letter, const ComparedSource& source) {
   const std::string& date = source.document.sweep.context.date;
   return fmt::format("{}  {}{}{}: {}.\n", letter, source.name, date.empty() ? "" : ", ", date,
@@ -64,7 +71,10 @@ std::vector<Cause> causes_of(const std::string& text) {
   return causes;
 }
 
-struct Answer : ComparisonText {
+// What is said of B against A, and whether a cell is what --fail-on names.
+struct Answer {
+  std::string text;
+  bool is_bad = false;
   std::string json{};
 };
 
@@ -82,7 +92,7 @@ Answer compare(const CompareOptions& options) {
   const reports::ChangeRule rule{
       .threshold = parse_percentage(options.threshold, "--threshold"),
       .between_runs = parse_percentage(options.between_runs, "--between-runs")};
-  (void)causes_of(options.fail_on);  // refused before anything is read
+  const std::vector<Cause> causes = causes_of(options.fail_on);  // refused before anything is read
   const std::vector<Document> documents{load_document(options.before),
                                         load_document(options.after)};
   const Document& before = documents.front();
@@ -98,9 +108,12 @@ Answer compare(const CompareOptions& options) {
          "comparing {} with {}: no cell was measured in both; give two runs of one sweep",
          options.before, options.after);
   }
-  return {comparison_text({options.before, before, before_summary},
-                          {options.after, after, after_summary}, changes, options.fail_on),
-          options.json.empty() ? "" : reports::to_json(changes)};
+  const std::string bad = verdict(changes, causes);
+  return {.text = heading("A", {options.before, before, before_summary}) +
+                  heading("B", {options.after, after, after_summary}) + "\n" +
+                  reports::to_text(changes) + bad,
+          .is_bad = !bad.empty(),
+          .json = options.json.empty() ? "" : reports::to_json(changes)};
 }
 
 // A run's results.json is protected too where its journal is read instead.
@@ -117,13 +130,6 @@ void check_output(const CompareOptions& options) {
 }
 
 }  // namespace
-
-ComparisonText comparison_text(const ComparedSource& a, const ComparedSource& b,
-                               const reports::DocumentChange& changes, const std::string& fail_on) {
-  const std::string bad = verdict(changes, causes_of(fail_on));
-  return {.text = heading("A", a) + heading("B", b) + "\n" + reports::to_text(changes) + bad,
-          .is_bad = !bad.empty()};
-}
 
 int compare_runs(const CompareOptions& options) {
   const Answer answer = [&] {

@@ -16,22 +16,6 @@ struct CompareOptions {
   std::string fail_on = "slower,failed";  // of slower, unsure, missing and failed; or none
 };
 
-// A document, its summary and the reader's name for it.
-struct ComparedSource {
-  std::string name;
-  const results::Document& document;
-  const reports::Summary& summary;
-};
-
-// What `tandem compare` says of B against A, and whether a cell is what `fail_on` names.
-struct ComparisonText {
-  std::string text;
-  bool is_bad = false;
-};
-[[nodiscard]] ComparisonText comparison_text(const ComparedSource& a, const ComparedSource& b,
-                                             const reports::DocumentChange& changes,
-                                             const std::string& fail_on = CompareOptions{}.fail_on);
-
 // `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or
 // kVerdictExit where a cell is what --fail-on names. Throws a usage error where A and B cannot be
 // compared or read, a failure where the JSON file cannot be written.

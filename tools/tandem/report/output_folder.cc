@@ -64,7 +64,7 @@ void OutputPaths::check_apart(std::string_view option,
                               const std::vector<std::filesystem::path>& inputs, ResultsFile results,
                               ResultsFile sent) const {
   for (const char* name : {"report.html", "report.md", "cells.csv", "comparisons.csv",
-                           "samples.csv", "explain.md", "unfinished", "against.txt"}) {
+                           "samples.csv", "explain.md", "unfinished"}) {
     results::check_is_no_input(folder_ / name, option, inputs);
   }
   if (sent == ResultsFile::kWritten) results::check_is_no_input(to_send(), option, inputs);
@@ -161,10 +161,6 @@ void OutputFolder::write_to_send(const results::Document& document) const {
   results::replace_file(to_send(), redacted(document));
   fmt::print("to send, for reports/samples: {} (docs/results.md says what stays in it)\n",
              to_send().string());
-}
-
-void OutputFolder::write_against(const std::string& comparison) const {
-  results::replace_file(folder() / "against.txt", comparison);
 }
 
 }  // namespace tandem::cli

@@ -31,8 +31,6 @@ class OutputPaths {
   [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.json"; }
   [[nodiscard]] std::filesystem::path page() const { return folder_ / "report.html"; }
   [[nodiscard]] std::filesystem::path explanation() const { return folder_ / "explain.md"; }
-  // The folder of what the run was held against, where it was.
-  [[nodiscard]] std::filesystem::path against() const { return folder_ / "against"; }
   [[nodiscard]] std::filesystem::path to_send() const { return folder_ / "results-to-send.json"; }
 
   // Throws a usage error that names `option` where an output would overwrite one of `inputs`; with
@@ -77,8 +75,6 @@ class OutputFolder : public OutputPaths {
   // Writes results-to-send.json, where the results are of GPUs or of tools/gpu_proof: the results
   // without what tells whose they are. Says so. What was sent by others is not written again.
   void write_to_send(const results::Document& document) const;
-  // Writes against.txt, what `tandem compare` says of the run against its reference.
-  void write_against(const std::string& comparison) const;
 
  private:
   [[nodiscard]] std::filesystem::path mark() const { return folder() / "unfinished"; }

@@ -66,10 +66,6 @@ void redact(results::SweepInfo& sweep, HostNumbers& hosts) {
   hosts.replace(sweep.context.host_name);
   remove_text(sweep.context.executable);
   for (auto& [name, value] : sweep.context.custom) remove_path(value);
-  if (sweep.links) remove_text(sweep.links->reason);
-  if (!sweep.against) return;
-  remove_text(sweep.against->build);
-  sweep.against->variables.clear();
 }
 
 void redact(results::LaunchRecord& record, HostNumbers& hosts) {

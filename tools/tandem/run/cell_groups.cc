@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -25,60 +23,17 @@ WorkloadKey workload_of(const results::Cell& cell) {
   return {cell.model, cell.global_batch, cell.option("precision")};
 }
 
-// The order in which places are taken: 0, n - 1, then the middle of each gap, the widest gaps
-// first.
-std::vector<std::size_t> ranks_of_spread(std::size_t count) {
-  std::vector<std::size_t> ranks(count, 0);
-  std::size_t next = 0;
-  const auto take = [&](std::size_t place) { ranks[place] = next++; };
-  if (count > 0) take(0);
-  if (count > 1) take(count - 1);
-  std::deque<std::pair<std::size_t, std::size_t>> gaps;
-  if (count > 2) gaps.emplace_back(0, count - 1);
-  while (!gaps.empty()) {
-    const auto [low, high] = gaps.front();
-    gaps.pop_front();
-    const std::size_t middle = (low + high) / 2;
-    if (middle == low) continue;
-    take(middle);
-    gaps.emplace_back(low, middle);
-    gaps.emplace_back(middle, high);
-  }
-  return ranks;
-}
-
-// The batches of a model on one count of devices, in the order of the sweep.
-using Curve = std::vector<WorkloadKey>;
-
-// The rank of each workload: its place in the spread of its curve, then that of its model in the
-// sweep.
+// The rank of a workload: its place among those of its model, then the model's in the sweep.
 using WorkloadRank = std::pair<std::size_t, std::size_t>;
 
-// `single` is on one device whatever the batch, so its batches are in the curves of others.
 std::map<WorkloadKey, WorkloadRank> ranks_of_workloads(const std::vector<results::Cell>& cells) {
   std::map<std::string, std::size_t> models;
-  std::map<std::tuple<std::string, std::string, int>, Curve> curves;
-  for (const bool of_single : {false, true}) {
-    std::set<WorkloadKey> of_others;
-    for (const auto& [place, curve] : curves) of_others.insert(curve.begin(), curve.end());
-    for (const results::Cell& cell : cells) {
-      models.try_emplace(cell.model, models.size());
-      if ((cell.strategy == name_of(kSingle)) != of_single) continue;
-      if (of_others.contains(workload_of(cell))) continue;
-      Curve& curve = curves[{cell.model, cell.option("precision"), cell.devices}];
-      if (std::ranges::find(curve, workload_of(cell)) == curve.end()) {
-        curve.push_back(workload_of(cell));
-      }
-    }
-  }
+  std::map<std::string, std::size_t> found;  // workloads by model
   std::map<WorkloadKey, WorkloadRank> ranks;
-  for (const auto& [place, curve] : curves) {
-    const std::vector<std::size_t> spread = ranks_of_spread(curve.size());
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-      const WorkloadRank rank{spread[i], models.at(std::get<0>(place))};
-      const auto [known, is_new] = ranks.try_emplace(curve[i], rank);
-      if (!is_new) known->second = std::min(known->second, rank);
-    }
+  for (const results::Cell& cell : cells) {
+    const std::size_t model = models.try_emplace(cell.model, models.size()).first->second;
+    const bool is_new = ranks.try_emplace(workload_of(cell), found[cell.model], model).second;
+    if (is_new) ++found[cell.model];
   }
   return ranks;
 }

@@ -15,9 +15,8 @@ using CellGroup = std::vector<std::size_t>;
 // All cells in the order in which a budget takes them, the most informative group first, each at
 // its workload's most devices: PyTorch's own DataParallel and DistributedDataParallel where it has
 // both; plain dp and ddp; their bounds, single and independent; the other corners; variants with
-// options. Then fewer devices, in the same order. Batches come in an order that covers a model's
-// whole range early, the first, the last, then the middle of each gap, and of each of these the
-// models in the order of the sweep.
+// options. Then fewer devices, in the same order. The first workload of
+// each model comes before the second one of any, in the order of the sweep.
 [[nodiscard]] std::vector<CellGroup> most_informative_first(
     const std::vector<results::Cell>& cells);
 

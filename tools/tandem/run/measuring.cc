@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -13,12 +14,13 @@
 #include "common/base/known_names.h"
 #include "common/json/parse.h"
 #include "common/json/writer.h"
+#include "common/options/rules.h"
 #include "common/options/values.h"
 #include "common/results/journal.h"
 #include "common/results/machine_facts.h"
+#include "reports/model/subject.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/run/against.h"
 
 namespace tandem::cli {
 
@@ -53,6 +55,57 @@ std::string differences(const std::string& there, const std::string& here) {
                 : fmt::format("; {}: {} there, {} here", key, before, now);
   }
   return text;
+}
+
+options::Values values_of(const results::Cell& cell) {
+  options::Values values;
+  values.give("strategy", cell.strategy);
+  values.give("launch", cell.launch);
+  values.give("model", cell.model);
+  values.give("backend", cell.backend);
+  values.give("devices", std::to_string(cell.devices));
+  values.give("batch", std::to_string(cell.global_batch));
+  for (const auto& [name, value] : cell.options) {
+    const options::Option* const option = options::find_option(name);
+    if (option == nullptr) fail(ErrorKind::kUsage, "--{} is no option of step_bench", name);
+    values.give(*option, value);
+  }
+  return values;
+}
+
+// Whether the rules of the table say nothing of the cell: another implementation measures it, or it
+// is launched as its strategy is not.
+bool is_foreign(const results::Cell& cell) {
+  const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
+  if (!reports::implementation_of(cell).empty() || traits == nullptr) return true;
+  return !traits->has_both_launches && cell.launch != name_of(traits->launch);
+}
+
+// Whether step_bench has to judge the cell's options.
+bool is_asked_about(const results::Cell& cell) {
+  return is_foreign(cell) || std::ranges::any_of(cell.options, [](const auto& given) {
+           const options::Option* const option = options::find_option(given.first);
+           return option != nullptr && option->is(options::kAsked);
+         });
+}
+
+// The question that step_bench answers for the cell; cells that share a question share its answer.
+std::string question_of(const results::Cell& cell) {
+  // A measured model bounds the shares of a batch.
+  if (checksummed_file(cell.model)) return cell.name();
+  results::Cell question = cell;
+  question.global_batch = 0;
+  if (is_asked_about(cell)) return question.name();
+  const std::string precision = cell.option("precision");
+  return precision.empty() ? cell.model : cell.model + "/" + precision;
+}
+
+// Why the cell's options do not go together, as step_bench says it; "" where they do, and for a
+// cell of another implementation.
+std::string refusal_of_options(const results::Cell& cell) {
+  if (is_foreign(cell)) return "";
+  const auto error = capture_error([&] { options::check(values_of(cell)); });
+  return error ? error->what() : "";
 }
 
 }  // namespace
@@ -115,12 +168,8 @@ results::Context measuring_context(const std::string& sweep_name,
                     {"tandem_cpu_model", machine.cpu_model},
                     {"tandem_cores", std::to_string(machine.cores)},
                     {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
-  if (!step_bench.empty()) note_programs(context, checksum_of_programs(step_bench));
+  if (!step_bench.empty()) context.custom[kProgramsFact] = checksum_of_programs(step_bench);
   return context;
-}
-
-void note_programs(results::Context& context, const std::string& checksum) {
-  context.custom[kProgramsFact] = checksum;
 }
 
 std::optional<OtherFact> other_fact(const results::SweepInfo& found, const results::Context& here,
@@ -166,7 +215,6 @@ void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo&
          "choose another --out",
          journal.string(), found.name, differences(found.definition, asked.definition));
   }
-  check_same_reference(found, asked, journal);
   check_same_machine(found, asked.context, journal);
   check_same_programs(found, asked.context, journal);
 }
@@ -175,18 +223,31 @@ bool any_with(results::Status status, const std::vector<results::LaunchRecord>& 
   return std::ranges::any_of(launches, [&](const auto& record) { return record.status == status; });
 }
 
-SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
-                         const std::function<SweepEnd()>& measure) {
+SweepEnd run_or_withdraw(const OutputFolder& folder, const std::function<SweepEnd()>& measure) {
   try {
     return measure();
   } catch (const Error& error) {
-    const bool measured = std::ranges::any_of(folders, [](const OutputFolder* folder) {
-      const auto journal = results::read_journal(folder->journal());
-      return journal && any_with(results::Status::kOk, journal->launches);
-    });
-    if (error.kind() != ErrorKind::kUsage || measured) throw;
-    for (const OutputFolder* folder : folders) folder->withdraw();
+    const auto journal = results::read_journal(folder.journal());
+    const bool has_measured = journal && any_with(results::Status::kOk, journal->launches);
+    if (error.kind() == ErrorKind::kUsage && !has_measured) folder.withdraw();
     throw;
+  }
+}
+
+void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
+                   const Interrupts& interrupts) {
+  std::map<std::string, std::string> answers;  // step_bench's, by question
+  for (const results::Cell& cell : cells) {
+    if (interrupts.requested()) return;
+    std::string refusal = refusal_of_options(cell);
+    if (refusal.empty()) {
+      const auto [answer, is_new] = answers.try_emplace(question_of(cell));
+      if (is_new) answer->second = launcher.refusal_of(cell, Check::kOptions);
+      refusal = answer->second;
+    }
+    if (!refusal.empty()) {
+      fail(ErrorKind::kUsage, "the sweep's cell {}: {}", cell.name(), refusal);
+    }
   }
 }
 

@@ -52,9 +52,6 @@ void check_not_a_rank(const char* command);
 [[nodiscard]] results::Context measuring_context(const std::string& sweep_name,
                                                  const std::filesystem::path& step_bench);
 
-// Notes which programs the launches run, by checksum_of_programs().
-void note_programs(results::Context& context, const std::string& checksum);
-
 // A fact of the programs or the machine that was another one when the sweep was begun.
 struct OtherFact {
   std::string name;
@@ -77,18 +74,24 @@ void check_same_machine(const results::SweepInfo& found, const results::Context&
 void check_same_programs(const results::SweepInfo& found, const results::Context& here,
                          const std::filesystem::path& journal);
 
-// Throws a usage error where the machine, the version, the programs, the sweep's definition or what
-// it is held against differs.
+// Throws a usage error where the machine, the version, the programs or the sweep's definition
+// differs.
 void check_same_sweep(const results::SweepInfo& found, const results::SweepInfo& asked,
                       const std::filesystem::path& journal);
 
 [[nodiscard]] bool any_with(results::Status status,
                             const std::vector<results::LaunchRecord>& launches);
 
-// Runs `measure`; removes the results of a run that a usage error ended, from the innermost of the
-// folders, which comes first.
-[[nodiscard]] SweepEnd run_or_withdraw(const std::vector<const OutputFolder*>& folders,
+// Runs `measure`; removes the results of a run that a usage error ended.
+[[nodiscard]] SweepEnd run_or_withdraw(const OutputFolder& folder,
                                        const std::function<SweepEnd()>& measure);
+
+// Throws a usage error that names the first of a sweep's cells whose options step_bench would
+// refuse, by the rules that both programs share. step_bench itself is asked what it alone knows:
+// once about each model by name, and about each kind of cell whose model is a file, whose
+// implementation is another or that has an option with Mark::kAsked. An interrupt ends the check.
+void check_options(const std::vector<results::Cell>& cells, const Launcher& launcher,
+                   const Interrupts& interrupts);
 
 // Throws a usage error where writing the results would overwrite one of `inputs` or a model's file.
 void check_apart(const OutputPaths& out, std::vector<std::filesystem::path> inputs,

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/tandem/launch/torch_module.h"
+#include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/sweep/plan.h"
 #include "tools/tandem/sweep/sweep.h"
 

@@ -98,12 +98,6 @@ std::string short_time(Seconds time) {
   return fmt::format("{}h{:02}m", seconds / 3600, seconds % 3600 / 60);
 }
 
-std::string short_step(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.1f} ms", seconds * 1e3);
-  return fmt::format("{:.2f} s", seconds);
-}
-
 Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void Progress::starting(const std::string& cell, int done, int total, Seconds left,

@@ -9,7 +9,7 @@
 #include "common/base/units.h"
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 
 namespace tandem::cli {
 
@@ -73,9 +73,6 @@ class Progress {
   bool terminal_ = false;
   bool line_open_ = false;
 };
-
-// "12.3 ms"
-[[nodiscard]] std::string short_step(double seconds);
 
 // "45s", "3m05s", "2h10m"
 [[nodiscard]] std::string short_time(Seconds time);

@@ -150,10 +150,10 @@ std::set<std::string> without_round(const results::JournalContents& journal,
 // Measures cells of comparisons, whose planned launches are those before the first look, until all
 // are decided.
 ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
-                         const std::vector<RunSide>& sides, const Interrupts& interrupts) {
-  const results::Journal& journal = sides.front().journal;
+                         const Launcher& launcher, results::Journal& journal,
+                         const Interrupts& interrupts) {
   SweepPlan part = plan;
-  SweepRunner first(part, sides, interrupts);
+  SweepRunner first(part, launcher, journal, interrupts);
   SweepEnd end = first.run();
   if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
   std::set<std::string> lost = first.ended();
@@ -167,7 +167,7 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
     const int round = state.next_round();
     part.cells = with_names(plan.cells, open, true);
     part.launches = round + 1;
-    SweepRunner runner(part, sides, interrupts);
+    SweepRunner runner(part, launcher, journal, interrupts);
     progress.say(look_text(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
     end = runner.run();
     if (end == SweepEnd::kComplete) lost.merge(without_round(journal.contents(), open, round));
@@ -176,14 +176,14 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
 
 // Measures the cells outside comparisons, up to others.launches of each before any gets `launches`.
 // Their disturbed launches are replaced at the end; a comparison's further rounds replace its own.
-ResolveEnd measure_others(SweepPlan others, int launches, const std::vector<RunSide>& sides,
-                          const Interrupts& interrupts) {
+ResolveEnd measure_others(SweepPlan others, int launches, const Launcher& launcher,
+                          results::Journal& journal, const Interrupts& interrupts) {
   std::vector<int> steps{others.launches, launches};
   if (others.launches == launches) steps.pop_back();
   for (const int most : steps) {
     others.launches = most;
     others.part = most == launches ? PlanPart::kWhole : PlanPart::kPlanned;
-    SweepRunner runner(others, sides, interrupts);
+    SweepRunner runner(others, launcher, journal, interrupts);
     const SweepEnd end = runner.run();
     if (end != SweepEnd::kComplete) return {.end = end, .left_out = runner.left_out()};
     others.cells = with_names(others.cells, runner.ended(), false);
@@ -232,21 +232,20 @@ void check_resolves(const results::SweepInfo& found, double ratio) {
        100 * found.resolving->ratio, 100 * ratio);
 }
 
-ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSide>& sides,
-                   const Interrupts& interrupts) {
+ResolveEnd resolve(const SweepPlan& plan, double ratio, const Launcher& launcher,
+                   results::Journal& journal, const Interrupts& interrupts) {
   const PlannedPairs pairs = pairs_in(plan.cells);
   const results::Resolving looks =
-      looks_of(sides.front().journal, {.ratio = ratio,
-                                       .comparisons = pairs.count,
-                                       .first_round = plan.launches,
-                                       .last_round = kMostRoundsOfFirst * plan.launches});
+      looks_of(journal, {.ratio = ratio,
+                         .comparisons = pairs.count,
+                         .first_round = plan.launches,
+                         .last_round = kMostRoundsOfFirst * plan.launches});
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
   part.launches = std::min(kRoundsOfAll, plan.launches);
-  part.launches_in_all = plan.launches;
   std::set<std::string> ended;
   int rounds_of_all = 0;
-  SweepRunner of_all(part, sides, interrupts);
+  SweepRunner of_all(part, launcher, journal, interrupts);
   // A budget that is too short for all cells goes to the comparisons.
   if (!plan.stop_at || of_all.ahead() <= third_until(*plan.stop_at)) {
     const SweepEnd end = of_all.run();
@@ -263,13 +262,13 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const std::vector<RunSid
   part.cells = with_names(left, pairs.cells, true);
   part.launches = plan.launches;
   if (plan.stop_at && !others.cells.empty()) {
-    const Seconds reserve = SweepRunner(others, sides, interrupts).ahead();
+    const Seconds reserve = SweepRunner(others, launcher, journal, interrupts).ahead();
     part.stop_at = *plan.stop_at - std::chrono::duration_cast<Nanoseconds>(
                                        std::min(reserve, third_until(*plan.stop_at)));
   }
-  ResolveEnd reached = resolve_pairs(part, looks, sides, interrupts);
+  ResolveEnd reached = resolve_pairs(part, looks, launcher, journal, interrupts);
   if (reached.end == SweepEnd::kInterrupted || others.cells.empty()) return reached;
-  ResolveEnd rest = measure_others(std::move(others), plan.launches, sides, interrupts);
+  ResolveEnd rest = measure_others(std::move(others), plan.launches, launcher, journal, interrupts);
   if (rest.end == SweepEnd::kComplete) return reached;
   std::ranges::move(reached.left_out, std::back_inserter(rest.left_out));
   return rest;

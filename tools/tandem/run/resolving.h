@@ -36,8 +36,8 @@ struct ResolveEnd {
 // plan.stop_at. A comparison ends with a cell that is skipped, or fails in this run. Says after
 // each round what is open. The looks are fixed in the journal before the first one, and a later
 // call goes on with them.
-[[nodiscard]] ResolveEnd resolve(const SweepPlan& plan, double ratio,
-                                 const std::vector<RunSide>& sides, const Interrupts& interrupts);
+[[nodiscard]] ResolveEnd resolve(const SweepPlan& plan, double ratio, const Launcher& launcher,
+                                 results::Journal& journal, const Interrupts& interrupts);
 
 // The pairs of dp and ddp at one point of several devices among planned cells. Variants count as
 // well, so that there may be more than the report compares, which only widens intervals.

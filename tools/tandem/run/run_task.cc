@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "tools/tandem/launch/launch_scratch.h"
-#include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
@@ -16,6 +14,9 @@
 
 namespace tandem::cli {
 namespace {
+
+// Whether the devices are pretended GPUs.
+bool is_pretended(const RunOptions& options) { return options.pretended.gpus != 0; }
 
 bool is_of_module(const RunOptions& options) { return !options.module.source.empty(); }
 
@@ -44,30 +45,14 @@ std::filesystem::path folder_of_modules(const RunOptions& options) {
   return std::filesystem::path(sweep_of(options)).parent_path();
 }
 
-// Throws a usage error where PyTorch's cells are asked for and the reference is another build, or
-// has options: both are of step_bench.
-void check_reference_of_torch(const RunOptions& options) {
-  const AgainstOptions& against = options.against;
-  if (against.build.empty() && against.options.empty()) return;
-  fail(ErrorKind::kUsage,
-       "{} is of Tandem's own programs, and PyTorch's cells run none of them: {}",
-       against.build.empty() ? "--against-option" : "--against",
-       against.build.empty() ? "give --cell for other options, or --with-torch=off"
-                             : "give --against-env, or --with-torch=off");
-}
-
 // Plans Tandem's cells, and those of torch beside them: all that torch has where it is asked for,
-// and between GPUs what users run, dp and ddp, unless it is to be left out or could not be held
-// against the reference.
+// and between GPUs what users run, dp and ddp, unless it is to be left out.
 void plan_models(RunTask& task, const RunOptions& options) {
   const bool is_host = is_on_host(task.backend);
   task.planned = plan_cells(task.sweep, task.backend);
   drop_for_backend(task.planned, is_host);
   const bool is_asked = !options.torch.empty() || task.sweep.with_torch;
   if (options.torch == kNoTorch || (!is_asked && is_host)) return;
-  const bool is_of_programs = !options.against.build.empty() || !options.against.options.empty();
-  if (is_asked) check_reference_of_torch(options);
-  if (is_of_programs) return;
   const std::string python = options.torch.empty() ? "python3" : options.torch;
   task.torch = find_torch_twin(python, task.site, task.backend);
   if (!task.torch) return;
@@ -77,7 +62,6 @@ void plan_models(RunTask& task, const RunOptions& options) {
 
 // Plans torch's cells of users' modules, after a step of each module.
 void plan_modules(RunTask& task, const RunOptions& options) {
-  check_reference_of_torch(options);
   task.torch =
       needed_torch_twin(options.torch.empty() ? "python3" : options.torch, task.site, task.backend);
   if (is_pretended(options)) {
@@ -116,17 +100,6 @@ void read_sweep(RunTask& task, const RunOptions& options) {
   read();
 }
 
-// Finds out what the reference is, and leaves out the cells that do not take its options.
-void plan_reference(RunTask& task, const RunOptions& options) {
-  if (!options.against.is_given()) return;
-  task.reference = checked_reference(options.against);
-  const Interrupts interrupts;
-  const TemporaryFolder logs;
-  const Launcher launcher(settings_of(task, options), logs.path(),
-                          checked_launch_timeout(options.launch_timeout), interrupts);
-  drop_what_takes_no_option(task.planned, *task.reference, launcher, interrupts);
-}
-
 // Throws a usage error where --module meets what does not go with it, or its options lack it.
 void check_module_options(const RunOptions& options) {
   const ModuleOptions& module = options.module;
@@ -160,14 +133,7 @@ void check_pretend_options(const RunOptions& options) {
 
 }  // namespace
 
-bool is_pretended(const RunOptions& options) { return options.pretended.gpus != 0; }
-
 void check_run_options(const RunOptions& options) {
-  if (!options.resolve.empty() && options.against.is_given()) {
-    fail(ErrorKind::kUsage,
-         "--resolve goes on until dp and ddp are told apart, --against holds each cell against its "
-         "reference; choose one, and give --launches with the latter");
-  }
   check_module_options(options);
   check_pretend_options(options);
 }
@@ -198,7 +164,6 @@ RunTask task_of(const RunOptions& options) {
   } else {
     plan_models(task, options);
   }
-  plan_reference(task, options);
   if (task.resolving_ratio) check_has_comparisons(task.planned.cells);
   task.plan = {.cells = task.planned.cells,
                .launches = task.sweep.launches,
@@ -257,14 +222,12 @@ results::SweepInfo sweep_info(const RunTask& task, const RunOptions& options) {
       measuring_context(sweep.name, sweep.is_of_modules ? std::filesystem::path()
                                                         : find_step_bench(options.step_bench));
   info.commands = {options.command};
-  if (task.reference) info.against = task.reference->facts;
   return info;
 }
 
 bool check_taken_up(const results::SweepInfo& found, const results::SweepInfo& asked,
                     const RunTask& task, const std::filesystem::path& journal) {
-  const bool has_more = found.launches_per_cell < asked.launches_per_cell && !asked.against &&
-                        !found.against &&
+  const bool has_more = found.launches_per_cell < asked.launches_per_cell &&
                         found.definition == definition_with(task, found.launches_per_cell);
   if (has_more) {
     check_same_machine(found, asked.context, journal);

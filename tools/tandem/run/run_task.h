@@ -13,7 +13,6 @@
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_site.h"
 #include "tools/tandem/launch/torch_twin.h"
-#include "tools/tandem/run/against.h"
 #include "tools/tandem/run/run_command.h"
 #include "tools/tandem/run/sweep_runner.h"
 #include "tools/tandem/sweep/plan.h"
@@ -29,15 +28,11 @@ struct RunTask {
   SweepPlan plan;
   std::optional<TorchTwin> torch;
   TorchCells torch_cells = TorchCells::kAll;
-  std::optional<Reference> reference;
   std::optional<double> resolving_ratio{};  // that of --resolve
 };
 
 // Throws a usage error where options of --module, or of --pretend, meet what does not go with them.
 void check_run_options(const RunOptions& options);
-
-// Whether the devices are pretended GPUs.
-[[nodiscard]] bool is_pretended(const RunOptions& options);
 
 // Reads the sweep and plans its cells. Throws usage errors.
 [[nodiscard]] RunTask task_of(const RunOptions& options);

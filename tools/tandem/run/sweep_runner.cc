@@ -14,7 +14,7 @@
 #include "common/stats/summary.h"
 #include "reports/model/subject.h"
 #include "tools/tandem/run/cell_groups.h"
-#include "tools/tandem/run/option_check.h"
+#include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
 namespace {
@@ -29,83 +29,46 @@ bool is_out_of_memory(const LaunchRecord& record) {
          record.reason.find("out of memory") != std::string::npos;
 }
 
-// What stands before words about a launch of that side.
-std::string words_before(std::size_t side) { return side == 0 ? "" : "the reference: "; }
-
-// Throws a usage error where the sides of a round measured on different back ends, which only
-// launches can tell where programs choose them.
-void check_one_backend(const std::vector<std::optional<LaunchRecord>>& round) {
-  for (const auto& record : round) {
-    if (!record || !round.front() || record->cell.backend == round.front()->cell.backend) continue;
-    fail(ErrorKind::kUsage,
-         "the reference measures on {} and the run itself on {}: give both the same --backend",
-         record->cell.backend, round.front()->cell.backend);
-  }
-}
-
 }  // namespace
 
-results::Cell with_options(results::Cell cell, const std::map<std::string, std::string>& options) {
-  for (const auto& [name, value] : options) cell.options[name] = value;
-  return cell;
-}
-
-SweepRunner::SweepRunner(SweepPlan plan, std::vector<RunSide> sides, const Interrupts& interrupts)
+SweepRunner::SweepRunner(SweepPlan plan, const Launcher& launcher, results::Journal& journal,
+                         const Interrupts& interrupts)
     : plan_(std::move(plan)),
-      sides_(std::move(sides)),
+      launcher_(launcher),
+      journal_(journal),
       interrupts_(interrupts),
       states_(plan_.cells.size()),
-      times_(expected_times(plan_.cells, sides_.front().launcher, interrupts)) {
+      times_(expected_times(plan_.cells, launcher, interrupts)) {
   for (std::size_t i = 0; i < states_.size(); ++i) states_[i].name = plan_.cells[i].name();
   take_over();
 }
 
-results::Cell SweepRunner::cell_of(std::size_t side, std::size_t cell) const {
-  return with_options(plan_.cells[cell], sides_[side].options);
-}
-
-// Takes over the journals: rounds that measured and cells that were skipped stay, others run again,
-// since the user may have mended the cause.
+// Takes over the journal: launches that measured and cells that were skipped stay, others run
+// again, since the user may have mended the cause.
 void SweepRunner::take_over() {
-  std::vector<std::map<int, Round>> rounds(states_.size());
+  std::map<std::string, std::size_t> places;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) places[states_[cell].name] = cell;
   std::vector<std::size_t> out_of_memory;
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    std::map<std::string, std::size_t> places;
-    for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-      places[cell_of(side, cell).name()] = cell;
-    }
-    for (const LaunchRecord& record : sides_[side].journal.contents().launches) {
-      adopt_speeds(record);
-      const auto place = places.find(record.cell.name());
-      if (place == places.end()) continue;
-      const std::size_t cell = place->second;
-      if (record.status == Status::kSkipped) states_[cell].settled = true;
-      if (is_out_of_memory(record)) out_of_memory.push_back(cell);
-      if (record.status != Status::kOk) continue;
-      times_.add(cell, time_of(record));
-      Round& round = rounds[cell][record.launch_index];
-      round.resize(sides_.size());
-      round[side] = record;
-    }
+  for (const LaunchRecord& record : journal_.contents().launches) {
+    adopt_speeds(record);
+    const auto place = places.find(record.cell.name());
+    if (place == places.end()) continue;
+    const std::size_t cell = place->second;
+    if (record.status == Status::kSkipped) states_[cell].settled = true;
+    if (is_out_of_memory(record)) out_of_memory.push_back(cell);
+    if (record.status != Status::kOk) continue;
+    times_.add(cell, time_of(record));
+    note_measured(cell, record);
+    ++finished_;
   }
-  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-    for (const auto& [launch, round] : rounds[cell]) note_round(cell, launch, round);
-    rounds_ += static_cast<int>(states_[cell].done.size());
-  }
-  finished_ = rounds_ * static_cast<int>(sides_.size());
   for (const std::size_t cell : out_of_memory) skip_what_is_larger(cell);
 }
 
-void SweepRunner::note_round(std::size_t cell, int launch, const Round& round) {
-  const auto has_measured = [](const auto& record) { return record.has_value(); };
-  if (!std::ranges::all_of(round, has_measured)) return;
+void SweepRunner::note_measured(std::size_t cell, const LaunchRecord& record) {
   CellState& state = states_[cell];
-  state.done.insert(launch);
-  state.medians.push_back(stats::median(round.front()->step_seconds));
-  const auto is_disturbed = [](const auto& record) {
-    return !results::disturbances(*record).empty();
-  };
-  if (std::ranges::any_of(round, is_disturbed)) ++state.disturbed;
+  state.done.insert(record.launch_index);
+  state.medians.push_back(stats::median(record.step_seconds));
+  if (!results::disturbances(record).empty()) ++state.disturbed;
 }
 
 int SweepRunner::wanted(const CellState& state) const {
@@ -180,9 +143,7 @@ SweepEnd SweepRunner::run_within_budget() {
 
 void SweepRunner::refuse_budget(const CellGroup& group) const {
   std::vector<int> launches(states_.size(), 0);
-  for (const std::size_t cell : group) {
-    launches[cell] = plan_.launches * static_cast<int>(sides_.size());
-  }
+  for (const std::size_t cell : group) launches[cell] = plan_.launches;
   fail(ErrorKind::kUsage,
        "--budget: not even the first {} fit into it, which take about {} by a guess: give more",
        count_text(std::ssize(group), "cell"), short_time(times_.total(launches)));
@@ -228,32 +189,24 @@ void SweepRunner::skip_what_does_not_fit() {
 
 // Checks the options once, where a sweep begins, and the back end in every run.
 void SweepRunner::check_cells() const {
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    std::vector<results::Cell> cells;
-    for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-      const bool fits = !why_too_large(plan_.limit, plan_.cells[cell]);
-      if (fits && !states_[cell].settled) cells.push_back(cell_of(side, cell));
-    }
-    const Launcher& launcher = sides_[side].launcher;
-    if (finished_ == 0) {
-      check_options(cells, launcher, interrupts_, side == 0 ? "the sweep" : "the reference");
-      if (side > 0) check_same_work(cells, sides_.front().launcher, launcher, interrupts_);
-    }
-    // All cells have the same back end. Only a launch can tell the back end of other machines.
-    if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) continue;
-    const std::string refusal = launcher.refusal_of(cells.front(), Check::kBackend);
-    if (!refusal.empty()) fail(ErrorKind::kUsage, "{}{}", words_before(side), refusal);
+  std::vector<results::Cell> cells;
+  for (std::size_t cell = 0; cell < states_.size(); ++cell) {
+    const bool fits = !why_too_large(plan_.limit, plan_.cells[cell]);
+    if (fits && !states_[cell].settled) cells.push_back(plan_.cells[cell]);
   }
+  if (finished_ == 0) check_options(cells, launcher_, interrupts_);
+  // All cells have the same back end. Only a launch can tell the back end of other machines.
+  if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) return;
+  const std::string refusal = launcher_.refusal_of(cells.front(), Check::kBackend);
+  if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
 }
 
 void SweepRunner::skip(std::size_t cell, const std::string& reason) {
-  for (std::size_t side = 0; side < sides_.size(); ++side) {
-    LaunchRecord record;
-    record.cell = cell_of(side, cell);
-    record.status = Status::kSkipped;
-    record.reason = reason;
-    sides_[side].journal.append(record);
-  }
+  LaunchRecord record;
+  record.cell = plan_.cells[cell];
+  record.status = Status::kSkipped;
+  record.reason = reason;
+  journal_.append(record);
   states_[cell].settled = true;
 }
 
@@ -274,72 +227,50 @@ std::vector<int> SweepRunner::remaining() const {
     for (int launch = 0; launch < wanted(state); ++launch) {
       due += is_due({.cell = cell, .launch = launch}) ? 1 : 0;
     }
-    counts[cell] = std::max(0, due - state.failures) * static_cast<int>(sides_.size());
+    counts[cell] = std::max(0, due - state.failures);
   }
   return counts;
 }
 
-std::vector<std::size_t> SweepRunner::order_of(const PlannedLaunch& planned) const {
-  std::vector<std::size_t> order(sides_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  if (planned.reference_first) std::ranges::reverse(order);
-  return order;
-}
-
 void SweepRunner::launch(const PlannedLaunch& planned) {
   constexpr int kMostFailures = 2;
-  CellState& state = states_[planned.cell];
-  Round round(sides_.size());
-  bool has_failed = false;
-  int place = 0;
-  for (const std::size_t side : order_of(planned)) {
-    announce(planned, side, place++);
-    const std::optional<LaunchOutcome> outcome = launch(planned, side);
-    if (!outcome) return;
-    note(planned.cell, side, *outcome);
-    if (outcome->record.status == Status::kOk) round[side] = outcome->record;
-    has_failed = has_failed || outcome->record.status == Status::kFailed;
-  }
-  ++rounds_;
-  check_one_backend(round);
-  note_round(planned.cell, planned.launch, round);
-  if (has_failed && ++state.failures >= kMostFailures) state.settled = true;
-}
-
-void SweepRunner::announce(const PlannedLaunch& planned, std::size_t side, int place) {
-  const CellState& state = states_[planned.cell];
-  std::vector<int> left = remaining();
-  left[planned.cell] = std::max(0, left[planned.cell] - place);  // a round is done as a whole
-  const int total = std::accumulate(left.begin(), left.end(), finished_);
-  const std::string figure =
-      state.medians.empty() ? "" : short_step(stats::median(state.medians)) + " a step";
-  progress_.starting(words_before(side) + cell_of(side, planned.cell).name(), finished_, total,
-                     times_.total(left), figure);
-}
-
-std::optional<LaunchOutcome> SweepRunner::launch(const PlannedLaunch& planned, std::size_t side) {
-  const results::Cell cell = cell_of(side, planned.cell);
+  announce(planned.cell);
+  const results::Cell& cell = plan_.cells[planned.cell];
   const TimePoint start = Clock::now();
-  std::optional<LaunchOutcome> outcome =
-      sides_[side].launcher.run(cell, planned.launch, speeds_for(cell));
-  if (!outcome) return std::nullopt;
-  stop_if_refused(*outcome, side);
+  const std::optional<LaunchOutcome> outcome =
+      launcher_.run(cell, planned.launch, speeds_for(cell));
+  if (!outcome) return;  // an interrupt cut it short
+  stop_if_refused(*outcome);
   stop_if_unreachable(*outcome);
   adopt_speeds(outcome->record);
-  sides_[side].journal.append(outcome->record);
+  journal_.append(outcome->record);
   ++finished_;
   times_.add(planned.cell, Clock::now() - start);
-  return outcome;
+  note(planned.cell, *outcome);
+  CellState& state = states_[planned.cell];
+  if (outcome->record.status == Status::kOk) note_measured(planned.cell, outcome->record);
+  if (outcome->record.status == Status::kFailed && ++state.failures >= kMostFailures) {
+    state.settled = true;
+  }
+}
+
+void SweepRunner::announce(std::size_t cell) {
+  const CellState& state = states_[cell];
+  const std::vector<int> left = remaining();
+  const int total = std::accumulate(left.begin(), left.end(), finished_);
+  const std::string figure =
+      state.medians.empty() ? "" : to_string(Seconds{stats::median(state.medians)}) + " a step";
+  progress_.starting(state.name, finished_, total, times_.total(left), figure);
 }
 
 // One refusal may concern its cell alone; a second cell's refusal in the same words concerns all
 // cells.
-void SweepRunner::stop_if_refused(const LaunchOutcome& outcome, std::size_t side) {
-  if (!outcome.usage_error || rounds_ > 1 || plan_.goes_on) return;
-  const std::string reason = words_before(side) + outcome.record.reason;
-  if (rounds_ == 0 && states_.size() > 1) {
+void SweepRunner::stop_if_refused(const LaunchOutcome& outcome) {
+  if (!outcome.usage_error || finished_ > 1 || plan_.goes_on) return;
+  const std::string& reason = outcome.record.reason;
+  if (finished_ == 0 && states_.size() > 1) {
     refusal_ = reason;
-  } else if (rounds_ == 0 || reason == refusal_) {
+  } else if (finished_ == 0 || reason == refusal_) {
     progress_.end();
     fail(ErrorKind::kUsage, "{}", reason);
   }
@@ -356,7 +287,7 @@ void SweepRunner::stop_if_unreachable(const LaunchOutcome& outcome) {
        outcome.record.reason, text_of(plan_.limit.site));
 }
 
-void SweepRunner::note(std::size_t cell, std::size_t side, const LaunchOutcome& outcome) {
+void SweepRunner::note(std::size_t cell, const LaunchOutcome& outcome) {
   CellState& state = states_[cell];
   const LaunchRecord& record = outcome.record;
   switch (record.status) {
@@ -372,8 +303,8 @@ void SweepRunner::note(std::size_t cell, std::size_t side, const LaunchOutcome& 
   }
   const std::string log =
       record.status == Status::kFailed ? "; the log is " + outcome.log.string() : "";
-  progress_.say(fmt::format("{}: {}{}: {}{}", to_string(record.status), words_before(side),
-                            state.name, record.reason, log));
+  progress_.say(
+      fmt::format("{}: {}: {}{}", to_string(record.status), state.name, record.reason, log));
 }
 
 // A cell that was out of memory rules out cells with more samples or a larger model, unless such a
@@ -385,9 +316,7 @@ void SweepRunner::skip_what_is_larger(std::size_t cell) {
     const results::Cell& large = plan_.cells[other];
     if (!is_larger(large, small, plan_.model_series)) continue;
     const std::string with = large.model == small.model ? "" : " with " + small.model;
-    const std::string_view where = sides_.size() > 1 ? " on one side" : "";
-    skip(other,
-         fmt::format("out of memory{}{} at batch {} already", where, with, small.global_batch));
+    skip(other, fmt::format("out of memory{} at batch {} already", with, small.global_batch));
   }
 }
 

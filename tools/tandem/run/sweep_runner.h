@@ -11,7 +11,7 @@
 #include "common/base/units.h"
 #include "common/results/journal.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/run/cell_groups.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/sweep/plan.h"
@@ -37,33 +37,16 @@ struct SweepPlan {
   // Lists of models: after one model is out of memory, the models after it are skipped.
   std::vector<std::vector<std::string>> model_series{};
   PlanPart part = PlanPart::kWhole;
-  // The launches of each cell in all parts of the sweep, by which its time is expected; 0: these.
-  int launches_in_all = 0;
   // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
   // machine, nor tell what is in the journal, nor end the run where its own first launches fail.
   bool goes_on = false;
 };
 
-// One side of a run: how it launches, and where it journals.
-struct RunSide {
-  const Launcher& launcher;
-  results::Journal& journal;
-  // Options of all cells of this side alone, by name.
-  std::map<std::string, std::string> options{};
-};
-
-// A side's cell: one of the plan's with options that replace its own.
-[[nodiscard]] results::Cell with_options(results::Cell cell,
-                                         const std::map<std::string, std::string>& options);
-
-// Walks through the plan, launch by launch, and journals each launch as soon as it is finished. A
-// run has one side, or a reference beside it: then both sides' launches of a cell follow each other
-// within a round, and only a round that both measured is done. A round that an interrupt or a
-// failure left half done is measured again as a whole.
+// Walks through the plan, launch by launch, and journals each launch as soon as it is finished.
 class SweepRunner {
  public:
-  // The first side is the run itself, the second one the reference.
-  SweepRunner(SweepPlan plan, std::vector<RunSide> sides, const Interrupts& interrupts);
+  SweepRunner(SweepPlan plan, const Launcher& launcher, results::Journal& journal,
+              const Interrupts& interrupts);
 
   // Throws a usage error where a cell has options that step_bench refuses, before any launch; where
   // this machine, if it is to measure, lacks the back end; where the first launch cannot reach its
@@ -84,14 +67,12 @@ class SweepRunner {
  private:
   struct CellState {
     std::string name;
-    std::set<int> done;           // the rounds that all sides measured
-    int disturbed = 0;            // in how many of them others disturbed a launch
-    std::vector<double> medians;  // median steps of the run's own launches there, seconds
-    int failures = 0;             // rounds of this run with a failed launch
+    std::set<int> done;           // the rounds in which the cell was measured
+    int disturbed = 0;            // in how many of them others disturbed the launch
+    std::vector<double> medians;  // median steps of the launches there, seconds
+    int failures = 0;             // launches of this run that failed
     bool settled = false;         // no further launch of the cell is started
   };
-  // The launches of a cell in one round, those that measured, by side.
-  using Round = std::vector<std::optional<results::LaunchRecord>>;
 
   void take_over();
   void skip_what_does_not_fit();
@@ -102,23 +83,17 @@ class SweepRunner {
   // Throws the usage error of a budget in which not one group of cells fits.
   [[noreturn]] void refuse_budget(const CellGroup& group) const;
   void skip(std::size_t cell, const std::string& reason);
-  [[nodiscard]] results::Cell cell_of(std::size_t side, std::size_t cell) const;
-  // The sides in the order in which they launch.
-  [[nodiscard]] std::vector<std::size_t> order_of(const PlannedLaunch& planned) const;
   void launch(const PlannedLaunch& planned);
-  // Says which launch starts, the `place`-th of its round, from 0.
-  void announce(const PlannedLaunch& planned, std::size_t side, int place);
-  // The side's launch; nothing where an interrupt cut it short.
-  [[nodiscard]] std::optional<LaunchOutcome> launch(const PlannedLaunch& planned, std::size_t side);
+  // Says which cell's launch starts.
+  void announce(std::size_t cell);
   // The first launch that scaled a preset link decides the core speed of all launches, so that all
   // share one link. Likewise the first launch that measured a precision's peak decides the peak.
   void adopt_speeds(const results::LaunchRecord& record);
   [[nodiscard]] MachineSpeeds speeds_for(const results::Cell& cell) const;
-  void stop_if_refused(const LaunchOutcome& outcome, std::size_t side);
+  void stop_if_refused(const LaunchOutcome& outcome);
   void stop_if_unreachable(const LaunchOutcome& outcome);
-  void note(std::size_t cell, std::size_t side, const LaunchOutcome& outcome);
-  // Notes a round of the cell that is done, if it is.
-  void note_round(std::size_t cell, int launch, const Round& round);
+  void note(std::size_t cell, const LaunchOutcome& outcome);
+  void note_measured(std::size_t cell, const results::LaunchRecord& record);
   // The launches that the cell is to have: those of the plan, and, once all cells have these, one
   // in place of each disturbed one, as many again at most.
   [[nodiscard]] int wanted(const CellState& state) const;
@@ -127,10 +102,11 @@ class SweepRunner {
   void skip_what_is_larger(std::size_t cell);
   [[nodiscard]] bool is_due(const PlannedLaunch& planned) const;
   [[nodiscard]] bool is_over_time() const;
-  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell, of all sides
+  [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
 
   SweepPlan plan_;
-  std::vector<RunSide> sides_;
+  const Launcher& launcher_;
+  results::Journal& journal_;
   const Interrupts& interrupts_;
   Progress progress_;
   std::vector<CellState> states_;
@@ -139,7 +115,6 @@ class SweepRunner {
   bool replaces_ = false;                // whether disturbed launches are being replaced
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
   std::string refusal_;                  // usage error of the first launch
-  int rounds_ = 0;                       // rounds of cells that were begun in this run or before
 };
 
 }  // namespace tandem::cli

@@ -178,18 +178,11 @@ std::vector<PlannedLaunch> interleaved(const std::vector<results::Cell>& cells, 
   std::mt19937_64 random(kSeed);
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::mt19937_64 random_side(kSeed + 1);  // apart, so that sides do not change the cells' order
-  std::vector<bool> reference_first(cells.size());
   std::vector<PlannedLaunch> all;
   for (int launch = 0; launch < launches; ++launch) {
     shuffle(order, random);
     gather_points(order, cells);
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      reference_first[cell] = launch % 2 == 0 ? random_side() % 2 == 0 : !reference_first[cell];
-    }
-    for (const std::size_t cell : order) {
-      all.push_back({.cell = cell, .launch = launch, .reference_first = reference_first[cell]});
-    }
+    for (const std::size_t cell : order) all.push_back({.cell = cell, .launch = launch});
   }
   return all;
 }

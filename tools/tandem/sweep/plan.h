@@ -39,9 +39,6 @@ void drop_for_backend(PlannedCells& planned, bool is_host);
 struct PlannedLaunch {
   std::size_t cell = 0;
   int launch = 0;
-  // In a run of two sides, whether the reference's launch goes first. Of two successive rounds each
-  // side goes first in one, so that what a place costs falls on both alike.
-  bool reference_first = false;
 };
 [[nodiscard]] std::vector<PlannedLaunch> interleaved(const std::vector<results::Cell>& cells,
                                                      int launches);

@@ -72,22 +72,6 @@ void add_pretended(CLI::App& run, PretendOptions& pretended) {
       ->needs(gpus);
 }
 
-void add_against(CLI::App& run, AgainstOptions& against) {
-  run.add_option("--against", against.build,
-                 "take turns with the programs of another build folder or unpacked archive, and "
-                 "say as tandem compare what became slower")
-      ->type_name("FOLDER");
-  run.add_option("--against-env", against.variables,
-                 "take turns with launches that have this variable; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  run.add_option("--against-option", against.options,
-                 "take turns with cells that have this option of step_bench, such as "
-                 "--grads=views; cells without such an option are left out; may be repeated")
-      ->type_name("OPTION")
-      ->allow_extra_args(false);
-}
-
 void add_run(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& run = add_command(
@@ -99,16 +83,13 @@ void add_run(CLI::App& app, Verbs& verbs) {
                    "  tandem run scaling --devices=4 --budget=30m --out=out/four\n"
                    "  tandem run --module=own.py:build --batch-per-device=8,32\n"
                    "  tandem run node --module=own.py:build --batch-per-device=8,32 --devices=8\n"
-                   "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4\n"
-                   "  tandem run ./gate.json --against=before/build/release",
-       .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 3 slower than what it "
-               "is against, 130 interrupted."});
+                   "  tandem run --module=own.py:build --batch-per-device=8 --pretend=4",
+       .more = "Exit status: 0 measured, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   run.add_option("SWEEP", options->sweep,
                  "a name that 'tandem list sweeps' has, or a .json file; default: quick on CPUs, "
                  "node where there is a GPU");
   add_module(run, options->module);
   add_pretended(run, options->pretended);
-  add_against(run, options->against);
   run.add_option("--out", options->out,
                  "folder for journal, results, report and logs; default: a new one, out/SWEEP-1")
       ->type_name("FOLDER");
@@ -130,8 +111,6 @@ void add_run(CLI::App& app, Verbs& verbs) {
       ->type_name("RATIO");
   run.add_flag("--dry-run", options->dry_run,
                "list the cells with a guess of their time, what is not measured and why, and end");
-  run.add_flag("--no-links", options->no_links,
-               "do not find out, once per --out and in seconds, how fast devices copy");
   add_backend(run, options->backend);
   add_measuring(
       run, *options, "PyTorch's own single, independent, ddp and, between GPUs, dp as well",

@@ -7,49 +7,15 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "tools/tandem/doctor/doctor_command.h"
 #include "tools/tandem/launch/launch_command.h"
-#include "tools/tandem/launch/pretend_command.h"
-#include "tools/tandem/list_command.h"
+#include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/replay/replay_command.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
 namespace {
-
-void add_list(CLI::App& app, Verbs& verbs) {
-  const auto options = std::make_shared<ListOptions>();
-  CLI::App& list = add_command(
-      app, {.name = "list",
-            .what = "name the sweeps, models, strategies, options or machines there are",
-            .examples = "  tandem list sweeps\n"
-                        "  tandem list models\n"
-                        "  tandem list hardware dgx-a100 > own.json"});
-  list.add_option(
-      "TOPIC", options->topic,
-      "sweeps, models, strategies, hardware, options or torch-options; default: the first three");
-  list.add_option("NAME", options->name, "of hardware: the machine whose figures are printed");
-  add_step_bench(list, options->step_bench);
-  verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
-}
-
-void add_doctor(CLI::App& app, Verbs& verbs) {
-  const auto options = std::make_shared<DoctorOptions>();
-  CLI::App& doctor = add_command(
-      app,
-      {.name = "doctor",
-       .what = "say what is wrong with this node for measuring, and what to do",
-       .examples = "  tandem doctor\n"
-                   "  tandem doctor --json > node.json",
-       .more = "Takes seconds. Exit status: 0 no problem, 3 a problem, 1 failed, 2 wrong usage."});
-  doctor.add_flag("--json", options->json, "the findings as JSON");
-  doctor.add_option("--programs", options->programs, "folder of the bench programs")->group("");
-  doctor.add_option("--root", options->root, "what facts are read below")->group("");
-  verbs.push_back({&doctor, [options](const Call&) { return run_doctor(*options); }});
-}
 
 struct LessonsOptions {
   std::vector<std::string> names{};  // empty: all lessons

@@ -51,7 +51,9 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain, project
 void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare
 void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace, contention
-void add_other_verbs(CLI::App& app, Verbs& verbs);      // list, doctor, lessons, pretend, replay
+void add_other_verbs(CLI::App& app, Verbs& verbs);      // doctor, lessons, list, pretend, replay
+void add_doctor(CLI::App& app, Verbs& verbs);
+void add_list(CLI::App& app, Verbs& verbs);
 
 // Throws a usage error for a verb, or a verb's first word, that was removed, and for a verb that
 // never was, with the nearest one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sweep found out before it measured, and what it left out, in every form of a report.
+// What a sweep left out, in every form of a report.
 #include <gmock/gmock.h>
 
 #include "reports/answer/report.h"
@@ -18,52 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-results::LinkMatrix links() {
-  return {
-      .devices = 2,
-      .of_devices = 4,
-      .copy_bytes = 16 << 20,
-      .latency_bytes = 4,
-      .samples = 11,
-      .links = {{.from = "host:0", .to = "host:1", .gigabytes_per_second = 10.46, .latency_us = 4},
-                {.from = "host:1", .to = "host:0", .gigabytes_per_second = 9.5}}};
-}
-
 Report report_of(Synthetic synthetic) { return make_report(synthetic.document()); }
-
-Report with_links(const results::LinkMatrix& matrix) {
-  Synthetic synthetic;
-  synthetic.add("dp", 2, {0.06, 0.061});
-  synthetic.document().sweep.links = matrix;
-  return report_of(synthetic);
-}
-
-TEST(Links, AreATableOfEndsByEnds) {
-  const TextTable table = link_table(links());
-  ASSERT_EQ(table.rows.size(), 2U);
-  EXPECT_THAT(table.rows[0], ElementsAre("host:0", "10.5 (4.0 us)", "-"));
-  EXPECT_THAT(table.rows[1], ElementsAre("host:1", "-", "9.5"));
-}
-
-TEST(Links, OfTheHost_SayThatTheirDevicesAreLogical) {
-  EXPECT_THAT(link_note(links()), HasSubstr("copies of 16.0 MiB"));
-  EXPECT_THAT(link_note(links()), HasSubstr("The first 2 of 4 devices."));
-  EXPECT_THAT(link_note(links()), HasSubstr("says nothing of GPUs"));
-  results::LinkMatrix gpus = links();
-  for (results::Link& link : gpus.links) link.from.replace(0, 4, "cuda");
-  EXPECT_THAT(link_note(gpus), Not(HasSubstr("logical")));
-}
-
-TEST(Links, StandInMarkdownAndPage_OrSayWhyNot) {
-  for (const std::string& text : {to_markdown(with_links(links())), to_html(with_links(links()))}) {
-    EXPECT_THAT(text, HasSubstr("10.5 (4.0 us)"));
-    EXPECT_THAT(text, HasSubstr("Medians of 11 copies"));
-  }
-  const Report failed = with_links({.reason = "copy_bench: no <room>"});
-  EXPECT_THAT(to_html(failed), HasSubstr("Not measured: copy_bench: no &lt;room&gt;"));
-  EXPECT_THAT(to_markdown(failed), HasSubstr("Not measured: copy\\_bench: no "));
-  EXPECT_THAT(to_markdown(report_of(Synthetic())), Not(HasSubstr("Copies between devices")));
-}
 
 Report with_dropped() {
   Synthetic synthetic;

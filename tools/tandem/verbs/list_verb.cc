@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/list_command.h"
-
+//
+// `tandem list`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,16 +20,22 @@
 #include "simulate/catalogue/description.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
-#include "tools/tandem/process/interrupts.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/sweep.h"
 #include "tools/tandem/sweep/torch_options.h"
+#include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
 namespace {
 
 using command_line::HelpLine;
 using command_line::two_columns;
+
+struct ListOptions {
+  std::string topic;       // of kTopics; empty: all whose lists are short
+  std::string name;        // of hardware: the machine whose description is printed; or empty
+  std::string step_bench;  // path for tests; empty: step_bench beside tandem
+};
 
 int list_sweep_names(const ListOptions& /*options*/) {
   std::vector<HelpLine> lines;
@@ -133,8 +141,8 @@ int list_short(const ListOptions& options) {
   return 0;
 }
 
-}  // namespace
-
+// Returns 0, or step_bench's exit status where its list of models fails. Throws a usage error for
+// an unknown topic.
 int run_list(const ListOptions& options) {
   if (options.topic.empty()) return list_short(options);
   if (!options.name.empty() && options.topic != "hardware") {
@@ -147,6 +155,24 @@ int run_list(const ListOptions& options) {
   for (const Topic& one : kTopics) known.push_back(one.name);
   fail(ErrorKind::kUsage, "list: '{}' is no topic{}; use {}", options.topic,
        did_you_mean(options.topic, known), fmt::join(known, ", "));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ListOptions>();
+  CLI::App& list = add_command(
+      app, {.name = "list",
+            .what = "name the sweeps, models, strategies, options or machines there are",
+            .examples = "  tandem list sweeps\n"
+                        "  tandem list models\n"
+                        "  tandem list hardware dgx-a100 > own.json"});
+  list.add_option(
+      "TOPIC", options->topic,
+      "sweeps, models, strategies, hardware, options or torch-options; default: the first three");
+  list.add_option("NAME", options->name, "of hardware: the machine whose figures are printed");
+  add_step_bench(list, options->step_bench);
+  verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
 }
 
 }  // namespace tandem::cli

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/doctor_command.h"
-
+//
+// `tandem doctor`.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 
 #include "common/results/machine_facts.h"
 #include "tools/tandem/doctor/cores.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/gpus.h"
 #include "tools/tandem/doctor/limits.h"
-#include "tools/tandem/doctor/neighbours.h"
-#include "tools/tandem/doctor/peers.h"
 #include "tools/tandem/doctor/program_run.h"
-#include "tools/tandem/doctor/variables.h"
-#include "tools/tandem/process/interrupts.h"
+#include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/run/measuring.h"
+#include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
 namespace {
@@ -26,6 +26,12 @@ namespace fs = std::filesystem;
 using doctor::Findings;
 
 constexpr std::chrono::seconds kWatched{1};
+
+struct DoctorOptions {
+  bool json = false;
+  std::string programs{};  // folder of the bench programs, for tests; empty: tandem's own
+  std::string root = "/";  // folder in which facts are read, for tests
+};
 
 void append(Findings& all, Findings more) { std::ranges::move(more, std::back_inserter(all)); }
 
@@ -59,23 +65,22 @@ Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
   const doctor::GpuLoad load = doctor::run_gpu_load(programs, devices);
   append(all, doctor::judge_gpu_load(load));
   if (!load.record) {
-    append(all, {doctor::not_checked("bandwidth", "no program runs on the GPUs"),
-                 doctor::not_checked("nccl", "no program runs on the GPUs")});
+    append(all, {doctor::not_checked("nccl", "no program runs on the GPUs")});
     return all;
   }
-  append(all, doctor::judge_peers(load.record->gpus, doctor::run_copies(programs, devices)));
   append(all, doctor::judge_nccl(doctor::run_nccl(programs, devices)));
   return all;
 }
 
 Findings without_gpus() {
   return {doctor::not_checked("gpus",
-                              "no NVIDIA GPU shows itself: drivers, peers, bandwidth and "
-                              "NCCL are not looked at")};
+                              "no NVIDIA GPU shows itself: drivers, peers and NCCL are "
+                              "not looked at")};
 }
 
-}  // namespace
-
+// Reads this node's facts, runs the bench programs for all other facts, and prints its findings.
+// Returns kVerdictExit where there is a problem, 130 after an interrupt, else 0. Throws a usage
+// error under mpirun, and where the programs are missing.
 int run_doctor(const DoctorOptions& options) {
   check_not_a_rank("doctor");
   const fs::path folder = options.programs.empty() ? program_folder() : fs::path(options.programs);
@@ -91,6 +96,23 @@ int run_doctor(const DoctorOptions& options) {
   }
   fmt::print("{}", options.json ? to_json(all) : to_text(all));
   return interrupts.requested() ? interrupted_exit() : exit_code(all);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<DoctorOptions>();
+  CLI::App& doctor = add_command(
+      app,
+      {.name = "doctor",
+       .what = "say what is wrong with this node for measuring, and what to do",
+       .examples = "  tandem doctor\n"
+                   "  tandem doctor --json > node.json",
+       .more = "Takes seconds. Exit status: 0 no problem, 3 a problem, 1 failed, 2 wrong usage."});
+  doctor.add_flag("--json", options->json, "the findings as JSON");
+  doctor.add_option("--programs", options->programs, "folder of the bench programs")->group("");
+  doctor.add_option("--root", options->root, "what facts are read below")->group("");
+  verbs.push_back({&doctor, [options](const Call&) { return run_doctor(*options); }});
 }
 
 }  // namespace tandem::cli
