@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/doctor/limits.h"
-
 #include <cstdlib>
 
 #include "tests/tools/doctor/expect_finding.h"
+#include "tools/tandem/doctor/limits.h"
 
 namespace tandem::doctor {
 namespace {
