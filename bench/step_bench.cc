@@ -204,7 +204,7 @@ int run_step(const OpenStep& open, const StepCommand& command) {
 
 int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
   StepOptions& step = command.step;
-  check_model(step);
+  const auto model = make_model_for(step);
   StepWatch watch(step, bootstrap, flight);
   watch.come_late();
   flight.enter(Stage::kMeet);
@@ -212,14 +212,12 @@ int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
   flight.enter(Stage::kOpen);
   const auto driver = open_outputs(command, bootstrap);
   const std::vector<int> cores = host::allowed_cores();  // before this thread is bound to one
-  take_workload_times(step);
   scale_to_single_step(step);
   Job job = open_job(bootstrap, step.job);
   if (command.run == Run::kCalibrate) {
     write_calibration(job, step, command.calibration, cores);
     return 0;
   }
-  const auto model = make_model_for(step);
   check_back_end(*model, job.platform->backend(), step.variant.training.images);
   watch.attach(step, command.pair, job, *model);
   if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
@@ -238,14 +236,14 @@ int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
 }
 
 void check(const StepCommand& command) {
-  check_model(command.step);
+  const auto model = make_model_for(command.step);
   check_outputs(command);
   if (command.check == Check::kBackend) {
     const Backend backend = choose_backend(command.step.job.backend, {}).backend;
     if (backend == Backend::kHost) check_host_has(command.step.variant.training.precision);
   }
   if (command.check == Check::kModel) {
-    std::cout << size_in_json(*make_model_for(command.step)) << "\n";
+    std::cout << size_in_json(*model) << "\n";
   }
 }
 

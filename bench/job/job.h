@@ -34,9 +34,7 @@ struct JobOptions {
   std::string model{};
   std::string precision{};
   std::int64_t batch = 0;  // on a device
-  // In place of the file: what a workload with seconds says of its own passes; null: nothing.
-  std::shared_ptr<const MachineCalibration> workload_times{};
-  double scale = 1;  // of the times of simulated forward, loss and backward
+  double scale = 1;        // of the times of simulated forward, loss and backward
   Transport transport = Transport::kAuto;
   CommunicatorOptions communicator{};
   // Simulated processes: rank 0 has other work than the rest (simulate/engine/simulated_ranks.h).

@@ -37,17 +37,13 @@ CalibratedSteps steps_of(const JobOptions& options) {
   return {.model = options.model, .batch = options.batch, .has_others = options.devices > 1};
 }
 
-// Null: all times are the description's.
-std::shared_ptr<const MachineCalibration> times_for(const JobOptions& options) {
-  return options.calibration.empty() ? options.workload_times : calibration_for(options);
-}
-
 SimulatedMachine machine_to_simulate(const JobOptions& options) {
   SimulatedMachine machine;
   const bool is_described = !options.platform.hardware.empty();
   bool is_of_cores = false;
   if (is_described) machine.hardware = simulated::described_hardware(options.platform);
-  if (const auto calibration = times_for(options)) {
+  if (!options.calibration.empty()) {
+    const auto calibration = calibration_for(options);
     std::optional<GpuDescription> described;
     if (is_described) described = machine.hardware.gpu;
     machine.extras.costs.emplace(calibration, steps_of(options), described);

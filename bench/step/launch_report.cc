@@ -153,7 +153,6 @@ std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
     modelled.push_back(fmt::format("hardware {}: all times are simulated", job.simulated_hardware));
   }
   if (!rests_on.empty()) modelled.push_back(path_words(rests_on));
-  if (!options.workload_origin.empty()) modelled.push_back(options.workload_origin);
   if (options.single_step) {
     modelled.push_back(fmt::format("operations scaled by {:.4g} to a single step of {}",
                                    options.job.scale,

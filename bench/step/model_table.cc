@@ -52,8 +52,7 @@ std::string work_cells(const Model& model, std::int64_t batch) {
 
 std::string own_row(const std::string& name, const Workload& workload) {
   const Replay replay(workload);
-  return size_cells(name, replay) +
-         work_cells(replay, workload.timing ? workload.timing->batches.front() : 1);
+  return size_cells(name, replay) + work_cells(replay, 1);
 }
 
 }  // namespace

@@ -51,7 +51,6 @@ struct StepOptions {
 
   // On simulated devices, what a step of `single` takes; unset: what the machine says.
   std::optional<Nanoseconds> single_step{};
-  std::string workload_origin{};  // of simulated seconds of a workload file, for people
 
   int free_running = 0;  // steps per sample without barrier or wait; 0: one step, synchronous
   std::optional<Nanoseconds> warmup_time{};  // unset: warmup_limits() decides

@@ -61,7 +61,7 @@ Replay::Replay(Workload workload)
 double Replay::flops_per_sample() const {
   double flops = 0;
   for (const WorkloadLayer& layer : workload_.layers) {
-    flops += layer.forward.flops.value_or(0) + layer.backward.flops.value_or(0);
+    flops += layer.forward.flops + layer.backward.flops;
   }
   return flops;
 }
@@ -311,34 +311,18 @@ ReplayPass by_flops(double flops, std::int64_t products) {
   return shared_out(width, std::llround(flops / row), products);
 }
 
-ReplayPass pass_of(const Workload& workload, const LayerPass& pass, std::int64_t others,
-                   std::int64_t batch) {
-  const std::int64_t products = std::max<std::int64_t>(pass.operations - others, 0);
-  if (!workload.timing) {
-    return by_flops(pass.flops.value_or(0) * static_cast<double>(batch), products);
-  }
-  const bool takes_time = std::ranges::any_of(pass.seconds, [](double s) { return s > 0; });
-  const std::int64_t own = std::max<std::int64_t>(products, takes_time);
-  return shared_out(kLeastProductWidth, own * batch, own);
+ReplayPass pass_of(const LayerPass& pass, std::int64_t others, std::int64_t batch) {
+  return by_flops(pass.flops * static_cast<double>(batch),
+                  std::max<std::int64_t>(pass.operations - others, 0));
 }
 
 // The number of operations of a pass that are not products.
 std::int64_t other_operations(const Workload& workload, std::size_t layer) {
-  const bool moves = !workload.timing && workload.layers.at(layer).activation_bytes > 0;
+  const bool moves = workload.layers.at(layer).activation_bytes > 0;
   return std::ranges::count(workload.tensors, layer, &WorkloadTensor::layer) + (moves ? 1 : 0);
 }
 
 }  // namespace
-
-void check_batch(const Workload& workload, std::int64_t batch) {
-  if (!workload.timing) return;
-  const auto& batches = workload.timing->batches;
-  if (batch >= batches.front() && batch <= batches.back()) return;
-  fail(ErrorKind::kUsage,
-       "workload '{}' was measured with batches of {} to {} per device, and a device gets {}: "
-       "measure it there, or use another batch",
-       workload.name, batches.front(), batches.back(), batch);
-}
 
 std::int64_t product_width(double flops) {
   std::int64_t width = kLeastProductWidth;
@@ -350,14 +334,13 @@ std::int64_t product_width(double flops) {
 }
 
 std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch) {
-  check_batch(workload, batch);
   std::vector<ReplayLayer> plan;
   for (std::size_t i = 0; i < workload.layers.size(); ++i) {
     const WorkloadLayer& layer = workload.layers[i];
     const std::int64_t others = other_operations(workload, i);
-    plan.push_back({.forward = pass_of(workload, layer.forward, others, batch),
-                    .backward = pass_of(workload, layer.backward, others, batch),
-                    .moves_activations = !workload.timing && layer.activation_bytes > 0});
+    plan.push_back({.forward = pass_of(layer.forward, others, batch),
+                    .backward = pass_of(layer.backward, others, batch),
+                    .moves_activations = layer.activation_bytes > 0});
   }
   return plan;
 }

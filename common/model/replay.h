@@ -16,8 +16,8 @@ namespace tandem {
 // on all ranks, whatever their speed.
 
 // The products of a pass, one after the other: rows[i] x width times width x width. A pass has as
-// many operations as its layer says, including an operation for each tensor of the layer and, where
-// passes are given by FLOPs, one operation that moves the layer's activations.
+// many operations as its layer says, including an operation for each tensor of the layer and one
+// that moves the layer's activations where it keeps any.
 struct ReplayPass {
   std::int64_t width = 0;
   std::vector<std::int64_t> rows{};
@@ -38,13 +38,7 @@ inline constexpr std::int64_t kMostProductRows = 8192;
 // for the speed of the layer's own products, narrow enough that rows resolve FLOPs finely.
 [[nodiscard]] std::int64_t product_width(double flops);
 
-// Throws a usage error where the workload is measured without batches on either side of this batch.
-void check_batch(const Workload& workload, std::int64_t batch);
-
-// The products of each layer. A pass given by FLOPs gets products of this number of FLOPs per
-// sample. A measured pass, whose seconds a simulation takes whatever is multiplied, gets products
-// of the least width with a row for each sample, so that their size tells the batch. Throws as
-// check_batch.
+// The products of each layer, of as many FLOPs per sample as its passes have.
 [[nodiscard]] std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch);
 
 // A tensor as a matrix (rows, columns) that patterns multiply from both sides.
@@ -145,7 +139,7 @@ class Replay final : public Model {
   [[nodiscard]] std::int64_t input_classes() const override { return workload_.input_classes; }
   [[nodiscard]] Objective objective() const override { return workload_.objective; }
 
-  // FLOPs as the file says; 0 where the file has times and no FLOPs.
+  // FLOPs as the file says.
   [[nodiscard]] double flops_per_sample() const override;
 
   void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,

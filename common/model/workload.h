@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +16,8 @@ namespace tandem {
 
 // The forward or backward pass of a layer.
 struct LayerPass {
-  std::int64_t operations = 0;    // dispatched per step, whatever the batch
-  std::optional<double> flops{};  // per sample
-  std::vector<double> seconds{};  // by measured batch; empty: not measured
+  std::int64_t operations = 0;  // dispatched per step, whatever the batch
+  double flops = 0;             // per sample
 };
 
 struct WorkloadLayer {
@@ -42,13 +40,6 @@ struct WorkloadBuffer {
   Shape shape;
 };
 
-// The conditions under which the passes were timed.
-struct WorkloadTiming {
-  std::string precision;
-  std::string device;                   // device of the measurement, for people
-  std::vector<std::int64_t> batches{};  // ascending
-};
-
 struct Workload {
   std::string name;
   std::string origin{};  // origin of the workload, for people
@@ -57,8 +48,7 @@ struct Workload {
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
   Objective objective{};
-  std::optional<WorkloadTiming> timing{};  // unset: passes are given by FLOPs
-  std::vector<WorkloadTensor> tensors{};   // in the order in which their gradients become ready
+  std::vector<WorkloadTensor> tensors{};  // in the order in which their gradients become ready
   std::vector<WorkloadBuffer> buffers{};
   std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
 };

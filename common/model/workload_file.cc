@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "common/json/parse.h"
-#include "common/kernels/precision.h"
 #include "common/options/removed_names.h"
 
 namespace tandem {
@@ -20,7 +19,6 @@ constexpr std::int64_t kMostOperations = 1'000'000;  // includes calls: takes se
 // The limit per sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on
 // 8192 tokens.
 constexpr double kMostFlops = 1e15;
-constexpr double kLongest = 600;       // seconds: a launch of a sweep takes no longer
 constexpr int kMostClasses = 1 << 24;  // floats hold smaller ids exactly
 
 std::vector<JsonValue> elements_of(const JsonValue& list) {
@@ -79,56 +77,20 @@ void read_ends(const JsonValue& document, Workload& workload) {
                         .classes = count};
 }
 
-void read_timing(const JsonValue& document, Workload& workload) {
-  const auto measured = document.find("measured");
-  if (!measured) return;
-  measured->allow({"precision", "device", "batches"});
-  WorkloadTiming timing{.precision = measured->at("precision").line(),
-                        .device = measured->at("device").line(),
-                        .batches = {}};
-  if (std::ranges::none_of(kPrecisions,
-                           [&](Precision p) { return name_of(p) == timing.precision; })) {
-    measured->at("precision")
-        .complain(fmt::format("unknown precision '{}': use fp32, tf32 or bf16", timing.precision));
-  }
-  const JsonValue list = measured->at("batches");
-  const auto batches = elements_of(list);
-  if (batches.size() > 64) list.complain("more than 64 batches: use fewer");
-  for (const JsonValue& batch : batches) {
-    timing.batches.push_back(batch.whole(1, std::int64_t{1} << 32));
-    const std::size_t count = timing.batches.size();
-    if (count > 1 && timing.batches[count - 2] >= timing.batches[count - 1]) {
-      batch.complain("batches have to ascend: sort them and give each once");
-    }
-  }
-  workload.timing = timing;
-}
-
-LayerPass pass_of(const JsonValue& json, const Workload& workload) {
+// Complains of a key of an earlier version's, with what serves its need now.
+void refuse_removed_keys(const JsonValue& json) {
   json.expect_object();
   for (const JsonValue member : json) {
     const std::string removal = options::removal_of("workload key", member.key());
     if (!removal.empty()) json.complain(removal);
   }
-  json.allow({"operations", "flops", "seconds"});
-  LayerPass pass;
-  pass.operations = json.at("operations").whole(0, kMostOperations);
-  if (const auto flops = json.find("flops")) pass.flops = flops->number({0, kMostFlops});
-  if (!workload.timing) {
-    if (const auto seconds = json.find("seconds")) {
-      seconds->complain("key 'measured' does not say what it was measured under: add it");
-    }
-    if (!pass.flops) static_cast<void>(json.at("flops"));
-    return pass;
-  }
-  const std::size_t batches = workload.timing->batches.size();
-  const auto seconds = json.at("seconds").elements();
-  if (seconds.size() != batches) {
-    json.at("seconds").complain(
-        fmt::format("{} times for {} batches: give one for each", seconds.size(), batches));
-  }
-  for (const JsonValue& time : seconds) pass.seconds.push_back(time.number({0, kLongest}));
-  return pass;
+}
+
+LayerPass pass_of(const JsonValue& json) {
+  refuse_removed_keys(json);
+  json.allow({"operations", "flops"});
+  return {.operations = json.at("operations").whole(0, kMostOperations),
+          .flops = json.at("flops").number({0, kMostFlops})};
 }
 
 // The index of each layer by its name.
@@ -145,8 +107,8 @@ LayerNames read_layers(const JsonValue& document, Workload& workload) {
     if (!names.emplace(layer.name, workload.layers.size()).second) {
       json.at("name").complain(fmt::format("a second layer '{}': rename one", layer.name));
     }
-    layer.forward = pass_of(json.at("forward"), workload);
-    layer.backward = pass_of(json.at("backward"), workload);
+    layer.forward = pass_of(json.at("forward"));
+    layer.backward = pass_of(json.at("backward"));
     layer.activation_bytes = json.at("activation_bytes").whole(0, kMostElements);
     const auto calls = json.find("calls");
     layer.calls = calls ? calls->whole(0, kMostOperations) : layer.forward.operations;
@@ -256,8 +218,9 @@ Workload parse_workload(std::string_view text, const std::string& source) {
   }
   // The version comes first, as only a newer version may know some keys.
   if (document.is_object()) check_version(document);
-  document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "measured",
-                  "tensors", "buffers", "layers"});
+  refuse_removed_keys(document);
+  document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "tensors",
+                  "buffers", "layers"});
   Workload workload;
   workload.name = document.at("name").line();
   if (const auto origin = document.find("origin")) workload.origin = origin->line();
@@ -265,7 +228,6 @@ Workload parse_workload(std::string_view text, const std::string& source) {
     workload.modules = static_cast<int>(modules->whole(1, kMostOperations));
   }
   read_ends(document, workload);
-  read_timing(document, workload);
   const LayerNames layers = read_layers(document, workload);
   read_tensors(document, layers, workload);
   read_buffers(document, workload);

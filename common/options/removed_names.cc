@@ -82,6 +82,12 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"", "--write-workload",
      "workload files train by their FLOPs: use tools/torch/export_workload"},
     {"sweep key", "statistic", "documents have one statistic: leave it out"},
+    {"workload key", "measured",
+     "export the module anew with tools/torch/export_workload, by its FLOPs, and give "
+     "--single-step=TIME to simulated devices"},
+    {"workload key", "seconds",
+     "export the module anew with tools/torch/export_workload, by its FLOPs, and give "
+     "--single-step=TIME to simulated devices"},
     {"workload key", "products",
      "a compute trains by its FLOPs: leave it out, or write the file anew by "
      "tools/torch/export_workload"},

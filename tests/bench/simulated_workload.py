@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workload files on simulated devices, and a single step that scales their operations.
 
-    simulated_workload.py STEP_BENCH HARDWARE FLOPS_WORKLOAD TIMED_WORKLOAD
+    simulated_workload.py STEP_BENCH HARDWARE WORKLOAD
 """
 import json
 import pathlib
@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM, HARDWARE, BY_FLOPS, TIMED = sys.argv[1:]
-GPU = "A100 SXM4 80GB"  # of HARDWARE
+PROGRAM, HARDWARE, BY_FLOPS = sys.argv[1:]
 
 
 def run(*arguments):
@@ -55,28 +54,6 @@ def check_single_step(folder):
     near(step_of(folder, "--model=resnet50", "--batch=12", "--single-step=36ms", "--dispatch-cost=call:10us"), 36e-3, 1e-5)
 
 
-def check_seconds(folder):
-    timed = folder / "timed.json"
-    document = json.loads(pathlib.Path(TIMED).read_text())
-    timed.write_text(json.dumps(document))
-    refused(f"has seconds of 'none', which say nothing of {GPU}", f"--model={timed}", "--batch=4")
-    document["measured"]["device"] = "NVIDIA A100-SXM4-80GB"
-    for _ in range(2):  # microseconds, which calls hide, become milliseconds, and these seconds
-        for layer in document["layers"]:
-            for direction in ("forward", "backward"):
-                layer[direction]["seconds"] = [1000 * one for one in layer[direction]["seconds"]]
-        timed.write_text(json.dumps(document))
-        seconds = sum(layer[direction]["seconds"][1] for layer in document["layers"] for direction in ("forward", "backward"))
-        record = record_of(folder, f"--model={timed}", "--batch=4")
-        step = record["step_seconds"][0]
-        assert seconds < step < seconds + 0.3e-3, (step, seconds)
-        assert "layers in seconds of NVIDIA A100-SXM4-80GB" in record["modelled"], record["modelled"]
-    refused("was measured with batches of 1 to 16 per device, and a device gets 17", f"--model={timed}", "--batch=17")
-    document["measured"]["device"] = "a core"
-    timed.write_text(json.dumps(document))
-    near(step_of(folder, f"--model={timed}", "--batch=4", "--single-step=20ms"), 20e-3, 1e-5)
-
-
 def refused(reason, *arguments):
     done = run(*arguments)
     assert done.returncode == 2 and reason in done.stderr.strip().splitlines()[-1], (arguments, done.returncode, done.stderr)
@@ -86,5 +63,4 @@ with tempfile.TemporaryDirectory() as scratch:
     place = pathlib.Path(scratch)
     check_kinds(place)
     check_single_step(place)
-    check_seconds(place)
     refused("--single-step=1 us: what is not scaled (the host's calls, copies of the batch, the update) takes", f"--model={BY_FLOPS}", "--batch=2", "--single-step=1us")

@@ -28,23 +28,6 @@ TEST(ReplayPlanTest, ProductsHaveTheFlops_AndAreAsManyAsOperationsAreLeft) {
   EXPECT_EQ(rows_of(plan[1].forward), 0) << "of a layer without FLOPs";
 }
 
-TEST(ReplayPlanTest, MeasuredPass_HasARowForEachSampleOfItsProducts) {
-  Workload workload = test::workload("measured");
-  EXPECT_EQ(plan_replay(workload, 4)[1].forward.rows, (std::vector<std::int64_t>{4, 4}));
-  EXPECT_EQ(plan_replay(workload, 10)[1].forward.rows, (std::vector<std::int64_t>{10, 10}));
-  EXPECT_FALSE(plan_replay(workload, 4)[1].moves_activations);
-  workload.layers[0].forward.operations = 0;
-  EXPECT_EQ(rows_of(plan_replay(workload, 4)[0].forward), 4)
-      << "something has to take the pass's seconds";
-}
-
-TEST(ReplayPlanTest, BatchThatWasNotMeasured_IsAUsageError) {
-  const Error error =
-      error_of([] { static_cast<void>(plan_replay(test::workload("measured"), 17)); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_TRUE(mentions(error, "batches of 1 to 16 per device, and a device gets 17"));
-}
-
 TEST(ReplayPlanTest, WidthGrowsWithTheProduct_AndRowsStayWithinBounds) {
   EXPECT_EQ(product_width(0), kLeastProductWidth);
   EXPECT_EQ(product_width(2.0 * 64 * 64 * 64), 64);
@@ -75,7 +58,7 @@ TEST(ReplayTest, Model_IsWhatTheFileSays) {
   EXPECT_EQ(replay.layout().segments()[3].name, "head.bias");
   EXPECT_EQ(replay.buffers().parameter_count(), 16);
   EXPECT_DOUBLE_EQ(replay.flops_per_sample(), 150000);
-  EXPECT_EQ(Replay(test::workload("measured")).input_classes(), 10);
+  EXPECT_EQ(Replay(test::workload("tokens")).input_classes(), 10);
 }
 
 class ReadyOrder final : public GradientSink {
@@ -138,7 +121,7 @@ TEST(ReplayTest, CallsOfEachLayer_AreCharged) {
 
 // What the loss loses over a small step along one parameter is what its gradient says.
 TEST(ReplayTest, Gradients_AreThoseOfTheLoss) {
-  for (const char* name : {"by-flops", "measured"}) {
+  for (const char* name : {"by-flops", "tokens"}) {
     const Replay replay(test::workload(name));
     Trial run(replay, 4);
     for (std::size_t segment = 0; segment < run.gradients.tensors.size(); ++segment) {

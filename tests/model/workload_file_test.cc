@@ -16,7 +16,6 @@ TEST(WorkloadFileTest, ByFlops_IsRead) {
   EXPECT_EQ(workload.input_width, 8);
   EXPECT_EQ(workload.objective.kind, ObjectiveKind::kMeanSquaredError);
   EXPECT_EQ(workload.objective.target_width, 4);
-  EXPECT_FALSE(workload.timing.has_value());
   ASSERT_EQ(workload.layers.size(), 3U);
   EXPECT_EQ(workload.layers[0].backward.operations, 5);
   EXPECT_EQ(workload.layers[0].backward.flops, 80000);
@@ -29,13 +28,10 @@ TEST(WorkloadFileTest, ByFlops_IsRead) {
   ASSERT_EQ(workload.buffers.size(), 1U);
 }
 
-TEST(WorkloadFileTest, Measured_IsRead) {
-  const Workload workload = test::workload("measured");
+TEST(WorkloadFileTest, Classes_AreRead) {
+  const Workload workload = test::workload("tokens");
   EXPECT_EQ(workload.objective.kind, ObjectiveKind::kCrossEntropy);
   EXPECT_EQ(workload.objective.target_width, 6);
-  ASSERT_TRUE(workload.timing.has_value());
-  EXPECT_EQ(workload.timing->batches, (std::vector<std::int64_t>{1, 4, 16}));
-  EXPECT_EQ(workload.layers[1].forward.seconds, (std::vector{2e-6, 4e-6, 8e-6}));
   EXPECT_EQ(workload.layers[1].forward.flops, 9216);
   EXPECT_EQ(workload.tensors[0].registered, 1U) << "by default in the order of forward";
 }
@@ -63,7 +59,7 @@ TEST_P(WorkloadMistake, IsAUsageErrorOfOneLine_ThatNamesThePlace) {
 }
 
 constexpr const char* kFlops = "by-flops";
-constexpr const char* kMeasured = "measured";
+constexpr const char* kTokens = "tokens";
 
 INSTANTIATE_TEST_SUITE_P(
     Document, WorkloadMistake,
@@ -78,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "tandem_workload: \"1\": use a whole"},
         Mistake{kFlops, "\"modules\"", "\"module\"", "'module' (did you mean 'modules'?)"},
         Mistake{kFlops, "\"modules\"", "\"quux\"", "'quux'; known are tandem_workload, name"},
+        Mistake{kFlops, "\"modules\": 4", "\"measured\": {}",
+                "'workload key measured' was removed: "},
         Mistake{kFlops, "\"by-flops\"", "\"\"", "name: \"\": use a text of 1 to 200"},
         Mistake{kFlops, "\"by-flops\"", "7", "name: 7 stands where a text has to be"},
         Mistake{kFlops, "\"by-flops\"", "\"a\\nb\"", "printable"},
@@ -89,9 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{kFlops, "{\"width\": 4}", "{\"width\": 4, \"classes\": 2}", "output.classes"},
         Mistake{kFlops, "{\"width\": 4}", "{\"width\": 4, \"objective\": \"hinge\"}",
                 "output.objective: unknown objective 'hinge'"},
-        Mistake{kMeasured, "\"width\": 60", "\"width\": 61", "no whole rows of 10 classes"},
-        Mistake{kMeasured, ", \"objective\": \"cross-entropy\"",
-                ", \"objective\": \"squared-error\"", "squared error has no classes"}));
+        Mistake{kTokens, "\"width\": 60", "\"width\": 61", "no whole rows of 10 classes"},
+        Mistake{kTokens, ", \"objective\": \"cross-entropy\"", ", \"objective\": \"squared-error\"",
+                "squared error has no classes"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Tensors, WorkloadMistake,
@@ -127,17 +125,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{kFlops, "\"flops\": 40000", "\"flop\": 1", "did you mean 'flops'?"},
         Mistake{kFlops, ", \"flops\": 40000", "", "layers[0].forward: key 'flops' is missing"},
         Mistake{kFlops, "\"flops\": 40000", "\"flops\": 1, \"seconds\": [1]",
-                "layers[0].forward.seconds: key 'measured' does not say"},
+                "layers[0].forward: 'workload key seconds' was removed: "},
         Mistake{kFlops, "\"operations\": 4", "\"operations\": 1e9", "layers[0].forward.operations"},
-        Mistake{kMeasured, "\"fp32\"", "\"fp64\"", "measured.precision: unknown precision 'fp64'"},
-        Mistake{kMeasured, "[1, 4, 16]", "[1, 16, 4]",
-                "measured.batches[2]: batches have to ascend"},
-        Mistake{kMeasured, "[1, 4, 16]", "[]", "measured.batches: the list is empty"},
-        Mistake{kMeasured, "[1, 4, 16]", "[1, 4]", "3 times for 2 batches"},
-        Mistake{kMeasured, "\"flops\": 512", "\"products\": {}",
-                "'workload key products' was removed: "},
-        Mistake{kMeasured, "[1e-6, 2e-6, 4e-6]", "[1e-6, null, 4e-6]",
-                "layers[0].forward.seconds[1]: null: use a number"}));
+        Mistake{kTokens, "\"flops\": 512", "\"products\": {}",
+                "'workload key products' was removed: "}));
 
 TEST(WorkloadFileTest, ListsThatNoModelHas_AreRefused) {
   std::string zeros = "[0";
@@ -152,7 +143,7 @@ TEST(WorkloadFileTest, ListsThatNoModelHas_AreRefused) {
 }
 
 TEST(WorkloadFileTest, AnyPrefixOfAFile_IsAUsageError) {
-  const std::string text = workload_text("measured");
+  const std::string text = workload_text("tokens");
   const std::size_t end = text.find_last_of('}');
   for (std::size_t size = 0; size <= end; ++size) {
     const Error error = error_of(

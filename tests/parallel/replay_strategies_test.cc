@@ -11,7 +11,7 @@
 namespace tandem::test {
 namespace {
 
-const std::vector<const char*> kFiles{"by-flops", "measured"};
+const std::vector<const char*> kFiles{"by-flops", "tokens"};
 
 Training replay_run(const std::string& strategy, int devices, std::int64_t batch, int steps) {
   Training run{.strategy = strategy, .devices = devices, .steps = steps};

@@ -15,7 +15,7 @@
 #include "ddp/distributed_data_parallel.h"
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
-#include "simulate/cost/operation_time.h"
+#include "simulate/cost/operation_costs.h"
 #include "simulate/engine/simulated_communicator.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/simulated_devices.h"

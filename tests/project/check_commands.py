@@ -24,7 +24,7 @@ import markdown
 
 SAMPLE = "reports/samples/quick-2-cores/results.json"
 SWEEP = "tools/sweeps/quick.json"
-WORKLOAD = "tests/workloads/measured.json"
+WORKLOAD = "tests/workloads/tokens.json"
 TRACE = ("--backend=host", "--model=mlp-tiny", "--batch=4", "--min-time=1ms", "--warmup-time=1ms", "--steps=2")
 SECONDS = 60  # that one command may take, on a loaded machine
 

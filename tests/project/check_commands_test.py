@@ -51,7 +51,7 @@ class CommandsTest(unittest.TestCase):
         self.programs = pathlib.Path(folder.name, "programs")
         for path, text in (("../programs/tandem", TANDEM), ("../programs/step_bench", STEP_BENCH), ("tools/quickstart", TOOL),
                            ("tools/broken", TOOL), ("research/agreement/pairs", "#!/bin/sh\n# --launches=N\n"),
-                           ("tools/sweeps/quick.json", "{}"), ("tests/workloads/measured.json", "{}"),
+                           ("tools/sweeps/quick.json", "{}"), ("tests/workloads/tokens.json", "{}"),
                            (check_commands.SAMPLE, '{"tandem": {"launches": [{"step_seconds": [1]}]}}'), ("README.md", "# Tandem\n")):
             file = self.root / path
             file.parent.mkdir(parents=True, exist_ok=True)

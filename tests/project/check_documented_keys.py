@@ -21,9 +21,8 @@ PAGES = ["docs/results.md", "docs/sweeps.md", "docs/workload-files.md", "docs/le
 
 SWEEP = {"name": "keys", "workloads": [{"model": "mlp-tiny", "batch": 8}], "devices": 1, "strategies": [{"strategy": "dp"}],
          "constraints": [{"drop": {"batch": {"above": 9}}, "reason": "large"}]}
-PASS = {"operations": 1, "seconds": [0.001]}
+PASS = {"operations": 1, "flops": 1}
 WORKLOAD = {"tandem_workload": 1, "name": "keys", "input": {"width": 4}, "output": {"width": 4},
-            "measured": {"precision": "fp32", "device": "a core", "batches": [1]},
             "tensors": [{"name": "weight", "shape": [4, 4], "layer": "only"}], "buffers": [{"name": "count", "shape": [1]}],
             "layers": [{"name": "only", "forward": PASS, "backward": PASS, "activation_bytes": 0}]}
 
@@ -106,7 +105,7 @@ def known_keys(document, place, command, folder):
 
 SWEEP_PLACES = {"Sweep file": (), "Workload": ("workloads", 0), "Strategy": ("strategies", 0), "Constraint": ("constraints", 0),
                 "Condition": ("constraints", 0, "drop"), "Bounds": ("constraints", 0, "drop", "batch")}
-WORKLOAD_PLACES = {"Workload file": (), "Input": ("input",), "Output": ("output",), "Measured": ("measured",),
+WORKLOAD_PLACES = {"Workload file": (), "Input": ("input",), "Output": ("output",),
                    "Tensor": ("tensors", 0), "Buffer": ("buffers", 0), "Layer": ("layers", 0),
                    "Pass": ("layers", 0, "forward")}
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "simulate/catalogue/catalogue.h"
-#include "simulate/cost/operation_time.h"
+#include "simulate/cost/operation_costs.h"
 
 namespace tandem {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "simulate/cost/link.h"
+#include "simulate/cost/collective_time.h"
 
 namespace tandem::test {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "simulate/cost/operation_time.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
+#include "simulate/cost/operation_costs.h"
 #include "tests/support/round_machine.h"
 
 namespace tandem::test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "simulate/cost/link.h"
+#include "simulate/cost/collective_time.h"
 
 namespace tandem::simulated {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace tandem::test {
 
-// The text of a file of tests/workloads, "by-flops" or "measured".
+// The text of a file of tests/workloads, "by-flops" or "tokens".
 [[nodiscard]] inline std::string workload_text(const std::string& name) {
   const auto path = build_folder() / "tests/workloads" / (name + ".json");
   std::ifstream file(path, std::ios::binary);

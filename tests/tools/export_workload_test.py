@@ -21,8 +21,6 @@ import torch_python  # beside the tests
 PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
 
 OWN = """
-import os
-
 import torch
 from torch import nn
 
@@ -76,19 +74,6 @@ class Looking(nn.Linear):
 
 def looking():
     return Looking(6, 5), torch.rand(4, 6)
-
-
-class OneCore(nn.Linear):
-    def forward(self, x):
-        if (torch.full((1,), 1e-40) * 1).item() != 0:
-            raise ValueError("denormal numbers are kept")
-        if len(os.sched_getaffinity(0)) != 1 or torch.get_num_threads() != 1:
-            raise ValueError("more than a core")
-        return super().forward(x)
-
-
-def one_core():
-    return OneCore(6, 5), torch.rand(4, 6)
 
 
 def library_block():
@@ -170,14 +155,6 @@ class Backwards(nn.Sequential):
 
 def broken_backward():
     return Backwards(nn.Linear(4, 8), nn.Linear(8, 2)), torch.rand(2, 4)
-
-
-def normalised():
-    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), torch.rand(4, 3)
-
-
-def half():
-    return nn.Linear(3, 2).bfloat16(), torch.rand(2, 3).bfloat16()
 
 
 def no_module():
@@ -299,23 +276,11 @@ class ExportTest(unittest.TestCase):
         document = self.export(f"{self.own}:looking")
         self.assertEqual([layer["calls"] for layer in document["layers"]], [4])  # linear, einsum, softmax, sum
 
-    def test_steps_run_on_one_core_that_flushes_denormal_numbers(self):
-        self.export(f"{self.own}:one_core", "--measure=1")
-
     def test_module_alone_takes_a_shape_and_a_loss(self):
         document = self.export(f"{self.own}:alone", "--shape=4,6", "--loss=cross-entropy", "--name=head")
         self.assertEqual(document["output"], {"width": 5, "objective": "cross-entropy", "classes": 5})
         self.assertEqual(document["name"], "head")
         self.accept("--batch=4", "--check")
-
-    def test_measured_file_has_seconds_for_each_batch(self):
-        document = self.export(f"{self.own}:make", "--measure=1,2")
-        self.assertEqual(document["measured"]["batches"], [1, 2])
-        for layer in document["layers"]:
-            for way in ("forward", "backward"):
-                self.assertEqual(len(layer[way]["seconds"]), 2)
-                self.assertTrue(all(seconds >= 0 for seconds in layer[way]["seconds"]))
-        self.accept("--batch=2", "--check")
 
     def refuse(self, expected, cases):
         calls = json.dumps([[f"--out={self.out}", *arguments] for arguments, _ in cases])
@@ -338,9 +303,9 @@ class ExportTest(unittest.TestCase):
                         ([f"{self.own}:alone"], "give its --shape"),
                         ([f"{self.own}:alone", "--shape=4,x"], "--shape=4,x: use whole numbers"),
                         ([f"{self.own}:make", "--shape=4"], "an example batch of its own"),
-                        ([f"{self.own}:make", "--measure=0"], "--measure=0: use whole numbers from 1, such as 2,4,8"),
                         ([f"{self.own}:make", f"--out={self.own}"], "it is what is read"),
-                        ([f"{self.own}:make", "--mesure=4"], "--mesure=4; --help says"),
+                        ([f"{self.own}:make", "--shapes=4"], "--shapes=4; --help says"),
+                        ([f"{self.own}:make", "--measure=2,4"], "--measure was removed: "),
                         ([f"{self.own}:make", "--out=/no/such/own.json"], "there is no such folder")))
 
     def test_what_cannot_be_exported_is_said(self):
@@ -352,10 +317,6 @@ class ExportTest(unittest.TestCase):
                      ("broken_backward", "in backward of layer 1: ValueError: no such gradient"),
                      ("throws", "own words; mend the function"))
         self.refuse(1, [([f"{self.own}:{function}"], said) for function, said in functions])
-
-    def test_what_cannot_be_timed_is_said(self):
-        self.refuse(1, (([f"{self.own}:normalised", "--measure=1,2"], "in forward of layer 1: ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 4]); leave 1 out of what is measured"),
-                        ([f"{self.own}:half", "--measure=2"], "is torch.bfloat16 on cpu")))
 
 
 if __name__ == "__main__":

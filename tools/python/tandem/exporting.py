@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import pathlib
-from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 from .errors import UsageError, trying
@@ -20,14 +19,8 @@ def checked_path(path: Union[str, os.PathLike[str], None], default: str) -> path
     return out
 
 
-def checked_batches(measure: Sequence[int]) -> list[int]:
-    if not isinstance(measure, Sequence) or not all(isinstance(batch, int) and batch > 0 for batch in measure):
-        raise UsageError(f"measure={measure!r}: give whole numbers from 1, such as [2, 4, 8]")
-    return sorted(set(measure))
-
-
 def export(module: Any, example_inputs: Any, path: Union[str, os.PathLike[str], None] = None, *,
-           loss: str = "squared-error", name: Optional[str] = None, measure: Sequence[int] = ()) -> pathlib.Path:
+           loss: str = "squared-error", name: Optional[str] = None) -> pathlib.Path:
     """Writes a torch.nn.Module as a workload file, which tandem.run and tandem.explain train, and returns its path.
 
     module: left as it is; a copy of it runs a step. Frozen parameters are left out.
@@ -35,8 +28,6 @@ def export(module: Any, example_inputs: Any, path: Union[str, os.PathLike[str], 
     path: the file, .json; default: the class's name in the current folder.
     loss: what the output, (batch, ...), is trained for: "squared-error", or "cross-entropy", of which the last
         dimension holds the classes.
-    measure: batches such as [2, 4, 8] at which each layer is timed too, in seconds, fp32, on one core; else a layer is
-        known by its FLOPs alone.
 
     Raises TandemError where it cannot be exported, with the layer that fails. Needs torch 2.0 or newer.
     """
@@ -50,13 +41,13 @@ def export(module: Any, example_inputs: Any, path: Union[str, os.PathLike[str], 
     if loss not in LOSSES:
         raise UsageError(f"loss='{loss}': use {' or '.join(LOSSES)}")
     source = type(module).__name__
-    out, batches = checked_path(path, source), checked_batches(measure)
+    out = checked_path(path, source)
     inputs = tuple(example_inputs) if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
     with trying(f"copying {source}", "give a module that copy.deepcopy can copy"):
         own = copy.deepcopy(module)
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(1)
-        content = workload_of(torch, Example(torch, source, own, inputs, loss), name or out.stem, batches)
+        content = workload_of(torch, Example(torch, source, own, inputs, loss), name or out.stem)
     with trying(f"writing {out}", "choose another path"):
         out.write_text(text_of(content), encoding="utf-8")
     return out

@@ -3,7 +3,7 @@
 
     export_workload own.py:make --out=own.json
     export_workload torchvision.models:resnet18 --shape=8,3,224,224 --loss=cross-entropy --out=resnet18.json
-    export_workload tools/torch/models.py:build gpt2-nano --shape=16 --measure=2,4,8,16 --out=nano.json
+    export_workload tools/torch/models.py:build gpt2-nano --shape=16 --out=nano.json
 
 SOURCE is a function in a file or of a module on the path, called with the words behind it. It returns the module and an
 example batch (a tensor, or a tuple of them); or the module alone, for which --shape says what its batch looks like; or
@@ -11,10 +11,9 @@ one of Tandem's own models (tools/torch/models.py), for which --shape is the sam
 
 A layer is a submodule that has parameters, with what is dispatched from its first call until the next layer's. FLOPs are
 those of matrix products, convolutions and attention, counted as they are dispatched; norms, activations and what else
-there is count as operations that move their layer's activations. That is less than they take: --measure adds each
-layer's seconds in eager mode, at each of these batches, on one core of this machine (fp32, denormal numbers flushed).
-Calls are those from Python into torch's library: one for a linear layer, and one for each view. Frozen parameters are
-left out. Needs torch 2.0 or newer.
+there is count as operations that move their layer's activations, which is less than they take. Calls are those from
+Python into torch's library: one for a linear layer, and one for each view. Frozen parameters are left out. Needs torch
+2.0 or newer.
 """
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from typing import Any, NoReturn
 from ..errors import TandemError, UsageError, trying
 from .document import check_version, text_of, workload_of
 from .example import LOSSES
-from .source import example_of, numbers
+from .source import example_of
 
 
 def counted(things: list[Any], noun: str) -> str:
@@ -35,6 +34,8 @@ def counted(things: list[Any], noun: str) -> str:
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        if "--measure" in message:
+            message = "--measure was removed: layers are known by their FLOPs, and --single-step=TIME scales simulated ones"
         raise UsageError(f"{message}; --help says how it is called")
 
 
@@ -47,7 +48,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--loss", choices=LOSSES, default=LOSSES[0],
                         help="what the output is trained for; classes are its last dimension")
     parser.add_argument("--name", default="", help="of the workload; default: the last WORD, or the function's")
-    parser.add_argument("--measure", default="", metavar="BATCHES", help="also time the layers, with batches such as 2,4,8")
     options = parser.parse_args()
     if not pathlib.Path(options.out).absolute().parent.is_dir():
         raise UsageError(f"--out={options.out}: there is no such folder; make it, or choose another")
@@ -61,11 +61,10 @@ def export(options: argparse.Namespace) -> None:
     with trying("importing torch", "run this with a python that has torch 2.0 or newer"):
         import torch  # here, so that --help needs none
     check_version(torch)
-    batches = sorted(set(numbers(options.measure, "--measure", "2,4,8"))) if options.measure else []
     torch.manual_seed(1)
     example = example_of(torch, options)
     name = options.name or (options.words or [options.source.rpartition(":")[2]])[-1]
-    content = workload_of(torch, example, name, batches)
+    content = workload_of(torch, example, name)
     with trying(f"writing {options.out}", "choose another --out"):
         pathlib.Path(options.out).write_text(text_of(content), encoding="utf-8")
     print(f"{options.out}: {counted(content['layers'], 'layer')}, {counted(content['tensors'], 'tensor')}")

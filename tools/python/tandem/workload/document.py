@@ -2,10 +2,7 @@
 """The workload file of an example: what was heard of its steps, in the form that docs/workload-files.md describes."""
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import TandemError, trying
@@ -26,10 +23,7 @@ def tensors_of(module: Any, watch: listening.Watch) -> list[dict[str, Any]]:
 
 
 def pass_of(layer: listening.Layer, phase: str, batch: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"operations": layer.operations[phase], "flops": layer.flops[phase] / batch}
-    if layer.seconds[phase]:
-        found["seconds"] = layer.seconds[phase]
-    return found
+    return {"operations": layer.operations[phase], "flops": layer.flops[phase] / batch}
 
 
 def output_of(example: Example, outputs: Any) -> dict[str, Any]:
@@ -37,25 +31,6 @@ def output_of(example: Example, outputs: Any) -> dict[str, Any]:
     if example.loss == "squared-error":
         return {"width": width}
     return {"width": width, "objective": "cross-entropy", "classes": outputs.shape[-1]}
-
-
-@contextlib.contextmanager
-def on_one_core(torch: Any) -> Iterator[None]:
-    """As a host device of step_bench is: its core, one thread, denormal numbers flushed. Afterwards all is as it was."""
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()  # Linux
-    threads = torch.get_num_threads()
-    flushed = (torch.full((1,), 1e-40) * 1).item() == 0
-    try:
-        if cores:
-            os.sched_setaffinity(0, {min(cores)})
-        torch.set_num_threads(1)
-        torch.set_flush_denormal(True)
-        yield
-    finally:
-        torch.set_flush_denormal(flushed)
-        torch.set_num_threads(threads)
-        if cores:
-            os.sched_setaffinity(0, cores)
 
 
 def checked_output(example: Example, outputs: Any) -> Any:
@@ -69,39 +44,21 @@ def checked_output(example: Example, outputs: Any) -> Any:
     return outputs
 
 
-def check_timed(torch: Any, example: Example) -> None:
-    """What is timed is called fp32 on one core."""
-    for name, parameter in example.module.named_parameters():
-        if parameter.device.type != "cpu" or parameter.dtype != torch.float32:
-            raise TandemError(f"layers are timed in fp32 on one core, and {name} of {example.source} is {parameter.dtype} on "
-                              f"{parameter.device}: measure nothing, or give the module so")
-
-
-def listen(torch: Any, example: Example, batches: Sequence[int]) -> tuple[listening.Watch, Any]:
+def listen(torch: Any, example: Example) -> tuple[listening.Watch, Any]:
     with trying(f"a step of {example.source} with a batch of {shapes_of(example.inputs)}", listening.ADVICE):
         watch = listening.Watch(example.module)
         with watch.naming_the_layer(listening.ADVICE):
             outputs = listening.count(torch, example.module, example.inputs, watch)
         checked_output(example, outputs)
-    if batches:
-        check_timed(torch, example)
-    for batch in batches:
-        advice = f"leave {batch} out of what is measured"
-        with trying(f"timing {example.source} with a batch of {batch}", advice):
-            with watch.naming_the_layer(advice):
-                listening.measure(torch, example.module, example.of(batch), watch)
     return watch, outputs
 
 
-def head_of(torch: Any, example: Example, outputs: Any, name: str, batches: Sequence[int]) -> dict[str, Any]:
+def head_of(torch: Any, example: Example, outputs: Any, name: str) -> dict[str, Any]:
     ends: dict[str, Any] = {"width": sum(tensor[0].numel() for tensor in example.inputs)}
     if example.classes(torch):
         ends["classes"] = example.classes(torch)
-    head = {"tandem_workload": 1, "name": name, "origin": f"{example.source}, torch {torch.__version__}",
+    return {"tandem_workload": 1, "name": name, "origin": f"{example.source}, torch {torch.__version__}",
             "modules": sum(1 for _ in example.module.modules()), "input": ends, "output": output_of(example, outputs)}
-    if batches:
-        head["measured"] = {"precision": "fp32", "device": "one core, in torch's eager mode", "batches": list(batches)}
-    return head
 
 
 def check_version(torch: Any) -> None:
@@ -109,11 +66,10 @@ def check_version(torch: Any) -> None:
         raise TandemError(f"torch {torch.__version__} is too old to be listened to: use 2.0 or newer")
 
 
-def workload_of(torch: Any, example: Example, name: str, batches: Sequence[int]) -> dict[str, Any]:
-    """The file's content; with each layer's seconds at these batches (ascending), where there are any."""
-    with on_one_core(torch):
-        watch, outputs = listen(torch, example, batches)
-    content = head_of(torch, example, outputs, name, batches)
+def workload_of(torch: Any, example: Example, name: str) -> dict[str, Any]:
+    """The file's content."""
+    watch, outputs = listen(torch, example)
+    content = head_of(torch, example, outputs, name)
     content["tensors"] = tensors_of(example.module, watch)
     buffers = [{"name": buffer, "shape": list(tensor.shape)} for buffer, tensor in example.module.named_buffers()]
     if buffers:

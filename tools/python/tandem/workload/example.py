@@ -14,7 +14,7 @@ def shapes_of(tensors: Any) -> str:
 
 
 class Example:
-    """A module, an example batch of it, and how to make batches of other sizes from that."""
+    """A module and an example batch of it."""
 
     def __init__(self, torch: Any, source: str, module: Any, inputs: tuple[Any, ...], loss: str) -> None:
         self.source, self.module, self.inputs, self.loss = source, module, inputs, loss
@@ -44,11 +44,6 @@ class Example:
             raise TandemError(f"{what} has no parameters: there is nothing to train or to exchange; give one that has some")
         if not any(parameter.requires_grad for parameter in parameters.values()):
             raise TandemError(f"{what} has frozen parameters alone: leave requires_grad on for those that are trained")
-
-    def of(self, batch: int) -> tuple[Any, ...]:
-        """The example's samples, over and over."""
-        times = -(-batch // self.batch)
-        return tuple(tensor.repeat(times, *[1] * (tensor.dim() - 1))[:batch] for tensor in self.inputs)
 
     def classes(self, torch: Any) -> int:
         if self.inputs[0].is_floating_point():

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is learned of a module by running its steps: layers, and each one's operations, FLOPs, calls from Python, kept
-bytes and, timed, seconds. Needs torch 2.0 or newer, which whoever calls imports.
+"""What is learned of a module by running its steps: layers, and each one's operations, FLOPs, calls from Python and kept
+bytes. Needs torch 2.0 or newer, which whoever calls imports.
 """
 from __future__ import annotations
 
 import contextlib
 import math
-import statistics
-import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import TandemError, advice_for, first_line
 
-WARM_UP = 3  # steps
-LEAST_SAMPLES = 7
-SECONDS = 0.5  # of samples at each batch
 # Dispatched without a kernel: another look at the same memory.
 VIEWS = {"view", "_unsafe_view", "t", "transpose", "permute", "expand", "detach", "alias", "select", "slice", "split",
          "split_with_sizes", "unbind", "squeeze", "unsqueeze", "as_strided", "reshape", "_reshape_alias", "lift_fresh"}
@@ -50,7 +45,6 @@ class Layer:
         self.name = name
         self.operations = {"forward": 0, "backward": 0}
         self.flops = {"forward": 0, "backward": 0}
-        self.seconds: dict[str, list[float]] = {"forward": [], "backward": []}
         self.calls = 0
         self.saved = 0  # bytes
 
@@ -277,47 +271,3 @@ def count(torch: Any, module: Any, inputs: tuple[Any, ...], watch: Watch) -> Any
         operations.settle(watch.ready[-1][1])  # what comes behind the last gradient
     watch.on_boundary = lambda layer: None
     return outputs
-
-
-class Stopwatch:
-    """Seconds of each layer in a step: of forward the layer that ends, of backward the one whose gradient is ready."""
-
-    def __init__(self, torch: Any, module: Any, watch: Watch) -> None:
-        self.torch, self.module, self.watch = torch, module, watch
-        self.last = 0.0  # seconds, of the latest mark
-        self.took: dict[str, list[float]] = {}
-
-    def mark(self, layer: int) -> None:
-        now = time.perf_counter()
-        self.took[self.watch.phase][self.watch.current if self.watch.phase == "forward" else layer] += now - self.last
-        self.last = now
-
-    def step(self, inputs: tuple[Any, ...]) -> dict[str, list[float]]:
-        self.took = {phase: [0.0] * len(self.watch.layers) for phase in ("forward", "backward")}
-        self.module.zero_grad(set_to_none=True)
-        self.watch.begin()
-        self.last = time.perf_counter()
-        outputs = first_of(self.torch, self.module(*inputs))
-        self.mark(self.watch.current)
-        self.watch.turn()
-        gradient = self.torch.ones_like(outputs)
-        self.last = time.perf_counter()
-        self.torch.autograd.backward(outputs, gradient)
-        self.mark(self.watch.current)
-        return self.took
-
-
-def measure(torch: Any, module: Any, inputs: tuple[Any, ...], watch: Watch) -> None:
-    """Adds each layer's median seconds with this batch."""
-    stopwatch = Stopwatch(torch, module, watch)
-    watch.on_boundary = stopwatch.mark
-    for _ in range(WARM_UP):
-        stopwatch.step(inputs)
-    until = time.perf_counter() + SECONDS
-    steps: list[dict[str, list[float]]] = []
-    while len(steps) < LEAST_SAMPLES or time.perf_counter() < until:
-        steps.append(stopwatch.step(inputs))
-    for index, layer in enumerate(watch.layers):
-        for phase, seconds in layer.seconds.items():
-            seconds.append(round(statistics.median(took[phase][index] for took in steps), 9))
-    watch.on_boundary = lambda layer: None
