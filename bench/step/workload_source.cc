@@ -4,7 +4,7 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/model/replay.h"
-#include "common/model/workload_file.h"
+#include "common/model/workload.h"
 #include "common/model/zoo.h"
 
 namespace tandem::bench {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model that is given by its sizes and its compute alone: the content of a workload file.
-// docs/workload-files.md documents the file, workload_file.h reads the file, replay.h
-// runs the workload.
+// A model that is given by its sizes and its compute alone: the content of a workload file, which
+// docs/workload-files.md documents. replay.h runs the workload.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/model/model.h"
@@ -52,5 +52,13 @@ struct Workload {
   std::vector<WorkloadBuffer> buffers{};
   std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
 };
+
+// The newest version of the format that is read.
+inline constexpr int kWorkloadVersion = 1;
+
+// A workload from the text of its file (docs/workload-files.md). Any value that is missing,
+// unknown, of another type, out of range or at odds with the rest is a usage error of one line,
+// which begins with `source` and names the place in the document.
+[[nodiscard]] Workload parse_workload(std::string_view text, const std::string& source);
 
 }  // namespace tandem

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How long transfers over a link take, and collectives over the links of a machine.
 #pragma once
 
 #include <optional>
@@ -6,9 +8,31 @@
 #include "common/base/units.h"
 #include "common/comm/communicator.h"
 #include "simulate/catalogue/description.h"
-#include "simulate/cost/link.h"
 
-namespace tandem::simulated {
+namespace tandem {
+
+// A link on which S bytes take a + S/B: `latency` is a, `bytes_per_second` is B, per direction.
+struct LinkModel {
+  Nanoseconds latency{0};
+  double bytes_per_second = 0;  // above 0
+
+  bool operator==(const LinkModel&) const = default;
+};
+
+// The time of S bytes from one port to another: a + S/B.
+[[nodiscard]] Nanoseconds transfer_time(const LinkModel& link, Bytes size);
+
+// The times of collectives among `ranks` ports; `size` is what each rank holds. A world of one
+// transfers nothing.
+
+// One pass around the ring, in which each step carries an n-th part: (n-1)(a + S/(nB)). An
+// all-gather or a reduce-scatter is one pass with all ranks' parts together; an all-reduce is two.
+[[nodiscard]] Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks);
+
+// The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
+[[nodiscard]] Nanoseconds pipelined_time(const LinkModel& link, Bytes size, int ranks);
+
+namespace simulated {
 
 // The links that a collective's data crosses. Ranks fill one node after another.
 struct CollectiveLinks {
@@ -27,7 +51,7 @@ struct CollectiveLinks {
 [[nodiscard]] CollectiveLinks collective_links(const HardwareDescription& hardware);
 
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for
-// broadcast and reduce (simulate/cost/link.h), which pass through one node after another, and of
+// broadcast and reduce, which pass through one node after another, and of
 // the root's port for scatter and gather, which may begin or end in the host's memory: the root's
 // request tells, and is to be asked. Where the links have NCCL's topology, and the ranks fill nodes
 // alike, all but scatter and gather take the time of nccl_model.h. Else an all-reduce
@@ -37,4 +61,6 @@ struct CollectiveLinks {
 [[nodiscard]] Nanoseconds collective_time(const CollectiveLinks& links,
                                           const CollectiveRequest& request, int ranks);
 
-}  // namespace tandem::simulated
+}  // namespace simulated
+
+}  // namespace tandem

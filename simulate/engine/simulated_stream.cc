@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "simulate/cost/operation_time.h"
+#include "simulate/cost/operation_costs.h"
 
 namespace tandem::simulated {
 

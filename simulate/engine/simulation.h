@@ -12,7 +12,7 @@
 #include "common/runtime/interpreter.h"
 #include "common/runtime/span.h"
 #include "simulate/catalogue/description.h"
-#include "simulate/cost/link.h"
+#include "simulate/cost/collective_time.h"
 #include "simulate/cost/operation_costs.h"
 #include "simulate/engine/schedule.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/model/workload_file.h"
+#include "common/model/workload.h"
 #include "tests/fuzz/one_line.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

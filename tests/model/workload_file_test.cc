@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/workload_file.h"
-
 #include <gtest/gtest.h>
 
+#include "common/model/workload.h"
 #include "tests/support/errors.h"
 #include "tests/support/workloads.h"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "common/model/workload_file.h"
+#include "common/model/workload.h"
 #include "tests/support/build_folder.h"
 
 namespace tandem::test {

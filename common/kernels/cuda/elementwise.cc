@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Element by element: what fills, scales, adds and converts, activations and embeddings.
 #include "common/kernels/cuda/elementwise.cuh"
 
+#include "common/kernels/cuda/activation.cuh"
 #include "common/kernels/cuda/cuda_operations.h"
+#include "common/kernels/cuda/embedding.cuh"
 #include "common/kernels/cuda/for_each.h"
 
 namespace tandem::cuda {
@@ -70,6 +74,46 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
       stream, rows_of(op.values.size()),
       WeightedSumSum{op.values.data(), op.weights.data(), op.sum.data(), op.values.size()},
       partials_.data());
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const ReluBackward& op) {
+  return with_type(op.y.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.y.size(),
+                    ReluBackwardElements<T>{as<T>(op.y.data()), as<T>(op.dy.data())});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const GeluBackward& op) {
+  return with_type(op.before.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.before.size(),
+                    GeluBackwardElements<T>{as<T>(op.before.data()), as<T>(op.dy.data())});
+  });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const EmbeddingForward& op) {
+  return for_each(stream, op.y.size(),
+                  EmbeddingElements{.ids = op.ids.data(),
+                                    .tokens = op.tokens.data(),
+                                    .places = op.places.data(),
+                                    .y = op.y.data(),
+                                    .positions = op.shape.positions,
+                                    .columns = op.shape.width});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const EmbeddingBackward& op) {
+  const EmbeddingShape& shape = op.shape;
+  const cudaError_t status = for_each(stream, op.dplaces.size(),
+                                      PlaceGradientElements{.dy = op.dy.data(),
+                                                            .dplaces = op.dplaces.data(),
+                                                            .samples = shape.rows / shape.positions,
+                                                            .sample = op.dplaces.size()});
+  if (status != cudaSuccess) return status;
+  return for_each_row(stream, shape.rows,
+                      TokenGradientRows{.ids = op.ids.data(),
+                                        .dy = op.dy.data(),
+                                        .dtokens = op.dtokens.data(),
+                                        .rows = shape.rows,
+                                        .width = shape.width});
 }
 
 }  // namespace tandem::cuda

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -36,8 +35,6 @@ namespace fs = std::filesystem;
 using results::Cell;
 using results::LaunchRecord;
 using results::Status;
-
-constexpr std::chrono::minutes kPatienceWithRung{10};
 
 // A launch of the question's model in its precision.
 const LaunchRecord& alike(const ProjectedLadder& ladder) {
@@ -130,11 +127,9 @@ void add_missing(ProjectedLadder& ladder, const std::string& model) {
   if (missing.empty()) return;
   const OutputFolder folder(ladder.source.folder);
   const Interrupts interrupts;
-  const Launcher launcher({.step_bench = find_step_bench(ladder.step_bench),
-                           .min_time = "1ms",
-                           .min_samples = 1,
-                           .model_files = {{ladder.question.model, model}}},
-                          folder.logs(), kPatienceWithRung, interrupts);
+  const Launcher launcher = projecting_launcher({.step_bench = find_step_bench(ladder.step_bench),
+                                                 .model_files = {{ladder.question.model, model}}},
+                                                folder.logs(), interrupts);
   results::Document& document = *ladder.source.document;
   StepSimulator simulator(launcher);
   for (LaunchRecord& record : simulator.steps(missing)) {

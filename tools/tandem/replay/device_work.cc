@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "common/base/error.h"
-#include "simulate/cost/operation_time.h"
+#include "simulate/cost/operation_costs.h"
 
 namespace tandem::replay {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the calls of a log take on a described GPU, by the roofline of
-// simulate/cost/operation_time.h.
+// simulate/cost/operation_costs.h.
 #pragma once
 
 #include "common/base/units.h"

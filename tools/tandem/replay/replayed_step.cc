@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "common/base/error.h"
-#include "simulate/cost/operation_time.h"
+#include "simulate/cost/operation_costs.h"
 #include "simulate/engine/simulation.h"
 #include "tools/tandem/replay/collectives.h"
 #include "tools/tandem/replay/device_work.h"

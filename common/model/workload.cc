@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/model/workload_file.h"
+#include "common/model/workload.h"
 
 #include <algorithm>
 #include <map>
