@@ -90,10 +90,10 @@ def missing_symbols(user, pretended):
 
 
 def users_of(wheel):
-    """torch's own libraries, and those of CUDA that stay as they are and call the replaced ones."""
+    """torch's own libraries, and those of CUDA that stay as they are and call the replaced ones, but for NVBLAS: nobody loads it."""
     torch = pathlib.Path(wheel.folder)
     folders = [torch / "lib", *(folder / "lib" for folder in torch.parent.glob("nvidia/*") if folder.name not in ("cudnn", "nccl"))]
-    return sorted(file for folder in folders for file in folder.glob("*.so*") if not file.name.startswith(VERSIONED))
+    return sorted(file for folder in folders for file in folder.glob("*.so*") if not file.name.startswith((*VERSIONED, "libnvblas.")))
 
 
 def needs_replaced(user):
