@@ -72,8 +72,7 @@ struct SweepInfo {
   std::vector<DroppedCells> dropped{};
   std::vector<Addition> additions;  // additions in planning order
   Context context;                  // machine and time of the sweep's start
-  // The command that began each document merged into this one: the words after `tandem`, without
-  // --out.
+  // The command that began the run: the words after `tandem`, without --out.
   std::vector<std::vector<std::string>> commands{};
 };
 

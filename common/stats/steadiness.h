@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether a cell's figure can stand for it: launches that drift are not independent of one another,
-// as a cell's interval takes them to be, and the mean of times around two values never occurs.
+// as a cell's interval takes them to be.
 #pragma once
 
 #include <optional>
@@ -34,34 +34,5 @@ struct Drift {
 inline constexpr double kDriftLevel = 0.01;
 inline constexpr double kLeastDrift = 0.02;
 [[nodiscard]] std::optional<Drift> find_drift(std::span<const double> medians_in_time_order);
-
-// The values cut in two at one place of their sorted order, so that the largest possible share of
-// the variance lies between the two parts (Fisher, Journal of the American Statistical Association
-// 53, 1958).
-struct Split {
-  double share = 0;  // share of variance between the parts; 0: all values are equal
-  double low = 0;    // mean of the lower part
-  double high = 0;   // mean of the upper part
-  int low_count = 0;
-  int high_count = 0;
-};
-
-// The best split into parts of `least` values or more each; nothing where there are fewer than 2 *
-// `least` values.
-[[nodiscard]] std::optional<Split> best_split(std::span<const double> values, int least);
-
-// Values have two modes, which the next run may mix in another proportion, where the best split of
-// the logs, each part of which has two values or more and above a tenth of all, explains kFlatShare
-// + kSplitMargin / sqrt(n + 1) or more of the variance, and the parts lie apart by `least_apart`
-// (0.02: 2 %) or more. kFlatShare is the share that the best split of a flat distribution explains;
-// the best split of a bell, a skewed or a heavy-tailed distribution explains less. With the margin
-// about one sample in 100 passes of whichever of these shapes passes most easily.
-inline constexpr double kFlatShare = 0.75;
-inline constexpr double kSplitMargin = 0.65;
-inline constexpr int kFewestForModes = 6;
-[[nodiscard]] std::optional<Split> find_modes(std::span<const double> times, double least_apart);
-
-// The least distance for launches.
-inline constexpr double kLaunchesApart = 0.02;
 
 }  // namespace tandem::stats

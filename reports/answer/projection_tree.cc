@@ -143,7 +143,7 @@ std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
                           : fmt::format("use dp: ddp's speed over it is {}", figure);
 }
 
-// What is said of a strategy: "; ddp reaches 98 % of the bound".
+// The text "; ddp reaches 98 % of the bound".
 std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
   if (bound == nullptr) return "";
   return fmt::format("; {} reaches {:.0f} % of the bound", cell.cell.strategy,

@@ -189,18 +189,15 @@ void add_differences(std::vector<std::string>& lines, const char* what, const Fa
 
 // Adds "only A measured 7 cells: name, name (B: failed: reason), ... and 2 more".
 void add_lonely(std::vector<std::string>& lines, const std::string& own, const std::string& other,
-                const std::vector<const CellSummary*>& cells, const Summary& others) {
+                const std::vector<const CellSummary*>& cells, const CellIndex& other_index) {
   if (cells.empty()) return;
   std::vector<std::string> names;
   for (const CellSummary* cell : cells) {
     if (names.size() == kMostNamed) break;
     std::string name = cell->cell.name();
-    const std::string wanted = cell->cell.name();
-    for (const CellSummary& there : others.cells) {
-      const bool is_it = there.cell.name() == wanted && there.mode == cell->mode;
-      if (there.launches > 0 || !is_it) continue;
-      name += fmt::format(" ({}: {}: {})", other, to_string(there.status), there.reason);
-      break;
+    const CellSummary* const there = other_index.find(*cell);
+    if (there != nullptr && there->launches == 0) {
+      name += fmt::format(" ({}: {}: {})", other, to_string(there->status), there->reason);
     }
     names.push_back(name);
   }
@@ -226,7 +223,8 @@ std::vector<std::string> change_notes(const results::Document& before,
 // Adds the cells that only one document measured, with the reason where the other document tells a
 // reason.
 void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, const Summary& after,
-                      const std::vector<CellChange>& common) {
+                      const std::vector<CellChange>& common, const CellIndex& before_index,
+                      const CellIndex& after_index) {
   std::set<const CellSummary*> met;
   for (const CellChange& cell : common) met.insert({cell.before, cell.after});
   const auto left_of = [&](const Summary& summary) {
@@ -236,8 +234,8 @@ void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, co
     }
     return left;
   };
-  add_lonely(lines, "A", "B", left_of(before), after);
-  add_lonely(lines, "B", "A", left_of(after), before);
+  add_lonely(lines, "A", "B", left_of(before), after_index);
+  add_lonely(lines, "B", "A", left_of(after), before_index);
 }
 
 bool has_failed(const CellSummary& cell) {
@@ -344,7 +342,8 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     result.notes.push_back(std::move(note));
   }
   result.lost = lost_cells(before_summary, after_summary, before_index, after_index);
-  add_lonely_cells(result.notes, before_summary, after_summary, result.cells);
+  add_lonely_cells(result.notes, before_summary, after_summary, result.cells, before_index,
+                   after_index);
   add_failed(result.notes, result.lost, before_index);
   return result;
 }

@@ -297,7 +297,7 @@ Agreement compare(const MeasuredLadder& ladder, const Pair& pair) {
   return found;
 }
 
-// The ends that the question has of another implementation.
+// How far Tandem's ends of the ladder agree with those of another implementation.
 std::vector<Agreement> agreement_of(const MeasuredLadder& ladder) {
   std::vector<Agreement> ends;
   for (const Pair& pair : kPairs) {

@@ -23,15 +23,6 @@ using enum options::StrategyKind;
 using results::LaunchRecord;
 using results::Status;
 
-// Adds "drift in 3 cells: <meaning>" where a measured cell shows it.
-template <class Predicate>
-void add_line(std::vector<std::string>& lines, const Summary& summary, const char* what,
-              const char* meaning, Predicate shows) {
-  const auto cells = std::ranges::count_if(summary.cells, shows, &CellSummary::unsteadiness);
-  if (cells == 0) return;
-  lines.push_back(fmt::format("{} in {}: {}", what, count_text(cells, "cell"), meaning));
-}
-
 std::map<std::string, int> launches_of_additions(const results::SweepInfo& sweep) {
   std::map<std::string, int> launches;
   for (const results::Addition& addition : sweep.additions) {
@@ -198,34 +189,14 @@ void add_marks(std::vector<std::string>& lines, const Summary& summary) {
   }
 }
 
-// Adds a line per kind of unsteadiness, with the number of cells that show this kind and the
-// meaning for their figures.
-void add_unsteady(std::vector<std::string>& lines, const Summary& summary) {
-  add_line(lines, summary, "drift",
-           "launches became slower or faster as the run went on, so that their intervals, which "
-           "take them as independent, say too much; of 100 steady cells at most one is marked so",
-           [](const Unsteadiness& found) { return found.drift.has_value(); });
-  add_line(lines, summary, "two modes",
-           "launches gather around two times, between which the figures lie; where memory or "
-           "threads came to lie may decide, and another run may have another mixture",
-           [](const Unsteadiness& found) { return found.modes.has_value(); });
-}
-
-// The marks of an unsteady cell: "drifts: +5.2 % from first to last launch", "two modes: 4 launches
-// at 3.2 ms, 2 at 3.9 ms".
-std::vector<std::string> unsteady_marks(const Unsteadiness& found) {
-  std::vector<std::string> marks;
-  if (found.drift) {
-    marks.push_back(
-        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * found.drift->change));
-  }
-  if (found.modes) {
-    marks.push_back(fmt::format("two modes: {} at {}, {} at {}",
-                                count_text(found.modes->low_count, "launch"),
-                                duration_text(found.modes->low), found.modes->high_count,
-                                duration_text(found.modes->high)));
-  }
-  return marks;
+void add_drift(std::vector<std::string>& lines, const Summary& summary) {
+  const auto cells = std::ranges::count_if(
+      summary.cells, [](const CellSummary& cell) { return cell.drift.has_value(); });
+  if (cells == 0) return;
+  lines.push_back(fmt::format(
+      "drift in {}: launches became slower or faster as the run went on, so that their intervals, "
+      "which take them as independent, say too much; of 100 steady cells at most one is marked so",
+      count_text(cells, "cell")));
 }
 
 // The mark that says that weights or gradients travelled by collectives though the cell's name does
@@ -281,7 +252,7 @@ std::vector<std::string> notes(const results::Document& document, const Summary&
   add_interpreter(lines, summary);
   add_planted(lines, summary);
   for (std::string& line : gpu_notes(document)) lines.push_back(std::move(line));
-  add_unsteady(lines, summary);
+  add_drift(lines, summary);
   add_skew(lines, document);
   add_warnings(lines, summary);
   return lines;
@@ -310,7 +281,10 @@ std::vector<std::string> marks_of(const CellSummary& summary) {
        {slowdown_mark(summary), clock_mark(summary), transfers_mark(summary)}) {
     if (!mark.empty()) marks.push_back(mark);
   }
-  for (std::string& mark : unsteady_marks(summary.unsteadiness)) marks.push_back(std::move(mark));
+  if (summary.drift) {
+    marks.push_back(
+        fmt::format("drifts: {:+.1f} % from first to last launch", 100 * summary.drift->change));
+  }
   if (summary.holds_disturbed) {
     marks.push_back(fmt::format("disturbed: {} of {}", summary.disturbed_launches,
                                 count_text(summary.launches, "launch")));

@@ -163,17 +163,6 @@ results::MachineFacts machine_of(const results::Document& document) {
   return machine;
 }
 
-namespace {
-
-constexpr std::string_view kHostWorkAlone = "host work measured, nothing computed";
-
-// Figures of other back ends beside pretended ones come from merged documents.
-std::string_view pretended_words(const std::set<std::string>& backends) {
-  return backends.size() == 1 ? "Pretended GPUs" : "Mixed, with pretended GPUs";
-}
-
-}  // namespace
-
 std::string subject(const results::Document& document, const Summary& summary) {
   std::set<std::string> backends;
   int most_devices = 0;
@@ -201,12 +190,8 @@ std::string subject(const results::Document& document, const Summary& summary) {
   const auto device = machine.libraries.find(is_pretended ? "pretended device" : "device");
   const std::string name = device == machine.libraries.end() ? "unnamed" : device->second;
   if (is_pretended) {
-    return fmt::format("{} ({}): {}; {} of {}{}", pretended_words(backends), name, kHostWorkAlone,
-                       count_text(machine.cores, "core"), cpu, where(machine));
-  }
-  if (backends.contains("host")) {
-    return fmt::format("Mixed: GPUs ({}) and {} of {}{}; figures of the two never meet", name,
-                       count_text(machine.cores, "core"), cpu, where(machine));
+    return fmt::format("Pretended GPUs ({}): host work measured, nothing computed; {} of {}{}",
+                       name, count_text(machine.cores, "core"), cpu, where(machine));
   }
   return fmt::format("{}x GPU ({}), driven by {}{}", most_devices, name, cpu, where(machine));
 }

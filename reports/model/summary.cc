@@ -96,8 +96,7 @@ void fill_figures(CellSummary& summary, const std::vector<const LaunchRecord*>& 
     }
     for (const std::string& warning : record->warnings) add_once(summary.warnings, warning);
   }
-  summary.unsteadiness = {.drift = stats::find_drift(summary.medians),
-                          .modes = stats::find_modes(summary.medians, stats::kLaunchesApart)};
+  summary.drift = stats::find_drift(summary.medians);
   summary.mean_step = stats::center_of_means(means);
   summary.throughput =
       stats::rate(static_cast<double>(summary.cell.global_batch), summary.mean_step);

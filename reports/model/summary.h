@@ -19,12 +19,6 @@ struct PhaseMean {
   double seconds = 0;
 };
 
-// Evidence against taking a cell's launches as independent draws around one time.
-struct Unsteadiness {
-  std::optional<stats::Drift> drift;  // drift over the launches, in the document's order
-  std::optional<stats::Split> modes;  // modes of the launch medians, seconds
-};
-
 // One cell summed up over its launches.
 struct CellSummary {
   results::Cell cell;
@@ -43,11 +37,11 @@ struct CellSummary {
   // A projected cell's half width of its figures' intervals on logs, by what the method errs
   // by on published steps. Absent: measured, or nothing was published.
   std::optional<double> half_width{};
-  std::string planted;                // a deliberate delay; empty: none
-  std::vector<std::string> warnings;  // warnings of the cell's launches, each once
-  std::vector<double> medians;        // median step of each launch, seconds
-  std::vector<int> rounds;            // the round of each launch
-  Unsteadiness unsteadiness;
+  std::string planted;                             // a deliberate delay; empty: none
+  std::vector<std::string> warnings;               // warnings of the cell's launches, each once
+  std::vector<double> medians;                     // median step of each launch, seconds
+  std::vector<int> rounds;                         // the round of each launch
+  std::optional<stats::Drift> drift;               // over the launches, in the document's order
   stats::Estimate median_step;                     // seconds
   stats::Estimate mean_step;                       // seconds
   stats::Estimate throughput;                      // samples per second: batch / mean step

@@ -84,7 +84,7 @@ constexpr std::string_view kFigureColumns =
     "exposed_s,exposed_low_s,exposed_high_s,"
     "hidden_share,hidden_share_low,hidden_share_high,"
     "precision,device_gflops,peak_gflops,peak_share,"
-    "efficiency_low,efficiency_high,drift,modes,"
+    "efficiency_low,efficiency_high,drift,"
     "weak_efficiency,weak_efficiency_low,weak_efficiency_high,"
     "peak_device0_bytes,peak_others_bytes,remainder_s";
 
@@ -147,10 +147,7 @@ void add_late_columns(std::vector<std::string>& fields, const CellSummary& summa
   const bool known = efficiency && efficiency->interval;
   fields.push_back(known ? csv_figure(efficiency->interval->low) : "");
   fields.push_back(known ? csv_figure(efficiency->interval->high) : "");
-  const Unsteadiness& found = summary.unsteadiness;
-  fields.push_back(found.drift ? csv_figure(found.drift->change) : "");
-  fields.push_back(found.modes ? csv_figure(found.modes->low) + ";" + csv_figure(found.modes->high)
-                               : "");
+  fields.push_back(summary.drift ? csv_figure(summary.drift->change) : "");
 }
 
 // Adds the root's peak memory, and the largest of the other devices.

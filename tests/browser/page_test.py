@@ -32,7 +32,7 @@ class Sample(probes.PageTest):
     def test_each_canvas_is_a_chart_that_says_what_it_shows(self):
         canvases = self.browser.evaluate("Array.from(document.querySelectorAll('canvas'), (one) => one.id)")
         self.assertEqual(sorted(canvases), sorted(self.browser.evaluate("Object.keys(tandem.charts)")))
-        self.assertEqual(len(canvases), 6)
+        self.assertEqual(len(canvases), 5)
         for canvas in canvases:
             words = self.browser.evaluate(f"document.getElementById('{canvas}').getAttribute('aria-label')")
             self.assertRegex(words, r"\d", canvas)

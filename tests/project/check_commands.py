@@ -232,11 +232,15 @@ class Checker:
             path.write_text(json.dumps(self.another_run()))
         else:
             path.mkdir(exist_ok=True)  # a run's own folder may hold its reference's already
-            (path / "results.json").write_text(json.dumps(self.another_run()))
+            (path / "results.json").write_text(json.dumps(self.another_run(is_projected=path.name.startswith("project"))))
 
-    def another_run(self):
+    def another_run(self, is_projected=False):
         """The sample with times that no other has: a run may be given once only."""
         document = json.loads((self.root / SAMPLE).read_text())
+        if is_projected:
+            document["tandem"]["launches"] = [one for one in document["tandem"]["launches"] if not one["cell"]["options"]]
+            for launch in document["tandem"]["launches"]:
+                launch["cell"].update(backend="simulated", options={"hardware": "dgx-a100#0"})
         self.stand_ins += 1
         for launch in document["tandem"]["launches"]:
             launch["step_seconds"] = [seconds * (1 + 1e-6 * self.stand_ins) for seconds in launch.get("step_seconds", [])]

@@ -35,19 +35,11 @@ TEST(Unsteady, ADrift_IsInTheOrderOfTheDocument) {
               testing::Contains(HasSubstr("drift in 1 cell: launches became slower")));
 }
 
-TEST(Unsteady, LaunchesAroundTwoTimes_AreCounted) {
-  Synthetic synthetic;
-  synthetic.add("ddp", 2, {0.0100, 0.0120, 0.0100, 0.0101, 0.0121, 0.0100, 0.0121, 0.0100});
-  EXPECT_THAT(marks(synthetic.document()),
-              ElementsAre(HasSubstr("two modes: 5 launches at 10.02 ms, 3 at 12.07 ms")));
-}
-
 TEST(Unsteady, AllStandsInTheCsv) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.0100, 0.0102, 0.0104, 0.0106, 0.0108, 0.0110});
   const CsvRow row = csv_rows(to_csv(summarize(synthetic.document()))).at(0);
   EXPECT_THAT(row.at("drift"), testing::StartsWith("0.0999"));
-  EXPECT_EQ(row.at("modes"), "");
 }
 
 }  // namespace

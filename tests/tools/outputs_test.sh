@@ -61,8 +61,6 @@ case_keeps_others() {
   refused 'holds the results.json of another run' measure alone
   refused 'holds another run' "$tandem" report result --out alone
   refused 'holds another run' "$tandem" report result --out other
-  FAKE_SLOWER=2 expect 0 measure third
-  refused 'holds another run' "$tandem" report result third --out alone
   refused 'holds the results.json of another run' \
     "$tandem" explain --model=mlp-tiny --batch=64 --oversubscribe --step-bench "$fake" --out alone
   mkdir circle && ln -s journal.jsonl circle/journal.jsonl

@@ -17,7 +17,7 @@ Row = dict[str, Value]
 # What is text; every other column holds numbers, and nothing where a figure does not exist.
 TEXTS = frozenset((
     "model", "strategy", "launch", "backend", "mode", "options", "status", "reason", "marks", "baseline", "precision",
-    "modes", "modelled", "planted", "dp_launch", "dp_options", "ddp_launch", "ddp_options", "ddp_is"))
+    "modelled", "planted", "dp_launch", "dp_options", "ddp_launch", "ddp_options", "ddp_is"))
 
 # What names a cell, in cells.csv as in samples.csv.
 CELL = ("model", "global_batch", "devices", "strategy", "launch", "backend", "mode", "options")
