@@ -32,17 +32,14 @@ void introduce(const Job& job, const CollectiveOptions& options) {
   GoogleBenchmark::add_context("tandem_launch", to_string(options.job.launch));
   GoogleBenchmark::add_context("tandem_comm", std::string(tandem::name_of(options.job.transport)));
   GoogleBenchmark::add_context("tandem_op", options.op == ReduceOp::kSum ? "sum" : "average");
-  GoogleBenchmark::add_context("tandem_wait",
-                               options.wait == host::PeerWaits::kSpin ? "spin" : "park");
 }
 
 // Runs the sweep and says what is wrong with a result; empty where every result is right. Peers
 // that wait for a rank which gave up end soon.
-std::string run_sweep(const Rank& rank, const CollectiveOptions& options,
-                      const std::vector<int>& cores, GoogleBenchmark* driver) {
+std::string run_sweep(const Rank& rank, const CollectiveOptions& options, GoogleBenchmark* driver) {
   return aborting_on_error(
       rank.rank_exit, [&] { rank.communicator.abort(); },
-      [&] { return CollectiveSweep(rank, options, cores).run(driver); });
+      [&] { return CollectiveSweep(rank, options).run(driver); });
 }
 
 // All ranks know what is wrong, and rank 0 alone says so.
@@ -55,8 +52,7 @@ int run_process(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLo
   if (driver) introduce(job, options);
   const Rank rank{bootstrap,         *job.platform,  *job.device,
                   *job.communicator, clocks_of(job), job.rank_exit};
-  const std::vector<int> cores = first_two_share_a_node(job) ? job.cores : std::vector<int>{};
-  const std::string wrong = run_sweep(rank, options, cores, driver.get());
+  const std::string wrong = run_sweep(rank, options, driver.get());
   if (!wrong.empty() && driver) std::cerr << fmt::format("collective_bench: {}\n", wrong);
   return wrong.empty() ? 0 : 1;
 }
@@ -76,7 +72,7 @@ int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLo
                                                  .rank_exit = flight.rank_exit(Nanoseconds{0})});
     const Rank rank{ranks, *job.platform, device, *communicator, Clocks::kCommon, job.rank_exit};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;
-    const std::string wrong = run_sweep(rank, options, job.cores, reporting);
+    const std::string wrong = run_sweep(rank, options, reporting);
     if (!wrong.empty()) fail(ErrorKind::kFailure, "{}", wrong);
   });
   return 0;
@@ -92,7 +88,6 @@ int main(int argc, char** argv) {
     const auto options = parse_collective_options(argc, argv);
     if (!options) return 0;
     check_launch(options->job.launch);
-    const tandem::host::ScopedPeerWaits waits(options->wait);
     return run_recorded("collective_bench", options->job, options->flight_dir, argc, argv,
                         [&](tandem::Bootstrap& bootstrap, FlightLog& flight) {
                           const bool has_threads = options->job.launch == Launch::kThreads;

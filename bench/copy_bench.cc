@@ -3,10 +3,18 @@
 // Copies between every two devices of a process, and between each and the host's memory, pinned or
 // pageable; one way and both ways at once. Every element of every target is checked. Beside Google
 // Benchmark's output, a matrix for people.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bench/copies/copy_run.h"
-#include "bench/copies/matrix.h"
 #include "bench/copies/options.h"
 #include "bench/driver/google_benchmark.h"
 #include "bench/driver/ranks_main.h"
@@ -21,6 +29,54 @@ namespace {
 double bandwidth(const CopyCase& measured, const std::vector<double>& seconds) {
   return static_cast<double>(measured.bytes_moved().value) / stats::median(seconds) * 1e-9;
 }
+
+constexpr const char* kCorner = "from \\ to";
+constexpr std::size_t kLeastWidth = 7;  // the width of "skipped"
+
+// Figures by row and column, as text for people: rows are sources of copies, columns are targets.
+// "-" marks a pair without a copy, "skipped" a copy that was not measured.
+class Matrix {
+ public:
+  // `names` name rows and columns alike, in order.
+  Matrix(std::string title, std::vector<std::string> names)
+      : title_(std::move(title)), names_(std::move(names)) {}
+
+  // An empty value marks a copy that was skipped.
+  void set(const std::string& row, const std::string& column, std::optional<double> value) {
+    cells_[{row, column}] = value;
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::size_t first = std::string(kCorner).size();
+    std::size_t width = kLeastWidth;
+    for (const std::string& name : names_) {
+      first = std::max(first, name.size());
+      width = std::max(width, name.size());
+    }
+    std::string text = fmt::format("{}\n  {:<{}}", title_, kCorner, first);
+    for (const std::string& name : names_) text += fmt::format("  {:>{}}", name, width);
+    text += '\n';
+    for (const std::string& row : names_) {
+      text += fmt::format("  {:<{}}", row, first);
+      for (const std::string& column : names_) {
+        text += fmt::format("  {:>{}}", cell(row, column), width);
+      }
+      text += '\n';
+    }
+    return text;
+  }
+
+ private:
+  [[nodiscard]] std::string cell(const std::string& row, const std::string& column) const {
+    const auto found = cells_.find({row, column});
+    if (found == cells_.end()) return "-";
+    return found->second ? fmt::format("{:.3g}", *found->second) : "skipped";
+  }
+
+  const std::string title_;
+  const std::vector<std::string> names_;
+  std::map<std::pair<std::string, std::string>, std::optional<double>> cells_;
+};
 
 class CopySweep {
  public:

@@ -13,7 +13,6 @@
 #include "bench/driver/ranks_main.h"
 #include "bench/job/job.h"
 #include "bench/observe/flight_log.h"
-#include "bench/passes/contention.h"
 #include "bench/passes/pair_measurement.h"
 #include "bench/passes/traced_pass.h"
 #include "bench/passes/verification.h"
@@ -51,7 +50,6 @@ struct Output {
 std::vector<Output> outputs_of(const StepCommand& command) {
   return {{command.sampling.record_file, "--record"},
           {command.trace.file, "--file"},
-          {command.contention.file, "--file"},
           {command.calibration.file, "--file"}};
 }
 
@@ -86,16 +84,14 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepCommand& command, Bootst
   return driver;
 }
 
-// True where only the names are wanted, which are then listed. Throws where no name is selected.
+// True where only the name is wanted, which is then listed. Throws where it is not selected.
 bool name_only(GoogleBenchmark& driver, const StepCommand& command, const Job& job) {
   const Backend backend = job.platform->backend();
-  std::vector<std::string> names;
-  for (const StepOptions& one : each_listed(command)) {
-    names.push_back(command.run == Run::kPair ? pair_name(one, command.pair, backend)
-                                              : benchmark_name(one, backend));
-    if (!driver.leaves_out(names.back())) return false;
-  }
-  for (const std::string& name : names) driver.add(name, 1, benchmark::kMillisecond, {});
+  const std::string name = command.run == Run::kPair
+                               ? pair_name(command.step, command.pair, backend)
+                               : benchmark_name(command.step, backend);
+  if (!driver.leaves_out(name)) return false;
+  driver.add(name, 1, benchmark::kMillisecond, {});
   driver.run();
   return true;
 }
@@ -162,11 +158,7 @@ int run_step(const OpenStep& open, const StepCommand& command) {
   const auto& [driver, bootstrap, job, step, model, watch, machine] = open;
   switch (command.run) {
     case Run::kTime:
-      if (command.listed.empty()) {
-        static_cast<void>(time_step(open, command.sampling));
-      } else {
-        measure_listed(driver, bootstrap, job, each_listed(command), command.sampling, model);
-      }
+      static_cast<void>(time_step(open, command.sampling));
       break;
     case Run::kPair:
       measure_pairs(driver, bootstrap, job, step, command.pair, model);
@@ -175,10 +167,6 @@ int run_step(const OpenStep& open, const StepCommand& command) {
       return report(verify(bootstrap, job, step, model), bootstrap.rank());
     case Run::kTrace:
       trace_steps(bootstrap, job, step, model, command.trace, time_step(open, command.sampling));
-      break;
-    case Run::kContention:
-      measure_contention(bootstrap, job, step, model, command.contention);
-      watch.check_fault_met();
       break;
     case Run::kCalibrate:
     case Run::kList:
@@ -219,7 +207,7 @@ int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
     return 0;
   }
   check_back_end(*model, job.platform->backend(), step.variant.training.images);
-  watch.attach(step, command.pair, job, *model);
+  watch.attach(step, command.pair, job);
   if (bootstrap.rank() == 0) std::cerr << notices_of(job) << std::flush;
   check_planted(step, job);
   const results::MachineFacts machine = machine_of(job);

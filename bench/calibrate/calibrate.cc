@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "bench/calibrate/collective_costs.h"
 #include "bench/calibrate/machine_costs.h"
 #include "bench/calibrate/size_times.h"
 #include "bench/calibrate/step_times.h"

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collectives/measurement.h"
 
-#include "bench/collectives/collective_run.h"
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bench/driver/device_values.h"
 #include "bench/driver/ranks_main.h"
 #include "common/base/error.h"
+#include "common/runtime/event_pair.h"
+#include "common/runtime/host/stream_gate.h"
+#include "common/runtime/stream.h"
 #include "common/stats/comparison.h"
 #include "common/stats/summary.h"
 
@@ -12,6 +19,209 @@ namespace tandem::bench {
 namespace {
 
 constexpr int kWarmups = 5;
+
+// Elements of the second buffer; 0 where one is enough.
+std::int64_t other_count(const CollectiveCase& measured, int ranks) {
+  if (measured.collective == Collective::kSendRecv) return measured.count;
+  if (measured.form == BufferUse::kInPlace) return 0;
+  if (is_in_blocks(measured.collective)) return measured.count / ranks;
+  return measured.collective == Collective::kAllReduce ? measured.count : 0;
+}
+
+std::unique_ptr<Buffer> allocate(Communicator& communicator, std::int64_t count, DType type) {
+  return count == 0 ? nullptr : communicator.allocate(Bytes{count * size_of(type)});
+}
+
+// Elements of the memcpy's target; 0 in a world of one rank, which has nothing to compare with.
+std::int64_t copy_count(const CollectiveCase& measured, int ranks) {
+  return ranks > 1 ? measured.count : 0;
+}
+
+// Memory that a case takes on each rank's device, the memcpy's included.
+Bytes memory_of(const CollectiveCase& measured, int ranks) {
+  const std::int64_t elements =
+      measured.count + other_count(measured, ranks) + copy_count(measured, ranks);
+  return Bytes{elements * size_of(measured.type)};
+}
+
+// One rank's part in a case: the rank's memory and stream, the call, and the check of the result.
+class CollectiveRun {
+ public:
+  // Collective. All arguments outlive the run. Throws out-of-memory on all ranks where any rank has
+  // too little memory for the communicator's buffers.
+  CollectiveRun(Communicator& communicator, Device& device, Platform& platform,
+                const CollectiveCase& measured)
+      : communicator_(communicator),
+        measured_(measured),
+        rank_(communicator.rank()),
+        ranks_(communicator.size()),
+        block_(measured.count / ranks_),
+        pattern_(measured.type, ranks_),
+        whole_(allocate(communicator, measured.count, measured.type)),
+        other_(allocate(communicator, other_count(measured, ranks_), measured.type)),
+        copy_(allocate(communicator, copy_count(measured, ranks_), measured.type)),
+        stream_(device.make_stream(StreamPriority::kNormal)),
+        timed_(device),
+        values_(platform, *stream_) {
+    TANDEM_CHECK(!is_in_blocks(measured.collective) || measured.count % ranks_ == 0,
+                 "{} elements in blocks of {} ranks", measured.count, ranks_);
+    for (int rank = 0; rank < ranks_; ++rank) blocks_.push_back({rank * block_, block_});
+    assign_regions();
+  }
+
+  // Writes the pattern into inputs, and a value that no result has into results. Blocks.
+  void load() {
+    // The result is written first: in place, the input lies in the result.
+    values_.write(result_.span, result_.first, [](std::int64_t) { return -1.0F; });
+    values_.write(input_.span, input_.first,
+                  [&](std::int64_t index) { return pattern_.value(rank_, index); });
+  }
+
+  // Writes zeros into inputs, which a sum in place leaves unchanged however often the sum runs.
+  void load_zeros() {
+    values_.write(input_.span, input_.first, [](std::int64_t) { return 0.0F; });
+  }
+
+  // Enqueues one call.
+  void call() {
+    switch (measured_.collective) {
+      case Collective::kAllReduce:
+        return communicator_.all_reduce(*stream_, input_.span, result_.span, measured_.op);
+      case Collective::kBroadcast:
+        return communicator_.broadcast(*stream_, result_.span, kRoot);
+      case Collective::kReduce:
+        return communicator_.reduce(*stream_, result_.span, kRoot);
+      case Collective::kAllGather:
+        return communicator_.all_gather(*stream_, input_.span, result_.span);
+      case Collective::kReduceScatter:
+        return communicator_.reduce_scatter(*stream_, input_.span, result_.span, measured_.op);
+      case Collective::kScatter:
+        return communicator_.scatter(*stream_, input_.span, result_.span, blocks_, kRoot);
+      case Collective::kGather:
+        return communicator_.gather(*stream_, input_.span, result_.span, blocks_, kRoot);
+      case Collective::kSendRecv:
+        return send_around();
+    }
+  }
+
+  // Enqueues all calls of a sample.
+  void enqueue() {
+    for (int i = 0; i < measured_.calls; ++i) call();
+  }
+
+  // Enqueues copies of as many bytes within this rank's memory, as many as a sample has calls.
+  void enqueue_memcpy() {
+    for (int i = 0; i < measured_.calls; ++i) {
+      enqueue_copy_bytes(*stream_, whole(*copy_, measured_.count).bytes(),
+                         whole(*whole_, measured_.count).bytes());
+    }
+  }
+
+  // Enqueues `work` between two timed events.
+  template <class Work>
+  void enqueue_timed(const Work& work) {
+    timed_.around(*stream_, work);
+  }
+  // The time between these events; synchronise first.
+  [[nodiscard]] Nanoseconds timed() const { return timed_.time(); }
+
+  // Where a sample has several calls on a host device, holds up the work enqueued from now on until
+  // release(). Returns false elsewhere, where no work is held up.
+  [[nodiscard]] bool hold() {
+    if (measured_.calls == 1 || stream_->device().backend != Backend::kHost) return false;
+    gate_.emplace(*stream_);
+    return true;
+  }
+  void release() { gate_.reset(); }
+
+  // Blocks until all work is done; throws the stream's error.
+  void synchronize() { stream_->synchronize(); }
+
+  // Checks every element that the collective had to leave on this rank, after load() and calls that
+  // make one result. Blocks.
+  [[nodiscard]] WrongElements check() {
+    const Expectation expected(measured_, pattern_, rank_, ranks_);
+    return values_.compare(result_.span, result_.first,
+                           [&](std::int64_t index) { return expected.at(index); });
+  }
+
+ private:
+  // A part of the larger buffer.
+  struct Region {
+    AnySpan span{};          // empty where the rank has no part
+    std::int64_t first = 0;  // index of its first element
+  };
+
+  [[nodiscard]] AnySpan whole(Buffer& buffer, std::int64_t count) const {
+    const ByteSpan bytes = buffer.bytes();
+    return {bytes.data(), count, measured_.type, bytes.device()};
+  }
+
+  void assign_regions() {
+    const Region all{whole(*whole_, measured_.count), 0};
+    const std::int64_t mine = rank_ * block_;
+    const auto my_block = [&]() -> Region {
+      if (measured_.form == BufferUse::kInPlace) return {all.span.subspan(mine, block_), mine};
+      return {whole(*other_, block_), mine};
+    };
+    const Region on_root = rank_ == kRoot ? all : Region{};
+    switch (measured_.collective) {
+      case Collective::kAllReduce:
+      case Collective::kSendRecv:
+        input_ = all;
+        result_ = other_ ? Region{whole(*other_, measured_.count), 0} : all;
+        break;
+      case Collective::kBroadcast:
+      case Collective::kReduce:
+        input_ = result_ = all;
+        break;
+      case Collective::kAllGather:
+        input_ = my_block();
+        result_ = all;
+        break;
+      case Collective::kReduceScatter:
+        input_ = all;
+        result_ = my_block();
+        break;
+      case Collective::kScatter:
+        input_ = on_root;
+        result_ = my_block();
+        break;
+      case Collective::kGather:
+        input_ = my_block();
+        result_ = on_root;
+        break;
+    }
+  }
+
+  // A stream does one operation after the other, and a send may wait for its receiver: ranks of
+  // even number send first, ranks of odd number receive first.
+  void send_around() {
+    const int next = (rank_ + 1) % ranks_;
+    const int last = (rank_ + ranks_ - 1) % ranks_;
+    if (rank_ % 2 == 0) communicator_.send(*stream_, input_.span, next);
+    communicator_.recv(*stream_, result_.span, last);
+    if (rank_ % 2 == 1) communicator_.send(*stream_, input_.span, next);
+  }
+
+  Communicator& communicator_;
+  const CollectiveCase measured_;
+  const int rank_;
+  const int ranks_;
+  const std::int64_t block_;  // elements per rank, in collectives with blocks
+  const Pattern pattern_;
+  std::vector<Block> blocks_;
+  std::unique_ptr<Buffer> whole_;  // the larger buffer
+  std::unique_ptr<Buffer> other_;  // the second buffer, where input and result are apart
+  std::unique_ptr<Buffer> copy_;   // the memcpy's target; absent in a world of one
+  Region input_;
+  Region result_;
+  std::unique_ptr<Stream> stream_;
+  EventPair timed_;
+  std::optional<host::StreamGate>
+      gate_;  // destroyed before the stream, which waits for queued work
+  DeviceValues values_;
+};
 
 std::string describe(const CollectiveCase& measured, int rank, const WrongElements& findings) {
   if (!findings.first) return "";
@@ -182,11 +392,6 @@ void set_rank_times(benchmark::State& state, const CollectiveResult& result) {
   state.counters["rank_max_us"] = stats::maximum(result.rank_seconds) * 1e6;
 }
 
-// Whether the cores' distance decides the result, so that the distance belongs beside the figure.
-bool depends_on_distance(const CollectiveCase& measured) {
-  return measured.size() >= mib(1) && measured.size() <= mib(4);
-}
-
 }  // namespace
 
 CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
@@ -219,8 +424,8 @@ std::optional<Bandwidth> bandwidth(const CollectiveCase& measured, int ranks, do
                    .bus = algorithm * bus_factor(measured.collective, ranks)};
 }
 
-void report(benchmark::State& state, const CollectiveCase& measured, const CollectiveResult& result,
-            double ping_pong_ns) {
+void report(benchmark::State& state, const CollectiveCase& measured,
+            const CollectiveResult& result) {
   if (!result.skipped.empty()) {
     state.SkipWithError(("skipped: " + result.skipped).c_str());
     return;
@@ -230,9 +435,6 @@ void report(benchmark::State& state, const CollectiveCase& measured, const Colle
   set_bandwidths(state, measured, result);
   state.counters["errors"] = static_cast<double>(result.wrong_elements);
   if (measured.buckets > 0) state.counters["buckets"] = measured.buckets;
-  if (ping_pong_ns > 0 && depends_on_distance(measured)) {
-    state.counters["ping_pong_ns"] = ping_pong_ns;
-  }
 }
 
 }  // namespace tandem::bench

@@ -57,9 +57,8 @@ struct Bandwidth {
                                                  double seconds);
 
 // Replays a case's samples as the iterations of the case's benchmark, and adds the counters.
-// `ping_pong_ns` is the distance of the launch's first two cores; 0: none. A skipped case becomes
-// an error entry that gives the reason.
-void report(benchmark::State& state, const CollectiveCase& measured, const CollectiveResult& result,
-            double ping_pong_ns);
+// A skipped case becomes an error entry that gives the reason.
+void report(benchmark::State& state, const CollectiveCase& measured,
+            const CollectiveResult& result);
 
 }  // namespace tandem::bench

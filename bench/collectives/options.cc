@@ -21,8 +21,6 @@ constexpr std::array kTypes{Choice<DType>{"fp32", DType::kFloat32},
                             Choice<DType>{"fp16", DType::kFloat16}};
 constexpr std::array kReduceOps{Choice<ReduceOp>{"average", ReduceOp::kAverage},
                                 Choice<ReduceOp>{"sum", ReduceOp::kSum}};
-constexpr std::array kWaits{Choice<host::PeerWaits>{"park", host::PeerWaits::kPark},
-                            Choice<host::PeerWaits>{"spin", host::PeerWaits::kSpin}};
 
 struct Flags {
   std::string collective = "all_reduce";
@@ -33,7 +31,6 @@ struct Flags {
   std::string op = "average";
   std::optional<int> free_running{};
   int samples = 50;
-  std::string wait = "park";
 };
 
 void declare_cases(CLI::App& app, Flags& flags) {
@@ -75,10 +72,6 @@ void declare_samples(CLI::App& app, Flags& flags) {
   app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
       ->type_name("COUNT")
       ->capture_default_str();
-  app.add_option("--wait", flags.wait,
-                 "shared_memory: how ranks wait for others; spin needs a core per rank")
-      ->type_name("park|spin")
-      ->capture_default_str();
   app.footer(
       "Examples:\n"
       "  collective_bench --launch=threads --devices=2 --sizes=1KiB:64MiB:4\n"
@@ -117,20 +110,8 @@ void check(const CollectiveOptions& options) {
   if (options.calls && (*options.calls < 1 || *options.calls > 100'000)) {
     fail(ErrorKind::kUsage, "--free-running={}: use 1 to 100000 calls", *options.calls);
   }
-  const Transport transport = options.job.transport;
-  if (transport == Transport::kMpi && options.job.launch == Launch::kThreads) {
+  if (options.job.transport == Transport::kMpi && options.job.launch == Launch::kThreads) {
     fail(ErrorKind::kUsage, "--comm=mpi has processes for ranks: use --launch=processes");
-  }
-  if (options.wait == host::PeerWaits::kSpin && transport != Transport::kAuto &&
-      transport != Transport::kSharedMemory) {
-    fail(ErrorKind::kUsage,
-         "--wait=spin is of shared_memory: {} waits in its own way; leave one of them out",
-         tandem::name_of(transport));
-  }
-  if (options.wait == host::PeerWaits::kSpin && options.job.platform.oversubscribe) {
-    fail(ErrorKind::kUsage,
-         "--wait=spin needs a core per rank, and --oversubscribe lets ranks share them: "
-         "leave one of them out");
   }
 }
 
@@ -182,7 +163,6 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   options.op = choose("--op", flags.op, kReduceOps);
   options.calls = flags.free_running;
   options.samples = flags.samples;
-  options.wait = choose("--wait", flags.wait, kWaits);
   read_sizes(flags, values, options);
   check(options);
   // Given sizes are judged before ranks are started; a model's sizes are known later.

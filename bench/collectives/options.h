@@ -8,7 +8,6 @@
 #include "bench/collectives/collective.h"
 #include "bench/driver/benchmark_flags.h"
 #include "bench/job/job.h"
-#include "common/runtime/host/parking.h"
 #include "ddp/bucket_plan.h"
 
 namespace tandem::bench {
@@ -24,7 +23,6 @@ struct CollectiveOptions {
   ReduceOp op = ReduceOp::kAverage;
   std::optional<int> calls{};  // calls per sample; unset: calls_per_sample() decides
   int samples = 50;
-  host::PeerWaits wait = host::PeerWaits::kPark;
   std::string flight_dir{};  // empty: no flight recorder
   BenchmarkFlags benchmark{};
 };

@@ -11,36 +11,14 @@
 #include "common/comm/bootstrap.h"
 #include "common/model/zoo.h"
 #include "common/parallel/replica.h"
-#include "common/runtime/host/cores.h"
-#include "common/stats/summary.h"
 
 namespace tandem::bench {
 
 namespace {
 
-constexpr const char* kPingPong = "ping_pong";
-constexpr int kPingPongs = 10;
-
 std::vector<SizeToMeasure> sizes_of(const Rank& rank, const CollectiveOptions& options) {
   if (options.sizes_of.empty()) return sizes_given(options);
   return sizes_of_buckets(model_buckets(rank, options.sizes_of, options.bucket_limits));
-}
-
-bool are_two(const std::vector<int>& cores) { return cores.size() > 1 && cores[0] != cores[1]; }
-
-// The ping-pong times between the first two cores, measured while the other ranks wait.
-std::vector<std::vector<double>> measured_ping_pongs(Communicator& ranks,
-                                                     const std::vector<int>& cores,
-                                                     const BenchmarkFlags& flags) {
-  if (flags.lists) return {};
-  std::vector<std::vector<double>> one_way(static_cast<std::size_t>(flags.repetitions));
-  for (std::vector<double>& repetition : one_way) {
-    for (int i = 0; i < kPingPongs; ++i) {
-      const double mine = ranks.rank() == 0 ? host::ping_pong_ns(cores[0], cores[1]) : 0;
-      repetition.push_back(ranks.all_gather(mine).front());
-    }
-  }
-  return one_way;
 }
 
 class OrderOfGradients final : public GradientSink {
@@ -66,14 +44,8 @@ std::vector<int> recorded_order(Device& device, const Model& model) {
 
 }  // namespace
 
-CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
-                                 const std::vector<int>& cores)
-    : rank_(rank),
-      options_(options),
-      has_ping_pong_(are_two(cores)),
-      ping_pongs_(has_ping_pong_ ? measured_ping_pongs(rank.communicator, cores, options.benchmark)
-                                 : std::vector<std::vector<double>>{}),
-      cases_(cases_of(options, sizes_of(rank, options))) {
+CollectiveSweep::CollectiveSweep(const Rank& rank, const CollectiveOptions& options)
+    : rank_(rank), options_(options), cases_(cases_of(options, sizes_of(rank, options))) {
   for (CollectiveCase& measured : cases_) {
     measured.calls = calls_per_sample(options, rank.platform.backend());
   }
@@ -99,25 +71,13 @@ std::string CollectiveSweep::run(GoogleBenchmark* driver) {
 void CollectiveSweep::follow() {
   const BenchmarkFlags& flags = options_.benchmark;
   if (flags.lists) return;
-  bool any = has_ping_pong_ && flags.filter.selects(kPingPong);
+  bool any = false;
   for (const CollectiveCase& measured : cases_) {
     if (!flags.filter.selects(full_name(measured))) continue;
     any = true;
     for (int i = 0; i < flags.repetitions; ++i) static_cast<void>(measure(measured));
   }
   if (!any) fail_none_selected(flags.filter);
-}
-
-void CollectiveSweep::add_ping_pong(GoogleBenchmark& driver) {
-  if (!has_ping_pong_) return;
-  const auto body = [this, repetition = std::size_t{0}](benchmark::State& state) mutable {
-    std::size_t sample = 0;
-    for ([[maybe_unused]] auto iteration : state) {
-      state.SetIterationTime(ping_pongs_[repetition][sample++] * 1e-9);
-    }
-    ++repetition;
-  };
-  driver.add(kPingPong, kPingPongs, benchmark::kNanosecond, body);
 }
 
 // Options that change the measurement are part of the name, as results of one name are compared.
@@ -130,22 +90,19 @@ std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
   if (options_.job.communicator.memory == CommMemory::kRegistered) {
     name += "/comm-memory:registered";
   }
-  if (options_.wait == host::PeerWaits::kSpin) name += "/wait:spin";
   return name;
 }
 
 void CollectiveSweep::run_reporting(GoogleBenchmark& driver) {
-  const double distance = ping_pongs_.empty() ? 0 : stats::median(ping_pongs_.front());
-  add_ping_pong(driver);
   for (const CollectiveCase& measured : cases_) {
     const std::string name = full_name(measured);
     driver.add(name, options_.samples, benchmark::kMicrosecond,
-               [this, measured, name, distance](benchmark::State& state) {
+               [this, measured, name](benchmark::State& state) {
                  const CollectiveResult result = measure(measured);
                  if (!result.skipped.empty()) {
                    std::cerr << fmt::format("{}: skipped: {}\n", name, result.skipped);
                  }
-                 report(state, measured, result, distance);
+                 report(state, measured, result);
                });
   }
   driver.run();

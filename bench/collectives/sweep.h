@@ -17,9 +17,8 @@ namespace tandem::bench {
 // library.
 class CollectiveSweep {
  public:
-  // Collective; all arguments outlive the sweep. `cores` are the cores of the job's devices.
-  CollectiveSweep(const Rank& rank, const CollectiveOptions& options,
-                  const std::vector<int>& cores);
+  // Collective; all arguments outlive the sweep.
+  CollectiveSweep(const Rank& rank, const CollectiveOptions& options);
 
   // Runs all cases and reports the results to `driver`, absent on ranks that do not report. Ends at
   // the first case that left a wrong element on any rank, and returns the error in words, the same
@@ -29,16 +28,11 @@ class CollectiveSweep {
  private:
   [[nodiscard]] CollectiveResult measure(const CollectiveCase& measured);
   void follow();
-  void add_ping_pong(GoogleBenchmark& driver);
   [[nodiscard]] std::string full_name(const CollectiveCase& measured) const;
   void run_reporting(GoogleBenchmark& driver);
 
   const Rank& rank_;
   const CollectiveOptions options_;
-  const bool has_ping_pong_;
-  // Nanoseconds one way between the first two cores, by repetition; empty where there is one core
-  // only.
-  std::vector<std::vector<double>> ping_pongs_;
   std::vector<CollectiveCase> cases_;
   std::string wrong_;  // the first wrong element in words; empty: none yet
 };

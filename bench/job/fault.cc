@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <limits>
 #include <string_view>
 
 #include "bench/driver/flag_values.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/runtime/copy.h"
 #include "common/runtime/host/parking.h"
 
 namespace tandem::bench {
@@ -21,8 +19,7 @@ constexpr std::array kFaults{Choice<FaultKind>{"killed", FaultKind::kKilled},
                              Choice<FaultKind>{"throws", FaultKind::kThrows},
                              Choice<FaultKind>{"memory", FaultKind::kMemory},
                              Choice<FaultKind>{"diverges", FaultKind::kDiverges},
-                             Choice<FaultKind>{"late", FaultKind::kLate},
-                             Choice<FaultKind>{"nan", FaultKind::kNan}};
+                             Choice<FaultKind>{"late", FaultKind::kLate}};
 
 std::int64_t fault_number(const std::string& fault, std::string_view text) {
   const auto number = parse_number<std::int64_t>(text);
@@ -78,7 +75,7 @@ bool PlantedFault::is_due(const Device& device) const {
 void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
   const Phase due = fault_.kind == FaultKind::kDiverges ? Phase::kForward : Phase::kBackward;
   if (phase != due || !is_due(device)) return;
-  met_ = fault_.kind != FaultKind::kLate && fault_.kind != FaultKind::kNan;
+  met_ = fault_.kind != FaultKind::kLate;
   switch (fault_.kind) {
     case FaultKind::kKilled:
     case FaultKind::kStopped:
@@ -92,21 +89,12 @@ void PlantedFault::phase_begins(Device& device, Stream& stream, Phase phase) {
     case FaultKind::kDiverges:
       return diverge(device, stream);
     case FaultKind::kLate:
-    case FaultKind::kNan:
       return;  // met elsewhere
   }
 }
 
 void PlantedFault::step_ends(Device& device, Stream&) {
   if (rank_.value_or(device.id().index) == fault_.rank) ++steps_;
-}
-
-void PlantedFault::gradient_ready(Device& device, Stream& stream, int, Span<float> gradient) {
-  if (fault_.kind != FaultKind::kNan || !is_due(device)) return;
-  met_ = true;
-  nan_.front() = std::numeric_limits<float>::quiet_NaN();
-  const DeviceId host{device.id().backend, DeviceId::kHostMemory};
-  enqueue_copy(stream, gradient.subspan(0, 1), Span<float>(nan_.data(), 1, host));
 }
 
 void PlantedFault::ask_for_too_much(Device& device) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -19,7 +18,6 @@ enum class FaultKind {
   kMemory,    // asks for more memory than is left, alone
   kDiverges,  // calls a collective that the others do not
   kLate,      // sleeps through the deadline before meeting the other ranks
-  kNan,       // a gradient of its own becomes NaN
 };
 
 // A fault that is planted on purpose, like a planted delay, to see that a job with the fault ends
@@ -53,7 +51,6 @@ class PlantedFault final : public StepObserver {
 
   void phase_begins(Device& device, Stream& stream, Phase phase) override;
   void step_ends(Device& device, Stream& stream) override;
-  void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) override;
 
  private:
   [[nodiscard]] bool is_due(const Device& device) const;
@@ -66,7 +63,6 @@ class PlantedFault final : public StepObserver {
   std::atomic<bool> met_{false};
   std::atomic<Communicator*> communicator_{nullptr};
   std::unique_ptr<Buffer> own_;  // a diverging rank's send buffer
-  std::array<float, 1> nan_{};
 };
 
 }  // namespace tandem::bench

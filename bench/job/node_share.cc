@@ -73,40 +73,40 @@ int core_of(const Cores& cores, int device) {
   return cores[static_cast<std::size_t>(device) % cores.size()];
 }
 
-// The facts that a rank tells the other ranks of its node: the CPUs that the rank may use, and the
+// What a rank sends to the other ranks of its node: the CPUs that the rank may use, and the
 // CPUs near each device.
-struct Told {
+struct RankCpus {
   Cores allowed{};
   std::vector<Cores> near{};
 };
 
-std::string text_of(const Told& told) {
-  std::string text = line_of(told.allowed);
-  for (const Cores& near : told.near) text += line_of(near);
+std::string text_of(const RankCpus& cpus) {
+  std::string text = line_of(cpus.allowed);
+  for (const Cores& near : cpus.near) text += line_of(near);
   return text;
 }
 
-Told told_in(const std::string& text) {
+RankCpus rank_cpus_in(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
-  Told told;
-  if (std::getline(lines, line)) told.allowed = cores_in(line);
-  while (std::getline(lines, line)) told.near.push_back(cores_in(line));
-  return told;
+  RankCpus cpus;
+  if (std::getline(lines, line)) cpus.allowed = cores_in(line);
+  while (std::getline(lines, line)) cpus.near.push_back(cores_in(line));
+  return cpus;
 }
 
 // What this rank knows of each GPU: the CPUs near the GPU, none where NVML names none, and the
 // memory near the GPU.
 struct Known {
-  Told told{};
+  RankCpus cpus{};
   std::vector<NearHost> hosts{};  // the CPUs are filled in by share_cpus()
 };
 
 Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
-  Known known{.told = {.allowed = host::allowed_cpus()}};
+  Known known{.cpus = {.allowed = host::allowed_cpus()}};
   for (const std::string& gpu : gpus) {
     const auto facts = nvml == nullptr ? std::nullopt : nvml->facts(pci_address_of(gpu));
-    known.told.near.push_back(facts ? facts->near_cores : Cores{});
+    known.cpus.near.push_back(facts ? facts->near_cores : Cores{});
     known.hosts.push_back({.cpus = {}, .memory_node = facts ? facts->near_node : std::nullopt});
   }
   return known;
@@ -115,12 +115,12 @@ Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
 // Shares the node's cores among all devices of this rank's node, and gives this rank's devices
 // theirs.
 void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<int>& ranks,
-                const std::vector<Told>& by_rank) {
+                const std::vector<RankCpus>& by_rank) {
   std::set<int> allowed;
   std::vector<Cores> near;    // near CPUs of all devices of the node, by rank
   std::size_t own_first = 0;  // index of this rank's first device in `near`
   for (const int rank : ranks) {
-    const Told& theirs = by_rank[static_cast<std::size_t>(rank)];
+    const RankCpus& theirs = by_rank[static_cast<std::size_t>(rank)];
     if (rank == own_rank) own_first = near.size();
     allowed.insert(theirs.allowed.begin(), theirs.allowed.end());
     near.insert(near.end(), theirs.near.begin(), theirs.near.end());
@@ -129,12 +129,12 @@ void share_cpus(std::vector<NearHost>& hosts, int own_rank, const std::vector<in
   for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].cpus = shares[own_first + i];
 }
 
-std::string warning_of(const std::vector<Told>& by_rank) {
+std::string warning_of(const std::vector<RankCpus>& by_rank) {
   std::size_t devices = 0;
   std::ptrdiff_t unknown = 0;
-  for (const Told& told : by_rank) {
-    devices += told.near.size();
-    unknown += std::ranges::count_if(told.near, &Cores::empty);
+  for (const RankCpus& cpus : by_rank) {
+    devices += cpus.near.size();
+    unknown += std::ranges::count_if(cpus.near, &Cores::empty);
   }
   if (unknown == 0) return "";
   return fmt::format(
@@ -194,9 +194,9 @@ FoundHosts find_near_hosts(Bootstrap& bootstrap, const NodeLayout& nodes,
                            const std::function<std::unique_ptr<nvml::Nvml>()>& open_nvml) {
   Known known;
   attempt_together(bootstrap, [&] { known = ask_near(gpus, open_nvml().get()); });
-  std::vector<Told> by_rank;
-  for (const std::string& text : bootstrap.all_gather(text_of(known.told))) {
-    by_rank.push_back(told_in(text));
+  std::vector<RankCpus> by_rank;
+  for (const std::string& text : bootstrap.all_gather(text_of(known.cpus))) {
+    by_rank.push_back(rank_cpus_in(text));
   }
   attempt_together(bootstrap, [&] {
     const int rank = bootstrap.rank();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/kernels/image_benchmarks.h"
-
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "bench/kernels/operation_registry.h"
 
 namespace tandem::bench {
 namespace {
@@ -88,15 +89,6 @@ AveragePoolBackward average_pool_backward(DeviceBench& b, const AveragePoolShape
           b.random(s.batch * s.positions * s.channels, b.type())};
 }
 
-LinearForward bare_convolution(DeviceBench& b, const ConvolutionShape& s) {
-  const LinearShape product{s.batch * s.out_height() * s.out_width(), s.kernel * s.kernel * s.in,
-                            s.out};
-  return {.shape = product,
-          .x = b.random(product.batch * product.in),
-          .weight = b.random(product.out * product.in),
-          .y = b.random(product.batch * product.out)};
-}
-
 ConvolutionShape convolution_of(const State& state) {
   return {.batch = kBatch,
           .height = state.range(0),
@@ -128,11 +120,7 @@ void add_convolution(const OperationRegistry& registry, const std::string& name,
                [make](DeviceBench& bench, const State& state) {
                  const ConvolutionShape shape = convolution_of(state);
                  const double work = static_cast<double>(convolution_flops(shape)) * 1e-9;
-                 return PlannedOperation{
-                     make(bench, shape), work, [&bench, shape, work] {
-                       const LinearForward bare = bare_convolution(bench, shape);
-                       return BareOperation{[bare] { host::bare_product(bare); }, work};
-                     }};
+                 return std::pair{make(bench, shape), work};
                });
 }
 
@@ -148,9 +136,7 @@ void add_loop(const OperationRegistry& registry, const std::string& name,
                [=](DeviceBench& bench, const State& state) {
                  const auto shape = shape_of(state);
                  const std::int64_t bytes = size * count(shape);
-                 return PlannedOperation{
-                     make(bench, shape), static_cast<double>(bytes) * 1e-9,
-                     [&bench, bytes] { return OperationRegistry::copy_of(bench, bytes / 8); }};
+                 return std::pair{make(bench, shape), static_cast<double>(bytes) * 1e-9};
                });
 }
 

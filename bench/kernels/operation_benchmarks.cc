@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/kernels/operation_benchmarks.h"
-
 #include <utility>
 
-#include "bench/kernels/image_benchmarks.h"
 #include "bench/kernels/operation_registry.h"
 
 namespace tandem::bench {
 
 namespace {
 
-LinearForward forward(DeviceBench& bench, const LinearShape& s, DType type) {
+LinearForward forward(DeviceBench& bench, const LinearShape& s) {
   return {.shape = s,
-          .x = bench.random(s.batch * s.in, type),
-          .weight = bench.random(s.out * s.in, type),
-          .bias = bench.random(s.out, type),
-          .y = bench.random(s.batch * s.out, type),
+          .x = bench.random(s.batch * s.in, bench.type()),
+          .weight = bench.random(s.out * s.in, bench.type()),
+          .bias = bench.random(s.out, bench.type()),
+          .y = bench.random(s.batch * s.out, bench.type()),
           .activation = Activation::kRelu};
 }
 
-LinearForward forward_gelu(DeviceBench& bench, const LinearShape& s, DType type) {
-  LinearForward op = forward(bench, s, type);
+LinearForward forward_gelu(DeviceBench& bench, const LinearShape& s) {
+  LinearForward op = forward(bench, s);
   op.activation = Activation::kGelu;
-  op.before = bench.random(s.batch * s.out, type);
+  op.before = bench.random(s.batch * s.out, bench.type());
   return op;
 }
 
-LinearBackwardInput backward_input(DeviceBench& bench, const LinearShape& s, DType type) {
+LinearBackwardInput backward_input(DeviceBench& bench, const LinearShape& s) {
   return {.shape = s,
-          .dy = bench.random(s.batch * s.out, type),
-          .weight = bench.random(s.out * s.in, type),
-          .dx = bench.random(s.batch * s.in, type)};
+          .dy = bench.random(s.batch * s.out, bench.type()),
+          .weight = bench.random(s.out * s.in, bench.type()),
+          .dx = bench.random(s.batch * s.in, bench.type())};
 }
 
-LinearBackwardWeight backward_weight(DeviceBench& bench, const LinearShape& s, DType type) {
+LinearBackwardWeight backward_weight(DeviceBench& bench, const LinearShape& s) {
   return {.shape = s,
-          .x = bench.random(s.batch * s.in, type),
-          .dy = bench.random(s.batch * s.out, type),
+          .x = bench.random(s.batch * s.in, bench.type()),
+          .dy = bench.random(s.batch * s.out, bench.type()),
           .dweight = bench.random(s.out * s.in),
           .dbias = bench.random(s.out)};
 }
@@ -50,11 +47,7 @@ void add_product(const OperationRegistry& registry, const std::string& name, Mak
                [make](DeviceBench& bench, const benchmark::State& state) {
                  const LinearShape shape{state.range(0), state.range(1), state.range(2)};
                  const double work = static_cast<double>(product_flops(shape)) * 1e-9;
-                 return PlannedOperation{
-                     make(bench, shape, bench.type()), work, [&bench, make, shape, work] {
-                       const auto wide = make(bench, shape, DType::kFloat32);
-                       return BareOperation{[wide] { host::bare_product(wide); }, work};
-                     }};
+                 return std::pair{make(bench, shape), work};
                });
 }
 
@@ -237,7 +230,7 @@ void add_attention(const OperationRegistry& registry, const std::string& name, d
       [make, passes](DeviceBench& bench, const benchmark::State& state) {
         const AttentionShape shape{state.range(0), state.range(1), state.range(2), state.range(3)};
         const double work = passes * static_cast<double>(attention_flops(shape)) * 1e-9;
-        return PlannedOperation{make(bench, shape), work, {}};
+        return std::pair{make(bench, shape), work};
       });
 }
 
@@ -258,8 +251,7 @@ void register_transformer_operations(const OperationRegistry& registry) {
 
 }  // namespace
 
-void register_operations(Platform& platform, Precision precision, MeasuredPeaks& peaks) {
-  const OperationRegistry registry(platform, precision, peaks);
+void register_operations(const OperationRegistry& registry) {
   add_product(registry, "linear_forward", forward);
   add_product(registry, "linear_forward_gelu", forward_gelu);
   add_product(registry, "linear_backward_input", backward_input);

@@ -64,7 +64,6 @@ struct Case {
   std::int64_t batch = 0;
   int devices = kDevices;
   const char* model = "mlp-tiny";
-  InputPlace input = InputPlace::kHost;
   OptimizerKind optimizer = OptimizerKind::kSgd;
   std::vector<std::int64_t> lengths{};  // of sequences of 10 features, padded with zeros
   dp::DataParallelOptions how{};
@@ -72,7 +71,7 @@ struct Case {
 };
 
 bool trains_as_one(const Classroom& room, const Case& each, std::vector<std::string>& evidence) {
-  TrainingOptions options{.global_batch = each.batch, .input = each.input};
+  TrainingOptions options{.global_batch = each.batch};
   options.optimizer.kind = each.optimizer;
   for (const std::int64_t length : each.lengths) options.input_lengths.push_back(10 * length);
   double difference = 0;
@@ -105,25 +104,16 @@ LessonFinding goes_wrong(const Classroom& room, const std::vector<Case>& cases) 
 
 LessonFinding model_on_first_device(const Classroom& room) {
   LessonFinding finding;
-  const auto trains_on = [&](int device, std::string_view note) {
-    const Case there{.batch = 6,
-                     .devices = 3,
-                     .how = {.device_ids = {0, 1, 2}, .model_device = device},
-                     .note = note};
-    return trains_as_one(room, there, finding.evidence);
-  };
-  const bool on_first = trains_on(0, "device_ids 0, 1, 2, model on 0: ");
-  const bool on_second = trains_on(1, "device_ids 0, 1, 2, model on 1: ");
-  finding.verdict = holds_if(on_first && !on_second);
-  return finding;
-}
-
-LessonFinding device_ids_in_any_order(const Classroom& room) {
-  LessonFinding finding;
-  const Case there{.batch = 9,
-                   .devices = 3,
-                   .how = {.device_ids = {2, 0, 1}, .output_device = 1, .model_device = 2}};
-  finding.verdict = holds_if(trains_as_one(room, there, finding.evidence));
+  Case there{.batch = 9, .devices = 3, .how = {.device_ids = {0, 1, 2}}};
+  there.note = "device_ids 0, 1, 2, model on 0: ";
+  const bool on_first = trains_as_one(room, there, finding.evidence);
+  there.how.model_device = 1;
+  there.note = "device_ids 0, 1, 2, model on 1: ";
+  const bool on_second = trains_as_one(room, there, finding.evidence);
+  there.how = {.device_ids = {2, 0, 1}, .output_device = 1, .model_device = 2};
+  there.note = "device_ids 2, 0, 1, model on 2: ";
+  const bool in_other_order = trains_as_one(room, there, finding.evidence);
+  finding.verdict = holds_if(on_first && in_other_order && !on_second);
   return finding;
 }
 
@@ -245,29 +235,6 @@ LessonFinding gradients_averaged(const Classroom& room) {
                        kDevices, even.distance(std::vector(kDevices, 1.0F / kDevices)))}};
 }
 
-// Compares the gradients that backward left in each device's own memory with those of the device's
-// shard trained by itself.
-LessonFinding backward_on_one_device(const Classroom& room) {
-  FirstStep step(room, 10, dp::LossPlace::kRoot);
-  const auto is_nonzero = [](const auto& tensor) {
-    return std::ranges::any_of(tensor, [](float value) { return value != 0; });
-  };
-  int nonzero = 0;
-  double worst = 0;
-  for (std::size_t i = 0; i < kDevices; ++i) {
-    const TensorValues mine =
-        values_of(*step.dp.platform, step.dp.strategy.replica_gradients(static_cast<int>(i)));
-    if (std::ranges::any_of(mine, is_nonzero)) ++nonzero;
-    worst = std::max(
-        worst, relative_difference(weighted_sum({step.gradients[i]}, {step.shares[i]}), mine));
-  }
-  return {
-      decide(nonzero == 1, nonzero == kDevices && worst < kRounding),
-      {fmt::format("devices with gradients of their own that are not zero: {} of {}", nonzero,
-                   kDevices),
-       fmt::format("each device's are those of its own piece of the batch within {:.1e}", worst)}};
-}
-
 LessonFinding replicas_rebuilt(const Classroom& room) {
   TrainedDp dp(room, kDevices, "mlp-tiny", {.global_batch = 64});
   const auto weights_of = [&](int replica) {
@@ -323,6 +290,15 @@ LessonFinding root_memory(const Classroom& room) {
                        kDevices, to_string(root), to_string(most))}};
 }
 
+constexpr std::string_view kWhereRebound =
+    "numerics: true of the algorithm anywhere, where attributes are rebound (self.calls += 1); an "
+    "object that is changed in place (a list that is appended to) is not modelled here: torch's "
+    "replicas share it by reference, and what they put into it stays";
+constexpr std::string_view kForAMeanLoss =
+    "numerics: true of the algorithm anywhere, for a loss that is a mean over the whole batch and "
+    "what each replica contributes to its gradient; a mean of the replicas' own losses brings a "
+    "division by their number, which is that loss's, not DataParallel's";
+
 }  // namespace
 
 const std::vector<Lesson>& number_lessons() {
@@ -335,32 +311,15 @@ const std::vector<Lesson>& number_lessons() {
       {"forward-state-lost",
        "Plain attributes that forward rebinds are lost, and what it writes to buffers in place "
        "stays for replica 0 alone.",
-       forward_state_lost,
-       "numerics: true of the algorithm anywhere, where attributes are rebound (self.calls += 1); "
-       "an object that is changed in place (a list that is appended to) is not modelled here: "
-       "torch's replicas share it by reference, and what they put into it stays"},
+       forward_state_lost, kWhereRebound},
       {"gradients-averaged", "DataParallel averages the gradients of its replicas.",
-       gradients_averaged,
-       "numerics: true of the algorithm anywhere, for a loss that is a mean over the whole batch "
-       "and what each replica contributes to its gradient; a mean of the replicas' own losses "
-       "brings a division by their number, which is that loss's, not DataParallel's"},
+       gradients_averaged, kForAMeanLoss},
       {"independent-copies",
        "Each device trains its own copy of the model, without synchronisation.",
        [](const Classroom& room) { return goes_wrong(room, {{.batch = 16, .devices = 2}}); }},
       {"replicas-rebuilt", "The model is copied to the devices in every step, not once.",
        replicas_rebuilt},
-      {"backward-on-one-device", "Backward runs on one device only.", backward_on_one_device},
       {"model-on-first-device", "The model has to be on device_ids[0].", model_on_first_device},
-      {"device-ids-in-any-order",
-       "device_ids [2, 0, 1] works where the model is on 2, with the outputs on 1.",
-       device_ids_in_any_order},
-      {"inputs-on-device", "Inputs have to be on the first device before the call.",
-       [](const Classroom& room) {
-         return goes_wrong(
-             room,
-             {{.batch = 10, .note = "from pinned host memory: "},
-              {.batch = 10, .input = InputPlace::kPageable, .note = "from pageable memory: "}});
-       }},
       {"custom-parameter",
        "A layer with a parameter of its own, multiplied by hand, goes wrong under DataParallel.",
        [](const Classroom& room) {

@@ -166,9 +166,19 @@ std::vector<std::string> gathered(Bootstrap& bootstrap, const Job& job, const st
   return bootstrap.all_gather(mine);
 }
 
+// Names and values of what was traced and where: the cell's options, and strategy, launch, model
+// and so on.
 std::map<std::string, std::string> facts_of(const Job& job, const StepOptions& options,
                                             const std::vector<timeline::Process>& processes) {
-  std::map<std::string, std::string> facts = cell_facts(job, options);
+  const results::Cell cell = cell_of(options, job.platform->backend());
+  std::map<std::string, std::string> facts = cell.options;
+  facts["strategy"] = cell.strategy;
+  facts["launch"] = cell.launch;
+  facts["model"] = cell.model;
+  facts["batch"] = std::to_string(cell.global_batch);
+  facts["devices"] = std::to_string(cell.devices);
+  facts["backend"] = cell.backend;
+  facts["oversubscribed"] = job.oversubscribed ? "yes" : "no";
   facts["clock"] = clock_of(job);
   const std::string cuda_times = cuda_times_of(processes);
   if (job.platform->backend() == Backend::kCuda) facts["cuda_times"] = cuda_times;

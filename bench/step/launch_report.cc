@@ -234,19 +234,6 @@ results::Cell cell_of(const StepOptions& options, Backend backend) {
           .options = options.named};
 }
 
-std::map<std::string, std::string> cell_facts(const Job& job, const StepOptions& options) {
-  const results::Cell cell = cell_of(options, job.platform->backend());
-  std::map<std::string, std::string> facts = cell.options;
-  facts["strategy"] = cell.strategy;
-  facts["launch"] = cell.launch;
-  facts["model"] = cell.model;
-  facts["batch"] = std::to_string(cell.global_batch);
-  facts["devices"] = std::to_string(cell.devices);
-  facts["backend"] = cell.backend;
-  facts["oversubscribed"] = job.oversubscribed ? "yes" : "no";
-  return facts;
-}
-
 results::MachineFacts machine_of(const Job& job) {
   results::MachineFacts facts = results::gather_machine_facts();
   facts.cores = job.usable_cores;

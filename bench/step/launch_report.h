@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "bench/job/job.h"
@@ -29,11 +28,6 @@ void add_context(const Job& job, const StepOptions& options);
 
 // The cell that the options name.
 [[nodiscard]] results::Cell cell_of(const StepOptions& options, Backend backend);
-
-// Names and values of what was measured and where, for files that hold one cell: the cell's
-// options, and strategy, launch, model, batch, devices, backend and oversubscribed.
-[[nodiscard]] std::map<std::string, std::string> cell_facts(const Job& job,
-                                                            const StepOptions& options);
 
 // The machine as this launch sees it. Rank 0 measures the distance of the first two devices' cores
 // while the other ranks wait.

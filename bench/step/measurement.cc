@@ -98,14 +98,11 @@ class StepBenchmark {
     if (clocks_of(job) == Clocks::kApart) found_.barrier_skew = measure_barrier_skew(ranks);
   }
 
-  // Discards `steps` before each repetition's samples, as other benchmarks may have run meanwhile.
-  void add_to(GoogleBenchmark& driver, int steps) {
+  void add_to(GoogleBenchmark& driver) {
     samples_ = sample_count(sampling_, found_.warmup);
     const std::string name = benchmark_name(options_, job_.platform->backend());
-    driver.add(name, samples_, benchmark::kMillisecond, [this, steps](benchmark::State& state) {
-      if (steps > 0) static_cast<void>(sampler_.warm_up({.steps = steps}));
-      measure(state);
-    });
+    driver.add(name, samples_, benchmark::kMillisecond,
+               [this](benchmark::State& state) { measure(state); });
   }
 
   [[nodiscard]] std::int64_t steps_taken() const { return steps_taken_; }
@@ -162,7 +159,7 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
   StepBenchmark benchmark(job, options, sampling, model, strategy,
                           settling_warmup(job, options, gpus));
   add_context(job, options);
-  benchmark.add_to(driver, 0);
+  benchmark.add_to(driver);
   gpus.before_samples();
   driver.run();
   gpus.after_samples();
@@ -172,38 +169,6 @@ Measurement measure(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
       joules_per_step(measured.gpus, options.job.devices, benchmark.steps_taken());
   if (job.communicator->rank() == 0) warn(slowdown_warnings(measured.gpus));
   return measured;
-}
-
-using Strategies = std::vector<std::unique_ptr<Strategy>>;
-
-// The strategies to be measured; null for each strategy that the filter leaves out.
-Strategies make_listed(const GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                       const std::vector<StepOptions>& all, const Model& model) {
-  Strategies strategies;
-  for (const StepOptions& options : all) {
-    const bool left_out = driver.leaves_out(benchmark_name(options, job.platform->backend()));
-    strategies.push_back(left_out ? nullptr
-                                  : make_strategy_together(bootstrap, job, model, options.variant));
-  }
-  return strategies;
-}
-
-// The first strategy's warm-up settles the devices, and the others find them at work.
-void measure_all(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                 const std::vector<StepOptions>& all, const SamplingOptions& sampling,
-                 const Model& model, const Strategies& strategies) {
-  GpuWatch gpus(bootstrap, job);
-  std::vector<std::unique_ptr<StepBenchmark>> benchmarks;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!strategies[i]) continue;
-    const WarmupLimits limits =
-        benchmarks.empty() ? settling_warmup(job, all[i], gpus) : brief_warmup(all[i]);
-    benchmarks.push_back(
-        std::make_unique<StepBenchmark>(job, all[i], sampling, model, *strategies[i], limits));
-    benchmarks.back()->add_to(driver, kLeastWarmupSteps);
-  }
-  add_context(job, all.front());
-  driver.run();
 }
 
 }  // namespace
@@ -219,14 +184,6 @@ Measurement measure_step(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job
   const auto strategy = make_strategy_together(bootstrap, job, model, step.variant);
   return aborting_on_error(
       job, [&] { return measure(driver, bootstrap, job, step, options, model, *strategy); });
-}
-
-void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const std::vector<StepOptions>& all, const SamplingOptions& options,
-                    const Model& model) {
-  const Strategies strategies = make_listed(driver, bootstrap, job, all, model);
-  aborting_on_error(job,
-                    [&] { measure_all(driver, bootstrap, job, all, options, model, strategies); });
 }
 
 }  // namespace tandem::bench

@@ -53,10 +53,4 @@ struct Measurement {
                                        const StepOptions& step, const SamplingOptions& options,
                                        const Model& model);
 
-// Times the steps of several strategies of one job, one after another, with all strategies held at
-// once; strategies that the filter leaves out are not made. Collective.
-void measure_listed(GoogleBenchmark& driver, Bootstrap& bootstrap, Job& job,
-                    const std::vector<StepOptions>& all, const SamplingOptions& options,
-                    const Model& model);
-
 }  // namespace tandem::bench

@@ -2,7 +2,6 @@
 #include "bench/step/step_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -53,8 +52,8 @@ Times take_times(std::vector<std::string>& flags, const Values& values) {
 }
 
 Run run_of(const Values& values) {
-  return values.pick("run", {Run::kTime, Run::kPair, Run::kVerify, Run::kTrace, Run::kContention,
-                             Run::kCalibrate, Run::kList});
+  return values.pick(
+      "run", {Run::kTime, Run::kPair, Run::kVerify, Run::kTrace, Run::kCalibrate, Run::kList});
 }
 
 // A calibration has batches of its own, in place of a step's.
@@ -89,9 +88,6 @@ void set_run(const Values& values, StepCommand& command) {
     case Run::kTime:
       command.sampling = sampling_options(values, step);
       return;
-    case Run::kContention:
-      command.contention = contention_options(values);
-      return;
     case Run::kCalibrate:
       command.calibration = calibration_options(values, step);
       return;
@@ -117,51 +113,6 @@ StepCommand checked_command(Values values, const Times& times) {
   return command;
 }
 
-bool names_no_cell(const Values& values) {
-  return values.is("run", "time") && !values.is("peak-gflops", "measured") &&
-         std::none_of(options::kOptions.begin(), options::kOptions.end(),
-                      [&](const options::Option& option) {
-                        return option.is(options::kOfOneCell) && values.is_given(option);
-                      });
-}
-
-// The values of each strategy that runs as this process was started, or of the one that is named.
-std::vector<Values> values_to_list(const Values& values) {
-  const bool in_processes = announced_ranks() > 1 || values.is("launch", "processes");
-  std::vector<Values> all;
-  for (const options::StrategyTraits& traits : options::kStrategies) {
-    const bool runs =
-        traits.has_both_launches || (traits.launch == Launch::kProcesses) == in_processes;
-    if (values.is_given("strategy") ? values.is("strategy", traits.name) : runs) {
-      Values& own = all.emplace_back(values);
-      own.give("strategy", std::string(traits.name));
-      own.give("batch-per-device", "64");
-      if (traits.has_both_launches && announced_ranks() > 1) own.give("launch", "processes");
-    }
-  }
-  return all;
-}
-
-// The command of the strategies to list that take all the given options; where no strategy does,
-// throws the last strategy's reason.
-StepCommand listed_command(const Values& values, const Times& times) {
-  std::optional<StepCommand> command;
-  std::vector<StrategyKind> listed;
-  std::optional<Error> refusal;
-  for (const Values& own : values_to_list(values)) {
-    try {
-      const StepCommand found = checked_command(own, times);
-      listed.push_back(found.step.variant.strategy);
-      if (!command) command = found;
-    } catch (const Error& error) {
-      refusal.emplace(error);
-    }
-  }
-  if (!command) throw Error(*refusal);
-  if (listed.size() > 1) command->listed = listed;
-  return *command;
-}
-
 void check_repetitions(const StepCommand& command) {
   if (command.run == Run::kPair) {
     refuse_repetitions(command.benchmark, "pairs are taken in sets, each built anew: leave it out");
@@ -175,15 +126,9 @@ void check_repetitions(const StepCommand& command) {
 
 // A line per option that decides the work of a rank, always in the same order.
 std::string shared_text(const StepCommand& command) {
-  std::string strategies;
-  for (const StepOptions& one : each_listed(command)) {
-    strategies +=
-        fmt::format("{}{}", strategies.empty() ? "" : ",", to_string(one.variant.strategy));
-  }
   return fmt::format(
-      "--strategy={}\n{}--benchmark_filter={}\n--benchmark_list_tests={}\n"
-      "--benchmark_repetitions={}\n",
-      strategies, command.shared, command.benchmark.filter.text(), command.benchmark.lists,
+      "{}--benchmark_filter={}\n--benchmark_list_tests={}\n--benchmark_repetitions={}\n",
+      command.shared, command.benchmark.filter.text(), command.benchmark.lists,
       command.benchmark.repetitions);
 }
 
@@ -209,8 +154,7 @@ std::optional<StepCommand> parse_step_command(int argc, const char* const* argv)
     return std::nullopt;
   }
   const Times times = take_times(benchmark_flags, values);
-  StepCommand command =
-      names_no_cell(values) ? listed_command(values, times) : checked_command(values, times);
+  StepCommand command = checked_command(values, times);
   const JobOptions& job = command.step.job;
   const int ranks = job.launch == Launch::kProcesses ? job.devices : 1;
   command.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
@@ -218,13 +162,6 @@ std::optional<StepCommand> parse_step_command(int argc, const char* const* argv)
   // A record holds the context.
   command.benchmark.says_context = command.sampling.record_file.empty();
   return command;
-}
-
-std::vector<StepOptions> each_listed(const StepCommand& command) {
-  if (command.listed.empty()) return {command.step};
-  std::vector<StepOptions> each(command.listed.size(), command.step);
-  for (std::size_t i = 0; i < each.size(); ++i) each[i].variant.strategy = command.listed[i];
-  return each;
 }
 
 void check_same_options(Bootstrap& bootstrap, const StepCommand& command) {

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bench/driver/benchmark_flags.h"
 #include "bench/step/step_options.h"
@@ -16,18 +15,14 @@ namespace tandem::bench {
 using options::Check;
 
 // What step_bench does with a step, in the order of the table's choices.
-enum class Run { kTime, kPair, kVerify, kTrace, kContention, kCalibrate, kList };
+enum class Run { kTime, kPair, kVerify, kTrace, kCalibrate, kList };
 
 struct StepCommand {
   Run run = Run::kTime;
   StepOptions step{};
-  // The strategies that are timed, one after another, where the command names no cell; empty where
-  // the step's strategy alone is timed.
-  std::vector<StrategyKind> listed{};
   SamplingOptions sampling{};  // of kTime and kTrace
   PairOptions pair{};          // these of the runs that they are named for
   TraceOptions trace{};
-  BlockPairOptions contention{};
   CalibrationOptions calibration{};
   std::optional<Check> check{};  // set: the launch checks and does nothing else
   std::string flight_dir{};      // empty: no flight recorder
@@ -35,14 +30,9 @@ struct StepCommand {
   BenchmarkFlags benchmark{};
 };
 
-// The command of a command line. Where it names no cell, neither a batch nor an option about one
-// launch or one strategy, the strategies that run as this process was started are timed, with 64
-// samples per device: a list for Google Benchmark's filter to choose from. Throws usage errors;
-// with --help or `list`, prints the answer and returns nothing.
+// The command of a command line. Throws usage errors; with --help or `list`, prints the answer and
+// returns nothing.
 [[nodiscard]] std::optional<StepCommand> parse_step_command(int argc, const char* const* argv);
-
-// The steps of each listed strategy, or of the one strategy.
-[[nodiscard]] std::vector<StepOptions> each_listed(const StepCommand& command);
 
 // Throws a usage error on all ranks where any rank was started with other options than rank 0, as a
 // launcher may do: ranks with other options would call other collectives. Only rank 0 writes files,

@@ -55,7 +55,6 @@ void set_timing(const Values& values, StepOptions& options) {
 
 void set_debugging(const Values& values, StepOptions& options) {
   options.planted = values.text("plant");
-  options.check_numerics = values.is_on("check-numerics");
   const std::string fault = values.text("fault");
   if (values.is_given("fault")) options.fault = parse_fault(fault, options.job.devices);
 }
@@ -106,10 +105,6 @@ PairOptions pair_options(const Values& values, const StepOptions& step) {
 
 TraceOptions trace_options(const Values& values, const StepOptions& step) {
   return {.file = values.text("file"), .samples = samples_with(values.count("steps"), step)};
-}
-
-BlockPairOptions contention_options(const Values& values) {
-  return {.file = values.text("file"), .pairs = values.count("pairs")};
 }
 
 CalibrationOptions calibration_options(const Values& values, const StepOptions& step) {

@@ -58,10 +58,9 @@ struct StepOptions {
 
   std::map<std::string, std::string> named;  // options that differ from the defaults
   std::string planted;                       // the planted delay as given; empty: none
-  bool check_numerics = false;
-  int profiled_samples = 0;              // samples that a profiler is to capture
-  const nvtx::Domain* ranges = nullptr;  // this process's NVTX domain, which StepWatch owns
-  std::optional<Fault> fault;            // set only to see a job fail
+  int profiled_samples = 0;                  // samples that a profiler is to capture
+  const nvtx::Domain* ranges = nullptr;      // this process's NVTX domain, which StepWatch owns
+  std::optional<Fault> fault;                // set only to see a job fail
 
   [[nodiscard]] int steps_per_sample() const { return std::max(1, free_running); }
 };
@@ -86,11 +85,6 @@ struct TraceOptions {
   int samples = 0;
 };
 
-struct BlockPairOptions {
-  std::string file{};
-  int pairs = 30;
-};
-
 struct CalibrationOptions {
   std::string file{};
   std::vector<std::int64_t> batches{};  // in ascending order
@@ -105,7 +99,6 @@ struct CalibrationOptions {
                                                const StepOptions& step);
 [[nodiscard]] PairOptions pair_options(const options::Values& values, const StepOptions& step);
 [[nodiscard]] TraceOptions trace_options(const options::Values& values, const StepOptions& step);
-[[nodiscard]] BlockPairOptions contention_options(const options::Values& values);
 [[nodiscard]] CalibrationOptions calibration_options(const options::Values& values,
                                                      const StepOptions& step);
 

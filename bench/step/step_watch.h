@@ -14,42 +14,11 @@
 #include "bench/observe/flight_log.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
-#include "common/model/model.h"
-#include "common/model/parameter_layout.h"
 #include "common/results/launch_record.h"
-#include "common/runtime/platform.h"
 #include "common/trace/nvtx_observer.h"
 #include "common/trace/step_observer.h"
 
 namespace tandem::bench {
-
-// --check-numerics: looks for NaN and infinity in every gradient of every step, as this device made
-// the gradient and before the gradient is combined with other ranks' gradients, so that the rank at
-// fault is known. Costs a copy of each gradient to the host and a wait at the end of the step.
-class NumericsCheck final : public StepObserver {
- public:
-  // `rank`: this process's rank; none where each device is a rank that is a thread. The platform
-  // and the layout outlive this check.
-  NumericsCheck(Platform& platform, const ParameterLayout& layout, std::optional<int> rank);
-  ~NumericsCheck() override;
-
-  void phase_begins(Device&, Stream&, Phase) override {}
-  // Throws a failure that names rank, step and the first parameter, in backward's order, that holds
-  // a NaN or an infinity.
-  void step_ends(Device& device, Stream& stream) override;
-  void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) override;
-
- private:
-  struct Side;  // the copies and readiness of one device's gradients
-  void look(Side& side, Stream& stream, const Device& device);
-  [[noreturn]] void report(const Side& side, const Device& device, int segment,
-                           std::int64_t element) const;
-
-  Platform& platform_;
-  const ParameterLayout& layout_;
-  const std::optional<int> rank_;
-  std::vector<std::unique_ptr<Side>> sides_;  // by device
-};
 
 // Asks, on the threads that enqueue a device's phases, for the CPUs that those threads may run on:
 // only in the first steps, which are warm-up, so that no question is timed.
@@ -75,8 +44,8 @@ class ThreadPlaces final : public StepObserver {
   std::map<DevicePhase, std::vector<int>> cpus_;  // CPUs as last seen
 };
 
-// The observers of step_bench's steps, placed as the options say: the flight recorder, the check of
-// numerics, a planted fault, a profiler's ranges, and the places of the step's threads. Outlives
+// The observers of step_bench's steps, placed as the options say: the flight recorder, a
+// planted fault, a profiler's ranges, and the places of the step's threads. Outlives
 // the strategies.
 class StepWatch {
  public:
@@ -87,7 +56,7 @@ class StepWatch {
   void come_late() const;
 
   // Gives the strategies' observers to `options`, and to the other side of a pair.
-  void attach(StepOptions& options, PairOptions& pair, Job& job, const Model& model);
+  void attach(StepOptions& options, PairOptions& pair, Job& job);
 
   // The places of the threads that enqueued the steps of all ranks. Collective.
   [[nodiscard]] std::vector<results::ThreadPlace> gather_threads(Bootstrap& bootstrap) const {
@@ -109,7 +78,6 @@ class StepWatch {
   const nvtx::Domain nvtx_;
   std::unique_ptr<NvtxObserver> ranges_;  // null where no tool watches
   std::unique_ptr<PlantedFault> fault_;
-  std::unique_ptr<NumericsCheck> numerics_;
 };
 
 }  // namespace tandem::bench

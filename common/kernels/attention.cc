@@ -13,7 +13,7 @@
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
-#include "common/kernels/host/bare_product.h"
+#include "common/kernels/host/sgemm.h"
 #include "common/kernels/host/vector_math.h"
 
 namespace tandem::host {

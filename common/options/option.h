@@ -125,20 +125,19 @@ constexpr Value device_list(std::string_view takes, std::string_view refusal) {
 // Questions that the loops over the table ask of an option.
 enum Mark : unsigned {
   kNoMark = 0,
-  kNamed = 1U << 0,      // part of a cell's name where it differs from its default
-  kVaried = 1U << 1,     // a sweep may set it
-  kPaired = 1U << 2,     // --ab may change it: it concerns neither the process nor its devices
-  kOfOneCell = 1U << 3,  // where it is given, step_bench times one cell and lists no strategies
-  kPerRank = 1U << 4,    // the ranks of a job may differ in it
-  kAsked = 1U << 5,      // step_bench alone can say whether the value holds
-  kWord = 1U << 6,       // a word of the command line, without a name before it
+  kNamed = 1U << 0,    // part of a cell's name where it differs from its default
+  kVaried = 1U << 1,   // a sweep may set it
+  kPaired = 1U << 2,   // --ab may change it: it concerns neither the process nor its devices
+  kPerRank = 1U << 3,  // the ranks of a job may differ in it
+  kAsked = 1U << 4,    // step_bench alone can say whether the value holds
+  kWord = 1U << 5,     // a word of the command line, without a name before it
 };
 inline constexpr unsigned kPartOfCell = kNamed | kVaried;
 
 // Runs of step_bench, for Option::runs: those that take steps as the cell's options say, those of
 // them that take so many that a fault is met, and those whose samples make a record.
-inline constexpr std::string_view kSteppingRuns = "time|pair|verify|trace|contention";
-inline constexpr std::string_view kSamplingRuns = "time|pair|trace|contention";
+inline constexpr std::string_view kSteppingRuns = "time|pair|verify|trace";
+inline constexpr std::string_view kSamplingRuns = "time|pair|trace";
 inline constexpr std::string_view kRecordingRuns = "time|trace";
 
 // The back end that an option is of.
@@ -167,6 +166,5 @@ struct Option {
 [[nodiscard]] std::string launch_of_strategy(const Values& values);
 [[nodiscard]] std::string devices_in_order(const Values& values);
 [[nodiscard]] std::string root_device(const Values& values);
-[[nodiscard]] std::string pairs_of_run(const Values& values);
 
 }  // namespace tandem::options

@@ -129,15 +129,8 @@ std::vector<Rule> run_rules() {
        {is("run", "pair")},
        "{option} is missing: give the change, such as --ab=grads=views"},
       {{absent("file")},
-       {is("run", "trace|contention|calibrate")},
+       {is("run", "trace|calibrate")},
        "{option} is missing: give the file to write"},
-      {{is("devices", "1"), is_not("strategy", "ddp|dp-allreduce")},
-       {is("run", "contention")},
-       "step_bench contention compares steps with their all-reduces and without: use ddp or "
-       "dp-allreduce on 2 devices or more"},
-      {{is("fault", "nan")},
-       {is("check-numerics", "off")},
-       "{option}=nan is not checked without --check-numerics: give both"},
       {{is("strategy", "single|independent|dp"), is("devices", "1")},
        {is("fault", "diverges")},
        "--fault=diverges needs collectives to differ in: ddp, ddp-replicate or dp-allreduce on 2 "
@@ -171,10 +164,6 @@ std::vector<Rule> replay_rules() {
       {{is("backend", "host")},
        {is("cuda-graph", "on")},
        "--cuda-graph=on needs the CUDA back end, and this is host: leave it out"},
-      {{is("check-numerics", "on")},
-       {is("cuda-graph", "on")},
-       "--cuda-graph=on cannot replay {option}: the host looks at each gradient in each step; "
-       "leave it out"},
       {{given("fault")},
        {is("cuda-graph", "on")},
        "--cuda-graph=on cannot replay {option}: the host meets it in a phase of a step; leave it "
@@ -208,11 +197,10 @@ std::vector<Rule> simulation_rules() {
        {given("calibration")},
        "--calibration has times of operations on images as they are by default: leave {option} "
        "out"},
-      {{is("run", "verify"), is("check-numerics", "on"), given("fault")},
+      {{is("run", "verify"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
-      {{is("run", "pair|contention|calibrate"), given("profile-steps"),
-        is("peak-gflops", "measured")},
+      {{is("run", "pair|calibrate"), given("profile-steps"), is("peak-gflops", "measured")},
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),

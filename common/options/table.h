@@ -17,14 +17,13 @@ namespace tandem::options {
 inline constexpr auto kTrainingOptions = std::to_array<Option>({
     // Cell
     {.name = "run",
-     .value = choice("time|pair|verify|trace|contention|calibrate|list", "time"),
+     .value = choice("time|pair|verify|trace|calibrate|list", "time"),
      .marks = kWord,
      .help = "time: samples of the step; pair: the step in turn with one that has --ab's change; "
              "verify: some steps compared with single's; trace: samples, and a timeline of some "
              "steps more in --file, for tandem trace, Perfetto (ui.perfetto.dev) and "
-             "chrome://tracing; contention: how much slower each phase is for its all-reduces, in "
-             "--file; calibrate: the times of the operations of single's step, added to --file, "
-             "which --calibration takes; list: the models and their sizes",
+             "chrome://tracing; calibrate: the times of the operations of single's step, added to "
+             "--file, which --calibration takes; list: the models and their sizes",
      .example = "verify"},
     {.name = "strategy",
      .value = choice(kStrategyNames, "single"),
@@ -47,14 +46,10 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "gpt2-124m:64"},
     {.name = "batch",
      .value = integer("SAMPLES", "", kAnyNumber),
-     .marks = kOfOneCell,
-     .help = "samples per step over all devices; without this and --batch-per-device all "
-             "strategies that run as this was started are timed, with 64 per device "
-             "(--benchmark_list_tests names them, --benchmark_filter chooses)",
+     .help = "samples per step over all devices; this or --batch-per-device",
      .example = "64"},
     {.name = "batch-per-device",
      .value = integer("SAMPLES", "", kAnyNumber),
-     .marks = kOfOneCell,
      .help = "samples per step and device; this or --batch",
      .example = "32"},
     {.name = "devices",

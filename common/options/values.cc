@@ -272,10 +272,6 @@ std::string devices_in_order(const Values& values) {
   return all;
 }
 
-std::string pairs_of_run(const Values& values) {
-  return values.text("run") == "contention" ? "30" : "200";
-}
-
 std::string root_device(const Values& values) {
   return std::to_string(values.devices("device-ids").front());
 }

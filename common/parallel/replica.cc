@@ -37,32 +37,6 @@ std::string_view ObservedOperations::layer_of(const void* parameter) const {
 
 namespace {
 
-// Tells observers of each gradient before the sink may hand the gradient on.
-class ObservedGradients final : public GradientSink {
- public:
-  struct Where {
-    Device& device;
-    Stream& stream;
-  };
-  ObservedGradients(Where where, const std::vector<StepObserver*>& observers,
-                    const TensorList& gradients, GradientSink& next)
-      : where_(where), observers_(observers), gradients_(gradients), next_(next) {}
-
-  void gradient_ready(int segment) override {
-    const Span<float> gradient = gradients_.at(static_cast<std::size_t>(segment));
-    for (StepObserver* const observer : observers_) {
-      observer->gradient_ready(where_.device, where_.stream, segment, gradient);
-    }
-    next_.gradient_ready(segment);
-  }
-
- private:
-  const Where where_;
-  const std::vector<StepObserver*>& observers_;
-  const TensorList& gradients_;
-  GradientSink& next_;
-};
-
 // Charges the nodes that lead to a gradient before the work of that gradient, and the node that
 // keeps the gradient behind it. Which call leads to which gradient models do not tell: the nodes of
 // calls are spread evenly over the gradients.
@@ -121,8 +95,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
     : device_(device),
       model_(model),
       batch_(batch),
-      observers_(options.phases.observers),
-      work_observers_(work_observers_of(observers_)),
+      work_observers_(work_observers_of(options.phases.observers)),
       operations_(operations_for(model, device, options)),
       parameters_(given ? std::move(*given) : make_arena(device, model.layout())),
       weights_(as_const(parameters_.tensors)),
@@ -182,8 +155,7 @@ void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpre
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {
   if (observed_) observed_->set_gradients(gradients);
-  ObservedGradients observed({device_, *stream_}, observers_, gradients, sink);
-  NodesOfGradients nodes(autograd_, *stream_, {forward_calls_, model_.layout().size()}, observed);
+  NodesOfGradients nodes(autograd_, *stream_, {forward_calls_, model_.layout().size()}, sink);
   model_.backward(on(), weights_, input, *activations_, gradients, nodes);
 }
 

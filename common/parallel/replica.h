@@ -136,7 +136,6 @@ class Replica {
   Device& device_;
   const Model& model_;
   const std::int64_t batch_;
-  const std::vector<StepObserver*> observers_;
   const std::vector<WorkObserver*> work_observers_;
   const std::unique_ptr<Operations> operations_;
   const Arena parameters_;

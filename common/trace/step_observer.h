@@ -68,15 +68,6 @@ class StepObserver {
   // The device's step will not be ended, since something in the step failed, perhaps `stream`.
   virtual void step_abandoned(Device& /*device*/, Stream& /*stream*/) {}
 
-  // All work that makes this gradient is enqueued; the gradient is not yet combined with those of
-  // other ranks.
-  virtual void gradient_ready(Device& device, Stream& stream, int segment, Span<float> gradient) {
-    static_cast<void>(device);
-    static_cast<void>(stream);
-    static_cast<void>(segment);
-    static_cast<void>(gradient);
-  }
-
   // The device's step is enqueued as the replay of a captured step, all of the step at once.
   virtual void replay_begins(Device& /*device*/, Stream& /*stream*/) {}
 

@@ -89,7 +89,7 @@ inline constexpr Heading kBucketSizes{"buckets", "Bucket size",
 inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",
     "On host devices what is not waited for runs on compute's own cores and may slow compute "
-    "instead: `tandem contention` measures that.",
+    "instead: `tandem explain` measures that.",
     "docs/method/bandwidth.md#gradient-collectives"};
 inline constexpr Heading kModes{"modes", "Synchronous against free-running", "",
                                 "docs/method/statistics.md#free-running"};

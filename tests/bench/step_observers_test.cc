@@ -135,26 +135,6 @@ TEST_F(StepObserversTest, FolderThatIsNone_IsAUsageError) {
   EXPECT_NE(std::string(error.what()).find("--flight-dir: "), std::string::npos);
 }
 
-TEST_F(StepObserversTest, NumericsCheck_NamesRankParameterAndStep) {
-  PlantedFault fault({.kind = FaultKind::kNan, .rank = 1, .step = 2}, std::nullopt);
-  NumericsCheck check(*platform_, model_->layout(), std::nullopt);
-  const auto trained = strategy({&fault, &check});
-  const Error error = error_of_steps(*trained, 3);
-  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
-  // Backward makes the last layer's first.
-  EXPECT_TRUE(std::string(error.what()).starts_with("rank 1: the gradient of layer2."))
-      << error.what();
-  EXPECT_NE(std::string(error.what()).find(" holds nan (element 0) in step 2"), std::string::npos)
-      << error.what();
-}
-
-TEST_F(StepObserversTest, NumericsCheck_FindsNothingInNumbers) {
-  NumericsCheck check(*platform_, model_->layout(), std::nullopt);
-  const auto trained = strategy({&check});
-  for (int step = 0; step < 3; ++step) trained->step();
-  trained->synchronize();
-}
-
 TEST_F(StepObserversTest, ThrowingRank_EndsTheStepWithItsWords) {
   PlantedFault fault({.kind = FaultKind::kThrows, .rank = 0, .step = 2}, std::nullopt);
   const auto trained = strategy({&fault});
@@ -184,8 +164,8 @@ TEST(ParseFault, TakesRankAndStep_OrTheLastRankAndStepFive) {
   EXPECT_EQ(usual.kind, FaultKind::kKilled);
   EXPECT_EQ(usual.rank, 2);
   EXPECT_EQ(usual.step, 5);
-  const Fault given = parse_fault("nan:0@12", 3);
-  EXPECT_EQ(given.kind, FaultKind::kNan);
+  const Fault given = parse_fault("memory:0@12", 3);
+  EXPECT_EQ(given.kind, FaultKind::kMemory);
   EXPECT_EQ(given.rank, 0);
   EXPECT_EQ(given.step, 12);
   EXPECT_EQ(parse_fault("stopped@7", 2).step, 7);

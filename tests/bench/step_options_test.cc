@@ -30,9 +30,8 @@ TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   const StepOptions step = step_options(values);
   static_cast<void>(sampling_options(values, step));
   static_cast<void>(trace_options(values, step));
-  static_cast<void>(contention_options(values));
   static_cast<void>(calibration_options(values, step));
-  EXPECT_EQ(values.unread(), (std::vector<std::string>{"ab", "check", "flight-dir"}));
+  EXPECT_EQ(values.unread(), (std::vector<std::string>{"ab", "pairs", "check", "flight-dir"}));
   values = values_of("ddp");
   values.give("ab", "grads=views");
   EXPECT_EQ(pair_options(values, step).change, "grads=views");
@@ -92,10 +91,6 @@ TEST(StepOptions, DefaultsOfTheStructs_AreThoseOfTheTable) {
   EXPECT_EQ(sampling.min_samples, SamplingOptions().min_samples);
   EXPECT_EQ(table.warmup_time, built.warmup_time);
   EXPECT_EQ(table.warmup_steps, built.warmup_steps);
-  Values blocks;
-  blocks.give("run", "contention");
-  EXPECT_EQ(contention_options(blocks).pairs, BlockPairOptions().pairs);
-  EXPECT_EQ(table.check_numerics, built.check_numerics);
   EXPECT_EQ(table.job.devices, built.job.devices);
   EXPECT_EQ(table.job.backend, built.job.backend);
   EXPECT_EQ(table.job.transport, built.job.transport);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "common/kernels/host/bare_product.h"
 #include "tests/kernels/linear_cases.h"
 #include "tests/kernels/operations_fixture.h"
 
@@ -100,29 +99,6 @@ TEST_P(Linear, BackwardWeightOfPaddedRows_AgreesWithNaive) {
   expect_near(actual, op.dweight, tolerance(shape().batch));
   op.dbias = data(shape().out);
   EXPECT_THROW(run(op), Error);
-}
-
-// The bare product computes what it claims to: the products, without bias.
-TEST_P(Linear, BareProducts_AgreeWithNaive) {
-  const Span<float> x = data(shape().batch, shape().in);
-  const Span<float> weight = data(shape().out, shape().in);
-  const Span<float> y = zeros(shape().batch * shape().out);
-  const Span<float> dx = zeros(x.size());
-  const Span<float> dweight = zeros(weight.size());
-  const Span<float> none = zeros(shape().out);
-  const LinearForward forward{shape(), x, weight, none, y};
-  const LinearBackwardInput input{shape(), y, weight, dx};
-  const LinearBackwardWeight weights{shape(), x, y, dweight, none};
-  const auto bare = [&](const auto& op, Span<float> result, std::int64_t terms) {
-    host::bare_product(op);
-    const Span<float> actual = copy_of(result);
-    naive(op);
-    const double size = std::abs(*std::max_element(result.begin(), result.end())) + 1;
-    expect_near(actual, result, tolerance(terms) * size);
-  };
-  bare(forward, y, shape().in);
-  bare(input, dx, shape().out * shape().in);
-  bare(weights, dweight, shape().batch * shape().in);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Linear, ::testing::ValuesIn(linear_cases()));

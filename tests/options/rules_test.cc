@@ -33,7 +33,7 @@ std::string refusal_of(const char* strategy, std::initializer_list<Given> all) {
 TEST(Rules, EveryStrategy_TakesItsOwnOptionsAndRefusesTheOthers) {
   for (const StrategyTraits& traits : kStrategies) {
     for (const Option& option : kOptions) {
-      if (option.of.strategies.empty() || option.is(kOfOneCell)) continue;
+      if (option.of.strategies.empty()) continue;
       const std::string refusal = refusal_of(traits.name.data(), {{option, option.example.data()}});
       const bool is_foreign = refusal.find("is an option of") != std::string::npos &&
                               refusal.find("and does nothing here") != std::string::npos;
@@ -55,21 +55,14 @@ TEST(Rules, ASweepVariesP2p_WhereDevicesCopy) {
 
 TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
   EXPECT_EQ(refusal_of("single", {{"pairs", "40"}}),
-            "--pairs is an option of step_bench pair, contention and does nothing for time: leave "
-            "it out");
+            "--pairs is an option of step_bench pair and does nothing for time: leave it out");
   EXPECT_EQ(refusal_of("single", {{"run", "pair"}}),
             "--ab is missing: give the change, such as --ab=grads=views");
   EXPECT_EQ(refusal_of("ddp", {{"run", "trace"}}), "--file is missing: give the file to write");
-  EXPECT_EQ(refusal_of("ddp", {{"run", "contention"}, {"file", "c.json"}}), "");
-  EXPECT_EQ(refusal_of("dp", {{"run", "contention"}, {"file", "c.json"}}),
-            "step_bench contention compares steps with their all-reduces and without: use ddp or "
-            "dp-allreduce on 2 devices or more");
   EXPECT_EQ(refusal_of("single", {{"conv-fp32", "on"}, {"precision", "bf16"}}),
             "--conv-fp32 is of fp32, and the precision is another: leave it out");
   EXPECT_EQ(refusal_of("single", {{"channels-last", "on"}, {"backend", "host"}}),
             "--channels-last is of GPUs, and the back end is host: leave it out");
-  EXPECT_EQ(refusal_of("single", {{"fault", "nan:0"}}),
-            "--fault=nan is not checked without --check-numerics: give both");
 }
 
 TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
@@ -96,9 +89,6 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   for (const StrategyTraits& strategy : kStrategies) {
     EXPECT_EQ(simulated(std::string(strategy.name).c_str()), "") << strategy.name;
   }
-  EXPECT_EQ(
-      simulated("ddp", {"check-numerics", "on"}),
-      "--check-numerics looks at numbers, and --backend=simulated computes none: leave it out");
   EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
             "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
   EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");

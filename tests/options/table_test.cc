@@ -102,9 +102,9 @@ TEST(Values, ACellsName_HoldsWhatDiffersFromTheDefaults) {
   values.give("output-device", "0");  // the root
   values.give("accumulate", "01");    // one
   values.give("bucket-mb", "25");     // has no default of its own: torch's cap for the first bucket
-  values.give("check-numerics", "true");
+  values.give("check-order", "true");
   values.give("record", "r.json");  // no part of a name
-  const std::map<std::string, std::string> expected{{"bucket-mb", "25"}, {"check-numerics", "on"}};
+  const std::map<std::string, std::string> expected{{"bucket-mb", "25"}, {"check-order", "on"}};
   EXPECT_EQ(values.named(), expected);
 }
 

@@ -44,7 +44,7 @@ FOREIGN = {
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them
 PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
-STEP_VERBS = {"replay", "trace", "contention", "verify"}  # hand options on to step_bench
+STEP_VERBS = {"replay", "trace", "verify"}  # hand options on to step_bench
 WITH_SECOND_WORD = {"trace"}
 IN_SECONDS = {"list", "report", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound

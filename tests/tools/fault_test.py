@@ -68,9 +68,6 @@ CASES = {
                  r"rank 1 called all_reduce #\d+ \(4 B\)"),
     "late": ("ddp", {"fault": "late:1"},
              rf"rank 1 did not go on from step 0, phase join, before any collective{WAITED}: {LATE}"),
-    "nan": ("ddp", {"fault": "nan:1", "check-numerics": "on"},
-            rf"rank 1 failed in {WHERE}: rank 1: the gradient of \S+ holds nan \(element 0\) in "
-            r"step 5, the first in backward's order.*"),
     "threads_throw": ("dp-allreduce", {"fault": "throws:1"},
                       rf"rank 1: thrown on purpose .* \(in rank \d, {WHERE}\)"),
     "threads_memory": ("dp-allreduce", {"fault": "memory:1"},
@@ -78,8 +75,6 @@ CASES = {
     "threads_diverge": ("dp-allreduce", {"fault": "diverges:1"},
                         rf"ranks 0 and 1 went different ways in step 5, phase \w+: rank 0 called "
                         rf"{CALL}, rank 1 called all_reduce #\d+ \(4 B\)"),
-    "threads_nan": ("dp-allreduce", {"fault": "nan:1", "check-numerics": "on"},
-                    rf"rank 1: the gradient of \S+ holds nan .* \(in rank \d, {WHERE}\)"),
     "threads_killed": ("dp-allreduce", {"fault": "killed:1"},
                        rf"killed by signal 9 .* \(rank \d, {WHERE}\)"),
     # Ranks of another world: one is told of more devices, one cannot see its launcher.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tandem trace, contention and verify.
+"""tandem trace and verify.
 
     observe_test.py TANDEM
 """
@@ -46,14 +46,6 @@ class ObserveTest(unittest.TestCase):
         devices = json.loads(self.tandem("trace", "summary", str(trace), "--json").stdout)["devices"]
         self.assertEqual([(one["rank"], one["device"], one["steps"]) for one in devices], [(0, 0, 2), (1, 1, 2)])
         self.assertGreaterEqual(devices[0]["phases"]["loss"], 0.05)
-
-    def test_contention_says_what_communication_costs_each_phase(self):
-        small = [word for word in SMALL if not word.startswith("--steps")]
-        done = self.observe("contention", "--strategy=ddp", "--backend=host", *small, "--pairs=20")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\n  backward +\d+\.\d{3} +\d+\.\d{3} +\d+\.\d{3} \[\d")
-        found = json.loads((self.out / "contention.json").read_text())
-        self.assertEqual((found["subject"]["model"], found["pairs"]), ("mlp-tiny", 20))
 
     def refused(self, said, *words):
         done = self.tandem(*words)

@@ -42,7 +42,7 @@ void Rendezvous::meet() {
   ++round_;
   RendezvousState::Arrival& mine = arrival(meeters_.mine);
   mine.count.store(round_, std::memory_order_release);
-  if (size() > 1) host::wake_peers(mine.count, meeters_.sharing);
+  if (size() > 1) host::wake_all(mine.count, meeters_.sharing);
   const TimePoint deadline = Clock::now() + meeters_.deadline;
   for (int peer = 0; peer < size(); ++peer) {
     if (peer != meeters_.mine) wait_for(peer, deadline);
@@ -62,7 +62,7 @@ void Rendezvous::wait_for(int peer, TimePoint deadline) {
     check_not_aborted();
     const TimePoint now = Clock::now();
     if (now >= deadline) fail_to_wait();
-    host::await_peer(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
+    host::park_while(count, seen, meeters_.sharing, std::min(deadline, now + kSlice));
   }
 }
 

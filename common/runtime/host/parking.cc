@@ -16,11 +16,6 @@ namespace {
 // microsecond; longer spinning would take the core from a worker that shares the core.
 constexpr int kLooks = 20;
 
-// Looks between two readings of the clock, so that a spinning wait ends soon after its deadline.
-constexpr int kLooksPerReading = 100;
-
-std::atomic<PeerWaits> current_peer_waits{PeerWaits::kPark};
-
 timespec to_timespec(TimePoint time) {
   const auto since = time.time_since_epoch();
   const auto whole = std::chrono::floor<std::chrono::seconds>(since);
@@ -61,29 +56,8 @@ bool park_while(const Word& word, std::uint32_t seen, Sharing sharing,
   return true;
 }
 
-ScopedPeerWaits::ScopedPeerWaits(PeerWaits waits)
-    : before_(current_peer_waits.exchange(waits, std::memory_order_relaxed)) {}
-
-ScopedPeerWaits::~ScopedPeerWaits() {
-  current_peer_waits.store(before_, std::memory_order_relaxed);
-}
-
-PeerWaits peer_waits() { return current_peer_waits.load(std::memory_order_relaxed); }
-
-bool await_peer(const Word& word, std::uint32_t seen, Sharing sharing, TimePoint deadline) {
-  if (peer_waits() == PeerWaits::kPark) return park_while(word, seen, sharing, deadline);
-  while (!changes_within(kLooksPerReading, word, seen)) {
-    if (Clock::now() >= deadline) return false;
-  }
-  return true;
-}
-
 void wake_all(Word& word, Sharing sharing) {
   syscall(SYS_futex, &word, operation(FUTEX_WAKE, sharing), INT_MAX, nullptr, nullptr, 0);
-}
-
-void wake_peers(Word& word, Sharing sharing) {
-  if (peer_waits() == PeerWaits::kPark) wake_all(word, sharing);
 }
 
 void sleep_until(TimePoint time) {

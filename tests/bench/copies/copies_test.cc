@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "bench/copies/copy_run.h"
-#include "bench/copies/matrix.h"
 #include "tests/support/host_devices.h"
 
 namespace tandem::bench {
@@ -107,18 +106,6 @@ TEST(CopyRun, WhatDoesNotFit_IsSkippedWithItsReason) {
   const CopyResult result = measure_copy(*platform, copy_cases(1, Ways::kOne, mib(2)).front(), 2);
   EXPECT_NE(result.skipped.find("host:0 is out of memory: 2.0 MiB asked"), std::string::npos)
       << result.skipped;
-}
-
-TEST(Matrix, Text_SetsFiguresBySourceAndTarget) {
-  Matrix matrix("GB/s", {"host:0", "pageable"});
-  matrix.set("host:0", "host:0", 12.345);
-  matrix.set("host:0", "pageable", std::nullopt);
-  matrix.set("pageable", "host:0", 0.1);
-  EXPECT_EQ(matrix.text(),
-            "GB/s\n"
-            "  from \\ to    host:0  pageable\n"
-            "  host:0         12.3   skipped\n"
-            "  pageable        0.1         -\n");
 }
 
 }  // namespace

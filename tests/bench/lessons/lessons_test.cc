@@ -136,12 +136,11 @@ const std::map<std::string_view, LessonVerdict>& verdicts() {
   static const std::map<std::string_view, LessonVerdict> all{
       {"replica-updates-lost", kTrue},  {"forward-state-lost", kTrue},
       {"gradients-averaged", kFalse},   {"independent-copies", kFalse},
-      {"replicas-rebuilt", kTrue},      {"backward-on-one-device", kFalse},
-      {"model-on-first-device", kTrue}, {"device-ids-in-any-order", kTrue},
-      {"inputs-on-device", kFalse},     {"custom-parameter", kFalse},
-      {"even-split", kFalse},           {"batch-of-one", kTrue},
-      {"uneven-batches-fail", kFalse},  {"padded-batches-break", kFalse},
-      {"scalar-outputs", kFalse},       {"root-memory", kTrue},
+      {"replicas-rebuilt", kTrue},      {"model-on-first-device", kTrue},
+      {"custom-parameter", kFalse},     {"even-split", kFalse},
+      {"batch-of-one", kTrue},          {"uneven-batches-fail", kFalse},
+      {"padded-batches-break", kFalse}, {"scalar-outputs", kFalse},
+      {"root-memory", kTrue},
   };
   return all;
 }

@@ -33,22 +33,14 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-// What looks at the job.
-enum class Watcher {
-  kVerifier,    // step_bench verify
-  kTrace,       // step_bench trace
-  kContention,  // step_bench contention
-};
-
 struct ObservedJob {
   results::Cell cell;  // only strategy, launch, devices and backend ("host" or "cuda") count
   LaunchSite site{};
   fs::path step_bench;
   std::vector<std::string> options{};  // further options of step_bench, as given
   bool oversubscribe = false;
-  Watcher watcher = Watcher::kVerifier;
   int steps = 10;  // captured steps of each rank, after the warm-up
-  fs::path out{};  // folder of the reports; empty: none
+  fs::path out{};  // folder of a trace; empty: the job is verified
 };
 
 std::string launch_of(const StepJobOptions& options) {
@@ -72,25 +64,16 @@ void check_rest(const Words& rest, const std::string& verb) {
   }
 }
 
-// The file that step_bench writes where the watcher is a trace or contention.
-fs::path own_report(const ObservedJob& job) {
-  return job.out / (job.watcher == Watcher::kTrace ? "trace.json" : "contention.json");
-}
+// The file that step_bench trace writes.
+fs::path own_report(const ObservedJob& job) { return job.out / "trace.json"; }
 
 // The run of step_bench that observes, with its options.
 Words watch_words(const ObservedJob& job) {
-  switch (job.watcher) {
-    case Watcher::kVerifier:
-      return {"verify"};
-    case Watcher::kTrace:
-      return {"trace", "--file=" + own_report(job).string(), fmt::format("--steps={}", job.steps)};
-    case Watcher::kContention:
-      return {"contention", "--file=" + own_report(job).string()};
-  }
-  return {};
+  if (job.out.empty()) return {"verify"};
+  return {"trace", "--file=" + own_report(job).string(), fmt::format("--steps={}", job.steps)};
 }
 
-// step_bench with the job's options and those that its watcher needs.
+// step_bench with the run that observes and the job's options.
 Words step_bench_words(const ObservedJob& job) {
   Words words{job.step_bench.string()};
   for (const Words& some :
@@ -127,7 +110,7 @@ void make_folder(const ObservedJob& job) {
 
 // The job of a verb. Throws a usage error where the site is impossible, or where the options hold
 // one that the verb sets; `verb` is named in it.
-ObservedJob job_of(const StepJobOptions& options, Watcher watcher, const std::string& verb) {
+ObservedJob job_of(const StepJobOptions& options, const std::string& verb) {
   check_rest(options.rest, verb);
   ObservedJob job;
   job.cell.strategy = options.strategy;
@@ -138,7 +121,6 @@ ObservedJob job_of(const StepJobOptions& options, Watcher watcher, const std::st
   job.step_bench = find_step_bench(options.step_bench);
   job.options = options.rest;
   job.oversubscribe = options.oversubscribe;
-  job.watcher = watcher;
   return job;
 }
 
@@ -169,10 +151,6 @@ int run_own(const ObservedJob& job, const StepJobOptions& options) {
   return status;
 }
 
-fs::path absolute_or_new(const std::string& out, const char* name) {
-  return fs::absolute(out.empty() ? new_folder(name) : fs::path(out));
-}
-
 InputFile trace_file(const fs::path& file) {
   return {.path = file, .begins = "reading trace ", .most = gib(4)};
 }
@@ -193,19 +171,13 @@ timeline::Trace read_trace(const fs::path& file) {
 }  // namespace
 
 int run_verify(const StepJobOptions& options) {
-  return run_own(job_of(options, Watcher::kVerifier, "verify"), options);
-}
-
-int run_contention(const ContentionOptions& options) {
-  ObservedJob job = job_of(options.job, Watcher::kContention, "contention");
-  job.out = absolute_or_new(options.out, "contention");
-  return run_own(job, options.job);
+  return run_own(job_of(options, "verify"), options);
 }
 
 int record_trace(const TraceRecordOptions& options) {
-  ObservedJob job = job_of(options.job, Watcher::kTrace, "trace record");
+  ObservedJob job = job_of(options.job, "trace record");
   job.steps = options.steps;
-  job.out = absolute_or_new(options.out, "trace");
+  job.out = fs::absolute(options.out.empty() ? new_folder("trace") : fs::path(options.out));
   const int status = run_own(job, options.job);
   if (status != 0 || options.job.dry_run) return status;
   const std::string file = own_report(job).string();

@@ -27,15 +27,6 @@ struct StepJobOptions {
 // numbers agree, kVerdictExit where they differ, 1 where that cannot be told.
 [[nodiscard]] int run_verify(const StepJobOptions& options);
 
-struct ContentionOptions {
-  StepJobOptions job{};
-  std::string out{};  // empty: a new folder out/contention-N
-};
-
-// `tandem contention`: the same step with its all-reduces and without them. Returns step_bench's
-// exit status.
-[[nodiscard]] int run_contention(const ContentionOptions& options);
-
 struct TraceRecordOptions {
   StepJobOptions job{};
   int steps = 10;

@@ -154,32 +154,11 @@ void add_trace(CLI::App& app, Verbs& verbs) {
   add_trace_exchange(trace, verbs);
 }
 
-void add_contention(CLI::App& app, Verbs& verbs) {
-  const auto options = std::make_shared<ContentionOptions>();
-  CLI::App& contention = add_command(
-      app, {.name = "contention",
-            .what = "say how much slower each phase runs while gradients are communicated",
-            .examples = "  tandem contention --strategy=ddp --devices=2 --model=mlp-base "
-                        "--batch=64\n"
-                        "  tandem contention --strategy=ddp --devices=2 --batch=64 "
-                        "--pairs=60",
-            .more = kStepOptions});
-  add_job(contention, options->job);
-  add_out(contention, options->out, "contention");
-  verbs.push_back({&contention,
-                   [options](const Call& call) {
-                     options->job.rest = call.rest;
-                     return run_contention(*options);
-                   },
-                   true});
-}
-
 }  // namespace
 
 void add_job_verbs(CLI::App& app, Verbs& verbs) {
   add_verify(app, verbs);
   add_trace(app, verbs);
-  add_contention(app, verbs);
 }
 
 }  // namespace tandem::cli

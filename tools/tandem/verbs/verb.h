@@ -50,7 +50,7 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 // Each adds its verbs to the program and to the list.
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain, project
 void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare
-void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace, contention
+void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace
 void add_other_verbs(CLI::App& app, Verbs& verbs);      // doctor, lessons, list, pretend, replay
 void add_doctor(CLI::App& app, Verbs& verbs);
 void add_list(CLI::App& app, Verbs& verbs);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix products of the linear operations as bare calls of oneDNN's sgemm: no bias, no
-// activation, nothing prepared. The measure of the operations and the training step, and the
-// measured peak of a core. Run by the caller at once, with the caller's OpenMP thread count;
-// thread-safe on disjoint outputs. Operands as in operations.h and fp32; sizes unchecked.
+// oneDNN's sgemm, for products inside an operation. Run by the caller at once, with the caller's
+// OpenMP thread count; thread-safe on disjoint outputs. Sizes unchecked.
 #pragma once
 
 #include <cstdint>
-
-#include "common/kernels/operations.h"
 
 namespace tandem::host {
 
@@ -37,9 +33,5 @@ struct MatrixProduct {
 // Calls oneDNN's sgemm, in as many threads as the calling thread may use. A failure is an error of
 // kind failure. Thread-safe.
 void sgemm(const MatrixProduct& p);
-
-void bare_product(const LinearForward& op);         // y = x . weight^T
-void bare_product(const LinearBackwardInput& op);   // dx = dy . weight
-void bare_product(const LinearBackwardWeight& op);  // dweight = dy^T . x
 
 }  // namespace tandem::host
