@@ -31,7 +31,8 @@ TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
   static_cast<void>(sampling_options(values, step));
   static_cast<void>(trace_options(values, step));
   static_cast<void>(calibration_options(values, step));
-  EXPECT_EQ(values.unread(), (std::vector<std::string>{"ab", "pairs", "check", "flight-dir"}));
+  EXPECT_EQ(values.unread(),
+            (std::vector<std::string>{"run", "ab", "pairs", "check", "flight-dir"}));
   values = values_of("ddp");
   values.give("ab", "grads=views");
   EXPECT_EQ(pair_options(values, step).change, "grads=views");
