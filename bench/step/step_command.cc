@@ -80,7 +80,7 @@ void set_run(const Values& values, StepCommand& command) {
   const StepOptions& step = command.step;
   switch (command.run) {
     case Run::kPair:
-      command.pair = pair_options(values, step);
+      command.pair = pair_options(values);
       return;
     case Run::kTrace:
       command.trace = trace_options(values, step);

@@ -97,7 +97,7 @@ SamplingOptions sampling_options(const Values& values, const StepOptions& step) 
   return options;
 }
 
-PairOptions pair_options(const Values& values, const StepOptions& step) {
+PairOptions pair_options(const Values& values) {
   return {.change = values.text("ab"),
           .variant = variant_of(options::with_change(values)),
           .pairs = values.count("pairs")};

@@ -97,7 +97,7 @@ struct CalibrationOptions {
 // What a run has beside the step that the same command line gives.
 [[nodiscard]] SamplingOptions sampling_options(const options::Values& values,
                                                const StepOptions& step);
-[[nodiscard]] PairOptions pair_options(const options::Values& values, const StepOptions& step);
+[[nodiscard]] PairOptions pair_options(const options::Values& values);
 [[nodiscard]] TraceOptions trace_options(const options::Values& values, const StepOptions& step);
 [[nodiscard]] CalibrationOptions calibration_options(const options::Values& values,
                                                      const StepOptions& step);

@@ -35,7 +35,7 @@ TEST(StepOptions, EveryEntryOfTheTable_IsReadByAnOwner) {
             (std::vector<std::string>{"run", "ab", "pairs", "check", "flight-dir"}));
   values = values_of("ddp");
   values.give("ab", "grads=views");
-  EXPECT_EQ(pair_options(values, step).change, "grads=views");
+  EXPECT_EQ(pair_options(values).change, "grads=views");
 }
 
 TEST(StepOptions, EveryChoice_IsKnownToItsOwner) {
