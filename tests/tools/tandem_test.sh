@@ -363,21 +363,6 @@ compare a b --fail-on=slow>--fail-on: 'slow' is unknown
 LINES
 }
 
-# Two ranks where the machine has two cores and a launcher, else one process; none to list.
-case_lessons() {
-  printf '#!/bin/sh\necho "lessons $*"\n' >lessons
-  mkdir bare
-  printf '#!/bin/sh\necho "mpirun $*"\n' >bare/mpirun
-  chmod +x lessons bare/mpirun
-  PATH=$folder/bare expect 0 "$tandem" lessons --lessons=./lessons --list
-  grep -q '^lessons --list$' out || die "a launcher to list"
-  PATH=$folder/bare expect 0 "$tandem" lessons --lessons=./lessons a b
-  grep -q '^\(mpirun -np 2 .*/\)\?lessons a b$' out || die "not two ranks, nor one process"
-  rm bare/mpirun
-  PATH=$folder/bare:/nowhere expect 0 "$tandem" lessons --lessons=./lessons
-  grep -q '^lessons $' out || die "not one process"
-}
-
 case_unwritable() {
   sweep 64
   touch file

@@ -5,10 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -27,12 +24,14 @@ namespace {
 
 constexpr int kNoProgram = 127;  // the shell's exit status where it finds no program
 
+std::string python_of(const PythonScript& script) {
+  return script.python.empty() || is_in_path("python3") ? "python3" : script.python;
+}
+
 // Isolated (-I): modules of the working folder and variables of Python mean other programs.
 std::string command_of(const PythonScript& script, const std::filesystem::path& errors) {
-  const std::string python =
-      script.python.empty() || is_in_path("python3") ? "python3" : script.python;
   std::string command =
-      fmt::format("{} -I -B {}", shell_word(python), shell_word(script.file.string()));
+      fmt::format("{} -I -B {}", shell_word(python_of(script)), shell_word(script.file.string()));
   for (const std::string& word : script.words) command += " " + shell_word(word);
   return fmt::format("{} 2>{}", command, shell_word(errors.string()));
 }
@@ -54,15 +53,8 @@ std::string command_of(const PythonScript& script, const std::filesystem::path& 
 std::string output_of_script(const PythonScript& script) {
   const TemporaryFolder folder;
   const std::filesystem::path errors = folder.path() / "errors";
-  std::string text;
-  std::FILE* const pipe = ::popen(command_of(script, errors).c_str(), "r");
-  if (pipe == nullptr)
-    fail(ErrorKind::kFailure, "starting {}: no process left", script.file.string());
-  std::array<char, 4096> part{};
-  while (const std::size_t count = std::fread(part.data(), 1, part.size(), pipe)) {
-    text.append(part.data(), count);
-  }
-  const int state = ::pclose(pipe);
+  int state = 0;
+  std::string text = output_of(command_of(script, errors), &state);
   const int status = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
   if (status == 0) return text;
   if (status == kNoProgram) {
@@ -83,7 +75,10 @@ std::filesystem::path torch_script(const std::string& name) {
        name);
 }
 
-std::vector<std::string> pretend_variables(const PretendOptions& options) {
+namespace {
+
+// The script of the project in pretend/, with its options.
+PythonScript pretend_script(const PretendOptions& options) {
   const std::filesystem::path folder = program_folder().parent_path() / "lib/pretend";
   if (!std::filesystem::exists(folder / "libcuda.so.1")) {
     fail(ErrorKind::kUsage,
@@ -91,17 +86,21 @@ std::vector<std::string> pretend_variables(const PretendOptions& options) {
          "-DTANDEM_PRETEND=ON), or use the archive",
          folder.string());
   }
-  PythonScript script{.file = folder / "start", .words = {"--variables"}, .python = options.python};
+  PythonScript script{.file = folder / "start", .words = {}, .python = options.python};
   for (const auto& [name, value] :
        {std::pair("gpus", std::to_string(options.gpus)), std::pair("like", options.like),
         std::pair("log", options.log), std::pair("python", options.python)}) {
     script.words.push_back(fmt::format("--{}={}", name, value));
   }
   if (options.beside_gpu) script.words.emplace_back("--beside-gpu");
-  if (!options.command.empty()) {
-    script.words.insert(script.words.end(), {"--", options.command[0]});
-    if (script.python.empty()) script.python = options.command[0];
-  }
+  return script;
+}
+
+}  // namespace
+
+std::vector<std::string> pretend_variables(const PretendOptions& options) {
+  PythonScript script = pretend_script(options);
+  script.words.emplace_back("--variables");
   const std::string variables = output_of_script(script);
   std::vector<std::string> found;
   for (const std::string_view line : split(variables, '\n')) {
@@ -111,24 +110,16 @@ std::vector<std::string> pretend_variables(const PretendOptions& options) {
 }
 
 void run_pretend(const PretendOptions& options) {
-  if (options.command.empty()) {
-    fail(ErrorKind::kUsage,
-         "pretending GPUs: there is no command; put one behind --: tandem pretend -- python3 "
-         "train.py");
-  }
-  for (const std::string& variable : pretend_variables(options)) {
-    const std::size_t mark = variable.find('=');
-    ::setenv(variable.substr(0, mark).c_str(), variable.substr(mark + 1).c_str(), 1);
-  }
-  if (options.log.empty()) ::unsetenv("TANDEM_PRETEND_LOG");
-  std::vector<char*> arguments;
-  for (const std::string& word : options.command) {
-    arguments.push_back(const_cast<char*>(word.c_str()));
-  }
-  arguments.push_back(nullptr);
-  std::fputs("pretended GPUs: host work measured, nothing computed\n", stderr);
-  ::execvp(arguments[0], arguments.data());
-  fail(ErrorKind::kFailure, "running {}: {}; check the command behind --", options.command[0],
+  PythonScript script = pretend_script(options);
+  script.words.emplace_back("--");
+  script.words.insert(script.words.end(), options.command.begin(), options.command.end());
+  if (script.python.empty() && !options.command.empty()) script.python = options.command[0];
+  const std::string python = python_of(script);
+  std::vector<const char*> words{python.c_str(), "-I", "-B", script.file.c_str()};
+  for (const std::string& word : script.words) words.push_back(word.c_str());
+  words.push_back(nullptr);
+  ::execvp(words[0], const_cast<char* const*>(words.data()));
+  fail(ErrorKind::kFailure, "starting {}: {}; install Python 3.9 or newer", python,
        std::strerror(errno));
 }
 

@@ -305,13 +305,16 @@ ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts)
   return run_to_end(child, until, interrupts);
 }
 
-std::string output_of(const std::string& command) {
+std::string output_of(const std::string& command, int* state) {
   std::string text;
-  FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return text;
-  char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) text += buffer;
-  ::pclose(pipe);
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  std::array<char, 4096> part{};
+  while (const std::size_t count =
+             pipe == nullptr ? 0 : std::fread(part.data(), 1, part.size(), pipe)) {
+    text.append(part.data(), count);
+  }
+  const int ended = pipe == nullptr ? -1 : ::pclose(pipe);
+  if (state != nullptr) *state = ended;
   return text;
 }
 

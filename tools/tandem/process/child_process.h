@@ -71,8 +71,9 @@ struct ChildResult {
 [[nodiscard]] ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts);
 
 // Runs a command in the shell, waits for its end and returns what the command wrote to stdout;
-// empty where the command cannot be started.
-[[nodiscard]] std::string output_of(const std::string& command);
+// empty where the command cannot be started. `state` receives how it ended, as waitpid() tells it;
+// -1 where it was not started.
+[[nodiscard]] std::string output_of(const std::string& command, int* state = nullptr);
 
 // Runs a command as run_child() does, without a time-out, and passes on its stdout as the command
 // writes; the command shares this process's stderr. mpirun crashes where the reader of its output

@@ -21,7 +21,6 @@
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/run/resolving.h"
 #include "tools/tandem/run/run_command.h"
-#include "tools/tandem/run/run_task.h"
 
 namespace tandem::cli {
 namespace {

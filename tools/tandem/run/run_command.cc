@@ -18,7 +18,6 @@
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/resolving.h"
-#include "tools/tandem/run/run_task.h"
 #include "tools/tandem/run/sweep_runner.h"
 
 namespace tandem::cli {

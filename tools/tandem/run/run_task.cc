@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/run/run_task.h"
-
 #include <map>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/resolving.h"
+#include "tools/tandem/run/run_command.h"
 
 namespace tandem::cli {
 namespace {
