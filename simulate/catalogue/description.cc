@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <initializer_list>
-#include <span>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "common/base/error.h"
