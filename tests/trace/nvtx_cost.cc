@@ -105,7 +105,7 @@ int run(StepOptions options, int sets, Bootstrap& bootstrap, FlightLog& flight) 
   Job job = open_job(bootstrap, options.job);
   const auto model = make_model_for(options);
   PairOptions no_pair;
-  watch.attach(options, no_pair, job, *model);
+  watch.attach(options, no_pair, job);
   if (options.ranges != nullptr) {
     fail(ErrorKind::kUsage,
          "a tool is attached, and its cost is what this would show: "
