@@ -12,13 +12,3 @@ done
 "$1" "$folder/5.json" "$folder/7.json" >"$folder/out" || { code=$?; cat "$folder/out"; exit $code; }
 cat "$folder/out"
 grep -q '^single/threads/mlp-tiny/devices:1/batch:8 .*[+-][0-9]' "$folder/out"
-
-# Without a batch: the list of strategies, each matched with itself.
-for run in a b; do
-  "$2" --backend=host --model=mlp-tiny --min-time=1us --warmup-time=1ms --benchmark_out="$folder/$run.json" >/dev/null
-done
-"$1" "$folder/a.json" "$folder/b.json" >"$folder/out" || { code=$?; cat "$folder/out"; exit $code; }
-cat "$folder/out"
-for strategy in single dp dp-allreduce; do
-  grep -q "^$strategy/threads/mlp-tiny/devices:1/batch:64 .*[+-][0-9]" "$folder/out"
-done
