@@ -95,7 +95,7 @@ def main():
     check_repetitions(ranks + step, "batch:8", scratch)
     check_repetitions(ranks + collective, "bytes:1024/fp32/in_place", scratch)
     check_refused(ranks + step, "each would draw an order of its own", "--benchmark_enable_random_interleaving")
-    check_refused(ranks + step, "no benchmark has such a name", "--benchmark_filter=dp/")
+    check_refused(ranks + step, "no benchmark has such a name", "--benchmark_filter=single")
     alone = [f"{programs}/step_bench", "--model=mlp-tiny", "--batch=8", "--backend=host"]
     check_interrupt(alone, scratch)
     kernel = [f"{programs}/kernel_bench", "--backend=host", "--benchmark_min_time=0.001"]
