@@ -113,7 +113,7 @@ void take_over(DryRun& run, const RunTask& task, const RunOptions& options) {
   }
 }
 
-// Throws the usage errors of the cells' options. What this machine lacks for them is told.
+// Throws the usage errors of the cells' options, and notes what this machine lacks for them.
 void check_cells(DryRun& run, const RunTask& task, const Launcher& launcher,
                  const Interrupts& interrupts) {
   check_options(run.cells, launcher, interrupts);
