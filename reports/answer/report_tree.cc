@@ -186,8 +186,7 @@ Section details_section(const Summary& summary) {
   add_charted(section, kMemory, memory_chart(), memory_table(summary));
   section.table(kEnergy, energy_table(summary), kFiles);
   add_charted(section, kBucketSizes, bucket_chart(), bucket_curve_table(summary));
-  return section.table(kCollectives, collective_table(summary))
-      .table(kModes, mode_table(summary), kFiles);
+  return section.table(kCollectives, collective_table(summary));
 }
 
 Section reproduce_section(const results::SweepInfo& sweep) {

@@ -166,18 +166,6 @@ std::int64_t CommunicationTimes::size_bytes() const {
   return std::accumulate(bucket_bytes.begin(), bucket_bytes.end(), std::int64_t{0});
 }
 
-double CommunicationTimes::after_backward_share() const {
-  const auto backward = std::ranges::find_if(
-      cell->phases, [](const PhaseMean& phase) { return phase.name == "backward"; });
-  if (backward == cell->phases.end() || total.center <= 0) return last_share();
-  return std::max(last_share(), 1 - backward->seconds / total.center);
-}
-
-double CommunicationTimes::last_share() const {
-  if (size_bytes() == 0) return 0;
-  return static_cast<double>(bucket_bytes.back()) / static_cast<double>(size_bytes());
-}
-
 std::vector<CommunicationTimes> communication_times(const Summary& summary) {
   std::vector<CommunicationTimes> found;
   for (const CellSummary& cell : summary.cells) {

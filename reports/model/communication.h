@@ -65,13 +65,6 @@ struct CommunicationTimes {
   std::optional<stats::Estimate> hidden_share;
 
   [[nodiscard]] std::int64_t size_bytes() const;
-  // The last bucket's share of the bytes. No schedule can hide the last bucket behind backward,
-  // since backward has ended when that bucket is ready.
-  [[nodiscard]] double last_share() const;
-  // The least share of all collectives that runs after backward: the last bucket's share, or the
-  // excess over backward's time. Copies out of buckets may hide this share, so hidden_share may
-  // exceed 1 minus this share.
-  [[nodiscard]] double after_backward_share() const;
 };
 
 // The cells of two ranks or more, as a world of one moves no data, whose launches recorded their

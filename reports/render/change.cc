@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/change.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "common/base/text.h"
 #include "reports/model/subject.h"
+#include "reports/render/formats.h"
 #include "reports/tables/cells.h"
 #include "reports/text/format.h"
 #include "reports/text/table.h"

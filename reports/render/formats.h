@@ -3,11 +3,13 @@
 // The formats of a report: each draws the tree of blocks that answer/trees.h makes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "reports/answer/report.h"
 #include "reports/answer/trees.h"
-#include "reports/render/page_data.h"
+#include "reports/model/document_change.h"
 #include "reports/text/blocks.h"
 
 namespace tandem::reports {
@@ -34,6 +36,24 @@ template <class Subject>
 [[nodiscard]] std::string to_markdown(const Subject& subject) {
   return to_markdown(tree_of(subject));
 }
+
+// The conditions that separate curves, in words: precision, mode, back end, oversubscription and
+// modelled parts.
+[[nodiscard]] std::string conditions_of(const CellSummary& cell);
+
+// Every figure that the charts draw, computed here: the script only draws and filters. JSON that
+// may stand inside a script element: the text has no "<". The first lines of page_data.cc document
+// it. Of many comparisons it has those on the most devices.
+[[nodiscard]] std::string page_data(const Report& report,
+                                    std::size_t most_comparisons = kMostCharted);
+
+// The changes between two documents for the terminal: a table of all cells, how to read the table,
+// the other differences, and the counts.
+[[nodiscard]] std::string to_text(const DocumentChange& changes);
+
+// The changes as JSON, with a line end: threshold, confidences, counts, notes, and an object per
+// cell. Both ends of a missing interval are null.
+[[nodiscard]] std::string to_json(const DocumentChange& changes);
 
 // The most rows of a table on the page.
 inline constexpr std::size_t kMostPageRows = 300;

@@ -17,8 +17,6 @@
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
 //     dp over ddp's
 //   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
-#include "reports/render/page_data.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,6 +32,7 @@
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
+#include "reports/render/formats.h"
 #include "reports/tables/cells.h"
 #include "reports/tables/ddp.h"
 #include "reports/text/format.h"

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <utility>
 
 #include "common/base/units.h"
 #include "common/options/strategies.h"
@@ -110,13 +108,6 @@ std::string phase_cell(const CellSummary& summary, const std::string& name) {
   return kNone;
 }
 
-// The key that a synchronous cell shares with its free-running counterpart.
-std::pair<std::string, std::string> place_of(const CellSummary& summary) {
-  results::Cell cell = summary.cell;
-  cell.options.erase("free-running");
-  return {cell.backend, cell.name()};
-}
-
 }  // namespace
 
 TextTable table_of_points(const std::vector<std::string>& titles, const char* devices) {
@@ -171,25 +162,6 @@ TextTable phase_table(const Summary& summary) {
     for (const std::string& name : names) fields.push_back(phase_cell(cell, name));
     fields.push_back(share_text(cell.remainder_seconds, cell));
     add_point(table, cell.cell, fields);
-  }
-  return table;
-}
-
-TextTable mode_table(const Summary& summary) {
-  TextTable table = table_of_points({"strategy", ">mean step, synchronous [95 %]",
-                                     ">mean step, free-running [95 %]", ">saved by not waiting"});
-  std::map<std::pair<std::string, std::string>, const CellSummary*> synchronous;
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches > 0 && cell.mode == "synchronous") synchronous[place_of(cell)] = &cell;
-  }
-  for (const CellSummary& cell : summary.cells) {
-    if (cell.launches == 0 || cell.mode != "free-running") continue;
-    const auto found = synchronous.find(place_of(cell));
-    if (found == synchronous.end()) continue;
-    const stats::Estimate& waiting = found->second->mean_step;
-    add_point(table, cell.cell,
-              {strategy_label(cell.cell), duration_text(waiting), duration_text(cell.mean_step),
-               fmt::format("{:.1f} %", 100 * (1 - cell.mean_step.center / waiting.center))});
   }
   return table;
 }

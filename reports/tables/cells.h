@@ -33,10 +33,6 @@ void add_point(TextTable& table, const results::Cell& cell, const std::vector<st
 // brackets, their share of the mean step.
 [[nodiscard]] TextTable phase_table(const Summary& summary);
 
-// A row per cell that was measured step by step and free-running: both mean steps, and the cost of
-// a synchronous step's barrier and wait, 1 - free / synchronous.
-[[nodiscard]] TextTable mode_table(const Summary& summary);
-
 // The peak bytes of each device, the most over the cell's launches; empty where no launch tells
 // peaks.
 [[nodiscard]] std::vector<std::int64_t> peak_memory(const CellSummary& cell);

@@ -56,17 +56,14 @@ std::string remarks(const CommunicationTimes& times) {
 TextTable collective_table(const Summary& summary) {
   TextTable table =
       table_of_points({"strategy", ">buckets", ">gradients", ">all collectives, ms [95 %]",
-                       ">waited for, ms [95 %]", ">not waited for [95 %]", ">-last bucket's bytes",
-                       ">-after backward, at least", "remarks"});
+                       ">waited for, ms [95 %]", ">not waited for [95 %]", "remarks"});
   for (const CommunicationTimes& times : communication_times(summary)) {
     const results::Cell& cell = times.cell->cell;
-    add_point(
-        table, cell,
-        {strategy_label(cell), std::to_string(times.bucket_bytes.size()),
-         to_string(Bytes{times.size_bytes()}), milliseconds(times.total),
-         milliseconds(times.exposed), times.hidden_share ? percent_text(*times.hidden_share) : "-",
-         fmt::format("{:.1f} %", 100 * times.last_share()),
-         fmt::format("{:.1f} %", 100 * times.after_backward_share()), remarks(times)});
+    add_point(table, cell,
+              {strategy_label(cell), std::to_string(times.bucket_bytes.size()),
+               to_string(Bytes{times.size_bytes()}), milliseconds(times.total),
+               milliseconds(times.exposed),
+               times.hidden_share ? percent_text(*times.hidden_share) : "-", remarks(times)});
   }
   return table;
 }

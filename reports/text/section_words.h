@@ -91,8 +91,6 @@ inline constexpr Heading kCollectives{
     "On host devices what is not waited for runs on compute's own cores and may slow compute "
     "instead: `tandem explain` measures that.",
     "docs/method/bandwidth.md#gradient-collectives"};
-inline constexpr Heading kModes{"modes", "Synchronous against free-running", "",
-                                "docs/method/statistics.md#free-running"};
 
 inline constexpr Heading kTrust{"trust", "Trust", "", "docs/method/phases.md#remainder"};
 inline constexpr Heading kWithout{"without", "Cells without a figure"};

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reports/render/change.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 
 #include "common/stats/comparison.h"
 #include "reports/model/document_change.h"
+#include "reports/render/formats.h"
 #include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
 

@@ -30,7 +30,6 @@ TEST(Collectives, Total_IsTheSumOfEachBucketsLeastRank) {
   ASSERT_TRUE(found[0].hidden_share);
   EXPECT_NEAR(found[0].hidden_share->center, 0.6, 1e-12);
   EXPECT_EQ(found[0].size_bytes(), 10'000'000);
-  EXPECT_NEAR(found[0].last_share(), 0.2, 1e-12);
   EXPECT_EQ(found[0].left_out, 0);
 }
 
@@ -63,18 +62,6 @@ TEST(Collectives, IntervalsEndWhereSharesAndTimesDo) {
   EXPECT_EQ(table.rows.at(0)[8], "98.0 % [89.4 .. 100.0]");
 }
 
-// Copies out of earlier buckets hide it too: the two columns are no parts of one whole.
-TEST(Collectives, OfLittleBackward_MoreIsNotWaitedForThanFitsBehindIt_AndTheNoteSaysWhere) {
-  Synthetic synthetic = with_collectives();
-  for (LaunchRecord& record : launches(synthetic)) record.least_exposed_seconds = 0;
-  const TextTable table = collective_table(summarize(synthetic.document()));
-  EXPECT_EQ(table.columns[7].title, "waited for, ms [95 %]");
-  EXPECT_EQ(table.columns[8].title, "not waited for [95 %]");
-  EXPECT_EQ(table.columns[10].title, "after backward, at least");
-  EXPECT_EQ(table.rows.at(0)[8], "100.0 % [100.0 .. 100.0]");
-  EXPECT_EQ(table.rows.at(0)[10], "20.0 %");
-}
-
 TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   Synthetic synthetic = with_collectives();
   const TextTable table = collective_table(summarize(synthetic.document()));
@@ -82,8 +69,7 @@ TEST(Collectives, Row_HoldsBucketsBytesAndTimes) {
   ASSERT_EQ(table.rows[0].size(), table.columns.size());
   EXPECT_EQ(std::vector<std::string>(table.rows[0].begin() + 3, table.rows[0].end() - 1),
             (std::vector<std::string>{"ddp", "3", "9.5 MiB", "5.000 [5.000 .. 5.000]",
-                                      "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]", "20.0 %",
-                                      "20.0 %"}));
+                                      "2.000 [2.000 .. 2.000]", "60.0 % [60.0 .. 60.0]"}));
 }
 
 TEST(Collectives, WorldOfOne_HasNoBandwidth_AndNoRow) {

@@ -17,7 +17,6 @@
 #include "reports/model/explanation.h"
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
-#include "reports/render/page_data.h"
 #include "tests/reports/committed.h"
 
 namespace tandem::reports {

@@ -6,7 +6,6 @@
 #include "reports/answer/report.h"
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
-#include "reports/render/page_data.h"
 #include "reports/tables/trust.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"

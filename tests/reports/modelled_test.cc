@@ -5,7 +5,7 @@
 
 #include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
-#include "reports/render/page_data.h"
+#include "reports/render/formats.h"
 #include "tests/reports/synthetic.h"
 #include "tests/reports/verdict_words.h"
 

@@ -9,7 +9,6 @@
 #include "common/base/phases.h"
 #include "reports/answer/report.h"
 #include "reports/render/formats.h"
-#include "reports/render/page_data.h"
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/page_cells.h"

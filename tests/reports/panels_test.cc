@@ -11,7 +11,6 @@
 #include "reports/answer/report.h"
 #include "reports/model/subject.h"
 #include "reports/render/formats.h"
-#include "reports/render/page_data.h"
 #include "tests/reports/page_cells.h"
 #include "tests/reports/synthetic.h"
 

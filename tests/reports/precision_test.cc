@@ -8,7 +8,7 @@
 #include "reports/answer/verdict.h"
 #include "reports/model/subject.h"
 #include "reports/render/csv.h"
-#include "reports/render/page_data.h"
+#include "reports/render/formats.h"
 #include "reports/tables/cells.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"

@@ -18,7 +18,7 @@
 #include "common/results/files.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
-#include "reports/render/change.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {
