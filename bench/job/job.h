@@ -112,7 +112,7 @@ auto aborting_on_error(Job& job, Body&& body) {
 // its device; a rank of processes has the device whose number is the rank's number within its node.
 // GPUs' threads are bound near the GPUs unless asked otherwise, and in a job of processes all
 // threads that a process has so far. The communicator is the node's shared memory, or over several
-// nodes the hierarchical one. Throws a usage error where a job of processes has not as many ranks
+// nodes MPI's. Throws a usage error where a job of processes has not as many ranks
 // as devices, or where nodes come to different back ends. A simulated job looks at no machine
 // (simulated_job.h). Collective.
 [[nodiscard]] Job open_job(Bootstrap& bootstrap, const JobOptions& options);

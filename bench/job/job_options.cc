@@ -37,8 +37,8 @@ JobOptions job_options(const options::Values& values) {
   job.platform.peer_access = values.pick("p2p", {PeerAccess::kOff, PeerAccess::kOn});
   job.platform.gpu_wait = values.pick("gpu-wait", {GpuWait::kAuto, GpuWait::kPark});
   job.platform.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
-  job.transport = values.pick("comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
-                                       Transport::kGloo, Transport::kNccl});
+  job.transport = values.pick(
+      "comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kNccl});
   job.communicator.memory =
       values.pick("comm-memory", {CommMemory::kDevice, CommMemory::kRegistered});
   if (values.is_on("check-order")) job.communicator.check_order = OrderCheck::kAlways;

@@ -18,10 +18,7 @@ class CollectiveQueue {
   // `abort` is called where a collective is dropped because its stream has failed: this rank will
   // not come, and `abort` tells the ranks that would wait for this one.
   CollectiveQueue(int rank, const CommunicatorOptions& options, std::function<void()> abort)
-      : rank_(rank),
-        observer_(options.observer),
-        part_of_(options.part_of),
-        abort_(std::move(abort)) {}
+      : rank_(rank), observer_(options.observer), abort_(std::move(abort)) {}
 
   // Accesses to peers' memory are not declared: accesses are reported when the operation starts,
   // which is before the ranks have met.
@@ -33,10 +30,7 @@ class CollectiveQueue {
     host::HostStream& on = host::host_stream(stream);
     ++enqueued_;
     const char* const name = request.name();
-    const CollectiveCall call =
-        part_of_ != nullptr
-            ? *part_of_
-            : CollectiveCall{.sequence = enqueued_, .name = name, .size = request.size()};
+    const CollectiveCall call{.sequence = enqueued_, .name = name, .size = request.size()};
     if (observer_ != nullptr) observer_->enqueued(call);
     on.enqueue({name, request.accesses(rank_),
                 [call, observer = observer_, body = std::move(body)]() mutable {
@@ -58,8 +52,7 @@ class CollectiveQueue {
   }
 
   const int rank_;
-  CollectiveObserver* const observer_;   // may be absent
-  const CollectiveCall* const part_of_;  // may be absent
+  CollectiveObserver* const observer_;  // may be absent
   const std::function<void()> abort_;
   std::uint64_t enqueued_ = 0;
 };

@@ -102,10 +102,6 @@ struct CommunicatorOptions {
   CollectiveObserver* observer = nullptr;  // told of all collectives; outlives the communicator
   OrderCheck check_order = OrderCheck::kWhereFree;
   CommMemory memory = CommMemory::kDevice;
-  // The whole collective that is being enqueued, where this communicator carries out parts of
-  // another communicator's collectives: messages name the whole. Outlives this communicator; null
-  // where this communicator is no part.
-  const CollectiveCall* part_of = nullptr;
   // The last words of a process whose transport cannot be interrupted and so ends the process.
   RankExit rank_exit{};
 };

@@ -35,13 +35,6 @@ int NodeLayout::local_rank(int rank) const {
       std::count(node_of_rank.begin(), node_of_rank.begin() + rank, node_of(rank)));
 }
 
-bool NodeLayout::is_even() const {
-  for (int node = 1; node < nodes(); ++node) {
-    if (ranks_of(node).size() != ranks_of(0).size()) return false;
-  }
-  return true;
-}
-
 NodeLayout group_by_node(const std::vector<NodeIdentity>& ranks) {
   NodeLayout layout;
   std::vector<const NodeIdentity*> known;

@@ -18,8 +18,6 @@ struct NodeLayout {
   [[nodiscard]] std::vector<int> ranks_of(int node) const;  // ascending
   // The rank's number among the ranks of its node, from 0.
   [[nodiscard]] int local_rank(int rank) const;
-  // True where all nodes have the same number of ranks.
-  [[nodiscard]] bool is_even() const;
 };
 
 // The node of a rank, as that rank describes it. Two ranks share a node where both fields are

@@ -28,6 +28,8 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
     {"", "--cycle-time",
      "it was of --reducer=horovod, and ddp's buckets have no cycles: leave it out"},
     {"", "--fusion-mb", "it was of --reducer=horovod: use --bucket-mb, the size of ddp's buckets"},
+    {"", "--comm=gloo",
+     "use --comm=mpi between processes; PyTorch's own ddp of a CPU runs over gloo"},
     {"", "--join",
      "PyTorch's own Join runs in cells of a module: tandem run --module=FILE.py:FUNCTION "
      "--cell=\"ddp join=on\""},

@@ -101,19 +101,19 @@ std::vector<Rule> training_rules() {
        "--dispatch-cost=8us"},
       {{is("check-order", "on")},
        {is("comm", "auto|shared_memory")},
-       "{option} does nothing but with --comm=mpi, gloo or nccl: leave it out"},
+       "{option} does nothing but with --comm=mpi or nccl: leave it out"},
       {{is("conv-fp32", "on")},
        {is_not("precision", "fp32")},
        "{option} is of fp32, and the precision is another: leave it out"},
       {{set("channels-last"), set("conv-fp32"), set("comm-priority"), set("comm-memory")},
        {is("backend", "host")},
        "{option} is of GPUs, and the back end is host: leave it out"},
-      {{is("comm", "shared_memory|mpi|gloo")},
+      {{is("comm", "shared_memory|mpi")},
        {is("backend", "cuda"), is("oversubscribe", "off")},
-       "{option}: shared_memory, mpi and gloo move the host's memory, and collectives between GPUs "
-       "are NCCL's: leave it out; ranks that share a GPU go through the host by themselves"},
+       "{option}: shared_memory and mpi move the host's memory, and collectives between GPUs are "
+       "NCCL's: leave it out; ranks that share a GPU go through the host by themselves"},
       {{set("comm-memory")},
-       {is("comm", "shared_memory|mpi|gloo")},
+       {is("comm", "shared_memory|mpi")},
        "{option}=registered is memory of NCCL's: leave it out, or --comm"},
   };
 }

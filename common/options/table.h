@@ -234,17 +234,17 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "registered"},
     {.name = "comm",
      .of = kRanksOption,
-     .value = choice("auto|shared_memory|mpi|gloo|nccl", "auto"),
+     .value = choice("auto|shared_memory|mpi|nccl", "auto"),
      .marks = kPartOfCell,
-     .help = "the transport of collectives; auto: on the host shared_memory on one node; on GPUs "
-             "nccl, and through the host where ranks share one; shared_memory, mpi and gloo are "
-             "the host's, on GPUs only where ranks share one",
+     .help = "the transport of collectives; auto: on the host shared_memory on one node and mpi on "
+             "several; on GPUs nccl, and through the host where ranks share one; shared_memory and "
+             "mpi are the host's, on GPUs only where ranks share one",
      .example = "mpi"},
     {.name = "check-order",
      .of = kRanksOption,
      .value = on_or_off(),
      .marks = kPartOfCell,
-     .help = "over mpi, gloo or nccl: ranks compare what they call before each collective, which "
+     .help = "over mpi or nccl: ranks compare what they call before each collective, which "
              "costs a message each; shared_memory always does",
      .example = "on"},
     // GPU

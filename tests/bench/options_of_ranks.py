@@ -50,7 +50,6 @@ CASES = {
     "static_graph": (8, {"static-graph": "on"}, reduces_the_same, True),
     "precision_bf16": (8, {"precision": "bf16"}, computes_in_bf16, True),
     "comm_mpi": (8, {"comm": "mpi"}, stages_nothing_in_shared_memory, True),
-    "comm_gloo": (8, {"comm": "gloo"}, stages_nothing_in_shared_memory, True),
 }
 
 

@@ -74,7 +74,7 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("comm-memory", "registered").job.communicator.memory, CommMemory::kRegistered);
   EXPECT_EQ(with("static-graph", "on").variant.reducer.graph, ddp::Graph::kStatic);
   EXPECT_EQ(with("compress", "fp16").variant.reducer.compression, ddp::Compression::kFloat16);
-  EXPECT_EQ(with("comm", "gloo").job.transport, Transport::kGloo);
+  EXPECT_EQ(with("comm", "mpi").job.transport, Transport::kMpi);
   EXPECT_EQ(with("backend", "cuda").job.backend, BackendChoice::kCuda);
   EXPECT_EQ(with("p2p", "off").job.platform.peer_access, PeerAccess::kOff);
   EXPECT_EQ(with("bind", "none").job.platform.binding, Binding::kNone);

@@ -12,7 +12,6 @@
 #include "common/comm/thread_bootstrap.h"
 #include "tests/comm/contract_rank.h"
 #include "tests/comm/mpi_world.h"
-#include "tests/comm/nodes_of_threads.h"
 
 namespace tandem::test {
 
@@ -45,22 +44,6 @@ template <Transport kTransport>
               ContractRank rank(bootstrap, *platform, kTransport, options(bootstrap.rank()));
               body(rank);
               barrier(bootstrap);  // nobody's memory goes while others look at it
-            });
-          }};
-}
-
-// Ranks on hosts of these names.
-[[nodiscard]] inline ContractSetting as_threads_of_nodes(const std::string& name,
-                                                         const std::vector<std::string>& hosts) {
-  return {name, [hosts](const RankBody& body, const OptionsOfRank& options) {
-            const int ranks = static_cast<int>(hosts.size());
-            const auto platform = host_devices(ranks);
-            run_ranks_as_threads(ranks, [&](Bootstrap& world) {
-              Device& device = platform->device(world.rank());
-              ContractRank rank(device, make_communicator_of_threads(world, nodes_of(hosts), device,
-                                                                     options(world.rank())));
-              body(rank);
-              barrier(world);  // nobody's memory goes while others look at it
             });
           }};
 }

@@ -21,7 +21,6 @@ TEST(NodeLayoutTest, Nodes_AreNumberedByTheirLowestRank) {
   EXPECT_EQ(layout.node_of_rank, (Ints{0, 0, 1, 1}));
   EXPECT_EQ(layout.hosts, (std::vector<std::string>{"b", "a"}));
   EXPECT_EQ(layout.nodes(), 2);
-  EXPECT_TRUE(layout.is_even());
 }
 
 TEST(NodeLayoutTest, DealtInTurn_LocalRanksCountTheOwnNodeAlone) {
@@ -31,7 +30,6 @@ TEST(NodeLayoutTest, DealtInTurn_LocalRanksCountTheOwnNodeAlone) {
   Ints local;
   for (int rank = 0; rank < 6; ++rank) local.push_back(layout.local_rank(rank));
   EXPECT_EQ(local, (Ints{0, 0, 0, 1, 1, 2}));
-  EXPECT_FALSE(layout.is_even());
 }
 
 TEST(NodeLayoutTest, OneName_ButMemoryThatIsNotShared_AreTwoNodes) {

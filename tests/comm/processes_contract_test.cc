@@ -3,20 +3,10 @@
 #include "tests/comm/gpu_setting.h"
 
 namespace tandem::test {
-namespace {
 
-std::vector<ContractSetting> settings() {
-  std::vector<ContractSetting> all;
-  for (const Transport transport : {Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
-    if (is_built_in(transport)) all.push_back(as_processes(transport));
-  }
-  all.push_back(nccl_as_processes());
-  return all;
-}
-
-}  // namespace
-
-INSTANTIATE_TEST_SUITE_P(Processes, CommunicatorContract, testing::ValuesIn(settings()),
+INSTANTIATE_TEST_SUITE_P(Processes, CommunicatorContract,
+                         testing::Values(as_processes(Transport::kSharedMemory),
+                                         as_processes(Transport::kMpi), nccl_as_processes()),
                          name_of_setting);
 
 }  // namespace tandem::test

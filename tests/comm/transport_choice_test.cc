@@ -64,7 +64,7 @@ TEST(TransportChoiceTest, Auto_OfOneRank_IsNcclForAProcess_AndNothingForThreadsO
 
 TEST(TransportChoiceTest, TransportOfTheHost_IsForSharedGpusAlone) {
   RankFacts facts = gpus(2, false);
-  for (const Transport asked : {Transport::kSharedMemory, Transport::kMpi, Transport::kGloo}) {
+  for (const Transport asked : {Transport::kSharedMemory, Transport::kMpi}) {
     facts.sharing = "";
     const Error error = error_of([&] { static_cast<void>(decide_transport(asked, facts)); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);

@@ -11,8 +11,8 @@ namespace tandem::test {
 namespace {
 
 TEST(TransportRegistryTest, EveryName_IsReadBack) {
-  for (const Transport transport : {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
-                                    Transport::kGloo, Transport::kNccl}) {
+  for (const Transport transport :
+       {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kNccl}) {
     EXPECT_EQ(parse_transport(name_of(transport), "--comm"), transport);
   }
 }
@@ -20,8 +20,7 @@ TEST(TransportRegistryTest, EveryName_IsReadBack) {
 TEST(TransportRegistryTest, UnknownName_IsAUsageErrorThatListsThem) {
   const Error error = error_of([] { static_cast<void>(parse_transport("tcp", "--comm")); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_STREQ(error.what(),
-               "--comm: 'tcp' is no transport: use auto, shared_memory, mpi, gloo or nccl");
+  EXPECT_STREQ(error.what(), "--comm: 'tcp' is no transport: use auto, shared_memory, mpi or nccl");
 }
 
 TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {
@@ -33,23 +32,6 @@ TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {
     });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_TRUE(mentions(error, "a process for each rank")) << error.what();
-  });
-}
-
-// What a build without gloo says, and one with it for threads of one process.
-TEST(TransportRegistryTest, Gloo_WorksOrSaysWhatToInstall) {
-  const auto platform = host_devices(1);
-  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-    const auto make = [&] {
-      return make_communicator(Transport::kGloo, bootstrap, platform->device(0));
-    };
-    if (is_built_in(Transport::kGloo)) {
-      EXPECT_EQ(make()->size(), 1);
-    } else {
-      const Error error = error_of([&] { static_cast<void>(make()); });
-      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-      EXPECT_TRUE(mentions(error, "libgloo-dev")) << error.what();
-    }
   });
 }
 

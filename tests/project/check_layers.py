@@ -51,7 +51,6 @@ HOMES = [
     (r"(oneapi/)?dnnl", ["common/kernels/host/", "bench/kernel_bench"]),
     (r"omp\.h$", []),  # common/runtime/host/openmp_threads.h says why
     (r"nccl", ["common/comm/nccl"]),
-    (r"gloo/", ["common/comm/gloo"]),
     (r"mpi\.h$", ["common/comm/mpi", "bench/"]),
     (r"(nvtx3/|cupti)", ["common/trace/"]),
     (r"hwloc", ["common/runtime/host/"]),

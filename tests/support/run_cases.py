@@ -36,7 +36,6 @@ from programs import Programs
 
 SOURCE = Path(__file__).resolve().parents[2]
 SKIPPED = 77
-LIBRARIES = ("gloo",)  # what a script's case of that name needs
 CANNOT = "no bf16 products for this CPU"
 
 
@@ -79,8 +78,7 @@ class Table:
                 self.cases.append(Case(name, needs, words, ""))
                 return
             for case in self.cases_of(words):
-                own = [library for library in LIBRARIES if library in case]
-                self.cases.append(Case(name.replace("*", case), needs + own,
+                self.cases.append(Case(name.replace("*", case), needs,
                                        [case if word == "{case}" else word for word in words], ""))
 
     def cases_of(self, words):

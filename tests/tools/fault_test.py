@@ -49,16 +49,6 @@ CASES = {
                     rf"rank 1 did not go on from {STUCK}{WAITED}: {STOPPED}"),
     "stopped_mpi_root": ("ddp", {"fault": "stopped:0", "comm": "mpi"},
                          rf"rank 0 did not go on from {STUCK}{WAITED}: {STOPPED}"),
-    # One that sees connections break, and whose own thread ends the process of a rank that diverges.
-    "killed_gloo": ("ddp", {"fault": "killed:1", "comm": "gloo"},
-                    rf"rank 1 was killed \(SIGKILL\) in {STRUCK}({WAITED})?"),
-    "stopped_gloo": ("ddp", {"fault": "stopped:1", "comm": "gloo"},
-                     rf"rank 1 did not go on from {STUCK}{WAITED}: {STOPPED}"),
-    "stopped_gloo_root": ("ddp", {"fault": "stopped:0", "comm": "gloo"},
-                          rf"rank 0 did not go on from {STUCK}{WAITED}: {STOPPED}"),
-    "diverges_gloo": ("ddp", {"fault": "diverges:1", "comm": "gloo"},
-                      rf"ranks \d and \d went different ways in step 5, phase \w+: .*rank 1 called "
-                      r"all_reduce #\d+ \(4 B\).*"),
     "throws": ("ddp", {"fault": "throws:1"},
                rf"rank 1 failed in {STRUCK}: rank 1: thrown on purpose .*"),
     "memory": ("ddp", {"fault": "memory:1"},

@@ -42,7 +42,7 @@ ALL_REDUCE = ["grads=views", "overlap=off", "bucket-mb=0.1", "bucket-mb=all", "f
               "static-graph=on", "compress=bf16", "compress=fp16"]
 OPTIONS = {"single": [], "independent": ["launch=processes"], "dp": REPLICATE,
            "dp-allreduce": ["input=scatter", *ALL_REDUCE],
-           "ddp": ["comm=mpi", "comm=gloo", *ALL_REDUCE],
+           "ddp": ["comm=mpi", *ALL_REDUCE],
            "ddp-replicate": ["comm=mpi"]}
 
 

@@ -17,13 +17,8 @@
 #include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/solo.h"
 #include "common/comm/staged.h"
-#include "common/comm/transports/hierarchical.h"
 #include "common/comm/transports/simulated_transport.h"
 #include "common/runtime/device.h"
-
-#ifdef TANDEM_HAVE_GLOO
-#include "common/comm/gloo/gloo_communicator.h"
-#endif
 
 namespace tandem {
 
@@ -119,7 +114,7 @@ std::string sharing_of(const std::vector<std::string>& hardware) {
 namespace {
 
 constexpr std::array kTransports{Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
-                                 Transport::kGloo, Transport::kNccl};
+                                 Transport::kNccl};
 
 // Collective; loads NCCL where it may be taken.
 RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device) {
@@ -140,48 +135,21 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
   return facts;
 }
 
-#ifdef TANDEM_HAVE_GLOO
-constexpr bool kHaveGloo = true;
-#else
-constexpr bool kHaveGloo = false;
-
-std::unique_ptr<Communicator> make_gloo_communicator(Bootstrap&, Device&,
-                                                     const CommunicatorOptions&) {
-  fail(
-      ErrorKind::kUsage,
-      "this build has no gloo: install libgloo-dev (Debian, Ubuntu), configure again and build, or "
-      "take another transport");
-}
-#endif
-
-void refuse_several(const NodeLayout& nodes) {
-  if (nodes.nodes() == 1) return;
-  fail(ErrorKind::kUsage,
-       "the transport shared_memory is one node's, and the ranks run on {}: take auto or mpi",
-       nodes.nodes());
-}
-
 std::unique_ptr<Communicator> make_direct(Transport transport, Bootstrap& bootstrap, Device& device,
                                           const CommunicatorOptions& options) {
   if (transport == Transport::kNccl) {
     return find_nccl_module()->make_communicator(bootstrap, device, options);
   }
-  const NodeLayout nodes = find_nodes(bootstrap);
-  switch (transport) {
-    case Transport::kAuto:
-      return nodes.nodes() > 1 ? make_communicator_of_nodes(bootstrap, nodes, device, options)
-                               : make_shared_memory_communicator(bootstrap, device, options);
-    case Transport::kSharedMemory:
-      refuse_several(nodes);
-      return make_shared_memory_communicator(bootstrap, device, options);
-    case Transport::kMpi:
-      return make_mpi_communicator(bootstrap, device, options);
-    case Transport::kGloo:
-      return make_gloo_communicator(bootstrap, device, options);
-    case Transport::kNccl:
-      break;
+  const int nodes = find_nodes(bootstrap).nodes();
+  if (transport == Transport::kMpi || (transport == Transport::kAuto && nodes > 1)) {
+    return make_mpi_communicator(bootstrap, device, options);
   }
-  return nullptr;
+  if (nodes > 1) {
+    fail(ErrorKind::kUsage,
+         "the transport shared_memory is one node's, and the ranks run on {}: take auto or mpi",
+         nodes);
+  }
+  return make_shared_memory_communicator(bootstrap, device, options);
 }
 
 }  // namespace
@@ -190,8 +158,8 @@ Transport parse_transport(std::string_view text, std::string_view what) {
   for (const Transport transport : kTransports) {
     if (text == name_of(transport)) return transport;
   }
-  fail(ErrorKind::kUsage, "{}: '{}' is no transport: use auto, shared_memory, mpi, gloo or nccl",
-       what, text);
+  fail(ErrorKind::kUsage, "{}: '{}' is no transport: use auto, shared_memory, mpi or nccl", what,
+       text);
 }
 
 std::string_view name_of(Transport transport) {
@@ -202,15 +170,11 @@ std::string_view name_of(Transport transport) {
       return "shared_memory";
     case Transport::kMpi:
       return "mpi";
-    case Transport::kGloo:
-      return "gloo";
     case Transport::kNccl:
       return "nccl";
   }
   return "";
 }
-
-bool is_built_in(Transport transport) { return transport != Transport::kGloo || kHaveGloo; }
 
 TransportChoice choose_transport(Transport asked, Bootstrap& bootstrap, Device& device) {
   return decide_transport(asked, find_rank_facts(asked, bootstrap, device));

@@ -16,7 +16,6 @@ enum class Transport {
   kAuto,          // the fastest for what the ranks have; see TransportChoice
   kSharedMemory,  // one node, threads or processes
   kMpi,           // processes, on any nodes
-  kGloo,          // threads or processes, on any nodes; where this build has it
   kNccl,          // GPUs, one for each rank; threads or processes, on any nodes
 };
 
@@ -39,13 +38,10 @@ struct TransportChoice {
   std::string why{};  // for people; empty where there was no choice
 };
 
-// The transport of a name: "auto", "shared_memory", "mpi", "gloo", "nccl". Throws a usage error
-// naming `what`.
+// The transport of a name: "auto", "shared_memory", "mpi", "nccl". Throws a usage error naming
+// `what`.
 [[nodiscard]] Transport parse_transport(std::string_view text, std::string_view what);
 [[nodiscard]] std::string_view name_of(Transport transport);
-
-// False where this build lacks the transport's library.
-[[nodiscard]] bool is_built_in(Transport transport);
 
 // Collective; the same choice on all ranks. Throws a usage error where `asked` does not suit the
 // devices.
