@@ -15,7 +15,6 @@
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/results/launch_record.h"
-#include "common/trace/nvtx_observer.h"
 #include "common/trace/step_observer.h"
 
 namespace tandem::bench {
@@ -44,9 +43,8 @@ class ThreadPlaces final : public StepObserver {
   std::map<DevicePhase, std::vector<int>> cpus_;  // CPUs as last seen
 };
 
-// The observers of step_bench's steps, placed as the options say: the flight recorder, a
-// planted fault, a profiler's ranges, and the places of the step's threads. Outlives
-// the strategies.
+// The observers of step_bench's steps, placed as the options say: the flight recorder, a planted
+// fault, and the places of the step's threads. Outlives the strategies.
 class StepWatch {
  public:
   // Gives the communicators' observers to `options`; `flight` outlives this watch.
@@ -67,7 +65,6 @@ class StepWatch {
   void check_fault_met() const;
 
  private:
-  void watch_for_profilers(StepOptions& options, const Job& job);
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;
@@ -75,8 +72,6 @@ class StepWatch {
   const Nanoseconds deadline_;
   const CommMemory memory_;
   ThreadPlaces threads_;
-  const nvtx::Domain nvtx_;
-  std::unique_ptr<NvtxObserver> ranges_;  // null where no tool watches
   std::unique_ptr<PlantedFault> fault_;
 };
 

@@ -73,6 +73,7 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "measures "
      "them"},
     {"", "--core-gflops", "no link is scaled to a core's speed; leave it out"},
+    {"", "--profile-steps", "start nsys or ncu as docs/profiling.md has it"},
     {"", "--verify", "use step_bench verify, or tandem verify"},
     {"", "--trace", "use step_bench trace --file=FILE, or tandem trace record"},
     {"", "--trace-steps", "use step_bench trace --steps=COUNT"},
