@@ -186,21 +186,6 @@ std::map<std::string, std::string> facts_of(const Job& job, const StepOptions& o
   return facts;
 }
 
-timeline::LaunchFigures figures_of(const results::LaunchRecord& untraced, StrategyKind strategy) {
-  timeline::LaunchFigures figures{.samples = static_cast<int>(untraced.step_seconds.size()),
-                                  .has_root = options::traits_of(strategy).has_root(),
-                                  .step = Seconds{stats::median(untraced.step_seconds)}};
-  for (const auto& [name, seconds] : untraced.critical.mean_seconds) {
-    figures.phases[name] = Seconds{seconds};
-  }
-  figures.least_exposed = Seconds{untraced.least_exposed_seconds};
-  figures.least_compute = Seconds{untraced.least_compute_seconds};
-  for (const results::CollectiveRecord& one : untraced.collectives) {
-    figures.collectives += Seconds{one.least_seconds};
-  }
-  return figures;
-}
-
 }  // namespace
 
 void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& step, const Model& model,
@@ -216,7 +201,9 @@ void trace_steps(Bootstrap& bootstrap, Job& job, const StepOptions& step, const 
   attempt_together(bootstrap, [&] {
     if (bootstrap.rank() != 0) return;
     timeline::Trace trace;
-    trace.untraced = figures_of(untraced, step.variant.strategy);
+    trace.untraced =
+        timeline::UntracedSamples{.samples = static_cast<int>(untraced.step_seconds.size()),
+                                  .step = Seconds{stats::median(untraced.step_seconds)}};
     for (const std::string& one : all) {
       std::ranges::move(timeline::parse_trace(one, "a rank's timeline").processes,
                         std::back_inserter(trace.processes));

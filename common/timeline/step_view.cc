@@ -113,23 +113,10 @@ ByStep gather(const Process& process) {
   return found;
 }
 
-// The number of pieces of work by the phase that each piece began in.
-std::map<std::string, int> count(const std::vector<TimeRange>& work,
-                                 const std::vector<const Slice*>& phases) {
-  std::map<std::string, int> pieces;
-  for (const TimeRange& one : work) {
-    const auto next = std::ranges::upper_bound(phases, one.begin, {},
-                                               [](const Slice* phase) { return phase->begin; });
-    if (next != phases.begin()) ++pieces[(*std::prev(next))->name];
-  }
-  return pieces;
-}
-
 DeviceStep finished(Gathered&& gathered, int rank, int device) {
   DeviceStep step = std::move(gathered.step);
   step.rank = rank;
   step.device = device;
-  step.pieces = count(gathered.work, step.phases);
   step.work = union_of(std::move(gathered.work));
   step.communication = union_of(std::move(gathered.communication));
   step.in_line = union_of(std::move(gathered.in_line));

@@ -42,7 +42,6 @@ struct DeviceStep {
   std::vector<const Slice*> collectives{};  // collectives in order
   std::map<int, const Bucket*> buckets{};   // buckets by index
   TimeRanges work{};                        // when operations or copies outside collectives ran
-  std::map<std::string, int> pieces{};      // number of pieces of work, by the phase each began in
   TimeRanges waiting{};                     // phases in which the device does no work of its own
   TimeRanges communication{};               // when collectives ran
   TimeRanges in_line{};  // when collectives of no bucket ran on the compute stream

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
 #include "common/json/fields.h"
 #include "common/timeline/critical_path.h"
-#include "common/timeline/launch_figures.h"
 #include "common/timeline/step_view.h"
 
 namespace tandem::timeline {
@@ -17,6 +17,7 @@ namespace tandem::timeline {
 namespace {
 
 constexpr std::size_t kWaitsTold = 3;
+constexpr double kAlike = 0.05;  // a traced step this near to an untraced one needs no reason
 
 template <class Value>
 Nanoseconds spread(const std::vector<DeviceStep>& devices, Value value) {
@@ -183,10 +184,76 @@ std::string waits(const TraceSummary& summary) {
   return summary.waits.empty() ? "\nNo waits.\n" : text;
 }
 
+// The times of a process's samples; the samples of all processes are in the same order.
+std::vector<TimeRange> times_of_samples(const Process& process) {
+  std::vector<TimeRange> samples;
+  for (const Track& track : process.tracks) {
+    for (const Slice& slice : track.slices) {
+      if (slice.kind == SliceKind::kHarness && slice.name == "sample") {
+        samples.push_back({slice.begin, slice.end});
+      }
+    }
+  }
+  return samples;
+}
+
+// The lengths of the samples, as bench's sampler defines length: from the last rank's start to the
+// last rank's end, or on clocks that are apart the longest of the ranks' own lengths.
+std::vector<double> seconds_of_samples(const Trace& trace) {
+  const bool is_apart = std::ranges::any_of(
+      trace.processes, [&](const Process& one) { return one.host != trace.processes[0].host; });
+  std::vector<TimeRange> all;
+  std::vector<Nanoseconds> longest;
+  for (const Process& process : trace.processes) {
+    const std::vector<TimeRange> own = times_of_samples(process);
+    if (all.empty()) {
+      all = own;
+      longest.resize(own.size());
+    }
+    for (std::size_t i = 0; i < std::min(own.size(), all.size()); ++i) {
+      all[i].begin = std::max(all[i].begin, own[i].begin);
+      all[i].end = std::max(all[i].end, own[i].end);
+      longest[i] = std::max(longest[i], own[i].end - own[i].begin);
+    }
+  }
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lengths.push_back(Seconds(is_apart ? longest[i] : all[i].end - all[i].begin).count());
+  }
+  return lengths;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// The traced step beside the untraced one.
+std::string cost_of_tracing(const Trace& trace, const TraceSummary& summary) {
+  const std::vector<double> samples = seconds_of_samples(trace);
+  if (!trace.untraced || samples.empty() || summary.steps.size() < samples.size()) return "";
+  const auto per_sample = static_cast<double>(summary.steps.size() / samples.size());
+  const double traced = median(samples) / per_sample;
+  const double untraced = trace.untraced->step.count();
+  std::string text = fmt::format(
+      "\nA traced step takes {:.3f} ms, one of the launch's {} untraced samples {:.3f} ms{}\n",
+      traced * 1e3, trace.untraced->samples, untraced * 1e3,
+      untraced > 0 ? fmt::format(": {:.3f} times", traced / untraced) : "");
+  if (std::abs(traced - untraced) <= kAlike * untraced) return text;
+  return text + fmt::format(
+                    "More than 5 % apart: {}the two passes differ, or met the machine in different "
+                    "states. Trace more steps, with nothing beside it.\n",
+                    fact(trace, "cuda_times") == "cupti"
+                        ? "CUPTI was attached, which makes each launch slower; or "
+                        : "");
+}
+
 }  // namespace
 
 std::string to_text(const Trace& trace, const TraceSummary& summary) {
-  return heading(trace) + table(summary) + path(summary) + waits(summary) + comparison_text(trace);
+  return heading(trace) + table(summary) + path(summary) + waits(summary) +
+         cost_of_tracing(trace, summary);
 }
 
 constexpr auto json_fields(const DeviceMeans*) {

@@ -97,37 +97,16 @@ struct Process {
   std::vector<Bucket> buckets{};
 };
 
-// The untraced results of a launch's samples, per step, by the definitions of the launch's record
-// and report.
-struct LaunchFigures {
+// The samples of the same launch before tracing began.
+struct UntracedSamples {
   int samples = 0;
-  bool has_root = false;  // the root's device is the critical one; else each sample's slowest
-  Seconds step{0};        // median of the samples
-  // The means over samples; empty for devices without timed phases.
-  std::map<std::string, Seconds> phases{};  // phases of each sample's critical device
-  Seconds least_exposed{0};                 // least exposed_comm of all devices
-  Seconds least_compute{0};                 // least forward and backward of all devices
-  Seconds collectives{0};                   // sum of each gradient collective's least time
-
-  [[nodiscard]] Seconds phase(const std::string& name) const {
-    const auto found = phases.find(name);
-    return found == phases.end() ? Seconds{0} : found->second;
-  }
-  // How much longer the critical device computes and waits than the least of all devices.
-  [[nodiscard]] Seconds skew() const {
-    return phase("forward") + phase("backward") + phase("exposed_comm") - least_exposed -
-           least_compute;
-  }
-  // The share of the collectives that ran behind backward; 0 without collectives.
-  [[nodiscard]] double hidden_share() const {
-    return collectives > Seconds{0} ? 1 - least_exposed / collectives : 0;
-  }
+  Seconds step{0};  // median of the samples, per step
 };
 
 struct Trace {
   std::map<std::string, std::string> facts;  // facts about the traced run, by name
   std::vector<Process> processes;            // processes by rank
-  std::optional<LaunchFigures> untraced{};   // figures of the same launch before tracing began
+  std::optional<UntracedSamples> untraced{};
 };
 
 }  // namespace tandem::timeline

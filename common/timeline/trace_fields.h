@@ -12,7 +12,7 @@
 namespace tandem::timeline {
 
 // The version that is written; of the same major number all are read.
-inline constexpr std::string_view kTraceVersion = "1.2.0";
+inline constexpr std::string_view kTraceVersion = "1.3.0";
 
 // Without the source of GPU times, and without what events of their own hold.
 constexpr auto json_fields(const Process*) {
@@ -25,15 +25,10 @@ constexpr auto json_fields(const Process*) {
                     field("clock_error_ns", &Process::clock_error, kRequired));
 }
 
-constexpr auto json_fields(const LaunchFigures*) {
-  using F = LaunchFigures;
+constexpr auto json_fields(const UntracedSamples*) {
   constexpr FieldRule kRequired{.required = true};
-  return std::tuple(
-      field("samples", &F::samples, kRequired), field("has_root", &F::has_root, kRequired),
-      field("step_seconds", &F::step, kRequired), field("phase_seconds", &F::phases, kRequired),
-      field("least_exposed_seconds", &F::least_exposed, kRequired),
-      field("least_compute_seconds", &F::least_compute, kRequired),
-      field("collective_seconds", &F::collectives, kRequired));
+  return std::tuple(field("samples", &UntracedSamples::samples, kRequired),
+                    field("step_seconds", &UntracedSamples::step, kRequired));
 }
 
 }  // namespace tandem::timeline

@@ -62,7 +62,7 @@ class Reader {
     for (const JsonValue fact : facts) {
       const std::string_view name = fact.key();
       if (name == "untraced") {
-        trace_.untraced = read_as<LaunchFigures>(fact);
+        trace_.untraced = read_as<UntracedSamples>(fact);
       } else if (name != "tandem_trace" && name != "origin_ns") {
         trace_.facts[std::string(name)] = fact.text();
       }

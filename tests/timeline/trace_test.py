@@ -132,11 +132,6 @@ class TraceTest(unittest.TestCase):
         untraced = self.events.document["otherData"]["untraced"]
         self.assertEqual(untraced["samples"], len(self.record["step_seconds"]))
         self.assertAlmostEqual(untraced["step_seconds"], statistics.median(self.record["step_seconds"]), 12)
-        self.assertEqual(untraced["phase_seconds"], self.record["critical"]["mean_seconds"])
-        self.assertEqual(untraced["has_root"], STRATEGY == "dp")
-        self.assertAlmostEqual(untraced["collective_seconds"],
-                               sum(one["least_seconds"] for one in self.record.get("collectives", [])), 12)
-        self.assertEqual(untraced["collective_seconds"] > 0, STRATEGY == "ddp")
 
     def test_layers_are_in_forward(self):
         for forward in self.events.of("phase"):
