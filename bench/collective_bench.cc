@@ -68,7 +68,6 @@ int run_threads(const CollectiveOptions& options, Bootstrap& bootstrap, FlightLo
     const auto communicator = make_communicator(options.job.transport, ranks, device,
                                                 {.deadline = options.job.communicator.deadline,
                                                  .observer = flight.collectives_of(ranks.rank()),
-                                                 .memory = options.job.communicator.memory,
                                                  .rank_exit = flight.rank_exit(Nanoseconds{0})});
     const Rank rank{ranks, *job.platform, device, *communicator, Clocks::kCommon, job.rank_exit};
     GoogleBenchmark* const reporting = ranks.rank() == 0 ? driver.get() : nullptr;

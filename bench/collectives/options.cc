@@ -144,9 +144,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   Flags flags;
   declare_cases(app, flags);
   declare_samples(app, flags);
-  const OptionLines lines(app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend",
-                                "comm", "device-memory", "oversubscribe", "gpus", "p2p", "gpu-wait",
-                                "bind", "comm-timeout", "comm-memory", "flight-dir"});
+  const OptionLines lines(
+      app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
+            "oversubscribe", "gpus", "p2p", "gpu-wait", "bind", "comm-timeout", "flight-dir"});
   CollectiveOptions options;
   std::vector<std::string> benchmark_flags;
   if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;

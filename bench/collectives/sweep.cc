@@ -87,9 +87,6 @@ std::string CollectiveSweep::full_name(const CollectiveCase& measured) const {
   if (options_.job.transport != Transport::kAuto) {
     name += fmt::format("/comm:{}", name_of(options_.job.transport));
   }
-  if (options_.job.communicator.memory == CommMemory::kRegistered) {
-    name += "/comm-memory:registered";
-  }
   return name;
 }
 

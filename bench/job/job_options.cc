@@ -39,8 +39,6 @@ JobOptions job_options(const options::Values& values) {
   job.platform.binding = values.pick("bind", {Binding::kNear, Binding::kNone});
   job.transport = values.pick(
       "comm", {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kNccl});
-  job.communicator.memory =
-      values.pick("comm-memory", {CommMemory::kDevice, CommMemory::kRegistered});
   if (values.is_on("check-order")) job.communicator.check_order = OrderCheck::kAlways;
   set_patience(values.duration("comm-timeout"), job.communicator);
   return job;

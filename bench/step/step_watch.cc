@@ -72,8 +72,7 @@ std::vector<results::ThreadPlace> ThreadPlaces::gather(Bootstrap& bootstrap) con
 StepWatch::StepWatch(StepOptions& options, Bootstrap& bootstrap, FlightLog& flight)
     : flight_(flight),
       rank_(rank_of_process(options, bootstrap)),
-      deadline_(options.job.communicator.deadline),
-      memory_(options.job.communicator.memory) {
+      deadline_(options.job.communicator.deadline) {
   if (options.fault) fault_ = std::make_unique<PlantedFault>(*options.fault, rank_);
   CommunicatorOptions& communicator = options.job.communicator;
   communicator.rank_exit = flight.rank_exit(communicator.rank_exit.grace);
@@ -102,7 +101,6 @@ void StepWatch::watch_threads(Variant& variant) {
   const auto options_of = [this](const Device& device) -> CommunicatorOptions {
     return {.deadline = deadline_,
             .observer = flight_.collectives_of(device.id().index),
-            .memory = memory_,
             .rank_exit = flight_.rank_exit(Nanoseconds{0})};
   };
   variant.dp.communicators = options_of;

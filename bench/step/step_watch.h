@@ -70,7 +70,6 @@ class StepWatch {
   FlightLog& flight_;
   const std::optional<int> rank_;  // this process's rank; none where its devices are ranks
   const Nanoseconds deadline_;
-  const CommMemory memory_;
   ThreadPlaces threads_;
   std::unique_ptr<PlantedFault> fault_;
 };

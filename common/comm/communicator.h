@@ -91,17 +91,10 @@ enum class OrderCheck {
   kAlways,     // every transport compares; costs a message per collective
 };
 
-// Where Communicator::allocate() takes memory over NCCL.
-enum class CommMemory {
-  kDevice,      // as all other memory of the GPU
-  kRegistered,  // NCCL's own, which collectives may work on without a copy
-};
-
 struct CommunicatorOptions {
   Nanoseconds deadline = std::chrono::seconds(60);  // longest wait for a peer
   CollectiveObserver* observer = nullptr;  // told of all collectives; outlives the communicator
   OrderCheck check_order = OrderCheck::kWhereFree;
-  CommMemory memory = CommMemory::kDevice;
   // The last words of a process whose transport cannot be interrupted and so ends the process.
   RankExit rank_exit{};
 };

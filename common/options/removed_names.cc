@@ -74,6 +74,8 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "them"},
     {"", "--core-gflops", "no link is scaled to a core's speed; leave it out"},
     {"", "--profile-steps", "start nsys or ncu as docs/profiling.md has it"},
+    {"", "--comm-memory",
+     "buckets lie in the GPU's memory, as PyTorch's do by default; leave it out"},
     {"", "--verify", "use step_bench verify, or tandem verify"},
     {"", "--trace", "use step_bench trace --file=FILE, or tandem trace record"},
     {"", "--trace-steps", "use step_bench trace --steps=COUNT"},

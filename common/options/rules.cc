@@ -105,16 +105,13 @@ std::vector<Rule> training_rules() {
       {{is("conv-fp32", "on")},
        {is_not("precision", "fp32")},
        "{option} is of fp32, and the precision is another: leave it out"},
-      {{set("channels-last"), set("conv-fp32"), set("comm-priority"), set("comm-memory")},
+      {{set("channels-last"), set("conv-fp32"), set("comm-priority")},
        {is("backend", "host")},
        "{option} is of GPUs, and the back end is host: leave it out"},
       {{is("comm", "shared_memory|mpi")},
        {is("backend", "cuda"), is("oversubscribe", "off")},
        "{option}: shared_memory and mpi move the host's memory, and collectives between GPUs are "
        "NCCL's: leave it out; ranks that share a GPU go through the host by themselves"},
-      {{set("comm-memory")},
-       {is("comm", "shared_memory|mpi")},
-       "{option}=registered is memory of NCCL's: leave it out, or --comm"},
   };
 }
 
@@ -200,7 +197,7 @@ std::vector<Rule> simulation_rules() {
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),
-        set("comm-memory"), set("check-order")},
+        set("check-order")},
        {is("backend", "simulated")},
        "{option} is of a machine that is there, and --backend=simulated takes the one that "
        "--hardware describes: leave it out"},

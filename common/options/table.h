@@ -222,16 +222,6 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .help = "of a GPU's stream that buckets are all-reduced on; high (torch: "
              "is_high_priority_stream=True) lets all-reduces go before what waits of backward",
      .example = "high"},
-    {.name = "comm-memory",
-     .of = kAllReduceOption,
-     .value = choice("device|registered", "device"),
-     .scope = Scope::kCuda,
-     .elsewhere = "only NCCL registers memory",
-     .marks = kPartOfCell,
-     .help = "where buckets lie over nccl: in the GPU's memory like all else, or in NCCL's own, "
-             "registered (torch: TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1), which may spare "
-             "it copies",
-     .example = "registered"},
     {.name = "comm",
      .of = kRanksOption,
      .value = choice("auto|shared_memory|mpi|nccl", "auto"),

@@ -113,16 +113,14 @@ struct Remedy {
 constexpr std::array kRemedies{
     Remedy{"bucket_copy", "", "--grads=views (torch: gradient_as_bucket_view=True)",
            "copying gradients between their own memory and buckets"},
-    Remedy{"exposed_comm", "cuda",
-           "--comm-priority=high (torch: is_high_priority_stream=True) and "
-           "--comm-memory=registered (TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK=1)",
+    Remedy{"exposed_comm", "cuda", "--comm-priority=high (torch: is_high_priority_stream=True)",
            "waiting for gradients to be exchanged"}};
 
 // Whether the cell's collectives are NCCL's, and neither one of its options names them already nor
 // takes another way.
 bool can_take(const Remedy& remedy, const results::Cell& cell) {
   if (remedy.backend.empty()) return true;
-  constexpr std::array kElse{"comm", "comm-priority", "comm-memory", "reducer"};
+  constexpr std::array kElse{"comm", "comm-priority", "reducer"};
   return cell.backend == remedy.backend && std::ranges::none_of(kElse, [&](const char* option) {
            return cell.options.contains(option);
          });

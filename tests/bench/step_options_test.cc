@@ -71,7 +71,6 @@ TEST(StepOptions, Choices_MeanWhatTheyAreCalled) {
   EXPECT_EQ(with("grads", "views").variant.reducer.grads, ddp::GradsMode::kViews);
   EXPECT_EQ(with("overlap", "off").variant.reducer.overlap, ddp::Overlap::kOff);
   EXPECT_EQ(with("comm-priority", "high").variant.reducer.priority, StreamPriority::kHigh);
-  EXPECT_EQ(with("comm-memory", "registered").job.communicator.memory, CommMemory::kRegistered);
   EXPECT_EQ(with("static-graph", "on").variant.reducer.graph, ddp::Graph::kStatic);
   EXPECT_EQ(with("compress", "fp16").variant.reducer.compression, ddp::Compression::kFloat16);
   EXPECT_EQ(with("comm", "mpi").job.transport, Transport::kMpi);

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "common/comm/nccl/nccl_api.h"
-#include "common/comm/nccl/scale.h"
+#include "common/comm/nccl/nccl_communicator.h"
 
 namespace tandem::test::fake_nccl {
 
-// All calls; and without those of memory, as an old library has it.
 [[nodiscard]] const nccl::Api& api();
-[[nodiscard]] const nccl::Api& api_without_memory();
+
+// From now on, memory of a GPU that is taken or freed while a collective is on a stream is among
+// the violations, until the stand-in for CUDA's runtime is reset.
+void watch_memory();
 
 // Multiplies on the stream's worker.
 void scale(cuda::CudaStream& stream, AnySpan values, float factor);
@@ -50,6 +52,6 @@ void stick_at_end();
 // the looks at its state.
 [[nodiscard]] std::vector<std::string> calls_of(int rank);
 
-[[nodiscard]] int living();  // communicators, registrations and pieces of memory: 0 at the end
+[[nodiscard]] int living();  // communicators: 0 at the end
 
 }  // namespace tandem::test::fake_nccl

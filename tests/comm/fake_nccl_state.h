@@ -50,7 +50,6 @@ struct Global {
   std::set<int> stuck;
   std::map<int, std::vector<std::string>> calls;
   std::vector<std::string> violations;
-  std::set<void*> memory;
   std::atomic<bool> connects{false};
   std::atomic<bool> sticks_at_end{false};
   std::atomic<int> on_streams{0};

@@ -13,8 +13,6 @@ namespace tandem::test {
 inline constexpr Nanoseconds kShort = std::chrono::milliseconds(300);
 inline const CommunicatorOptions kPatient{.deadline = std::chrono::seconds(20)};
 inline const CommunicatorOptions kHasty{.deadline = kShort};
-inline const CommunicatorOptions kRegistered{.deadline = kPatient.deadline,
-                                             .memory = CommMemory::kRegistered};
 
 // One rank of a case.
 struct FakeRank {

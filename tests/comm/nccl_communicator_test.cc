@@ -329,7 +329,10 @@ TEST_F(NcclTogetherTest, WhatItsCallsThrow_IsThrown_AndTheGroupIsClosed) {
 // ---- memory ----
 
 TEST_F(NcclCommunicatorTest, Memory_IsTakenAndFreedOnlyWhileAllAreQuiet) {
-  on_ranks(3, kRegistered, [](FakeRank& on) {
+  on_ranks(3, kPatient, [](FakeRank& on) {
+    barrier(on.bootstrap);
+    if (on.rank() == 0) fake_nccl::watch_memory();
+    barrier(on.bootstrap);
     for (int round = 0; round < 20; ++round) {
       const auto buffer = on.communicator->allocate(kib(4));
       on.communicator->all_reduce(*on.stream, buffer->as<float>(), ReduceOp::kSum);
@@ -353,54 +356,10 @@ TEST_F(NcclCommunicatorTest, Memory_OfABufferThatWent_CountsUntilItIsFreed) {
   });
 }
 
-TEST_F(NcclCommunicatorTest, Memory_IsTheGpusUnlessAskedFor_AsTorchHasIt) {
+TEST_F(NcclCommunicatorTest, Memory_IsTheGpus_AsTorchHasIt) {
   on_ranks(2, kPatient, [](FakeRank& on) {
     const auto buffer = on.communicator->allocate(kib(4));
     EXPECT_EQ(fake_nccl::calls_of(on.rank()), Names{});
-  });
-}
-
-TEST_F(NcclCommunicatorTest, MemoryThatIsAskedFor_IsRegisteredUntilItGoes) {
-  on_ranks(2, kRegistered, [](FakeRank& on) {
-    on.communicator->allocate(kib(4)).reset();
-    const auto next = on.communicator->allocate(kib(1));
-    EXPECT_EQ(fake_nccl::calls_of(on.rank()),
-              (Names{"ncclCommRegister 4096", "ncclCommDeregister", "ncclCommRegister 1024"}));
-  });
-}
-
-TEST_F(NcclCommunicatorTest, MemoryThatOneRankCannotRegister_IsAFailureOnAll_AndAllGoOn) {
-  on_ranks(2, kRegistered, [](FakeRank& on) {
-    fake_nccl::fail_next("ncclCommRegister", ncclSystemError, 1);
-    barrier(on.bootstrap);
-    const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(kib(4))); });
-    EXPECT_TRUE(mentions(error, "ncclCommRegister")) << error.what();
-    on.all_reduce();
-    EXPECT_NO_THROW(on.stream->synchronize());
-  });
-}
-
-TEST_F(NcclCommunicatorTest, MemoryThatNcclCannotTake_IsAFailureOnAll_AndAllGoOn) {
-  on_ranks(2, kRegistered, [](FakeRank& on) {
-    if (on.rank() == 0) fake_nccl::fail_next("ncclMemAlloc", ncclUnhandledCudaError);
-    barrier(on.bootstrap);
-    const Error error = error_of([&] { static_cast<void>(on.communicator->allocate(kib(4))); });
-    EXPECT_EQ(error.kind(), ErrorKind::kFailure);
-    EXPECT_TRUE(mentions(error, "ncclMemAlloc")) << error.what();
-    on.all_reduce();
-    EXPECT_NO_THROW(on.stream->synchronize());
-  });
-}
-
-TEST_F(NcclCommunicatorTest, MemoryThatAnOldLibraryCannotRegister_IsRefused) {
-  open(1);
-  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-    const Error error = error_of([&] {
-      static_cast<void>(make_on_fake(bootstrap, platform_->device(0), kRegistered,
-                                     fake_nccl::api_without_memory()));
-    });
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_TRUE(mentions(error, "needs NCCL 2.19")) << error.what();
   });
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The contract over the stand-ins for NCCL and CUDA: with ranks that are connected from the start,
-// with ones that the first call connects, and with memory that is registered.
+// and with ones that the first call connects.
 #include "tests/comm/communicator_contract.h"
 #include "tests/comm/nccl_stand_in.h"
 
 namespace tandem::test {
 namespace {
 
-ContractSetting on_fake(const std::string& name, int ranks, bool connects,
-                        CommMemory memory = CommMemory::kDevice) {
+ContractSetting on_fake(const std::string& name, int ranks, bool connects) {
   return {fmt::format("{}_{}_ranks", name, ranks),
           [=](const RankBody& body, const OptionsOfRank& options) {
             testing::stand_in::reset(ranks);
@@ -19,9 +18,8 @@ ContractSetting on_fake(const std::string& name, int ranks, bool connects,
               const auto platform = stand_in_gpus(ranks);
               run_ranks_as_threads(ranks, [&](Bootstrap& bootstrap) {
                 Device& device = platform->device(bootstrap.rank());
-                CommunicatorOptions of_rank = options(bootstrap.rank());
-                of_rank.memory = memory;
-                ContractRank rank(device, make_on_fake(bootstrap, device, of_rank));
+                ContractRank rank(device,
+                                  make_on_fake(bootstrap, device, options(bootstrap.rank())));
                 body(rank);
                 barrier(bootstrap);
               });
@@ -32,12 +30,12 @@ ContractSetting on_fake(const std::string& name, int ranks, bool connects,
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(
-    FakeNccl, CommunicatorContract,
-    ::testing::Values(on_fake("at_once", 1, false), on_fake("at_once", 2, false),
-                      on_fake("at_once", 3, false), on_fake("at_once", 8, false),
-                      on_fake("connects", 3, true),
-                      on_fake("registered", 2, false, CommMemory::kRegistered)),
-    name_of_setting);
+INSTANTIATE_TEST_SUITE_P(FakeNccl, CommunicatorContract,
+                         ::testing::Values(on_fake("at_once", 1, false),
+                                           on_fake("at_once", 2, false),
+                                           on_fake("at_once", 3, false),
+                                           on_fake("at_once", 8, false),
+                                           on_fake("connects", 3, true)),
+                         name_of_setting);
 
 }  // namespace tandem::test

@@ -35,17 +35,5 @@ TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {
   });
 }
 
-TEST(TransportRegistryTest, RegisteredMemory_IsRefusedWhereNcclDoesNotServe) {
-  const auto platform = host_devices(1);
-  run_ranks_as_threads(1, [&](Bootstrap& bootstrap) {
-    const Error error = error_of([&] {
-      static_cast<void>(make_communicator(Transport::kSharedMemory, bootstrap, platform->device(0),
-                                          {.memory = CommMemory::kRegistered}));
-    });
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_TRUE(mentions(error, "--comm-memory=registered")) << error.what();
-  });
-}
-
 }  // namespace
 }  // namespace tandem::test

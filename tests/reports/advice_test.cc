@@ -55,8 +55,7 @@ TEST(Advice, NamesWhatTorchDoesNotDoByDefault_WhereGpusWaitForGradients) {
   EXPECT_THAT(advice(summarize(synthetic.document())), Not(says(remedy, "phases")));
   for (auto& record : synthetic.document().launches) record.cell.backend = "cuda";
   EXPECT_THAT(advice(summarize(synthetic.document())),
-              AllOf(says(remedy, "phases"), says("--comm-memory=registered", "phases"),
-                    says("takes up to 10 % of a step of ddp", "phases")));
+              AllOf(says(remedy, "phases"), says("takes up to 10 % of a step of ddp", "phases")));
 }
 
 TEST(Advice, NamesTheRootsMemory_WhereItBearsMore) {

@@ -103,6 +103,7 @@ cudaError_t enter(const char* function, int gpu) {
   const std::lock_guard lock(m.mutex);
   ++m.calls[function];
   if (const auto look = m.looks.extract(function)) look.mapped()();
+  if (const auto it = m.watches.find(function); it != m.watches.end()) it->second();
   if (const auto it = m.failures.find(function); it != m.failures.end()) {
     const cudaError_t status = it->second;
     m.failures.erase(it);
@@ -134,6 +135,7 @@ void reset(int gpus) {
   m.enabled.clear();
   m.failures.clear();
   m.looks.clear();
+  m.watches.clear();
   m.calls.clear();
   m.lost.clear();
   m.loaded.clear();
@@ -155,6 +157,11 @@ void fail_next(const std::string& function, cudaError_t status) {
 void on_next(const std::string& function, std::function<void()> body) {
   const std::lock_guard lock(machine().mutex);
   machine().looks[function] = std::move(body);
+}
+
+void on_each(const std::string& function, std::function<void()> body) {
+  const std::lock_guard lock(machine().mutex);
+  machine().watches[function] = std::move(body);
 }
 
 void lose(int gpu, cudaError_t status) {

@@ -28,6 +28,9 @@ void fail_next(const std::string& function, cudaError_t status);
 // The next call of `function` calls `body` on its thread first, once.
 void on_next(const std::string& function, std::function<void()> body);
 
+// The same of every call until reset().
+void on_each(const std::string& function, std::function<void()> body);
+
 // From now on every call that touches this GPU returns `status`, as after a kernel's fault.
 void lose(int gpu, cudaError_t status);
 

@@ -60,6 +60,7 @@ struct Machine {
   std::map<const void*, std::pair<int, std::size_t>> blocks;  // GPU, or -1 for pinned
   std::map<std::string, cudaError_t> failures;
   std::map<std::string, std::function<void()>> looks;
+  std::map<std::string, std::function<void()>> watches;
   std::map<std::string, int> calls;
   std::map<int, cudaError_t> lost;
   std::map<int, std::vector<const void*>> loaded;  // kernels, by GPU

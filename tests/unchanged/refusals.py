@@ -28,7 +28,7 @@ VALUES = {
     "broadcast": ("tree", "radio"), "loss": ("replicas", "none"), "reduce": ("tree", "as-they-lie"),
     "grads": ("views", "none"), "overlap": ("off", "half"), "bucket-mb": ("all", "0"), "first-bucket-mb": ("0.5", "-1"),
     "accumulate": ("2", "0"), "static-graph": ("on", "maybe"), "compress": ("bf16", "zip"),
-    "comm-priority": ("high", "low"), "comm-memory": ("registered", "pinned"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
+    "comm-priority": ("high", "low"), "comm": ("mpi", "carrier-pigeon"), "check-order": ("on", "maybe"),
     "dispatch-cost": ("8us", "8"),
     "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
     "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),

@@ -81,8 +81,8 @@ declare_rows() {
 
     row nccl-collectives gpus:2 60 120 'all collectives of NCCL, a rank per GPU' figures ranks $all collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
     row nccl-dp gpus:2 8 60 'dp, NCCL broadcasts and reduces: numbers as single' over_nccl program step_bench verify $each --strategy=dp --broadcast=collective --reduce=collective
-    row nccl-dp-allreduce gpus:2 8 60 'dp-allreduce over NCCL, registered memory, high priority: numbers as single' \
-      over_nccl program step_bench verify $each --strategy=dp-allreduce --comm-memory=registered --comm-priority=high
+    row nccl-dp-allreduce gpus:2 8 60 'dp-allreduce over NCCL, high priority: numbers as single' \
+      over_nccl program step_bench verify $each --strategy=dp-allreduce --comm-priority=high
     row nccl-replicate gpus:2 8 60 'ddp-replicate over NCCL: numbers as single' over_nccl ranks $all step_bench verify $each --strategy=ddp-replicate --comm=nccl
     row trace-ddp gpus:2 10 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks $all step_bench $each --strategy=ddp --comm=nccl
     row corners gpus:2,quiet 240 400 'the four corners and their bounds, a device per GPU' sweep corners

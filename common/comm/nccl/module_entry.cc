@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/comm/nccl/nccl_communicator.h"
+#include "common/comm/nccl/scale_kernel.h"
 #include "common/comm/nccl_module.h"
+#include "common/runtime/cuda/check.h"
 
 namespace {
 
 using tandem::nccl::load_api;
+
+cudaError_t launch_scale(tandem::AnySpan values, float factor, cudaStream_t stream) {
+  using tandem::DType;
+  switch (values.dtype()) {
+    case DType::kFloat32:
+      return tandem::nccl::scale_fp32(values.data(), values.size(), factor, stream);
+    case DType::kBFloat16:
+      return tandem::nccl::scale_bf16(values.data(), values.size(), factor, stream);
+    case DType::kFloat16:
+      return tandem::nccl::scale_fp16(values.data(), values.size(), factor, stream);
+  }
+  return cudaErrorInvalidValue;
+}
+
+void scale_in_place(tandem::cuda::CudaStream& stream, tandem::AnySpan values, float factor) {
+  const tandem::cuda::DeviceGuard here(stream.gpu().ordinal());
+  stream.gpu().after_enqueue(launch_scale(values, factor, stream.get()), "scale");
+}
 
 tandem::NcclProbe probe() {
   const tandem::nccl::LoadedApi& loaded = load_api();
@@ -18,8 +38,8 @@ std::unique_ptr<tandem::Communicator> make_communicator(
   if (loaded.api == nullptr) {
     fail(tandem::ErrorKind::kUsage, "the transport nccl: {}", loaded.trouble);
   }
-  return std::make_unique<tandem::nccl::NcclCommunicator>(
-      *loaded.api, &tandem::nccl::scale_in_place, bootstrap, device, options);
+  return std::make_unique<tandem::nccl::NcclCommunicator>(*loaded.api, &scale_in_place, bootstrap,
+                                                          device, options);
 }
 
 void together(const std::vector<tandem::Communicator*>& ranks, const std::function<void()>& calls) {

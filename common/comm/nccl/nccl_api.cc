@@ -40,9 +40,6 @@ LoadedApi load_api_from(const char* file, Api& api) {
 #define TANDEM_FIND(place, name) library.find(api.place, #name);
   TANDEM_EACH_NCCL_CALL(TANDEM_FIND)
 #undef TANDEM_FIND
-#define TANDEM_FIND(place, name) library.find_optional(api.place, #name);
-  TANDEM_EACH_NCCL_MEMORY_CALL(TANDEM_FIND)
-#undef TANDEM_FIND
   if (!library.trouble().empty()) {
     return {nullptr, fmt::format("{}: {}", library.trouble(), kAdvice), ""};
   }

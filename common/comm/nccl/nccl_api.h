@@ -37,25 +37,11 @@ namespace tandem::nccl {
   X(send, ncclSend)                              \
   X(recv, ncclRecv)
 
-// Functions of memory, which libraries older than 2.19 lack.
-#define TANDEM_EACH_NCCL_MEMORY_CALL(X) \
-  X(mem_alloc, ncclMemAlloc)            \
-  X(mem_free, ncclMemFree)              \
-  X(comm_register, ncclCommRegister)    \
-  X(comm_deregister, ncclCommDeregister)
-
-// As found in the library at run time; a test puts its own in their place. Null where the library
-// lacks them.
+// As found in the library at run time; a test puts its own in their place.
 struct Api {
 #define TANDEM_PLACE(place, name) decltype(&::name) place = nullptr;
   TANDEM_EACH_NCCL_CALL(TANDEM_PLACE)
-  TANDEM_EACH_NCCL_MEMORY_CALL(TANDEM_PLACE)
 #undef TANDEM_PLACE
-
-  [[nodiscard]] bool has_memory() const {
-    return mem_alloc != nullptr && mem_free != nullptr && comm_register != nullptr &&
-           comm_deregister != nullptr;
-  }
 };
 
 using LoadedApi = Loaded<Api>;

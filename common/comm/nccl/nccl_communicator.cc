@@ -66,7 +66,7 @@ NcclCommunicator::NcclCommunicator(const Api& api, Scale scale, Bootstrap& boots
       order_(options.check_order == OrderCheck::kAlways ? bootstrap.split(kAnyColour) : nullptr),
       peers_(*host_),
       in_flight_(device_.gpu(), options.observer),
-      memory_(std::make_shared<Memory>(api, device_, options.memory)) {
+      memory_(std::make_shared<Memory>(device_)) {
   const ncclUniqueId id = agreed_id(api_, *host_);
   // Ranks that wait inside NCCL for one which fails here cannot be told: its error ends them.
   std::optional<ExitGuard> last_words;
@@ -104,7 +104,7 @@ NcclCommunicator::~NcclCommunicator() {
 void NcclCommunicator::end() {
   if (peers_.is_raised() || device_.gpu().failed()) throw told_to_end();
   wait_until_quiet();
-  memory_->free_retired(handle_.get());
+  memory_->free_retired();
   handle_->close();
 }
 
@@ -133,8 +133,8 @@ std::unique_ptr<Buffer> NcclCommunicator::allocate(Bytes size) {
   Memory::Block block;
   const auto error = capture_error([&] {
     attempt_together(*host_, [&] {
-      memory_->free_retired(handle_.get());
-      block = memory_->make(size, *handle_);
+      memory_->free_retired();
+      block = memory_->make(size);
     });
     barrier();
   });

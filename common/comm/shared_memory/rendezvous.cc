@@ -17,8 +17,7 @@
 namespace tandem {
 namespace {
 
-// The time after which a parked rank notices an abort, or a peer that spins and so did not wake
-// this rank.
+// The time after which a parked rank notices an abort.
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
 }  // namespace

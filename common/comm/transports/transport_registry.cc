@@ -183,15 +183,6 @@ TransportChoice choose_transport(Transport asked, Bootstrap& bootstrap, Device& 
 std::unique_ptr<Communicator> make_communicator(const TransportChoice& choice, Bootstrap& bootstrap,
                                                 Device& device,
                                                 const CommunicatorOptions& options) {
-  // A process of several devices has one rank here; their threads' communicators are made apart.
-  const bool is_solo = choice.route == Route::kSolo;
-  if (options.memory == CommMemory::kRegistered && choice.transport != Transport::kNccl &&
-      !is_solo) {
-    fail(ErrorKind::kUsage,
-         "--comm-memory=registered is memory of NCCL's, and collectives go another way here{}: "
-         "leave it out",
-         choice.why.empty() ? "" : " (" + choice.why + ")");
-  }
   switch (choice.route) {
     case Route::kSolo:
       return make_solo_communicator(device, options);

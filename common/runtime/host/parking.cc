@@ -32,9 +32,9 @@ void pause() {
 #endif
 }
 
-// True where one of `looks` looks finds the word changed.
-bool changes_within(int looks, const Word& word, std::uint32_t seen) {
-  for (int look = 0; look < looks; ++look) {
+// True where one of a few looks finds the word changed.
+bool changes_soon(const Word& word, std::uint32_t seen) {
+  for (int look = 0; look < kLooks; ++look) {
     if (word.load(std::memory_order_acquire) != seen) return true;
     pause();
   }
@@ -45,7 +45,7 @@ bool changes_within(int looks, const Word& word, std::uint32_t seen) {
 
 bool park_while(const Word& word, std::uint32_t seen, Sharing sharing,
                 std::optional<TimePoint> deadline) {
-  if (changes_within(kLooks, word, seen)) return true;
+  if (changes_soon(word, seen)) return true;
   // FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time, so wake-ups do not stretch the wait.
   const timespec until = to_timespec(deadline.value_or(TimePoint{}));
   while (word.load(std::memory_order_acquire) == seen) {

@@ -44,12 +44,6 @@ TEST(CollectiveOptions, CallsPerSample_AreNcclTestsOnGpus_UnlessTheyAreGiven) {
   EXPECT_EQ(calls_per_sample(given, Backend::kCuda), 3);
 }
 
-TEST(CollectiveOptions, MemoryOfNccl_IsAsked) {
-  EXPECT_EQ(parsed({"--devices=2"}).job.communicator.memory, CommMemory::kDevice);
-  EXPECT_EQ(parsed({"--devices=2", "--comm-memory=registered"}).job.communicator.memory,
-            CommMemory::kRegistered);
-}
-
 TEST(CollectiveOptions, SizesSharedInBlocks_AreCutToAMultipleOfTheRanks) {
   const CollectiveOptions options = parsed(
       {"--devices=3", "--collective=all_reduce,all_gather", "--sizes=1KiB,1020B", "--in-place=on"});
