@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "common/json/fields.h"
-#include "common/timeline/critical_path.h"
 #include "common/timeline/step_view.h"
 
 namespace tandem::timeline {

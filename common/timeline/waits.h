@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,13 +25,17 @@ struct Wait {
 [[nodiscard]] std::vector<Wait> longest_waits(const std::vector<StepView>& steps,
                                               std::size_t count);
 
-// The device's collective that ended last within the interval, whose end is included; null where
-// none ended there.
-[[nodiscard]] const Slice* latest_ending(const DeviceStep& device, const TimeRange& within);
+inline constexpr const char* kTransfer = "collective";  // from the last rank's arrival on
+inline constexpr const char* kLateStart = "late start";
+inline constexpr const char* kBetween =
+    "hand-over";  // a bucket was ready and its collective not yet begun
 
-// The other device whose phase other than a wait ended last within the interval, without the
-// interval's beginning and with its end, and the time of that end; null where there is none.
-[[nodiscard]] std::pair<const DeviceStep*, Nanoseconds> latest_work_of_others(
-    const StepView& step, const DeviceStep& device, const TimeRange& within);
+// The phases that the step's length is made of, followed back from the end of the device that ended
+// last. A phase counts as long as the path is in the phase. A wait for a collective leads through
+// the collective, and on to where the collective's last rank came from: the collective before on
+// that rank's stream, or the work that filled the bucket. An idle phase leads to the device whose
+// work ended last before the idle phase did. Where the path ends on a device that began later than
+// the first, the rest is late start. The phases sum to the step's length.
+[[nodiscard]] std::map<std::string, Nanoseconds> critical_path(const StepView& step);
 
 }  // namespace tandem::timeline

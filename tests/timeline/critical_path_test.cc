@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/timeline/critical_path.h"
-
 #include <gtest/gtest.h>
 
+#include "common/timeline/waits.h"
 #include "tests/timeline/samples.h"
 
 namespace tandem::timeline {

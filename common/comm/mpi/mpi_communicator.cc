@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
@@ -14,171 +13,25 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/dtype.h"
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/comm/blocking_communicator.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
+#include "common/comm/collective_queue.h"
+#include "common/comm/communicator.h"
+#include "common/comm/mpi/mpi_handles.h"
 #include "common/comm/rank_exit.h"
 #include "common/comm/reduction.h"
 #include "common/comm/watchdog.h"
 
 namespace tandem {
-
-// An MPI communicator of its owner alone, which returns errors instead of ending the job.
-class MpiComm {
- public:
-  // Makes an MPI communicator of the bootstrap's ranks, in the bootstrap's order. The constructor
-  // and the destructor are collective among these ranks. Where MPI waits for a rank past
-  // `deadline`, the process ends with a line that names the wait.
-  MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const RankExit& rank_exit = {});
-  ~MpiComm();
-  MpiComm(const MpiComm&) = delete;
-  MpiComm& operator=(const MpiComm&) = delete;
-
-  [[nodiscard]] MPI_Comm get() const { return comm_; }
-
- private:
-  [[nodiscard]] ExitGuard guard_against(const char* what) const;
-
-  const int job_rank_;
-  const Nanoseconds deadline_;
-  const RankExit rank_exit_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
-// A type of elements and the sum for that type. fp32 uses MPI's own. A 16-bit type has a type of
-// two bytes, and a sum computed in float and rounded to nearest at each addition of two operands.
-struct MpiElement {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Op sum = MPI_OP_NULL;
-};
-
-class MpiElements {
- public:
-  MpiElements();
-  ~MpiElements();
-  MpiElements(const MpiElements&) = delete;
-  MpiElements& operator=(const MpiElements&) = delete;
-
-  [[nodiscard]] MpiElement of(DType type) const;
-
- private:
-  MpiElement bfloat16_;
-  MpiElement float16_;
-};
-
 namespace {
 
-int code_class(int code) {
-  int kind = MPI_ERR_OTHER;
-  MPI_Error_class(code, &kind);
-  return kind;
-}
-
-// A communication error that names the function, where `code` is not success.
-void check_mpi(int code, const char* function) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  const bool is_cut = code_class(code) == MPI_ERR_TRUNCATE;
-  fail(PeerFailure{.kind = is_cut ? PeerFailure::Kind::kDiverged : PeerFailure::Kind::kUnknown},
-       "{} failed ({}): every rank must enqueue the same collectives of the same size in the same "
-       "order; else look at the other ranks' output",
-       function, std::string_view(text.data(), static_cast<std::size_t>(length)));
-}
-
-// Any tag will do, since no other group is made at the same time.
-constexpr int kGroupTag = 1;
-
-std::vector<int> world_ranks_of(Bootstrap& bootstrap) {
-  int mine = 0;
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &mine), "MPI_Comm_rank");
-  std::vector<int> ranks;
-  for (const std::string& theirs : bootstrap.all_gather(std::to_string(mine))) {
-    ranks.push_back(std::stoi(theirs));
-  }
-  return ranks;
-}
-
-template <DType kType>
-void add(void* operand, void* sum, int* count, MPI_Datatype*) {
-  auto* const into = static_cast<std::byte*>(sum);
-  reduce_elements({static_cast<const std::byte*>(operand), into}, {into}, {0, *count},
-                  {.type = kType});
-}
-
-template <DType kType>
-MpiElement make_element() {
-  MpiElement element;
-  check_mpi(MPI_Type_contiguous(static_cast<int>(size_of(kType)), MPI_BYTE, &element.type),
-            "MPI_Type_contiguous");
-  check_mpi(MPI_Type_commit(&element.type), "MPI_Type_commit");
-  constexpr int kCommutes = 1;
-  check_mpi(MPI_Op_create(add<kType>, kCommutes, &element.sum), "MPI_Op_create");
-  return element;
-}
-
-void free_element(MpiElement& element) {
-  MPI_Op_free(&element.sum);
-  MPI_Type_free(&element.type);
-}
-
-}  // namespace
-
-MpiComm::MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const RankExit& rank_exit)
-    : job_rank_(own_job_rank(bootstrap)), deadline_(deadline), rank_exit_(rank_exit) {
-  const std::vector<int> ranks = world_ranks_of(bootstrap);
-  MPI_Group world = MPI_GROUP_NULL;
-  MPI_Group group = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
-  const int included = MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group);
-  MPI_Group_free(&world);
-  check_mpi(included, "MPI_Group_incl");
-  const int created = [&] {
-    const ExitGuard guard = guard_against("make a communicator");
-    return MPI_Comm_create_group(MPI_COMM_WORLD, group, kGroupTag, &comm_);
-  }();
-  MPI_Group_free(&group);
-  check_mpi(created, "MPI_Comm_create_group");
-  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-}
-
-MpiComm::~MpiComm() {
-  const ExitGuard guard = guard_against("release a communicator");
-  MPI_Comm_free(&comm_);
-}
-
-ExitGuard MpiComm::guard_against(const char* what) const {
-  return {timeout_error(job_rank_, deadline_, std::string("MPI to ") + what), deadline_,
-          rank_exit_};
-}
-
-MpiElements::MpiElements()
-    : bfloat16_(make_element<DType::kBFloat16>()), float16_(make_element<DType::kFloat16>()) {}
-
-MpiElements::~MpiElements() {
-  free_element(bfloat16_);
-  free_element(float16_);
-}
-
-MpiElement MpiElements::of(DType type) const {
-  switch (type) {
-    case DType::kFloat32:
-      return {MPI_FLOAT, MPI_SUM};
-    case DType::kBFloat16:
-      return bfloat16_;
-    case DType::kFloat16:
-      return float16_;
-  }
-  return {};
-}
-
-namespace {
+using Kind = CollectiveRequest::Kind;
 
 constexpr int kMessageTag = 1;
 
@@ -201,33 +54,221 @@ void end_job(Bootstrap& bootstrap, const RankExit& rank_exit, const Error& error
   _exit(1);
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  return rank;
+template <class Span, class Body>
+void for_chunks(Span values, Body&& body) {
+  const std::int64_t chunk = kMpiChunk.value / size_of(values.dtype());
+  for (std::int64_t done = 0; done < values.size(); done += chunk) {
+    body(done, static_cast<int>(std::min(chunk, values.size() - done)));
+  }
 }
 
-int ranks_in(MPI_Comm comm) {
-  int ranks = 0;
-  check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
-  return ranks;
+void copy_part(ConstAnySpan from, AnySpan to) {
+  if (from.data() == to.data() || from.empty()) return;
+  std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes().value));
 }
 
-// Collectives and the callers' control messages do not mix: each kind has an MPI communicator.
-class MpiTransport final : public BlockingTransport {
+// A call on the caller's thread, which is not part of the streams' sequence.
+CollectiveCall on_host(const char* name, Bytes size) {
+  return {.sequence = 0, .name = name, .size = size};
+}
+
+// The stream's worker makes one call at a time for collectives and messages; gather_texts() may run
+// at the same time on the caller's thread. Collectives and the callers' control messages do not
+// mix: each kind has an MPI communicator.
+class MpiCommunicator final : public Communicator {
  public:
-  MpiTransport(Bootstrap& bootstrap, const CommunicatorOptions& options)
-      : on_stream_(bootstrap, options.deadline, options.rank_exit),
-        on_host_(bootstrap, options.deadline, options.rank_exit),
-        rank_(rank_in(on_stream_.get())),
-        ranks_(ranks_in(on_stream_.get())),
+  MpiCommunicator(Bootstrap& bootstrap, Device& device, const CommunicatorOptions& options)
+      : rank_(bootstrap.rank()),
+        ranks_(bootstrap.size()),
         job_ranks_(bootstrap.job_ranks()),
+        device_(device),
+        checks_order_(options.check_order == OrderCheck::kAlways),
+        on_stream_(bootstrap, options.deadline, options.rank_exit),
+        on_host_(bootstrap, options.deadline, options.rank_exit),
         rank_exit_(options.rank_exit),
-        watchdog_(job_rank(rank_), options.deadline, [this, &bootstrap](const Error& error) {
-          end_job(bootstrap, rank_exit_, error);
-        }) {}
+        watchdog_(
+            job_rank(rank_), options.deadline,
+            [this, &bootstrap](const Error& error) { end_job(bootstrap, rank_exit_, error); }),
+        queue_(rank_, options, [this] { abort(); }) {}
 
-  void all_reduce(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) override {
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return ranks_; }
+
+  [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
+    Exchange exchange(*this, on_host("allocate", size));
+    std::unique_ptr<Buffer> buffer;
+    attempt_together(exchange, [&] { buffer = device_.allocate(size); });
+    return buffer;
+  }
+
+  void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    const ConstAnySpan from = request.from;
+    const AnySpan to = request.to;
+    const int root = request.root;
+    switch (request.kind) {
+      case Kind::kAllReduce:
+        return queue(stream, request, [=, this, op = request.op](const CollectiveCall& call) {
+          all_reduce_values(call, from, to);
+          scale(to, op);
+        });
+      case Kind::kBroadcast:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { broadcast_values(call, to, root); });
+      case Kind::kReduce:
+        return enqueue_reduce(stream, request);
+      case Kind::kAllGather:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { gather_all(call, from, to); });
+      case Kind::kReduceScatter:
+        return queue(stream, request, [=, this, op = request.op](const CollectiveCall& call) {
+          reduce_parts(call, from, to);
+          scale(to, op);
+        });
+      case Kind::kScatter:
+        return enqueue_scatter(stream, request);
+      case Kind::kGather:
+        return enqueue_gather(stream, request);
+      case Kind::kSend:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { send_values(call, from, root); });
+      case Kind::kRecv:
+        return queue(stream, request,
+                     [=, this](const CollectiveCall& call) { receive_values(call, to, root); });
+    }
+  }
+
+  void barrier() override { static_cast<void>(gather_texts(on_host("barrier", Bytes{0}), "")); }
+
+  [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+    const Bytes size{static_cast<std::int64_t>(mine.size())};
+    return gather_texts(on_host("all_gather of texts", size), mine);
+  }
+
+  // Other ranks may wait for this rank inside MPI, where only the job's end reaches them. This
+  // rank's program first gets time to report its error and end the job itself.
+  void abort() noexcept override {
+    aborted_ = true;
+    if (ranks_ == 1) return;
+    watchdog_.expire(kGrace + rank_exit_.grace,
+                     fmt::format("rank {} has aborted its communicator while others may wait for "
+                                 "it: ending the job; look at what was said before",
+                                 job_rank(rank_)));
+  }
+
+ private:
+  // The ranks' exchange of texts in a call, which errors name.
+  class Exchange final : public RankExchange {
+   public:
+    Exchange(MpiCommunicator& ranks, const CollectiveCall& call) : ranks_(ranks), call_(call) {}
+
+    [[nodiscard]] int rank() const override { return ranks_.rank(); }
+    [[nodiscard]] int size() const override { return ranks_.size(); }
+    [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {
+      return ranks_.gather_texts(call_, mine);
+    }
+
+   private:
+    MpiCommunicator& ranks_;
+    const CollectiveCall call_;
+  };
+
+  [[nodiscard]] int job_rank(int rank) const { return job_ranks_[static_cast<std::size_t>(rank)]; }
+
+  // ---- what is queued ----
+
+  // Takes body(call) as any type, since every wrapping of functions costs time in each call.
+  template <class Body>
+  void queue(Stream& stream, const CollectiveRequest& request, Body body) {
+    const bool is_compared = checks_order_ && !request.is_message();
+    queue_.enqueue(stream, request,
+                   [this, is_compared, note = is_compared ? note_of(request).value() : 0,
+                    body = std::move(body)](const CollectiveCall& call) {
+                     if (is_compared) check_order(call, note);
+                     body(call);
+                   });
+  }
+
+  // The check costs a message. Every rank sees all notes, so all ranks fail or none does.
+  void check_order(const CollectiveCall& call, std::int64_t mine) {
+    std::vector<std::int64_t> notes(static_cast<std::size_t>(ranks_));
+    inside(call, "MPI_Allgather", [&] {
+      return MPI_Allgather(&mine, 1, MPI_INT64_T, notes.data(), 1, MPI_INT64_T, on_stream_.get());
+    });
+    for (int peer = 0; peer < ranks_; ++peer) {
+      if (notes[static_cast<std::size_t>(peer)] == mine) continue;
+      throw diverged(job_rank(rank_), job_rank(peer));
+    }
+  }
+
+  void enqueue_reduce(Stream& stream, const CollectiveRequest& request) {
+    const ConstAnySpan mine = request.from;
+    const AnySpan result = request.to;
+    const int root = request.root;
+    // MPI only reads the values of ranks other than the root, so the const_cast is safe.
+    const AnySpan values = rank_ == root ? result
+                                         : AnySpan(const_cast<std::byte*>(mine.data()), mine.size(),
+                                                   mine.dtype(), mine.device());
+    queue(stream, request, [=, this](const CollectiveCall& call) {
+      if (rank_ == root) copy_part(mine, result);
+      reduce_values(call, values, root);
+    });
+  }
+
+  void enqueue_scatter(Stream& stream, const CollectiveRequest& request) {
+    queue(stream, request,
+          [this, source = request.from, mine = request.to, root = request.root,
+           blocks = copy_of(request.blocks)](const CollectiveCall& call) {
+            if (rank_ != root) return receive_values(call, mine, root);
+            for (int peer = 0; peer < ranks_; ++peer) {
+              const ConstAnySpan part = part_of(source, blocks, peer);
+              peer == rank_ ? copy_part(part, mine) : send_values(call, part, peer);
+            }
+          });
+  }
+
+  void enqueue_gather(Stream& stream, const CollectiveRequest& request) {
+    queue(stream, request,
+          [this, mine = request.from, destination = request.to, root = request.root,
+           blocks = copy_of(request.blocks)](const CollectiveCall& call) {
+            if (rank_ != root) return send_values(call, mine, root);
+            for (int peer = 0; peer < ranks_; ++peer) {
+              const AnySpan part = part_of(destination, blocks, peer);
+              peer == rank_ ? copy_part(mine, part) : receive_values(call, part, peer);
+            }
+          });
+  }
+
+  [[nodiscard]] static std::vector<Block> copy_of(std::span<const Block> blocks) {
+    return {blocks.begin(), blocks.end()};
+  }
+
+  template <class Span>
+  [[nodiscard]] static Span part_of(Span all, const std::vector<Block>& blocks, int rank) {
+    const Block& block = blocks[static_cast<std::size_t>(rank)];
+    return all.subspan(block.offset, block.count);
+  }
+
+  void scale(AnySpan values, ReduceOp op) const {
+    if (op == ReduceOp::kSum || ranks_ == 1) return;
+    const Reduction reduction{.type = values.dtype(), .factor = factor_of(op, ranks_)};
+    reduce_elements({values.data()}, {values.data()}, {0, values.size()}, reduction);
+  }
+
+  // ---- MPI's calls ----
+
+  // Each wait of a collective has the whole deadline: the collective ends only with its last chunk.
+  template <class Call>
+  void inside(const CollectiveCall& call, const char* function, Call&& run) {
+    if (aborted_) throw aborted_by_others(job_rank(rank_));
+    int code = MPI_SUCCESS;
+    {
+      const auto watch = watchdog_.watch(call);
+      code = run();
+    }
+    check_mpi(code, function);
+  }
+
+  void all_reduce_values(const CollectiveCall& call, ConstAnySpan mine, AnySpan result) {
     const MpiElement element = elements_.of(result.dtype());
     const bool in_place = mine.data() == result.data();
     for_chunks(result, [&](std::int64_t done, int count) {
@@ -239,7 +280,7 @@ class MpiTransport final : public BlockingTransport {
     });
   }
 
-  void reduce(const CollectiveCall& call, AnySpan values, int root) override {
+  void reduce_values(const CollectiveCall& call, AnySpan values, int root) {
     const MpiElement element = elements_.of(values.dtype());
     for_chunks(values, [&](std::int64_t done, int count) {
       void* const part = values.subspan(done, count).data();
@@ -252,7 +293,7 @@ class MpiTransport final : public BlockingTransport {
 
   // Reduces through a packed copy: a chunk takes a slice of every rank's part, and the slices lie
   // apart.
-  void reduce_scatter(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) override {
+  void reduce_parts(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) {
     const MpiElement element = elements_.of(mine.dtype());
     const std::int64_t slice = slice_of(mine.dtype());
     packed_.resize(static_cast<std::size_t>(slice * ranks_ * size_of(mine.dtype())));
@@ -267,7 +308,7 @@ class MpiTransport final : public BlockingTransport {
     }
   }
 
-  void broadcast(const CollectiveCall& call, AnySpan values, int root) override {
+  void broadcast_values(const CollectiveCall& call, AnySpan values, int root) {
     const MPI_Datatype type = elements_.of(values.dtype()).type;
     for_chunks(values, [&](std::int64_t done, int count) {
       inside(call, "MPI_Bcast", [&] {
@@ -276,7 +317,7 @@ class MpiTransport final : public BlockingTransport {
     });
   }
 
-  void all_gather(const CollectiveCall& call, ConstAnySpan mine, AnySpan all) override {
+  void gather_all(const CollectiveCall& call, ConstAnySpan mine, AnySpan all) {
     const MPI_Datatype type = elements_.of(mine.dtype()).type;
     const bool in_place = mine.data() == all.subspan(rank_ * mine.size(), mine.size()).data();
     const std::int64_t slice = slice_of(mine.dtype());
@@ -293,7 +334,7 @@ class MpiTransport final : public BlockingTransport {
     }
   }
 
-  void send(const CollectiveCall& call, ConstAnySpan values, int to) override {
+  void send_values(const CollectiveCall& call, ConstAnySpan values, int to) {
     const MPI_Datatype type = elements_.of(values.dtype()).type;
     for_chunks(values, [&](std::int64_t done, int count) {
       inside(call, "MPI_Send", [&] {
@@ -303,7 +344,7 @@ class MpiTransport final : public BlockingTransport {
     });
   }
 
-  void recv(const CollectiveCall& call, AnySpan values, int from) override {
+  void receive_values(const CollectiveCall& call, AnySpan values, int from) {
     const MPI_Datatype type = elements_.of(values.dtype()).type;
     for_chunks(values, [&](std::int64_t done, int count) {
       MPI_Status status{};
@@ -321,7 +362,7 @@ class MpiTransport final : public BlockingTransport {
   }
 
   [[nodiscard]] std::vector<std::string> gather_texts(const CollectiveCall& call,
-                                                      const std::string& mine) override {
+                                                      const std::string& mine) {
     const auto ranks = static_cast<std::size_t>(ranks_);
     const int length = static_cast<int>(mine.size());
     std::vector<int> lengths(ranks);
@@ -342,40 +383,6 @@ class MpiTransport final : public BlockingTransport {
                                  static_cast<std::size_t>(lengths[rank])));
     }
     return texts;
-  }
-
-  // Other ranks may wait for this rank inside MPI, where only the job's end reaches them. This
-  // rank's program first gets time to report its error and end the job itself.
-  void abort() noexcept override {
-    aborted_ = true;
-    if (ranks_ == 1) return;
-    watchdog_.expire(kGrace + rank_exit_.grace,
-                     fmt::format("rank {} has aborted its communicator while others may wait for "
-                                 "it: ending the job; look at what was said before",
-                                 job_rank(rank_)));
-  }
-
- private:
-  [[nodiscard]] int job_rank(int rank) const { return job_ranks_[static_cast<std::size_t>(rank)]; }
-
-  // Each wait of a collective has the whole deadline: the collective ends only with its last chunk.
-  template <class Call>
-  void inside(const CollectiveCall& call, const char* function, Call&& run) {
-    if (aborted_) throw aborted_by_others(job_rank(rank_));
-    int code = MPI_SUCCESS;
-    {
-      const auto watch = watchdog_.watch(call);
-      code = run();
-    }
-    check_mpi(code, function);
-  }
-
-  template <class Span, class Body>
-  static void for_chunks(Span values, Body&& body) {
-    const std::int64_t chunk = kMpiChunk.value / size_of(values.dtype());
-    for (std::int64_t done = 0; done < values.size(); done += chunk) {
-      body(done, static_cast<int>(std::min(chunk, values.size() - done)));
-    }
   }
 
   // The elements of each rank's part in a chunk.
@@ -399,16 +406,19 @@ class MpiTransport final : public BlockingTransport {
     return offsets;
   }
 
-  const MpiComm on_stream_;
-  const MpiComm on_host_;
-  const MpiElements elements_;
   const int rank_;
   const int ranks_;
   const std::vector<int> job_ranks_;  // the job's number of each rank, for messages
-  std::vector<std::byte> packed_;     // used by the stream's worker
+  Device& device_;
+  const bool checks_order_;
+  const MpiComm on_stream_;
+  const MpiComm on_host_;
+  const MpiElements elements_;
+  std::vector<std::byte> packed_;  // used by the stream's worker
   std::atomic<bool> aborted_ = false;
   const RankExit rank_exit_;
   Watchdog watchdog_;
+  CollectiveQueue queue_;
 };
 
 }  // namespace
@@ -420,8 +430,7 @@ std::unique_ptr<Communicator> make_mpi_communicator(Bootstrap& bootstrap, Device
          "the transport mpi needs a process for each rank, and these are threads: launch "
          "processes, or take the transport shared_memory");
   }
-  return make_blocking_communicator(bootstrap, device, options,
-                                    std::make_unique<MpiTransport>(bootstrap, options));
+  return std::make_unique<MpiCommunicator>(bootstrap, device, options);
 }
 
 }  // namespace tandem

@@ -13,7 +13,12 @@ namespace tandem {
 constexpr Bytes kMpiChunk = mib(1);
 
 // Ranks as processes of one MPI job, on one node or several; a usage error where ranks are threads.
-// The contract of BlockingCommunicator holds here. MPI waits by spinning.
+// The stream's worker makes MPI's calls, which block and wait by spinning. MPI treats all memory
+// alike, so allocate() returns the host device's own memory. A sum of 16-bit numbers is rounded at
+// each addition of two numbers; an average is rounded once more after the sum is scaled.
+//
+// Scatter and gather are messages from and to the root, one rank after the other. A message waits
+// for its receiver, so two ranks that both send to each other before they receive wait for ever.
 //
 // MPI's calls cannot be interrupted. A rank that waits longer than the deadline in a call writes a
 // line to standard error and ends the job. An aborted rank does the same after some seconds, unless

@@ -8,6 +8,7 @@
 #include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"
+#include "common/runtime/cuda_module.h"
 
 namespace tandem::cuda {
 namespace {
@@ -128,4 +129,16 @@ CudaStream& cuda_stream(Stream& stream) {
   return static_cast<CudaStream&>(stream);
 }
 
+namespace {
+
+constexpr CudaProfiling kProfiling{
+    .native_stream = [](Stream& stream) -> void* { return cuda_stream(stream).get(); },
+    .gpu = [](Stream& stream) { return cuda_stream(stream).gpu().ordinal(); }};
+
+}  // namespace
 }  // namespace tandem::cuda
+
+extern "C" __attribute__((visibility("default"))) const tandem::CudaProfiling*
+tandem_cuda_profiling_module() {
+  return &tandem::cuda::kProfiling;
+}

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "common/base/library.h"
 #include "common/runtime/nvml/nvml_api.h"
 
 namespace tandem::nvml {
@@ -113,6 +114,17 @@ std::optional<int> near_node(const Api& api, DeviceRef gpu) {
 }
 
 }  // namespace
+
+std::unique_ptr<const Api> load_api() {
+  Library library("libnvidia-ml.so.1");
+  auto api = std::make_unique<Api>();
+#define TANDEM_FIND(place, name, parameters) library.find_optional(api->place, #name);
+  TANDEM_EACH_NVML_CALL(TANDEM_FIND)
+#undef TANDEM_FIND
+  const bool enough =
+      api->init != nullptr && api->shutdown != nullptr && api->by_pci_address != nullptr;
+  return enough ? std::move(api) : nullptr;
+}
 
 std::vector<std::string> slowdowns_in(unsigned long long reasons) {
   std::vector<std::string> names;
