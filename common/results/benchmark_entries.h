@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Google Benchmark's `benchmarks` array: the entries of this suite's launches, and those that other
-// programs wrote.
+// The entries that other programs wrote into Google Benchmark's `benchmarks` array.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "common/json/writer.h"
-#include "common/results/launch_record.h"
 
 namespace tandem::results {
 
@@ -34,8 +30,5 @@ struct OtherEntry {
 // Reads a file that a program wrote with --benchmark_out; the entries' source is the file's name
 // without its extension. Throws a failure that names the file where the file is no such output.
 [[nodiscard]] std::vector<OtherEntry> read_benchmarks(const std::filesystem::path& file);
-
-// Writes an entry per measured launch into an open list, in the order of Google Benchmark's array.
-void write_benchmark_entries(JsonWriter& writer, const std::vector<LaunchRecord>& launches);
 
 }  // namespace tandem::results

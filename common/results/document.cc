@@ -17,7 +17,6 @@ void write_to(const TextSink& sink, const Document& document) {
   writer.open("", '{');
   write_json(writer, "context", document.sweep.context);
   writer.open("benchmarks", '[');
-  write_benchmark_entries(writer, document.launches);
   for (const OtherEntry& other : document.others) {
     writer.copy("", JsonDocument(JsonAuthor::kProgram, other.json, other.source).root());
   }

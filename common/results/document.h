@@ -86,11 +86,8 @@ struct Document {
   std::vector<OtherEntry> others{};
 };
 
-// The text of results.json: a Google Benchmark document (`context`, `benchmarks`) with the full
-// record under one further key, `tandem`. `benchmarks` holds an entry per launch that measured:
-// launches are the repetitions of a cell, and real_time is the mean of the launch's samples. The
-// other programs' entries follow. A cell that failed or was skipped has no time and so no entry;
-// `tandem` says why.
+// The text of results.json: the run's `context`, the other programs' entries under `benchmarks`,
+// and the full record under `tandem`.
 [[nodiscard]] std::string to_json_text(const Document& document);
 
 // Reads `tandem`, `context`, and the other programs' entries of `benchmarks`. Throws a failure

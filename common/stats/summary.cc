@@ -55,14 +55,6 @@ std::optional<double> percentile_99(std::span<const double> values) {
   return percentile(values, 99);
 }
 
-double median_deviation(std::span<const double> values) {
-  const double center = median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - center));
-  return median(deviations);
-}
-
 double minimum(std::span<const double> values) {
   check_not_empty(values);
   return *std::ranges::min_element(values);

@@ -27,9 +27,6 @@ namespace tandem::stats {
 // largest or a near one and says nothing else.
 [[nodiscard]] std::optional<double> percentile_99(std::span<const double> values);
 
-// The median of absolute deviations from the median, not scaled to a standard deviation.
-[[nodiscard]] double median_deviation(std::span<const double> values);
-
 [[nodiscard]] double minimum(std::span<const double> values);
 [[nodiscard]] double maximum(std::span<const double> values);
 

@@ -31,7 +31,7 @@ def validator(source):
 
 def example(program, folder):
     """Of the writer, with every field that a launch can have."""
-    subprocess.run([program, folder / "a.json", folder / "b.json"], check=True)
+    subprocess.run([program, folder / "a.json"], check=True)
     return load(folder / "a.json")
 
 

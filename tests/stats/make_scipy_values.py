@@ -22,7 +22,7 @@ def rounded(values):
 
 
 def summary(values):
-    return {"values": values, "median": float(numpy.median(values)), "deviation": float(stats.median_abs_deviation(values)),
+    return {"values": values, "median": float(numpy.median(values)),
             "p95": float(numpy.percentile(values, 95, method="inverted_cdf"))}
 
 

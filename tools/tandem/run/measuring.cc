@@ -166,8 +166,7 @@ results::Context measuring_context(const std::string& sweep_name,
   context.custom = {{"tandem_version", TANDEM_VERSION},
                     {"tandem_sweep", sweep_name},
                     {"tandem_cpu_model", machine.cpu_model},
-                    {"tandem_cores", std::to_string(machine.cores)},
-                    {"tandem_cpu_time", "repeats real_time: it was not measured apart"}};
+                    {"tandem_cores", std::to_string(machine.cores)}};
   if (!step_bench.empty()) context.custom[kProgramsFact] = checksum_of_programs(step_bench);
   return context;
 }
