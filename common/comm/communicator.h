@@ -9,7 +9,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/units.h"
-#include "common/comm/rank_exchange.h"
+#include "common/comm/bootstrap.h"
 #include "common/comm/rank_exit.h"
 #include "common/runtime/device.h"
 #include "common/runtime/span.h"

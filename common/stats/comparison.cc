@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
 #include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::stats {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 
 namespace tandem::stats {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 #include "common/stats/summary.h"
 
 namespace tandem::stats {

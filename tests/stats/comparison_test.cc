@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::stats {
 namespace {

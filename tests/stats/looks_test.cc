@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 #include "tests/stats/simulated.h"
 
 namespace tandem::stats {

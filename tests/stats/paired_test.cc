@@ -5,7 +5,7 @@
 
 #include "common/base/error.h"
 #include "common/stats/comparison.h"
-#include "common/stats/distributions.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::stats {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/stats/comparison.h"
-#include "common/stats/distributions.h"
 #include "common/stats/estimate.h"
 
 namespace tandem::stats {

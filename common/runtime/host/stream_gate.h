@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/runtime/host/host_stream.h"
 #include "common/runtime/host/parking.h"
 #include "common/runtime/stream.h"
 
@@ -13,16 +14,23 @@ namespace tandem::host {
 class StreamGate {
  public:
   // Work that is enqueued on `stream` from now on waits.
-  explicit StreamGate(Stream& stream);
+  explicit StreamGate(Stream& stream) {
+    host_stream(stream).enqueue(
+        {"gate", {}, [word = is_open_] { park_while(*word, 0, Sharing::kThreads); }});
+  }
   ~StreamGate() { open(); }
   StreamGate(const StreamGate&) = delete;
   StreamGate& operator=(const StreamGate&) = delete;
 
   // Lets the waiting work start. To be called once.
-  void open();
+  void open() {
+    is_open_->store(1, std::memory_order_release);
+    wake_all(*is_open_, Sharing::kThreads);
+  }
 
  private:
-  const std::shared_ptr<Word> is_open_;  // the stream may read the word later than the gate
+  // The stream may read the word later than the gate.
+  const std::shared_ptr<Word> is_open_ = std::make_shared<Word>(0);
 };
 
 }  // namespace tandem::host
