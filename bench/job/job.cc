@@ -7,6 +7,7 @@
 #include "bench/job/node_share.h"
 #include "bench/job/simulated_job.h"
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/comm/nccl_module.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/nvml/nvml.h"
@@ -110,8 +111,7 @@ void add_context(const Job& job) {
   GoogleBenchmark::add_context("tandem_build_type", TANDEM_BUILD_TYPE);
   GoogleBenchmark::add_context("tandem_backend", to_string(job.platform->backend()));
   GoogleBenchmark::add_context("tandem_oversubscribed", job.oversubscribed ? "yes" : "no");
-  GoogleBenchmark::add_context("tandem_cpus",
-                               fmt::format("{}", fmt::join(host::allowed_cpus(), ",")));
+  GoogleBenchmark::add_context("tandem_cpus", fmt::format("{}", fmt::join(allowed_cpus(), ",")));
   if (job.nodes.nodes() == 1) return;
   GoogleBenchmark::add_context("tandem_nodes", fmt::format("{}", fmt::join(job.nodes.hosts, ",")));
 }

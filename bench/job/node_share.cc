@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/runtime/device.h"
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_memory.h"
@@ -103,7 +104,7 @@ struct Known {
 };
 
 Known ask_near(const std::vector<std::string>& gpus, const nvml::Nvml* nvml) {
-  Known known{.cpus = {.allowed = host::allowed_cpus()}};
+  Known known{.cpus = {.allowed = allowed_cpus()}};
   for (const std::string& gpu : gpus) {
     const auto facts = nvml == nullptr ? std::nullopt : nvml->facts(pci_address_of(gpu));
     known.cpus.near.push_back(facts ? facts->near_cores : Cores{});

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/comm/shared_memory/allocations.h"
 #include "common/runtime/host/cores.h"
 #include "simulate/cost/calibration.h"
@@ -114,7 +115,7 @@ Job open_simulated_job(Bootstrap& bootstrap, const JobOptions& options) {
   job.device = &job.platform->device(0);
   job.simulated_hardware = hardware.name;
   job.backend_notice = fmt::format("backend simulated: {}; nothing is measured", hardware.name);
-  job.usable_cores = static_cast<int>(host::allowed_cpus().size());
+  job.usable_cores = static_cast<int>(allowed_cpus().size());
   job.transport = choose_transport(options.transport, bootstrap, *job.device);
   job.communicator = make_communicator(job.transport, bootstrap, *job.device, options.communicator);
   const bool is_of_cores = machine.extras.of_cores;

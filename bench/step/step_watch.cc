@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "common/base/system_files.h"
 #include "common/comm/transports/transport_registry.h"
 #include "common/runtime/host/cores.h"
 
@@ -24,7 +25,7 @@ std::optional<int> rank_of_process(const StepOptions& options, const Bootstrap& 
 
 void ThreadPlaces::phase_begins(Device& device, Stream&, Phase phase) {
   if (is_closed_.load(std::memory_order_relaxed)) return;
-  std::vector<int> cpus = host::allowed_cpus();
+  std::vector<int> cpus = allowed_cpus();
   const std::lock_guard lock(mutex_);
   cpus_[{device.id().index, phase}] = std::move(cpus);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/base/system_files.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -76,6 +78,23 @@ std::optional<double> number_of(const fs::path& path, const std::string& key) {
     if ((words >> name >> number) && (name == key || name == key + ":")) return number;
   }
   return std::nullopt;
+}
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 std::vector<int> cpus_of(std::string_view list) {

@@ -29,6 +29,14 @@ namespace tandem {
 [[nodiscard]] std::optional<double> number_of(const std::filesystem::path& file,
                                               const std::string& key);
 
+// OS numbers of the hardware threads that the calling thread may run on, ascending, as the
+// operating system reports the binding.
+[[nodiscard]] std::vector<int> allowed_cpus();
+
+// The first line of a file, "" where the file cannot be read: a fact that the system does not tell
+// is absent from a record and is no error.
+[[nodiscard]] std::string first_line(const std::string& path);
+
 // The CPUs of a list such as "0-3,8", ascending.
 [[nodiscard]] std::vector<int> cpus_of(std::string_view list);
 

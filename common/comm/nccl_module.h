@@ -21,7 +21,7 @@ struct NcclProbe {
 };
 
 // Raise with every change to NcclModule or to a type that crosses it.
-inline constexpr int kNcclModuleAbi = 4;
+inline constexpr int kNcclModuleAbi = 5;
 
 // What the module exports. `abi` stays first, so that any version of it can be read.
 struct NcclModule {

@@ -5,22 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "common/base/system_files.h"
 #include "common/base/this_process.h"
 
 namespace tandem {
-namespace {
-
-// An identifier that changes with each boot of the kernel; "" where the kernel gives none.
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
-}
-
-}  // namespace
 
 std::vector<int> NodeLayout::ranks_of(int node) const {
   std::vector<int> ranks;
@@ -53,7 +42,9 @@ NodeLayout group_by_node(const std::vector<NodeIdentity>& ranks) {
 NodeIdentity own_node() {
   struct stat shared {};
   const bool has_shared = stat("/dev/shm", &shared) == 0;
-  return {host_name(), fmt::format("{} {}", boot_id(), has_shared ? shared.st_dev : 0)};
+  // The identifier changes with each boot; "" where the kernel gives none.
+  const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
+  return {host_name(), fmt::format("{} {}", boot, has_shared ? shared.st_dev : 0)};
 }
 
 NodeLayout find_nodes(Bootstrap& bootstrap) {

@@ -28,10 +28,6 @@ namespace tandem::results {
 // Whether a variable may hold a password, key or token, by its name or by its value.
 [[nodiscard]] bool looks_secret(std::string_view name, std::string_view value);
 
-// The numbers of the hardware threads that this process may use; none where the machine has more
-// than a cpu_set_t holds.
-[[nodiscard]] std::vector<int> allowed_cpus();
-
 // The number of physical cores that `cpus` (numbers of hardware threads) lie on, from
 // <system>/cpu*/topology; the number of `cpus` where the system does not tell for each of them. The
 // count equals the host back end's, which uses one hardware thread of each core.
@@ -58,9 +54,5 @@ namespace tandem::results {
 [[nodiscard]] std::string built_by();  // compiler and build type: "GNU 12.2.0, Release"
 // "commit 0123456789ab", with "-changed" after local changes.
 [[nodiscard]] std::string built_from();
-
-// The first line of a file of /proc or /sys, "" where the file cannot be read: a fact that the
-// system does not tell is absent from the record and is no error.
-[[nodiscard]] std::string first_line(const std::string& path);
 
 }  // namespace tandem::results

@@ -8,6 +8,7 @@
 
 #include "bench/job/node_share.h"
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/runtime/host/cores.h"
 #include "tests/support/fake_nvml.h"
@@ -31,7 +32,7 @@ class GpuBindingTest : public ::testing::Test {
   }
 
   const nvml::Api api_ = nvml::testing::fake_api();
-  const std::vector<int> allowed_ = host::allowed_cpus();
+  const std::vector<int> allowed_ = allowed_cpus();
   const std::string gpu_ = fmt::format("{} GPU-1", kAddress);
   const std::string peer_ = fmt::format("{} GPU-2", kPeerAddress);
 };

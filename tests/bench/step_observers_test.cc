@@ -9,6 +9,7 @@
 #include "bench/job/fault.h"
 #include "bench/observe/flight_log.h"
 #include "bench/step/step_watch.h"
+#include "common/base/system_files.h"
 #include "common/comm/shared_memory/shared_memory.h"
 #include "common/flight/flight_recorder.h"
 #include "common/runtime/host/cores.h"
@@ -67,7 +68,7 @@ TEST_F(StepObserversTest, ThreadPlaces_AreThoseOfTheThreadsThatEnqueue) {
     const auto& phases = job.phases;
     EXPECT_EQ(job.numa_nodes, host::numa_nodes_of(job.cpus));
     if (std::find(phases.begin(), phases.end(), "forward") == phases.end()) {
-      EXPECT_EQ(job.cpus, host::allowed_cpus());
+      EXPECT_EQ(job.cpus, allowed_cpus());
       continue;
     }
     ++driven;

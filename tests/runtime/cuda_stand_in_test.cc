@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <latch>
 
+#include "common/base/system_files.h"
 #include "common/runtime/cuda/cuda_platform.h"
 #include "common/runtime/cuda/cuda_stream.h"
 #include "common/runtime/cuda_module.h"
@@ -218,14 +219,14 @@ class CudaNearHost : public ::testing::Test {
   }
   void SetUp() override { stand_in::reset(2); }
 
-  const std::vector<int> allowed_ = host::allowed_cpus();
+  const std::vector<int> allowed_ = allowed_cpus();
 };
 
 std::vector<int> cpus_of_thread_of(Device& device) {
   std::vector<int> cpus;
   std::thread([&] {
     device.bind_this_thread();
-    cpus = host::allowed_cpus();
+    cpus = allowed_cpus();
   }).join();
   return cpus;
 }

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "common/base/error.h"
+#include "common/base/system_files.h"
 #include "common/base/units.h"
 
 namespace tandem::host {
@@ -75,16 +76,6 @@ std::set<int> own_threads() {
 }
 
 }  // namespace
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  std::vector<int> cpus;
-  if (sched_getaffinity(kThisThread, sizeof set, &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
 
 std::vector<Core> whole_cores(const std::vector<int>& cpus) {
   std::vector<Core> cores;

@@ -23,10 +23,6 @@ using Core = std::vector<int>;
 [[nodiscard]] std::vector<std::vector<int>> share_cores(const std::vector<Core>& cores,
                                                         const std::vector<std::vector<int>>& near);
 
-// OS numbers of the hardware threads that the calling thread may run on, ascending, as the
-// operating system reports the binding.
-[[nodiscard]] std::vector<int> allowed_cpus();
-
 // Groups these hardware threads by core, in the machine's order; each thread is a group where the
 // machine does not tell its cores.
 [[nodiscard]] std::vector<Core> whole_cores(const std::vector<int>& cpus);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sched.h>
 
-#include "common/results/machine_facts.h"
+#include "common/base/system_files.h"
 #include "tests/support/fake_root.h"
 #include "tests/tools/doctor/expect_finding.h"
 #include "tools/tandem/doctor/cores.h"
@@ -59,7 +59,7 @@ TEST(DoctorNeighbours, OneThreadOfEachCoreIsWatched) {
 }
 
 TEST(DoctorNeighbours, AreWatchedOnTheCoresThatAreGiven) {
-  const std::vector<int> allowed = results::allowed_cpus();
+  const std::vector<int> allowed = allowed_cpus();
   const NeighbourFacts facts = watch_neighbours(allowed, std::chrono::milliseconds(20));
   ASSERT_EQ(facts.cores.size(), allowed.size());
   for (std::size_t i = 0; i < allowed.size(); ++i) {

@@ -139,7 +139,7 @@ CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
   CoreFacts facts;
   facts.model = text_behind("/proc/cpuinfo", "model name");
   if (facts.model.empty()) facts.model = "a CPU that does not name itself";
-  facts.online = static_cast<int>(cpus_of(results::first_line(system / "online")).size());
+  facts.online = static_cast<int>(cpus_of(first_line(system / "online")).size());
   facts.cores = results::physical_cores(allowed, system);
   facts.allowed = std::move(allowed);
   for (const fs::path& group : control_groups(root, "cpu")) {
@@ -161,7 +161,7 @@ Findings judge_cores(const CoreFacts& facts) {
 FrequencyFacts gather_frequency(const fs::path& root, const std::vector<int>& allowed) {
   FrequencyFacts facts;
   for (const int cpu : allowed) {
-    const std::string governor = results::first_line(
+    const std::string governor = first_line(
         root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu));
     if (!governor.empty()) ++facts.governors[governor];
   }
@@ -194,7 +194,7 @@ std::vector<int> one_thread_per_core(const fs::path& root, const std::vector<int
   std::set<std::string> seen;
   std::vector<int> cpus;
   for (const int cpu : allowed) {
-    const std::string siblings = results::first_line(
+    const std::string siblings = first_line(
         root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
     if (siblings.empty() || seen.insert(siblings).second) cpus.push_back(cpu);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/system_files.h"
 #include "common/results/machine_facts.h"
 #include "tools/tandem/doctor/cores.h"
 #include "tools/tandem/doctor/finding.h"
@@ -37,7 +38,7 @@ void append(Findings& all, Findings more) { std::ranges::move(more, std::back_in
 
 // Judges the node's files, and a second of watching the cores.
 Findings look_at_node(const fs::path& root, const doctor::Variables& variables, bool has_gpu) {
-  const std::vector<int> allowed = results::allowed_cpus();
+  const std::vector<int> allowed = allowed_cpus();
   const doctor::CoreFacts cores = doctor::gather_cores(root, allowed);
   Findings all = doctor::judge_cores(cores);
   append(all, doctor::judge_frequency(doctor::gather_frequency(root, allowed)));
