@@ -160,7 +160,9 @@ void measure_team(const CalibrationRun& here, Platform& team, MachineFigures& fi
   if (!is_on_host(here.job)) return measure_gpus_together(team, precision, figures, calibration);
   calibration.collectives = time_collectives(team);
   figures.memory = team.device(0).memory().capacity;
-  add_beside(calibration.sizes, time_sizes_together(team, precision));
+  const auto together = on_each_device(
+      team, [&](Bootstrap&, Device& device) { return time_sizes(device, precision); });
+  add_beside(calibration.sizes, together.front());
 }
 
 // The cost of a call. On the host it is in the operations' times already: the calling thread and

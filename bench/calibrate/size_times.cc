@@ -228,14 +228,6 @@ MeasuredOperations time_sizes(Device& device, Precision precision) {
   return all;
 }
 
-MeasuredOperations time_sizes_together(Platform& platform, Precision precision) {
-  return on_each_device(platform,
-                        [precision](Bootstrap& /*ranks*/, Device& device) {
-                          return time_sizes(device, precision);
-                        })
-      .front();
-}
-
 MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch) {
   const auto operations = make_operations(device);
   const auto stream = device.make_stream(StreamPriority::kNormal);

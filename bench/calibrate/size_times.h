@@ -48,9 +48,6 @@ inline constexpr std::int64_t kTensorStep = 8;
 // of work use other memory, as in a step, so that no cache holds it.
 [[nodiscard]] MeasuredOperations time_sizes(Device& device, Precision precision);
 
-// The same on the platform's first device, while all its devices do so.
-[[nodiscard]] MeasuredOperations time_sizes_together(Platform& platform, Precision precision);
-
 // The losses of a model whose outputs of several devices come together on one, by key: of a batch
 // and of multiples of it, with the gradient in one operation and in two.
 [[nodiscard]] MeasuredOperations time_losses(Device& device, const Objective& objective,

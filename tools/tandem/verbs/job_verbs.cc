@@ -38,12 +38,6 @@ void add_steps(CLI::App& command, int& steps) {
       ->check(whole_number(1, kMostSteps));
 }
 
-void add_out(CLI::App& command, std::string& out, const std::string& name) {
-  command
-      .add_option("--out", out, "folder for what is found; default: a new one, out/" + name + "-1")
-      ->type_name("FOLDER");
-}
-
 void add_verify(CLI::App& app, Verbs& verbs) {
   const auto options = std::make_shared<StepJobOptions>();
   CLI::App& verify = add_command(
@@ -77,7 +71,10 @@ void add_trace_record(CLI::App& trace, Verbs& verbs) {
               .more = kStepOptions});
   add_job(record, options->job);
   add_steps(record, options->steps);
-  add_out(record, options->out, "trace");
+  record
+      .add_option("--out", options->out,
+                  "folder for what is found; default: a new one, out/trace-1")
+      ->type_name("FOLDER");
   verbs.push_back({&record,
                    [options](const Call& call) {
                      options->job.rest = call.rest;
