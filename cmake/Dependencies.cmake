@@ -110,3 +110,18 @@ if(TANDEM_HAVE_CUPTI)
 else()
   message(STATUS "Timelines by CUPTI: OFF (${missing}: those of GPUs are of events alone)")
 endif()
+
+# NVTX's headers alone, of the toolkit or of their own: a tool that watches brings the rest. Those of CUDA
+# beside them, which name its streams.
+set(TANDEM_HAVE_NVTX OFF)
+find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+find_path(NVTX_CUDA_INCLUDE_DIR cuda.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${NVTX_INCLUDE_DIR})
+if(NVTX_INCLUDE_DIR AND NVTX_CUDA_INCLUDE_DIR)
+  set(TANDEM_HAVE_NVTX ON)
+  add_library(tandem_nvtx INTERFACE)
+  target_include_directories(tandem_nvtx SYSTEM INTERFACE ${NVTX_INCLUDE_DIR} ${NVTX_CUDA_INCLUDE_DIR})
+  target_link_libraries(tandem_nvtx INTERFACE ${CMAKE_DL_LIBS})
+  message(STATUS "NVTX ranges: ON")
+else()
+  message(STATUS "NVTX ranges: OFF (no nvtx3/nvToolsExt.h with a cuda.h was found: profilers will show no ranges of Tandem)")
+endif()

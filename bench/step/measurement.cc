@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/job/simulated_job.h"
+#include "bench/observe/profiled_samples.h"
 #include "bench/observe/taken_time.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
@@ -79,9 +80,11 @@ class StepBenchmark {
         model_(model),
         strategy_(strategy),
         sampler_(strategy, *job.communicator, options.steps_per_sample(), clocks_of(job),
-                 [&job] { return job.platform->now(); }) {
+                 [&job] { return job.platform->now(); }),
+        profiled_(options.ranges, profiler_switch(job.platform->backend()),
+                  options.profiled_samples) {
     Communicator& ranks = *job.communicator;
-    found_.warmup = sampler_.warm_up(limits);
+    profiled_.warm_up([&] { found_.warmup = sampler_.warm_up(limits); });
     found_.warnings = strategy.warnings();
     const auto of_precision =
         precision_warning(job.platform->backend(), options.variant.training.precision);
@@ -122,7 +125,7 @@ class StepBenchmark {
     taken_.begin();
     static_cast<void>(take_path_shares(job_));  // of the warm-up
     for ([[maybe_unused]] auto iteration : state) {
-      found_.step_seconds.push_back(sampler_.sample().count());
+      profiled_.sample([&] { found_.step_seconds.push_back(sampler_.sample().count()); });
       state.SetIterationTime(found_.step_seconds.back());
       times_.add_sample(strategy_);
     }
@@ -141,6 +144,7 @@ class StepBenchmark {
   const Model& model_;
   Strategy& strategy_;
   Sampler sampler_;
+  ProfiledSamples profiled_;
   TakenTimeWatch taken_;
   RankTimes times_;
   Measurement found_;

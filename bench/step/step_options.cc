@@ -43,12 +43,14 @@ void set_calibration(const Values& values, StepOptions& options) {
       name_in_results(with_checksum(options.job.calibration, "--calibration"));
 }
 
+// A profiler sees whole samples.
 void set_timing(const Values& values, StepOptions& options) {
   options.free_running = values.count("free-running");
   const Nanoseconds warmup_time = values.duration("warmup-time");
   if (values.is_given("warmup-time")) options.warmup_time = warmup_time;
   if (options.job.backend == BackendChoice::kSimulated) options.warmup_time = Nanoseconds{0};
   options.warmup_steps = values.count("warmup-steps");
+  options.profiled_samples = samples_with(values.count("profile-steps"), options);
 }
 
 void set_debugging(const Values& values, StepOptions& options) {
@@ -80,14 +82,15 @@ StepOptions step_options(const Values& values) {
   return options;
 }
 
-// Simulated steps are alike once buckets are
+// Samples grow to hold all steps that a profiler sees. Simulated steps are alike once buckets are
 // rebuilt: a few steps of warm-up and one sample say all, and no time has to pass.
 SamplingOptions sampling_options(const Values& values, const StepOptions& step) {
-  SamplingOptions options{.min_time = values.duration("min-time"),
-                          .min_samples = values.count("min-samples"),
-                          .peak = {.is_measured = values.text("peak-gflops") == "measured",
-                                   .gflops = values.speed("peak-gflops")},
-                          .record_file = values.text("record")};
+  SamplingOptions options{
+      .min_time = values.duration("min-time"),
+      .min_samples = std::max(values.count("min-samples"), step.profiled_samples),
+      .peak = {.is_measured = values.text("peak-gflops") == "measured",
+               .gflops = values.speed("peak-gflops")},
+      .record_file = values.text("record")};
   if (step.job.backend != BackendChoice::kSimulated) return options;
   options.min_time = Nanoseconds{0};
   if (!values.is_given("min-samples")) options.min_samples = 1;

@@ -13,6 +13,7 @@
 #include "bench/job/job.h"
 #include "common/options/values.h"
 #include "common/parallel/strategy.h"
+#include "common/trace/nvtx.h"
 #include "ddp/dp_all_reduce.h"
 #include "ddp/reducer_options.h"
 #include "dp/options.h"
@@ -57,6 +58,8 @@ struct StepOptions {
 
   std::map<std::string, std::string> named;  // options that differ from the defaults
   std::string planted;                       // the planted delay as given; empty: none
+  int profiled_samples = 0;                  // samples that a profiler is to capture
+  const nvtx::Domain* ranges = nullptr;      // this process's NVTX domain, which StepWatch owns
   std::optional<Fault> fault;                // set only to see a job fail
 
   [[nodiscard]] int steps_per_sample() const { return std::max(1, free_running); }

@@ -2,6 +2,7 @@
 #include "bench/step/step_watch.h"
 
 #include <algorithm>
+#include <iostream>
 #include <sstream>
 #include <string>
 
@@ -84,8 +85,23 @@ void StepWatch::come_late() const {
   if (fault_) fault_->come_late(deadline_);
 }
 
+void StepWatch::watch_for_profilers(StepOptions& options, const Job& job) {
+  const bool on_host = job.platform->backend() == Backend::kHost;
+  if (options.profiled_samples > 0 && on_host && job.communicator->rank() == 0) {
+    std::cerr << "--profile-steps: the host back end has no CUDA profiler to start and stop; the "
+                 "NVTX range capture@tandem holds the steps\n";
+  }
+  if (!nvtx_.is_watched()) return;
+  options.ranges = &nvtx_;
+  ranges_ = std::make_unique<NvtxObserver>(
+      nvtx_, rank_ ? NvtxObserver::Enqueuers::kOneThread : NvtxObserver::Enqueuers::kSeveral);
+}
+
 void StepWatch::attach(StepOptions& options, PairOptions& pair, Job& job) {
+  watch_for_profilers(options, job);
+  // The order matters: ranges enclose the work of other observers.
   std::vector<StepObserver*> observers;
+  if (options.ranges != nullptr) observers.push_back(ranges_.get());
   if (!is_simulated(job)) observers.push_back(&threads_);
   if (flight_.is_kept()) observers.push_back(&flight_);
   if (fault_) observers.push_back(fault_.get());

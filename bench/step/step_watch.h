@@ -15,6 +15,7 @@
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 #include "common/results/launch_record.h"
+#include "common/trace/nvtx_observer.h"
 #include "common/trace/step_observer.h"
 
 namespace tandem::bench {
@@ -43,8 +44,9 @@ class ThreadPlaces final : public StepObserver {
   std::map<DevicePhase, std::vector<int>> cpus_;  // CPUs as last seen
 };
 
-// The observers of step_bench's steps, placed as the options say: the flight recorder, a planted
-// fault, and the places of the step's threads. Outlives the strategies.
+// The observers of step_bench's steps, placed as the options say: the flight recorder, a
+// planted fault, a profiler's ranges, and the places of the step's threads. Outlives
+// the strategies.
 class StepWatch {
  public:
   // Gives the communicators' observers to `options`; `flight` outlives this watch.
@@ -65,12 +67,15 @@ class StepWatch {
   void check_fault_met() const;
 
  private:
+  void watch_for_profilers(StepOptions& options, const Job& job);
   void watch_threads(Variant& variant);
 
   FlightLog& flight_;
   const std::optional<int> rank_;  // this process's rank; none where its devices are ranks
   const Nanoseconds deadline_;
   ThreadPlaces threads_;
+  const nvtx::Domain nvtx_;
+  std::unique_ptr<NvtxObserver> ranges_;  // null where no tool watches
   std::unique_ptr<PlantedFault> fault_;
 };
 

@@ -97,6 +97,14 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .help = "the batches that are calibrated, between and near which simulated times are "
              "interpolated; default: the batch of --batch or --batch-per-device",
      .example = "16,64"},
+    {.name = "profile-steps",
+     .of = kTimingOption,
+     .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),
+     .runs = "time",
+     .help = "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
+             "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see "
+             "docs/profiling.md",
+     .example = "10"},
     // Debug
     {.name = "check",
      .of = kDebugOption,

@@ -73,7 +73,6 @@ constexpr auto kRemovedNames = std::to_array<RemovedName>({
      "measures "
      "them"},
     {"", "--core-gflops", "no link is scaled to a core's speed; leave it out"},
-    {"", "--profile-steps", "start nsys or ncu as docs/profiling.md has it"},
     {"", "--comm-memory",
      "buckets lie in the GPU's memory, as PyTorch's do by default; leave it out"},
     {"", "--verify", "use step_bench verify, or tandem verify"},

@@ -139,6 +139,10 @@ std::vector<Rule> run_rules() {
        {is("fault", "stopped")},
        "--fault=stopped stops a whole process, and needs others that wait for it: 2 processes or "
        "more"},
+      {{given("record")},
+       {given("profile-steps")},
+       "{option}: a profiled launch is slower than it is, and its times are no record: give one of "
+       "the two"},
   };
 }
 
@@ -193,7 +197,7 @@ std::vector<Rule> simulation_rules() {
       {{is("run", "verify"), given("fault")},
        {is("backend", "simulated")},
        "{option} looks at numbers, and --backend=simulated computes none: leave it out"},
-      {{is("run", "pair|calibrate"), is("peak-gflops", "measured")},
+      {{is("run", "pair|calibrate"), given("profile-steps"), is("peak-gflops", "measured")},
        {is("backend", "simulated")},
        "{option} measures, and --backend=simulated measures nothing: leave it out"},
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),

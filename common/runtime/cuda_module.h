@@ -39,7 +39,7 @@ struct CudaProbe {
 // Raise this number with every change to CudaModule or to a type that crosses the seam (the
 // runtime's interfaces, PlatformOptions, Error): both sides are built together, and a left-over
 // module must not load.
-inline constexpr int kCudaModuleAbi = 11;
+inline constexpr int kCudaModuleAbi = 12;
 
 // The module's exports. `abi` stays first, so that any version of the module can be read.
 struct CudaModule {
@@ -70,8 +70,12 @@ struct LoadedCudaModule {
 // there is no module or the module lacks the entry.
 [[nodiscard]] void* find_entry(const LoadedCudaModule& loaded, const char* name);
 
-// The names that CUPTI knows a stream by, as a separate entry of the CUDA module.
+// The calls to profilers through CUDA, as a separate entry of the CUDA module.
 struct CudaProfiling {
+  // cudaProfilerStart and cudaProfilerStop of this process, on all its GPUs. Both throw a failure
+  // with CUDA's reason; without a profiler they do nothing.
+  void (*start)();
+  void (*stop)();
   // A CUDA stream's cudaStream_t.
   void* (*native_stream)(Stream& stream);
   // CUDA's ordinal of the GPU that the stream is on.

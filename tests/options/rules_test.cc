@@ -89,8 +89,8 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   for (const StrategyTraits& strategy : kStrategies) {
     EXPECT_EQ(simulated(std::string(strategy.name).c_str()), "") << strategy.name;
   }
-  EXPECT_EQ(simulated("dp", {"peak-gflops", "measured"}),
-            "--peak-gflops measures, and --backend=simulated measures nothing: leave it out");
+  EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
+            "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
   EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");
   EXPECT_EQ(simulated("ddp", {"cuda-graph", "on"}), "");
   EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),

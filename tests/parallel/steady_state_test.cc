@@ -39,7 +39,7 @@ Memory memory_of(Platform& platform) {
   return memory;
 }
 
-// By its name, or of tests/workloads: "replay:measured".
+// By its name, or of tests/workloads: "replay:tokens".
 std::unique_ptr<Model> model_of(const std::string& name) {
   constexpr std::string_view kReplay = "replay:";
   if (!name.starts_with(kReplay)) return make_model(name);
@@ -82,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"ddp", "gpt2-nano:4"}, Case{"ddp-replicate", "gpt2-nano:4"},
                     Case{"single", "resnet-tiny"}, Case{"dp", "resnet-tiny"},
                     Case{"ddp", "resnet-tiny"}, Case{"single", "replay:by-flops"},
-                    Case{"dp", "replay:measured"}, Case{"dp-allreduce", "replay:by-flops"},
-                    Case{"ddp", "replay:measured"}, Case{"ddp-replicate", "replay:measured"}));
+                    Case{"dp", "replay:tokens"}, Case{"dp-allreduce", "replay:by-flops"},
+                    Case{"ddp", "replay:tokens"}, Case{"ddp-replicate", "replay:tokens"}));
 
 }  // namespace
 }  // namespace tandem::test

@@ -52,7 +52,7 @@ HOMES = [
     (r"omp\.h$", []),  # common/runtime/host/openmp_threads.h says why
     (r"nccl", ["common/comm/nccl"]),
     (r"mpi\.h$", ["common/comm/mpi", "bench/"]),
-    (r"cupti", ["common/trace/"]),
+    (r"(nvtx3/|cupti)", ["common/trace/"]),
     (r"hwloc", ["common/runtime/host/"]),
     (r"benchmark/", ["bench/"]),
     (r"CLI/", ["common/command_line/", "bench/", "tools/"]),

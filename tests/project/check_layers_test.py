@@ -46,7 +46,7 @@ REPORTED = [
     ("common/runtime/a.cc", "#include <oneapi/dnnl/dnnl.hpp>"),
     ("common/comm/shared_memory/shared_memory.cc", "#include <mpi.h>"),
     ("common/comm/mpi/mpi_bootstrap.cc", "#include <nccl.h>"),
-    ("common/model/a.cc", "#include <cupti.h>"),
+    ("common/model/a.cc", "#include <nvtx3/nvtx3.hpp>"),
     ("bench/a.cc", "#include <hwloc.h>"),
     ("common/stats/a.cc", "#include <benchmark/benchmark.h>"),
     ("dp/a.cc", "#include <CLI/CLI.hpp>"),

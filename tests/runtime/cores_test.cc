@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "common/base/system_files.h"
 #include "tests/runtime/memory_policy.h"
 
 namespace tandem::host {

@@ -56,8 +56,15 @@ TEST_F(CudaOnStandIn, FailedCall_NamesCallGpuAndReason_AndIsForgotten) {
   EXPECT_NO_THROW(s->synchronize());  // nothing was lost
 }
 
-TEST_F(CudaOnStandIn, Stream_HasItsNamesInCuda) {
+TEST_F(CudaOnStandIn, Profilers_AreToldOnce_OrTheReasonIs) {
   const CudaProfiling& profiling = *tandem_cuda_profiling_module();
+  profiling.start();
+  profiling.stop();
+  EXPECT_EQ(stand_in::calls("cudaProfilerStart"), 1);
+  EXPECT_EQ(stand_in::calls("cudaProfilerStop"), 1);
+  stand_in::fail_next("cudaProfilerStart", cudaErrorInvalidValue);
+  const Error error = error_of([&] { profiling.start(); });
+  EXPECT_TRUE(mentions(error, "cudaProfilerStart(): cudaErrorInvalidValue")) << error.what();
   const auto s = stream(0);
   EXPECT_EQ(profiling.native_stream(*s), cuda::cuda_stream(*s).get());
   EXPECT_EQ(profiling.gpu(*s), cuda::cuda_stream(*s).gpu().ordinal());

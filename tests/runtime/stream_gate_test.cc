@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <optional>
+#include <memory>
 
 #include "common/runtime/host/host_platform.h"
 #include "common/runtime/host/host_stream.h"
@@ -44,7 +44,7 @@ TEST_F(StreamGateTest, HoldsWhatComesAfterIt) {
 }
 
 TEST_F(StreamGateTest, OpensWhereItGoes) {
-  std::optional<StreamGate> gate(std::in_place, *stream_);
+  auto gate = std::make_unique<StreamGate>(*stream_);
   enqueue();
   gate.reset();
   stream_.reset();  // waits for what is queued

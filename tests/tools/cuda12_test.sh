@@ -9,7 +9,7 @@ die() { echo "FAILED: $*"; exit 1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-python3 -m pip download --quiet --no-deps --dest "$folder" nvidia-cuda-runtime-cu12 >"$folder/log" 2>&1 || { tail -n 1 "$folder/log"; exit 77; }
+python3 -m pip download --quiet --no-deps --dest "$folder" nvidia-nvtx-cu12 >"$folder/log" 2>&1 || { tail -n 1 "$folder/log"; exit 77; }
 # Beside a copy of the scripts: a toolkit in the checkout itself would change what tools/bundle takes.
 cp -r "$source/tools" "$folder/tools"
 "$folder/tools/cuda-from-pip" --cuda=12 || die "no toolkit"

@@ -137,6 +137,7 @@ class ObserveTest(unittest.TestCase):
 
     def test_wrong_options_are_refused_before_anything_runs(self):
         for words, said in ((("--file=t.json",), "gives to step_bench: leave it out"),
+                            (("--profile-steps=3",), "gives to step_bench: leave it out"),
                             (("--frobnicate",), "--frobnicate"), (("--speed=high",), "--speed")):
             done = self.observe("trace", "record", "--backend=host", *words, *SMALL)
             self.assertEqual(done.returncode, 2, done.stderr)

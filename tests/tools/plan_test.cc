@@ -265,7 +265,7 @@ TEST(Plan, QuickSweep_Has21Cells) {
 TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
   const Sweep sweep = shipped("ddp-cost");
   const std::vector<results::Cell> cells = plan_cells(sweep, "auto").cells;
-  EXPECT_EQ(cells.size(), 14U);
+  EXPECT_EQ(cells.size(), 12U);
   EXPECT_EQ(sweep.launches, 6);
   for (const results::Cell& cell : cells) {
     EXPECT_EQ(cell.launch, "processes");

@@ -32,7 +32,7 @@ VALUES = {
     "dispatch-cost": ("8us", "8"),
     "interpreter-lock": ("on", "maybe"), "plant": ("loss:2ms", "loss"), "peak-gflops": ("100", "many"),
     "free-running": ("3", "-1"), "phases": ("off", "maybe"), "min-time": ("1ms", "1"), "min-samples": ("2", "0"),
-    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "steps": ("3", "0"),
+    "warmup-time": ("1ms", "-1ms"), "warmup-steps": ("3", "1"), "profile-steps": ("5", "-1"), "steps": ("3", "0"),
     "ab": ("phases=off", "phases"), "pairs": ("40", "0"),
     "fault": ("throws", "earthquake"), "comm-timeout": ("5s", "5"), "flight-recorder": ("on", "maybe"),
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/cuda_stream.h"
 
+#include <cuda_profiler_api.h>
+
 #include <cstdint>
 #include <thread>
 
@@ -131,7 +133,16 @@ CudaStream& cuda_stream(Stream& stream) {
 
 namespace {
 
+void check_profiler(cudaError_t status, const char* call) {
+  if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  fail(ErrorKind::kFailure, "telling a profiler: {}: {} ({})", call, cudaGetErrorName(status),
+       cudaGetErrorString(status));
+}
+
 constexpr CudaProfiling kProfiling{
+    .start = [] { check_profiler(cudaProfilerStart(), "cudaProfilerStart()"); },
+    .stop = [] { check_profiler(cudaProfilerStop(), "cudaProfilerStop()"); },
     .native_stream = [](Stream& stream) -> void* { return cuda_stream(stream).get(); },
     .gpu = [](Stream& stream) { return cuda_stream(stream).gpu().ordinal(); }};
 

@@ -28,7 +28,7 @@ TEST(DoctorVariables, ThatCrippleALibrary_AreNamedWithTheirEffect) {
 TEST(DoctorVariables, ThatMakeFiguresWrong_AreProblems) {
   const Findings findings = judge_variables({{"CUDA_LAUNCH_BLOCKING", "1"},
                                              {"NVIDIA_TF32_OVERRIDE", "0"},
-                                             {"CUDA_INJECTION64_PATH", "/opt/nsight.so"}});
+                                             {"NVTX_INJECTION64_PATH", "/opt/nsight.so"}});
   EXPECT_EQ(findings.size(), 3U);
   for (const char* part : {"every kernel launch waits", "NVIDIA_TF32_OVERRIDE=0", "a profiler"}) {
     EXPECT_TRUE(finds(findings, Level::kProblem, "variables", part));

@@ -272,8 +272,8 @@ class Loading(Standing):
         self.assertEqual(verdict.subject, "CPU only: 2 cores of AMD EPYC, says nothing about GPUs")
         self.assertEqual(verdict.overall, OVERALL)
         self.assertEqual(verdict.tested, "Tested: batch 64 to 512, 2 models, on 2 devices.")
-        self.assertEqual(len(verdict.sentences), 5)
-        self.assertIn("dp 0.90x [0.86 .. 0.95]", verdict.sentences[2])
+        self.assertEqual(len(verdict.sentences), 4)
+        self.assertIn("dp 0.90x [0.86 .. 0.95]", verdict.sentences[1])
         self.assertEqual([note.split(":")[0] for note in verdict.notes], ["disturbed"])
 
     def test_notes_beside_the_verdict_are_those_of_the_report(self):

@@ -208,6 +208,9 @@ constexpr std::array kRules{
         kUnset},
     Rule{"CUDA_INJECTION64_PATH", Level::kProblem, false,
          "a profiler is loaded into every CUDA program", "unset it, and profile apart from timing"},
+    Rule{"NVTX_INJECTION64_PATH", Level::kProblem, false,
+         "a profiler is called at every phase of a step",
+         "unset it, and profile apart from timing"},
     Rule{"GLIBC_TUNABLES", Level::kWarning, false,
          "it changes how memory is allocated: MPI's large all-reduces differ twofold by it",
          kUnset}};

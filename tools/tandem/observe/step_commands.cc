@@ -58,9 +58,9 @@ std::string backend_of(const StepJobOptions& options) {
 void check_rest(const Words& rest, const std::string& verb) {
   for (const std::string& word : rest) {
     const std::string option = word.substr(0, word.find('='));
-    if (option != "--file") continue;
-    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out",
-         verb, option);
+    if (option != "--file" && option != "--profile-steps") continue;
+    fail(ErrorKind::kUsage, "{}: {} is what a verb of tandem gives to step_bench: leave it out{}",
+         verb, option, option == "--file" ? "" : ", or use --steps");
   }
 }
 
