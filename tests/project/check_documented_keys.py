@@ -66,8 +66,6 @@ def written():
     found["Context"] += re.findall(r'\{"(tandem_\w+)"', text_of("tools/tandem/run/measuring.cc"))
     found["Context"] += re.findall(r'= "(tandem_\w+)"', text_of("reports/model/subject.h"))
     writes = r'writer\.(?:value|open)\("(\w+)"|write_json\(writer, "(\w+)"'
-    entry = words_after(text_of("common/results/benchmark_entries.cc"), "void write_entry(", writes)
-    found["Entry"] += {a or b for a, b in entry} - set(found["Entry"])
     found["Journal"] = [a or b for a, b in words_after(text_of("common/results/journal.cc"), "std::string header_line(", writes)]
     for name in ("cells", "comparisons"):  # a test holds both to what the program writes
         found[name + ".csv"] = text_of(f"reports/samples/quick-2-cores/{name}.csv").partition("\n")[0].split(",")
