@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/comm/communicator.h"
-#include "common/optim/optimizer.h"
 #include "common/parallel/interpreters.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"

@@ -169,7 +169,7 @@ void GpuWatch::before_samples() {
 }
 
 void GpuWatch::after_samples() {
-  const Nanoseconds watched = Clock::now() - begin_;
+  const double watched_ms = milliseconds(Clock::now() - begin_);
   for (std::size_t i = 0; i < records_.size(); ++i) {
     GpuRecord& record = records_[i];
     const auto energy = nvml_->energy(record.pci);
@@ -177,10 +177,11 @@ void GpuWatch::after_samples() {
       record.joules = static_cast<double>(*energy - *energy_[i]) * 1e-3;
     }
     const nvml::HeldDown counters = nvml_->held_down(record.pci);
+    // The counters are read around the watched time, and count that reading too.
     for (const auto& [cause, time] : nvml::between(counters_[i], counters)) {
-      record.held_down_ms[cause] = milliseconds(time);
+      record.held_down_ms[cause] = std::min(milliseconds(time), watched_ms);
     }
-    record.watched_ms = milliseconds(watched);
+    record.watched_ms = watched_ms;
     if (const auto state = nvml_->state(record.pci)) record.after = reading_of(*state);
   }
 }
