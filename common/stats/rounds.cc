@@ -67,16 +67,16 @@ double half_in_errors(int n, double confidence) {
 Estimate trimmed_mean(std::span<const double> values, double confidence) {
   TANDEM_CHECK(!values.empty(), "no launch");
   const int n = static_cast<int>(values.size());
-  const int trimmed = trimmed_at_each_end(n);
-  const int left = n - 2 * trimmed;
+  const auto trimmed = static_cast<std::size_t>(trimmed_at_each_end(n));
+  const int left = n - 2 * trimmed_at_each_end(n);
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
-  Estimate result{.center = mean(std::span(sorted).subspan(trimmed, left)),
+  Estimate result{.center = mean(std::span(sorted).subspan(trimmed, sorted.size() - 2 * trimmed)),
                   .interval = std::nullopt,
                   .launches = n};
   if (n < 2) return result;
   for (double& value : sorted) {
-    value = std::clamp(value, sorted[trimmed], sorted[n - 1 - trimmed]);
+    value = std::clamp(value, sorted[trimmed], sorted[sorted.size() - 1 - trimmed]);
   }
   const double error = std::sqrt(sample_variance(sorted) * (n - 1) / (left * (left - 1.0)));
   const double half = half_in_errors(n, confidence) * error;
