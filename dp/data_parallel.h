@@ -78,12 +78,6 @@ class DataParallel final : public Strategy {
     return *replicas_.at(static_cast<std::size_t>(index));
   }
 
-  // The gradients that replica `index` itself made in the latest step, before the reduction (a tree
-  // adds up in place); synchronise first.
-  [[nodiscard]] const TensorList& replica_gradients(int index) const {
-    return gradients_.at(static_cast<std::size_t>(index)).tensors;
-  }
-
   // The replicas' outputs of the latest step, on the output device, or the replicas' losses where
   // the replicas compute the loss; synchronise first.
   [[nodiscard]] Span<const float> gathered() { return loss_->gathered(); }

@@ -27,7 +27,6 @@ struct StrategyTraits {
   Algorithm algorithm;
   std::string_view what;           // for people: what the strategy does in a step
   bool has_both_launches = false;  // --launch chooses
-  bool has_collectives = false;    // on several devices every rank calls the same collectives
 
   [[nodiscard]] constexpr bool has_root() const { return algorithm == Algorithm::kReplicate; }
 };
@@ -57,22 +56,19 @@ inline constexpr auto kStrategies = std::to_array<StrategyTraits>({
      .launch = Launch::kThreads,
      .algorithm = Algorithm::kAllReduce,
      .what = "ddp's algorithm in threads: what is left between it and ddp is threads against "
-             "processes",
-     .has_collectives = true},
+             "processes"},
     {.kind = StrategyKind::kDdpReplicate,
      .name = "ddp-replicate",
      .launch = Launch::kProcesses,
      .algorithm = Algorithm::kReplicate,
-     .what = "dp's algorithm in processes",
-     .has_collectives = true},
+     .what = "dp's algorithm in processes"},
     {.kind = StrategyKind::kDdp,
      .name = "ddp",
      .launch = Launch::kProcesses,
      .algorithm = Algorithm::kAllReduce,
      .what =
          "torch's DistributedDataParallel: a process per device; weights copied once, gradients "
-         "all-reduced in buckets while backward still runs",
-     .has_collectives = true},
+         "all-reduced in buckets while backward still runs"},
 });
 
 namespace detail {

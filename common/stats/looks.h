@@ -31,7 +31,7 @@ struct Looks {
 
 // How much of an error to give to looks at intervals of few rounds: their tests depend less on each
 // other than sums of normal values do, so that with all of it a document is wrong in 6.3 % in place
-// of 5 % (tests/stats/rounds_study_test.cc).
+// of 5 % (research/statistics/rounds_study.cc).
 inline constexpr double kShareForFewRounds = 0.75;
 
 }  // namespace tandem::stats

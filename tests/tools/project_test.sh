@@ -24,7 +24,7 @@ case_predicts() {
   grep -q '^dp/threads/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks dp"
   grep -q '^ddp/processes/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks ddp"
   grep -q "^mlp-tiny  *8  *4  *dp, simulated .*\[" out || die "dp is not projected on 4 devices, with an interval"
-  grep -q "^mlp-tiny  *8  *4  *ddp, simulated .*\[.*\]  *[0-9.]*  *[0-9]* % measured.*$" out || die "ddp is not projected on 4 devices, with its speed over dp"
+  grep -q "^mlp-tiny  *8  *4  *ddp, simulated .*\[.*\]  *[0-9.]*  *operations [0-9]* %.*$" out || die "ddp is not projected on 4 devices, with its speed over dp"
   [ -s result/projected/report.html ] || die "no page"
   grep -q '"backend": *"simulated"' result/projected/results.json || die "no simulated launch"
   ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
@@ -103,7 +103,7 @@ case_choices() {
   measured '[2]'
   expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8
   [ "$(grep -c 'ddp, bucket-mb=1, simulated' out)" = 4 ] || die "not two batches on two device counts"
-  [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*  *[0-9]* % ' out)" = 4 ] || die "not each of two devices held against dp"
+  [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*  *operations [0-9]* %' out)" = 4 ] || die "not each of two devices held against dp"
   expect 0 project --devices=2 --batch-per-device=64
   grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
 }

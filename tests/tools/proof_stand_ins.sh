@@ -21,7 +21,7 @@ make_stand_ins() {
 if [ "\$1" = run ] && [ -z "\${FAKE_NO_SWEEPS:-}" ]; then
   exec "$tandem" "\${@/--backend=cuda/--backend=host}" --step-bench "$fake" --oversubscribe
 fi
-case "\$1" in report | merge) exec "$tandem" "\$@" ;; esac
+case "\$1" in report) exec "$tandem" "\$@" ;; esac
 exit 4
 SH
   chmod +x built/bin/tandem

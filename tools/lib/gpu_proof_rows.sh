@@ -38,12 +38,11 @@ declare_rows() {
 
     # Steps, and PyTorch's own on the same GPU in the same minutes.
     row trace-gpt2 gpu,quiet 10 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
-    row steps device,quiet 175 240 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
+    row steps device,quiet 210 290 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
     row torch-gpt2 torch,quiet 40 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
     row torch-resnet torch,quiet 36 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
     row torch-mlp torch,quiet 28 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
     row trace-resnet gpu,model:resnet50,quiet 12 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
-    row precisions device,quiet 50 90 "an MLP in tf32 and bf16, beside PyTorch's" beside_torch sweep precisions
     row peak device 6 60 'the measured peak, by square products' figures program kernel_bench $on --peak
     row graph-steps gpu,quiet 5 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
     row dp-doubled gpu,quiet 5 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
@@ -101,21 +100,14 @@ gpu_tests() {
 # The sweeps, as `tandem run` reads them: sweep_NAME prints that of row NAME. A few launches are enough to see a step's
 # time, too few for a verdict: that is what the named sweeps are for. A budget ends a sweep with what it has.
 sweep_steps() {
-  local workloads='{"model": "gpt2-124m", "batch": 8, "precision": "bf16"}, {"model": "resnet50", "batch": 128, "precision": "bf16"}, {"model": "mlp-base", "batch": 512}' layouts=''
+  local workloads='{"model": "gpt2-124m", "batch": 8, "precision": "bf16"}, {"model": "resnet50", "batch": 128, "precision": "bf16"}, {"model": "mlp-base", "batch": 512, "precision": ["fp32", "tf32", "bf16"]}' layouts=''
   if [ "$backend" = host ]; then  # not every CPU has bf16, and cores know one layout
     workloads='{"model": "mlp-tiny", "batch": 64}'
   else
     layouts='"axes": {"channels-last": [null, "on"]}, "constraints": [{"drop": {"channels-last": "on", "model": ["gpt2-124m", "mlp-base"]}, "reason": "no images"}], '
   fi
-  printf '{"name": "gpu-proof-steps", "budget": "200s", "workloads": [%s], "devices": [1], "strategies": ["single", "ddp"], %s' "$workloads" "$layouts"
+  printf '{"name": "gpu-proof-steps", "budget": "240s", "workloads": [%s], "devices": [1], "strategies": ["single", "ddp"], %s' "$workloads" "$layouts"
   printf '"launches": 1, "min_time": "500ms", "min_samples": 10}\n'
-}
-
-sweep_precisions() {
-  local workloads='{"model": "mlp-base", "batch": 512, "precision": ["tf32", "bf16"]}'
-  if [ "$backend" = host ]; then workloads='{"model": "mlp-tiny", "batch": 32}'; fi
-  printf '{"name": "gpu-proof-precisions", "budget": "90s", "workloads": [%s], "devices": [1], "strategies": ["single"], ' "$workloads"
-  printf '"launches": 1, "min_time": "300ms", "min_samples": 10}\n'
 }
 
 # 2, 4, 8, ... and all GPUs; each count divides the batch. dp also as torch runs it, whose threads nobody binds.

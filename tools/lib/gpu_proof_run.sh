@@ -280,23 +280,22 @@ write_rows() {
   printf ']}\n'
 }
 
-# One document of all sweeps and figures. Where it cannot be written, the table says so: measured steps without it would be
-# lost to sight.
+# One document of the steps, or of the corners where no step was measured, with all figures. Where it cannot be written, the
+# table says so: measured steps without it would be lost to sight.
 report_trouble=
 write_report() {
-  local folder file verb=merge sources=() files=()
-  for folder in "$out"/sweeps/*/; do
-    if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then sources+=("${folder%/}"); fi
+  local folder file source='' files=()
+  for folder in "$out"/sweeps/{corners,steps}; do
+    if grep -aqs '"status":"ok"' "$folder/journal.jsonl"; then source=$folder; fi
   done
-  if [ "${#sources[@]}" = 0 ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
+  if [ -z "$source" ]; then return 0; fi  # a document is one of steps; the summary says where figures lie
   while read -r file; do files+=("--figures=$file"); done < <(measured_figures)
   if [ "$backend" != host ]; then  # a rehearsal proves nothing
     write_rows >"$out/figures/proof.json" || return 0
     files+=("--figures=$out/figures/proof.json")
   fi
-  if [ "${#sources[@]}" = 1 ]; then verb=report; fi
   report_trouble=
-  if timeout --kill-after=2 "$(within 60)" "$programs/bin/tandem" "$verb" "${sources[@]}" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
+  if timeout --kill-after=2 "$(within 60)" "$programs/bin/tandem" report "$source" "${files[@]}" --out "$out" >"$out/logs/report.log" 2>&1; then return 0; fi
   report_trouble=$(reason_in "$out/logs/report.log")
 }
 

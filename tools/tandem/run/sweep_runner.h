@@ -86,8 +86,7 @@ class SweepRunner {
   void launch(const PlannedLaunch& planned);
   // Says which cell's launch starts.
   void announce(std::size_t cell);
-  // The first launch that scaled a preset link decides the core speed of all launches, so that all
-  // share one link. Likewise the first launch that measured a precision's peak decides the peak.
+  // The first launch that measured a precision's peak decides the peak of all.
   void adopt_speeds(const results::LaunchRecord& record);
   [[nodiscard]] MachineSpeeds speeds_for(const results::Cell& cell) const;
   void stop_if_refused(const LaunchOutcome& outcome);
