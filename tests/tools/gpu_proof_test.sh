@@ -189,7 +189,7 @@ case_sweep_failing() {
   FAKE_FAIL=dp expect 1 proved --gpus 4 --rows steps,corners
   is steps passed
   is corners failed 'exit status 1'
-  grep -q 'dp cannot be had' result/report.md || die "the report does not say why"
+  grep -q 'dp cannot be had' result/sweeps/corners/report.md || die "the report does not say why"
 }
 
 case_gate() {
