@@ -43,7 +43,7 @@ template <class Subject>
 
 // Every figure that the charts draw, computed here: the script only draws and filters. JSON that
 // may stand inside a script element: the text has no "<". The first lines of page_data.cc document
-// it. Of many comparisons it has those on the most devices.
+// it. Where comparisons are many, it has those on the most devices.
 [[nodiscard]] std::string page_data(const Report& report,
                                     std::size_t most_comparisons = kMostCharted);
 

@@ -54,8 +54,8 @@ constexpr Kind<double> kContention{0, 1, parse_percentage, share_text};
 constexpr Kind<Nanoseconds> kCost{Nanoseconds{0}, std::chrono::milliseconds(100), parse_duration,
                                   time_text};
 
-// The figures of each part, in the order of a file: `f` takes a key, a figure, and its kind or, of
-// a figure that is one of several names, these.
+// The figures of each part, in the order of a file: `f` takes a key, a figure, and its kind, or the
+// names where the figure is one of several.
 
 constexpr auto each_share = [](auto&& f, auto& shares) {
   f("product", shares.product, kShare);
