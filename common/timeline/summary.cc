@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "common/json/fields.h"
@@ -18,10 +17,9 @@ namespace {
 constexpr std::size_t kWaitsTold = 3;
 constexpr double kAlike = 0.05;  // a traced step this near to an untraced one needs no reason
 
-template <class Value>
-Nanoseconds spread(const std::vector<DeviceStep>& devices, Value value) {
-  const auto [first, last] = std::ranges::minmax_element(devices, {}, value);
-  return std::invoke(value, *last) - std::invoke(value, *first);
+Nanoseconds end_skew(const StepView& step) {
+  const auto [first, last] = std::ranges::minmax_element(step.devices, {}, &DeviceStep::end);
+  return last->end - first->end;
 }
 
 Nanoseconds largest_arrival_skew(const StepView& step) {
@@ -47,8 +45,7 @@ StepFigures figures_of(const StepView& step) {
           .hand_over = hand_over(last),
           .exposed_by_account = last.phase("exposed_comm"),
           .idle = last.phase("idle"),
-          .start_skew = spread(step.devices, &DeviceStep::begin),
-          .end_skew = spread(step.devices, &DeviceStep::end),
+          .end_skew = end_skew(step),
           .arrival_skew = largest_arrival_skew(step),
           .critical_path = critical_path(step)};
 }

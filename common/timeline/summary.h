@@ -23,7 +23,6 @@ struct StepFigures {
   Nanoseconds exposed_by_account{0};  // the device's phase exposed_comm
   Nanoseconds idle{0};                // the device's phase idle
   // The fields below cover all devices:
-  Nanoseconds start_skew{0};    // from the first device's beginning to the last device's
   Nanoseconds end_skew{0};      // from the first device's end to the last device's
   Nanoseconds arrival_skew{0};  // largest arrival skew of the step's collectives
   std::map<std::string, Nanoseconds> critical_path{};

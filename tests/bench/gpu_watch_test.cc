@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "common/comm/thread_bootstrap.h"
 #include "common/results/launch_record.h"
 #include "tests/support/fake_nvml.h"
@@ -50,16 +53,26 @@ TEST_F(GpuWatchTest, TimeHeldDown_IsWhatTheCountersAdded) {
   GpuWatch watch = watch_of(0, hardware_);
   watch.before_samples();
   fake.held_down[0] += 20'000'000;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   watch.after_samples();
   const results::GpuRecord& record = watch.records().front();
   EXPECT_EQ(record.held_down_ms,
             (std::map<std::string, double>{{"power cap", 20.0}, {"thermal slowdown", 0.0}}));
-  EXPECT_GE(record.watched_ms.value(), 0);
+  EXPECT_GE(record.watched_ms.value(), 20.0);
   const std::vector<std::string> lines = slowdown_warnings(watch.records());
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(
       lines.front().find("device 0 (00000000:3B:00.0): power cap held its clocks down for 20"), 0U)
       << lines.front();
+}
+
+TEST_F(GpuWatchTest, TimeHeldDown_IsNeverMoreThanTheTimeWatched) {
+  GpuWatch watch = watch_of(0, hardware_);
+  watch.before_samples();
+  fake.held_down[0] += 3'600'000'000'000;
+  watch.after_samples();
+  const results::GpuRecord& record = watch.records().front();
+  EXPECT_EQ(record.held_down_ms.at("power cap"), record.watched_ms.value());
 }
 
 TEST_F(GpuWatchTest, Clocks_ThatClimb_AreSteadyOnceTheClimbIsTwoSecondsAgo) {

@@ -10,7 +10,8 @@ namespace tandem::test {
 void lose_a_rank(Bootstrap& bootstrap, std::string_view how) {
   const auto colon = how.find(':');
   const std::string_view way = how.substr(0, colon);
-  const Transport transport = parse_transport(how.substr(colon + 1), "--lose-rank");
+  const Transport transport =
+      how.substr(colon + 1) == "mpi" ? Transport::kMpi : Transport::kSharedMemory;
   const bool needs_deadline = way == "stopped" || way == "absent";
   const auto deadline = std::chrono::seconds(needs_deadline ? 1 : 60);
   const auto platform = host_devices(bootstrap.size());

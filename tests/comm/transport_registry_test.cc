@@ -10,19 +10,6 @@
 namespace tandem::test {
 namespace {
 
-TEST(TransportRegistryTest, EveryName_IsReadBack) {
-  for (const Transport transport :
-       {Transport::kAuto, Transport::kSharedMemory, Transport::kMpi, Transport::kNccl}) {
-    EXPECT_EQ(parse_transport(name_of(transport), "--comm"), transport);
-  }
-}
-
-TEST(TransportRegistryTest, UnknownName_IsAUsageErrorThatListsThem) {
-  const Error error = error_of([] { static_cast<void>(parse_transport("tcp", "--comm")); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_STREQ(error.what(), "--comm: 'tcp' is no transport: use auto, shared_memory, mpi or nccl");
-}
-
 TEST(TransportRegistryTest, MpiBetweenThreads_IsAUsageErrorOnAll) {
   const auto platform = host_devices(2);
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {

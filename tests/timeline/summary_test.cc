@@ -27,7 +27,6 @@ TEST(Summary, FiguresAreOfTheDeviceThatEndedLast) {
   EXPECT_EQ(step.in_gaps, time_of(0));
   EXPECT_DOUBLE_EQ(step.overlap(), 20.0 / 70);
   EXPECT_EQ(step.end_skew, time_of(3));
-  EXPECT_EQ(step.start_skew, time_of(0));
   EXPECT_EQ(step.arrival_skew, time_of(30));
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <iterator>
 #include <optional>
@@ -113,9 +112,6 @@ std::string sharing_of(const std::vector<std::string>& hardware) {
 
 namespace {
 
-constexpr std::array kTransports{Transport::kAuto, Transport::kSharedMemory, Transport::kMpi,
-                                 Transport::kNccl};
-
 // Collective; loads NCCL where it may be taken.
 RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device) {
   RankFacts facts{.backend = device.id().backend,
@@ -153,14 +149,6 @@ std::unique_ptr<Communicator> make_direct(Transport transport, Bootstrap& bootst
 }
 
 }  // namespace
-
-Transport parse_transport(std::string_view text, std::string_view what) {
-  for (const Transport transport : kTransports) {
-    if (text == name_of(transport)) return transport;
-  }
-  fail(ErrorKind::kUsage, "{}: '{}' is no transport: use auto, shared_memory, mpi or nccl", what,
-       text);
-}
 
 std::string_view name_of(Transport transport) {
   switch (transport) {

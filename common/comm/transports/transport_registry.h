@@ -38,9 +38,7 @@ struct TransportChoice {
   std::string why{};  // for people; empty where there was no choice
 };
 
-// The transport of a name: "auto", "shared_memory", "mpi", "nccl". Throws a usage error naming
-// `what`.
-[[nodiscard]] Transport parse_transport(std::string_view text, std::string_view what);
+// "auto", "shared_memory", "mpi", "nccl".
 [[nodiscard]] std::string_view name_of(Transport transport);
 
 // Collective; the same choice on all ranks. Throws a usage error where `asked` does not suit the
