@@ -108,8 +108,16 @@ TYPED_TEST_P(CudaTransformerParity, Embedding_HasTheSameBits) {
 TYPED_TEST_P(CudaTransformerParity, LayerNorm_AgreesWithNaive) {
   for (const std::int64_t offset : {0, 1}) {
     this->offset_ = offset;
-    for (const NormShape& shape :
-         {NormShape{1, 4}, {3, 5}, {7, 64}, {33, 257}, {5, 768}, {2100, 33}}) {
+    for (const NormShape& shape : {NormShape{1, 1},
+                                   {1, 4},
+                                   {3, 5},
+                                   {7, 64},
+                                   {33, 257},
+                                   {5, 768},
+                                   {9, 1600},
+                                   {3, 2052},
+                                   {1030, 32},
+                                   {2100, 31}}) {
       for (const bool with_branch : {true, false}) {
         SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.width) +
                      (with_branch ? " with" : " without") + " branch");

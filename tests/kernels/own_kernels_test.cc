@@ -32,6 +32,12 @@ constexpr std::size_t kRowwise = 0
 #undef TANDEM_COUNT
     ;
 
+constexpr std::size_t kPackwise = 0
+#define TANDEM_COUNT(...) +2  // a thread for each pack, and where there are not
+    TANDEM_EACH_PACKWISE(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
 constexpr std::size_t kRowSums = 0
 #define TANDEM_COUNT(...) +2  // its parts and their sum
     TANDEM_EACH_ROW_SUM(TANDEM_COUNT)
@@ -44,7 +50,8 @@ constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator ove
 TEST(OwnKernels, AreAllKnown_EachOnce) {
   const std::set<const void*> distinct(own_kernels().begin(), own_kernels().end());
   EXPECT_EQ(distinct.size(), own_kernels().size());
-  EXPECT_EQ(own_kernels().size(), kElementwise + kRowwise + kRowSums + kColumnSums + kScale);
+  EXPECT_EQ(own_kernels().size(),
+            kElementwise + kRowwise + kPackwise + kRowSums + kColumnSums + kScale);
 }
 
 }  // namespace

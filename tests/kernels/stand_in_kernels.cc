@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <vector>
 
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
@@ -28,7 +29,7 @@ void visit_all(std::int64_t count, const Function& function) {
 class TeamOfThree {
  public:
   template <class State, class Take, class Merge>
-  State reduce(std::int64_t count, State nothing, const Take& take, const Merge& merge) {
+  State reduce(std::int64_t count, const State& nothing, const Take& take, const Merge& merge) {
     State all = nothing;
     for (std::int64_t member = 0; member < kMembers; ++member) {
       State own = nothing;
@@ -45,9 +46,32 @@ class TeamOfThree {
   void alone(const Body& body) {
     body();
   }
+  template <class Make>
+  Make keep(std::int64_t /*count*/, const Make& make) {
+    return make;
+  }
+  template <class Value>
+  Value* running(std::int64_t /*count*/, Value* memory) {
+    return memory;
+  }
 
  private:
   static constexpr std::int64_t kMembers = 3;
+};
+
+// What its members keep lies in no memory of the caller's.
+class HoldingTeam : public TeamOfThree {
+ public:
+  template <class Make>
+  auto keep(std::int64_t count, const Make& make) {
+    std::vector<decltype(make(count))> all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(make(i));
+    return [all](std::int64_t i) { return all[static_cast<std::size_t>(i)]; };
+  }
+  template <class Value>
+  std::vector<Value> running(std::int64_t count, Value* /*memory*/) {
+    return std::vector<Value>(static_cast<std::size_t>(count));
+  }
 };
 
 }  // namespace
@@ -71,6 +95,23 @@ cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function&
   return stand_in::kernel("for_each_row", stream, [rows, function] {
     TeamOfThree team;
     for (std::int64_t r = 0; r < rows; ++r) function.row(team, r);
+  });
+}
+
+template <class Function>
+cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                                const Function& function) {
+  const bool held = function.packed() && columns <= kPack * kMostThreads;
+  return stand_in::kernel("for_each_packed_row", stream, [rows, held, function] {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if (held) {
+        HoldingTeam team;
+        function.template row<kPack>(team, r);
+      } else {
+        TeamOfThree team;
+        function.template row<1>(team, r);
+      }
+    }
   });
 }
 
@@ -106,6 +147,11 @@ TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...)                                                      \
+  template cudaError_t for_each_packed_row(cudaStream_t, std::int64_t, std::int64_t, \
+                                           const __VA_ARGS__&);
+TANDEM_EACH_PACKWISE(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);

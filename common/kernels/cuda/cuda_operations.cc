@@ -19,9 +19,12 @@ Bytes memory_needed(const CudaDevice& device, Precision precision) {
   return Bytes{workspace_size(gpu.compute_capability()).value + kPartials.value};
 }
 
-// Of a normalisation's sums.
-Bytes scratch_size(std::int64_t rows, std::int64_t columns) {
-  return bytes_of<FloatPair>(norm_parts(rows, columns) * columns);
+// The partial sums of a normalisation.
+Bytes scratch_size(const NormShape& shape) {
+  return bytes_of<FloatPair>(ceil_div(shape.rows, norm_rows_each(shape.rows)) * shape.width);
+}
+Bytes scratch_size(const BatchNormShape& shape) {
+  return bytes_of<FloatPair>(norm_parts(shape.rows, shape.channels) * shape.channels);
 }
 
 Span<double> partials_in(ByteSpan memory) {
@@ -60,13 +63,8 @@ void CudaOperations::add_scratch(Stream& stream, const Op& op, std::vector<Acces
     const DType type = op.qkv.dtype();
     add(scores_.at_least(stream, scratch_size(tiles_of(op.shape, type), type)));
     add(workspace_);
-  } else if constexpr (requires {
-                         op.shape.width;
-                         op.gain;
-                       }) {
-    add(sums_.at_least(stream, scratch_size(op.shape.rows, op.shape.width)));
   } else if constexpr (requires { op.gain; }) {
-    add(sums_.at_least(stream, scratch_size(op.shape.rows, op.shape.channels)));
+    add(sums_.at_least(stream, scratch_size(op.shape)));
   }
 }
 

@@ -44,6 +44,16 @@ inline constexpr std::int64_t kMostReductionBlocks = 1024;  // one partial sum e
   return ceil_div(count, std::int64_t{per_thread} * kThreads);
 }
 
+// Layer normalisation: packs of a row, up to which there is a thread for each; rows that a block
+// takes at once, so that it waits once for all of them; and rows whose parameter gradients it adds
+// up, such that all blocks fit on a GPU at the same time.
+inline constexpr int kMostThreads = 512;
+inline constexpr int kRowsAtOnce = 4;
+[[nodiscard]] constexpr std::int64_t norm_rows_each(std::int64_t rows) {
+  constexpr std::int64_t kBlocks = 256;
+  return round_up(ceil_div(rows, kBlocks), kRowsAtOnce);
+}
+
 // Stretches of rows that normalisations first sum over, one thread a stretch and column: about as
 // many sums as keep a GPU busy.
 [[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows, std::int64_t columns) {

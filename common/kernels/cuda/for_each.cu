@@ -25,7 +25,8 @@ __device__ inline State from_lane_above(State value, int distance) {
 }
 
 // The values of all threads of a block merged into one, in one order, known to every one of them.
-// `threads`: of the block, a multiple of 32. All threads call it; it may be called again at once.
+// `threads`: the most that the block has, whole warps. All threads call it; it may be called again
+// at once.
 template <int threads, class State, class Merge>
 __device__ inline State block_merge(State value, const Merge& merge) {
   static_assert(threads % 32 == 0 && threads <= 1024);
@@ -38,31 +39,68 @@ __device__ inline State block_merge(State value, const Merge& merge) {
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
   __syncthreads();
   State all = of_warps[0];
-  for (int warp = 1; warp < kWarps; ++warp) all = merge(all, of_warps[warp]);
+  for (int warp = 1; warp < kWarps; ++warp) {
+    if (warp * 32 < static_cast<int>(blockDim.x)) all = merge(all, of_warps[warp]);
+  }
   return all;
 }
 
-// The threads of a block as a team (team.h). Branches that lead to a barrier are taken on what all
-// threads know alike, so that all meet there.
+// The threads of a block, `threads` at most, as a team (team.h). Branches that lead to a barrier
+// are taken on what all threads know alike, so that all meet there.
 template <int threads>
 class BlockTeam {
  public:
   template <class State, class Take, class Merge>
-  __device__ State reduce(std::int64_t count, State nothing, const Take& take, const Merge& merge) {
+  __device__ State reduce(std::int64_t count, const State& nothing, const Take& take,
+                          const Merge& merge) {
     State own = nothing;
-    for (std::int64_t i = threadIdx.x; i < count; i += threads) own = take(own, i);
+    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) own = take(own, i);
     return block_merge<threads>(own, merge);
   }
 
   template <class Body>
   __device__ void each(std::int64_t count, const Body& body) {
-    for (std::int64_t i = threadIdx.x; i < count; i += threads) body(i);
+    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) body(i);
     __syncthreads();
   }
 
   template <class Body>
   __device__ void alone(const Body& body) {
     if (threadIdx.x == 0) body();
+  }
+
+  template <class Make>
+  __device__ Make keep(std::int64_t /*count*/, const Make& make) {
+    return make;
+  }
+
+  template <class Value>
+  __device__ Value* running(std::int64_t /*count*/, Value* memory) {
+    return memory;
+  }
+};
+
+// A value of the thread's own element.
+template <class Value>
+struct Held {
+  Value value;
+  __device__ const Value& operator()(std::int64_t /*i*/) const { return value; }
+  __device__ Value& operator[](std::int64_t /*i*/) { return value; }
+};
+
+// A block with a thread for each element.
+class HoldingTeam : public BlockTeam<kMostThreads> {
+ public:
+  template <class Make>
+  __device__ auto keep(std::int64_t count, const Make& make) {
+    Held<decltype(make(count))> own{};
+    if (threadIdx.x < count) own.value = make(threadIdx.x);
+    return own;
+  }
+
+  template <class Value>
+  __device__ Held<Value> running(std::int64_t /*count*/, Value* /*memory*/) {
+    return {};
   }
 };
 
@@ -108,6 +146,18 @@ __global__ void __launch_bounds__(kThreads) visit_row(Function function) {
   function.row(team, static_cast<std::int64_t>(blockIdx.x));
 }
 
+template <class Function>
+__global__ void __launch_bounds__(kThreads) visit_loose_row(Function function) {
+  BlockTeam<kThreads> team;
+  function.template row<1>(team, static_cast<std::int64_t>(blockIdx.x));
+}
+
+template <class Function>
+__global__ void __launch_bounds__(kMostThreads) visit_held_row(Function function) {
+  HoldingTeam team;
+  function.template row<kPack>(team, static_cast<std::int64_t>(blockIdx.x));
+}
+
 // A block's part of the sum. All members know what each row adds.
 template <class Sum>
 __global__ void __launch_bounds__(kThreads)
@@ -134,6 +184,16 @@ cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function&
   return launch<visit_row<Function>>(stream, rows, kThreads, function);
 }
 
+template <class Function>
+cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                                const Function& function) {
+  constexpr std::int64_t kWarp = 32;
+  const std::int64_t threads = round_up(ceil_div(columns, std::int64_t{kPack}), kWarp);
+  return function.packed() && threads <= kMostThreads
+             ? launch<visit_held_row<Function>>(stream, rows, static_cast<int>(threads), function)
+             : launch<visit_loose_row<Function>>(stream, rows, kThreads, function);
+}
+
 template <class Sum>
 cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, double* partials) {
   const std::int64_t blocks = std::min(rows, kMostReductionBlocks);
@@ -148,6 +208,11 @@ cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, dou
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
+#define TANDEM_INSTANTIATE(...)                                                      \
+  template cudaError_t for_each_packed_row(cudaStream_t, std::int64_t, std::int64_t, \
+                                           const __VA_ARGS__&);
+TANDEM_EACH_PACKWISE(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);

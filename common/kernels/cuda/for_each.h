@@ -23,6 +23,13 @@ template <class Function>
 [[nodiscard]] cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows,
                                        const Function& function);
 
+// The same with function.row<width>(team, r), where a row has `columns` in packs of `width`: kPack
+// where function.packed() and there can be a thread for each pack, else 1. `function` is one of
+// TANDEM_EACH_PACKWISE (functions.h).
+template <class Function>
+[[nodiscard]] cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows,
+                                              std::int64_t columns, const Function& function);
+
 // Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); none
 // is a sum of 0. `sum` is one of TANDEM_EACH_ROW_SUM (functions.h). In double, in an order that
 // depends on the number of rows alone. `partials`: scratch memory for kMostReductionBlocks

@@ -22,7 +22,6 @@
   TANDEM_OF_BOTH_TYPES(X, ReluBackwardElements)        \
   TANDEM_OF_BOTH_TYPES(X, GeluBackwardElements)        \
   TANDEM_OF_BOTH_TYPES(X, BiasActivationElements)      \
-  TANDEM_OF_BOTH_TYPES(X, NormGradientParts)           \
   TANDEM_OF_BOTH_TYPES(X, BatchNormForwardElements)    \
   TANDEM_OF_BOTH_TYPES(X, BatchNormBackwardElements)   \
   TANDEM_OF_BOTH_TYPES(X, MaxPoolForwardElements)      \
@@ -56,16 +55,18 @@
 
 // The functions that for_each_row() takes.
 #define TANDEM_EACH_ROWWISE(X)                 \
-  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)     \
-  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)    \
   TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)         \
   TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows) \
   TANDEM_OF_BOTH_TYPES(X, BatchStatistics)     \
   TANDEM_EACH_STRETCH_SUM(X)                   \
-  X(NormGradientSums)                          \
   X(ParameterGradients)                        \
   X(TokenGradientRows)                         \
   X(CrossEntropyBackwardRows)
+
+// The functions that for_each_packed_row() takes.
+#define TANDEM_EACH_PACKWISE(X)            \
+  TANDEM_OF_BOTH_TYPES(X, NormForwardRows) \
+  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)
 
 // The functions that sum_rows() takes.
 #define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum) X(MseSum) X(WeightedSumSum)

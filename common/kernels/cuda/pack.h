@@ -23,6 +23,13 @@ struct alignas(sizeof(T) * width) Pack {
   TANDEM_DEVICE const T& operator[](int i) const { return values[i]; }
 };
 
+template <class T, int width>
+TANDEM_DEVICE inline Pack<T, width> operator+(const Pack<T, width>& a, const Pack<T, width>& b) {
+  Pack<T, width> sum;
+  for (int i = 0; i < width; ++i) sum[i] = a[i] + b[i];
+  return sum;
+}
+
 template <int width, class T>
 TANDEM_DEVICE inline Pack<T, width> load(const T* from) {
   return *reinterpret_cast<const Pack<T, width>*>(from);
@@ -30,8 +37,15 @@ TANDEM_DEVICE inline Pack<T, width> load(const T* from) {
 
 template <int width, class T>
 TANDEM_DEVICE inline void store(T* to, const Pack<T, width>& pack) {
-#ifdef __CUDA_ARCH__
-  if constexpr (sizeof pack == sizeof(uint4)) {  // of an assignment the compiler may make several
+#ifdef __CUDA_ARCH__  // of an assignment the compiler may make several
+  if constexpr (sizeof pack == sizeof(uint2)) {
+    const auto words = __builtin_bit_cast(uint2, pack);
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(words.x), "r"(words.y)
+                 : "memory");
+    return;
+  }
+  if constexpr (sizeof pack == sizeof(uint4)) {
     const auto words = __builtin_bit_cast(uint4, pack);
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
                  "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)

@@ -10,6 +10,10 @@
 //   void each(count, body)   body(i) for all i < count, i by the same member whenever the count is
 //       the same; done for all members on return
 //   void alone(body)         body() once; others do not wait for it
+//   keep(count, make)        a function of i < count that gives make(i), for the member whose i it
+//       is: from registers where there is a member for each i, else made anew each time
+//   running(count, memory)   values[i], i < count, for the member whose i it is: registers where
+//       there is a member for each i, else `memory`
 // States are trivial to copy and to make, in whole words of 32 bits.
 #pragma once
 
@@ -27,8 +31,8 @@ template <class Team, class Term>
 TANDEM_DEVICE auto sum_of(Team& team, std::int64_t count, const Term& term) {
   using Sum = decltype(term(std::int64_t{}));
   return team.reduce(
-      count, Sum{}, [&](Sum sum, std::int64_t i) { return sum + term(i); },
-      [](Sum a, Sum b) { return a + b; });
+      count, Sum{}, [&](const Sum& sum, std::int64_t i) { return sum + term(i); },
+      [](const Sum& a, const Sum& b) { return a + b; });
 }
 
 // Two sums taken in one pass.
