@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "bench/driver/sampler.h"
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/strategy_factory.h"
@@ -26,14 +27,43 @@ struct PairRun {
   const Model& model;
 };
 
+// A side's strategy and the times of its steps. Each side has two samples in a pair, so that every
+// side once takes the place whose sample gains or loses by coming later. All calls are collective.
+class Side {
+ public:
+  Side(const PairRun& run, const Variant& variant)
+      : strategy_(make_strategy(run.job, run.model, variant)),
+        sampler_(*strategy_, *run.job.communicator, run.step.steps_per_sample(),
+                 clocks_of(run.job)) {}
+
+  void warm_up(const WarmupLimits& limits) { static_cast<void>(sampler_.warm_up(limits)); }
+
+  void take() { current_ += sampler_.sample().count(); }
+
+  void end_pair() {
+    seconds_.push_back(current_ / 2);
+    current_ = 0;
+    forget_times(*strategy_);  // marks are read after each sample in a timed run too
+  }
+
+  // Seconds per step, by pair.
+  [[nodiscard]] const std::vector<double>& seconds() const { return seconds_; }
+
+ private:
+  const std::unique_ptr<Strategy> strategy_;
+  Sampler sampler_;
+  double current_ = 0;
+  std::vector<double> seconds_;
+};
+
 // Both sides, built and warmed up in the order in which they start a pair.
 class SidesOfSet {
  public:
   SidesOfSet(const PairRun& run, bool b_first) : b_first_(b_first) {
     const Variant& a = run.step.variant;
     const Variant& b = run.options.variant;
-    first_.emplace(run.job, run.step, run.model, b_first ? b : a);
-    second_.emplace(run.job, run.step, run.model, b_first ? a : b);
+    first_.emplace(run, b_first ? b : a);
+    second_.emplace(run, b_first ? a : b);
   }
 
   void warm_up(const WarmupLimits& of_first, const WarmupLimits& of_second) {
@@ -43,18 +73,18 @@ class SidesOfSet {
 
   // Takes steps in the order first, second, second, first.
   void take_pair() {
-    for (InterleavedSide* const side : {&*first_, &*second_, &*second_, &*first_}) side->take();
-    first_->end_round();
-    second_->end_round();
+    for (Side* const side : {&*first_, &*second_, &*second_, &*first_}) side->take();
+    first_->end_pair();
+    second_->end_pair();
   }
 
-  [[nodiscard]] const InterleavedSide& a() const { return b_first_ ? *second_ : *first_; }
-  [[nodiscard]] const InterleavedSide& b() const { return b_first_ ? *first_ : *second_; }
+  [[nodiscard]] const Side& a() const { return b_first_ ? *second_ : *first_; }
+  [[nodiscard]] const Side& b() const { return b_first_ ? *first_ : *second_; }
 
  private:
   const bool b_first_;
-  std::optional<InterleavedSide> first_;
-  std::optional<InterleavedSide> second_;
+  std::optional<Side> first_;
+  std::optional<Side> second_;
 };
 
 class PairSampler {
@@ -154,17 +184,6 @@ std::vector<PairSet> plan_pairs(int pairs) {
     plan.push_back({.pairs = pairs / sets + (set < pairs % sets ? 1 : 0), .b_first = set % 2 == 1});
   }
   return plan;
-}
-
-InterleavedSide::InterleavedSide(Job& job, const StepOptions& options, const Model& model,
-                                 const Variant& variant)
-    : strategy_(make_strategy(job, model, variant)),
-      sampler_(*strategy_, *job.communicator, options.steps_per_sample(), clocks_of(job)) {}
-
-void InterleavedSide::end_round() {
-  seconds_.push_back(current_ / 2);
-  current_ = 0;
-  forget_times(*strategy_);  // marks are read after each sample in a timed run too
 }
 
 std::string pair_name(const StepOptions& step, const PairOptions& options, Backend backend) {
