@@ -21,25 +21,26 @@ namespace {
 constexpr int kDiscarded = 4;  // rounds in which caches, kernels and first touches settle
 
 // DataParallel on the first devices, or on one device the model without a wrapper.
-struct Way {
+struct Replicas {
   int devices = 1;
   dp::LossPlace loss = dp::LossPlace::kRoot;
 };
 
-std::string name_of(const Way& way) {
-  if (way.devices == 1) return "one device";
-  return fmt::format("{} devices{}", way.devices,
-                     way.loss == dp::LossPlace::kRoot ? "" : " with the loss in the replicas");
+std::string name_of(const Replicas& replicas) {
+  if (replicas.devices == 1) return "one device";
+  return fmt::format("{} devices{}", replicas.devices,
+                     replicas.loss == dp::LossPlace::kRoot ? "" : " with the loss in the replicas");
 }
 
 std::unique_ptr<Strategy> make(Platform& platform, const Model& model,
-                               const TrainingOptions& options, const Way& way) {
-  if (way.devices == 1) {
+                               const TrainingOptions& options, const Replicas& replicas) {
+  if (replicas.devices == 1) {
     return std::make_unique<Single>(platform, platform.device(0), model,
                                     Shard{0, options.global_batch}, options);
   }
-  dp::DataParallelOptions how{.device_ids = std::vector<int>(static_cast<std::size_t>(way.devices)),
-                              .loss = way.loss};
+  dp::DataParallelOptions how{
+      .device_ids = std::vector<int>(static_cast<std::size_t>(replicas.devices)),
+      .loss = replicas.loss};
   std::iota(how.device_ids.begin(), how.device_ids.end(), 0);
   return std::make_unique<dp::DataParallel>(platform, model, options, how);
 }
@@ -52,15 +53,16 @@ double seconds_of_step(Strategy& strategy) {
 }
 
 // The step time of `second` over that of `first`. In every other round the two come in reverse
-// order: a way that gains or loses by the sample before its own does so in half of the rounds only.
+// order: a strategy that gains or loses by the sample before its own does so in half of the rounds
+// only.
 stats::Estimate ratio_of(Strategy& first, Strategy& second, int rounds) {
-  const std::array<Strategy*, 2> ways{&first, &second};
+  const std::array<Strategy*, 2> strategies{&first, &second};
   std::array<std::vector<double>, 2> seconds;
   for (int round = -kDiscarded; round < rounds; ++round) {
-    for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-      const std::size_t way = round % 2 == 0 ? turn : 1 - turn;
-      const double sample = seconds_of_step(*ways.at(way));
-      if (round >= 0) seconds.at(way).push_back(sample);
+    for (std::size_t turn = 0; turn < strategies.size(); ++turn) {
+      const std::size_t which = round % 2 == 0 ? turn : 1 - turn;
+      const double sample = seconds_of_step(*strategies.at(which));
+      if (round >= 0) seconds.at(which).push_back(sample);
     }
   }
   return stats::median_of_paired_ratios(seconds[0], seconds[1]);
@@ -72,11 +74,12 @@ std::string text_of(const stats::Estimate& estimate) {
                      estimate.interval->high);
 }
 
-// The claim that a step of the first way takes more than `bar` times as long as one of the second.
+// The claim that a step with the first replicas takes more than `bar` times as long as with the
+// second.
 struct Timed {
   std::int64_t batch = 0;
-  Way first{};
-  Way second{};
+  Replicas first{};
+  Replicas second{};
   double bar = 1;
   int rounds = 60;
   OptimizerKind optimizer = OptimizerKind::kSgd;

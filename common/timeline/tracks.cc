@@ -94,7 +94,7 @@ void add_apart(std::vector<Track>& tracks, const Track& like, Slice slice) {
 
 }  // namespace
 
-std::vector<Track> take_crossing(Track& track) {
+std::vector<Track> split_crossing(Track& track) {
   const SliceSweep sweep(track.slices);
   std::vector<Slice> kept;
   std::vector<Track> beside;

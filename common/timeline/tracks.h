@@ -18,6 +18,6 @@ void add_layers(Track& track);
 // graph run beside each other, and a kernel may begin before the preceding kernel has ended. Takes
 // out of a sorted track as few of these slices as a sweep finds, and returns tracks of the same
 // device that hold the slices: "compute beside", "compute beside 2".
-[[nodiscard]] std::vector<Track> take_crossing(Track& track);
+[[nodiscard]] std::vector<Track> split_crossing(Track& track);
 
 }  // namespace tandem::timeline

@@ -61,7 +61,7 @@ class Conversion {
       if (work.track.slices.empty()) continue;
       sort_slices(work.track);
       add_layers(work.track);
-      std::vector<Track> beside = take_crossing(work.track);
+      std::vector<Track> beside = split_crossing(work.track);
       process.tracks.push_back(std::move(work.track));
       std::ranges::move(beside, std::back_inserter(process.tracks));
     }

@@ -40,10 +40,10 @@ int floor_log2(std::int64_t number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))) - 1;
 }
 
-// A way to carry out a call on a system, in NCCL's terms.
-class Way {
+// What NCCL reckons a call to take on a system, by algorithm and protocol.
+class CallModel {
  public:
-  Way(const System& system, const Constants& constants, Call call)
+  CallModel(const System& system, const Constants& constants, Call call)
       : system_(system), constants_(constants), call_(call) {}
 
   [[nodiscard]] bool exists(Algorithm algorithm, Protocol protocol) const {
@@ -222,13 +222,13 @@ class Way {
   const Call call_;
 };
 
-// Calls fn(algorithm, protocol) for each way that the system has.
+// Calls fn(algorithm, protocol) for each choice that the system has.
 template <class Fn>
-void for_each_way(const Way& way, const Fn& fn) {
+void for_each_choice(const CallModel& model, const Fn& fn) {
   for (const Algorithm algorithm :
        {Algorithm::kTree, Algorithm::kRing, Algorithm::kNvls, Algorithm::kNvlsTree}) {
     for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
-      if (way.exists(algorithm, protocol)) fn(algorithm, protocol);
+      if (model.exists(algorithm, protocol)) fn(algorithm, protocol);
     }
   }
 }
@@ -266,17 +266,17 @@ double modelled_seconds(const Choice& choice, Bytes size) {
 }
 
 Choice choice_of(const System& system, Call call, Bytes size, const Constants& constants) {
-  const Way way(system, constants, call);
+  const CallModel model(system, constants, call);
   std::optional<Choice> best;
-  for_each_way(way, [&](Algorithm algorithm, Protocol protocol) {
-    const Choice one = way.figures(algorithm, protocol, size);
+  for_each_choice(model, [&](Algorithm algorithm, Protocol protocol) {
+    const Choice one = model.figures(algorithm, protocol, size);
     if (!best || modelled_seconds(one, size) < modelled_seconds(*best, size)) best = one;
   });
   return *best;
 }
 
 Nanoseconds time_of(const System& system, Call call, Bytes size) {
-  const Way way(system, kNccl230, call);
+  const CallModel model(system, kNccl230, call);
   const double modelled = modelled_seconds(choice_of(system, call, size), size);
   const double bytes = std::max<double>(1, static_cast<double>(size.value));
   // All-reduces over NVLink gave the correction, and all-gathers and reduce-scatters are their
@@ -287,8 +287,8 @@ Nanoseconds time_of(const System& system, Call call, Bytes size) {
   const double slower =
       is_corrected ? 1 + std::min(kMostCorrection, std::sqrt(kCorrectedBytes / bytes)) : 1;
   double latency = 1;
-  for_each_way(way, [&](Algorithm algorithm, Protocol protocol) {
-    latency = std::min(latency, way.figures(algorithm, protocol, Bytes{1}).latency);
+  for_each_choice(model, [&](Algorithm algorithm, Protocol protocol) {
+    latency = std::min(latency, model.figures(algorithm, protocol, Bytes{1}).latency);
   });
   const double seconds = std::max(modelled * slower, kFloor * latency);
   return Nanoseconds{std::llround(seconds * 1e9)};

@@ -108,11 +108,11 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
     return compute_by_size("copy", size, size * 2);  // read and written
   }
   const TaskId call = launch();
-  const Simulation::Way& way = simulation_.way(source.device(), destination.device());
+  const Simulation::Route& route = simulation_.route(source.device(), destination.device());
   const TimeOf of =
       simulation_.has_measured_links() ? TimeOf::kMeasuredCopy : TimeOf::kDescribedCopy;
-  simulation_.schedule().add(lane_, Pause{way.latency}, call, of);
-  simulation_.schedule().add(lane_, PathTransfer{way.path, size}, kNoTask, of);
+  simulation_.schedule().add(lane_, Pause{route.latency}, call, of);
+  simulation_.schedule().add(lane_, PathTransfer{route.path, size}, kNoTask, of);
 }
 
 void SimulatedStream::zero_bytes(ByteSpan destination) {

@@ -37,7 +37,7 @@ Simulation::Simulation(HardwareDescription hardware, int devices, SimulationExtr
     processors_.push_back(schedule_.add_processor(hardware_.gpu.contention.value));
   }
   add_ports();
-  add_ways();
+  add_routes();
 }
 
 ProcessorId Simulation::processor(DeviceId device) const {
@@ -103,8 +103,8 @@ bool Simulation::has_given(const std::byte* address) {
   return reinterpret_cast<std::uintptr_t>(address) >= kFirstAddress;
 }
 
-const Simulation::Way& Simulation::way(DeviceId from, DeviceId to) const {
-  return ways_.at({from.index, to.index});
+const Simulation::Route& Simulation::route(DeviceId from, DeviceId to) const {
+  return routes_.at({from.index, to.index});
 }
 
 void Simulation::add_ports() {
@@ -132,7 +132,7 @@ Path Simulation::path_between(const DevicePorts& from, const DevicePorts& to) co
   return {from.to_peers, to.from_peers, from.to_host, to.from_host, *from.staging, *to.staging};
 }
 
-void Simulation::add_ways() {
+void Simulation::add_routes() {
   constexpr int kHost = DeviceId::kHostMemory;
   const NodeDescription& node = hardware_.node;
   const Nanoseconds to_host = node.host_link.latency.value;
@@ -142,12 +142,12 @@ void Simulation::add_ways() {
   if (node.peer_link) to_peer = node.peer_link->latency.value;
   for (int i = 0; i < devices_; ++i) {
     const DevicePorts& mine = ports_[static_cast<std::size_t>(i)];
-    ways_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host};
-    ways_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host};
+    routes_[{kHost, i}] = {schedule_.add_path({mine.from_host}), to_host};
+    routes_[{i, kHost}] = {schedule_.add_path({mine.to_host}), to_host};
     for (int j = 0; j < devices_; ++j) {
       if (j == i) continue;
       const DevicePorts& there = ports_[static_cast<std::size_t>(j)];
-      ways_[{i, j}] = {schedule_.add_path(path_between(mine, there)), to_peer};
+      routes_[{i, j}] = {schedule_.add_path(path_between(mine, there)), to_peer};
     }
   }
 }

@@ -98,13 +98,13 @@ class Simulation {
   // Whether memory is the simulation's, which has no contents.
   [[nodiscard]] static bool has_given(const std::byte* address);
 
-  // How data gets from one place to another.
-  struct Way {
+  // The links that data crosses from one place to another.
+  struct Route {
     PathId path{};
     Nanoseconds latency{0};
   };
   // Between two devices, or a device and the host; not within one.
-  [[nodiscard]] const Way& way(DeviceId from, DeviceId to) const;
+  [[nodiscard]] const Route& route(DeviceId from, DeviceId to) const;
 
  private:
   // The links of one device, into it and out of it. Without links between peers these are those to
@@ -120,7 +120,7 @@ class Simulation {
   void add_ports();
   // What copies from one device to another cross.
   [[nodiscard]] Path path_between(const DevicePorts& from, const DevicePorts& to) const;
-  void add_ways();
+  void add_routes();
 
   const HardwareDescription hardware_;
   const int devices_;
@@ -136,7 +136,7 @@ class Simulation {
   std::map<int, std::size_t> meetings_of_;  // how many of meetings_ a device's rank has been at
   std::vector<ProcessorId> processors_;
   std::vector<DevicePorts> ports_;
-  std::map<std::pair<int, int>, Way> ways_;  // by the indices of both devices
+  std::map<std::pair<int, int>, Route> routes_;  // by the indices of both devices
   std::uintptr_t next_address_;
 };
 

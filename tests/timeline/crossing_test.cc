@@ -15,7 +15,7 @@ Slice slice_between(SliceKind kind, const std::string& name, int begin, int end)
 std::vector<std::string> taken(std::vector<Slice> slices) {
   Track track{.device = 2, .name = "compute", .slices = std::move(slices)};
   sort_slices(track);
-  std::vector<Track> all = take_crossing(track);
+  std::vector<Track> all = split_crossing(track);
   all.insert(all.begin(), track);
   std::vector<std::string> told;
   for (const Track& one : all) {

@@ -236,14 +236,14 @@ class ProcessTasks {
       return;  // within the host's memory the thread's own time has it
     }
     ++machine_.step.copies;
-    const simulated::Simulation::Way& way =
-        machine_.simulation.way({Backend::kSimulated, copy.from}, {Backend::kSimulated, copy.to});
+    const simulated::Simulation::Route& route =
+        machine_.simulation.route({Backend::kSimulated, copy.from}, {Backend::kSimulated, copy.to});
     const LaneId stream = stream_of(call.device, call.stream);
     const TaskId launched = launch(thread);
-    machine_.schedule().add(stream, simulated::Pause{way.latency}, launched,
+    machine_.schedule().add(stream, simulated::Pause{route.latency}, launched,
                             TimeOf::kDescribedCopy);
     const TaskId moved = machine_.schedule().add(
-        stream, simulated::PathTransfer{way.path, copy.size}, kNoTask, TimeOf::kDescribedCopy);
+        stream, simulated::PathTransfer{route.path, copy.size}, kNoTask, TimeOf::kDescribedCopy);
     if (copy.blocks) wait_for(thread, moved);
   }
 
