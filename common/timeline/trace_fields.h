@@ -12,7 +12,7 @@
 namespace tandem::timeline {
 
 // The version that is written; of the same major number all are read.
-inline constexpr std::string_view kTraceVersion = "1.3.0";
+inline constexpr std::string_view kTraceVersion = "2.0.0";
 
 // Without the source of GPU times, and without what events of their own hold.
 constexpr auto json_fields(const Process*) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Traces as files in the trace-event format, which Perfetto and chrome://tracing open
-// (schema/trace-1.schema.json): a process per rank, a thread per stream, slices as complete events,
+// (schema/trace-2.schema.json): a process per rank, a thread per stream, slices as complete events,
 // a bucket's two moments as instants, and a flow from the moment a bucket is ready through its
 // collective to where compute goes on with the bucket. Times are in microseconds, to the
 // nanosecond, from the earliest.

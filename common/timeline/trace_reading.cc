@@ -12,7 +12,7 @@
 namespace tandem::timeline {
 namespace {
 
-constexpr std::string_view kMajor = "1.";
+constexpr std::string_view kMajor = "2.";
 
 // The latest time in nanoseconds, some 30 years: sums of such times do not overflow.
 constexpr double kLatest = 1e18;
@@ -45,7 +45,7 @@ void check_version(const JsonValue& document) {
         "record one with tandem trace record");
   }
   if (!version->text().starts_with(kMajor)) {
-    document.complain(fmt::format("a trace of version {}, and this tandem reads 1: use a newer one",
+    document.complain(fmt::format("a trace of version {}, and this tandem reads 2: record it anew",
                                   version->line(32)));
   }
 }

@@ -125,7 +125,7 @@ def device_trace(backend, *slices):
               {"ph": "M", "name": "thread_name", **place, "args": {"name": "compute", "device": 0, "role": "compute"}}]
     events += [{"ph": "X", "name": name, "cat": kind, **place, "ts": begin, "dur": end - begin, "args": {"step": 1}}
                for kind, name, begin, end in (("step", "step", 0, 20), ("phase", "forward", 0, 20), *slices)]
-    return json.dumps({"otherData": {"tandem_trace": "1.2.0", "origin_ns": 0, "backend": backend}, "traceEvents": events})
+    return json.dumps({"otherData": {"tandem_trace": "2.0.0", "origin_ns": 0, "backend": backend}, "traceEvents": events})
 
 
 class Export(Exchange):

@@ -96,8 +96,8 @@ TEST(TraceJson, WhatIsNoTrace_IsRefusedInALine) {
   EXPECT_THAT(said("{}"), HasSubstr("a.json: it is JSON, but no trace of step_bench trace"));
   EXPECT_THAT(said(R"({"traceEvents": []})"), HasSubstr("no trace of step_bench trace"));
   std::string newer = to_json(two_ranks());
-  newer.replace(newer.find("1.3.0"), 5, "2.0.0");
-  EXPECT_THAT(said(newer), HasSubstr("version 2.0.0"));
+  newer.replace(newer.find("2.0.0"), 5, "3.0.0");
+  EXPECT_THAT(said(newer), HasSubstr("version 3.0.0"));
 }
 
 TEST(Merge, LayersHoldConsecutiveOperations) {

@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 STRATEGY, STEP_BENCH, MPIEXEC = sys.argv[1:4]
-SCHEMA = Path(sys.argv[4]) / "common/timeline/schema/trace-1.schema.json"
+SCHEMA = Path(sys.argv[4]) / "common/timeline/schema/trace-2.schema.json"
 DEVICES = {"ddp": 4, "dp": 2}[STRATEGY]
 PROCESSES = {"ddp": DEVICES, "dp": 1}[STRATEGY]
 STEPS = 3

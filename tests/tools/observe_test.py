@@ -108,12 +108,12 @@ class ObserveTest(unittest.TestCase):
             refused(f"traceEvents[{first}]", traceEvents=changed)
         refused("otherData.clock: 3 stands where a text has to be; it was changed", otherData=dict(facts, clock=3))
         refused("otherData.untraced: 7 stands where an object has to be", otherData=dict(facts, untraced=7))
-        refused("a trace of version 2.0.0", otherData=dict(facts, tandem_trace="2.0.0"))
+        refused("a trace of version 3.0.0", otherData=dict(facts, tandem_trace="3.0.0"))
         refused("no step of it has ended", traceEvents=[e for e in events if e.get("cat") not in ("step", "phase")])
         file.write_text(text[:len(text) // 2])
         self.refused("or record it again where it was cut off", "trace", "summary", str(file))
         # A minor version says more than is read.
-        file.write_text(json.dumps(dict(whole, otherData=dict(facts, tandem_trace="1.9.0"))))
+        file.write_text(json.dumps(dict(whole, otherData=dict(facts, tandem_trace="2.9.0"))))
         self.assertEqual(self.tandem("trace", "summary", str(file)).returncode, 0)
 
     def test_results_of_another_run_are_not_mixed_with(self):

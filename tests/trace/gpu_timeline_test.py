@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 STEP_BENCH, MODULE, CUPTI = sys.argv[1:4]
-SCHEMA = Path(sys.argv[4]) / "common/timeline/schema/trace-1.schema.json"
+SCHEMA = Path(sys.argv[4]) / "common/timeline/schema/trace-2.schema.json"
 STEPS = 2
 OPTIONS = ["--backend=cuda", "--model=mlp:2x32", "--batch=8", "--warmup-steps=3", "--warmup-time=1ns",
            "--min-samples=2", "--min-time=1ns", f"--steps={STEPS}"]

@@ -387,7 +387,7 @@ def read_files(sources, out):
              "devices": str(count), "batch": "not told", "backend": "cuda" if first.devices else "host",
              "transport": first.backend or "none", "profiler": f"torch's, schemaVersion {SCHEMA}",
              "clock": "torch's profiler's, taken as one of all ranks"}
-    trace = {"otherData": {"tandem_trace": "1.2.0", "origin_ns": 0, **facts}, "traceEvents": list(trace_events(processes, earliest))}
+    trace = {"otherData": {"tandem_trace": "2.0.0", "origin_ns": 0, **facts}, "traceEvents": list(trace_events(processes, earliest))}
     pathlib.Path(out).write_text(json.dumps(trace), encoding="utf-8")
 
 
