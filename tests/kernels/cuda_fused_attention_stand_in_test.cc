@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attention on GPUs by cuDNN's fused engines, on stand-ins for it, CUDA's runtime and cuBLASLt: the
-// stand-in computes the graphs operation by operation, so that parity shows what they mean; whether
-// cuDNN knows their pattern, and how it rounds, shows on GPUs alone.
+// stand-in computes the graphs operation by operation, so that parity shows what they mean. Whether
+// cuDNN knows their pattern is asked in cudnn_choice_test.cc; how it rounds shows on GPUs alone.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "common/base/rounding.h"
 #include "tests/kernels/cuda_stand_in.h"
 #include "tests/kernels/cuda_transformer_parity.h"
+#include "tests/support/errors.h"
 
 namespace tandem::testing {
 namespace {
@@ -60,25 +66,26 @@ TEST_F(FusedAttentionOnStandIn, OfBf16_IsCudnns) {
   EXPECT_EQ(stand_in::cublaslt().products, 0);
 }
 
-TEST_F(FusedAttentionOnStandIn, WhereItCannotBeHad_IsProducts_AndSaysWhy) {
-  const std::string otherwise = "products and softmax, since ";
-  EXPECT_EQ(means_of<float>(kShape), otherwise + "cuDNN's fused engines take 16-bit types only");
-  constexpr AttentionShape kNarrowHeads{.batch = 2, .positions = 9, .heads = 3, .head_width = 4};
+TEST_F(FusedAttentionOnStandIn, WhereItCannotBeHad_IsProducts_AndSaysWhyAndWhatThatCosts) {
+  const auto otherwise = [](const std::string& reason) {
+    return "products and softmax, since " + reason +
+           "; a layer's scores go through memory, up to 1.9 KiB";
+  };
+  EXPECT_EQ(means_of<float>(kShape), otherwise("cuDNN's fused engines take 16-bit types only"));
+  constexpr AttentionShape kNarrowHeads{.batch = 2, .positions = 9, .heads = 3, .head_width = 5};
   const std::string unaligned =
-      otherwise + "cuDNN's fused engines want operands and heads at multiples of 16 bytes";
+      otherwise("cuDNN's fused engines want operands and heads at multiples of 16 bytes");
   EXPECT_EQ(means_of<BFloat16>(kNarrowHeads), unaligned);
   offset_ = 1;
   EXPECT_EQ(means_of<BFloat16>(kShape), unaligned);
   offset_ = 0;
   stand_in::cudnn().refuses_graphs = true;
   EXPECT_EQ(means_of<BFloat16>(kShape),
-            otherwise +
-                "cuDNN 9.19.0 has no fused forward for it: none of its engines keeps to "
-                "the asked precision and memory");
+            otherwise("cuDNN 9.19.0 has no fused forward for it: it suggests no engine"));
   EXPECT_EQ(stand_in::cudnn().executions, 0);
   stand_in::cudnn().trouble = "there is none";
   ASSERT_TRUE(take(Precision::kBf16));  // made anew
-  EXPECT_EQ(means_of<BFloat16>(kShape), otherwise + "there is none");
+  EXPECT_EQ(means_of<BFloat16>(kShape), otherwise("there is none"));
 }
 
 TEST_F(FusedAttentionOnStandIn, VersionsThatAreWrong_AreRefused_ForTheShapesThatTheyGetWrong) {
@@ -112,13 +119,69 @@ TEST_F(FusedAttentionOnStandIn, ThatLoadsAndCannotStart_IsDoneWithout_AndSaysWhy
 }
 
 TEST_F(FusedAttentionOnStandIn, EnginesThatAreNotDeterministic_AreNotTaken) {
-  stand_in::cudnn().engines = {{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, 0}, {{}, 128}};
+  const stand_in::CudnnEngine changing{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}};
+  stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {changing};
+  const std::string means = means_of<BFloat16>(kShape);
+  EXPECT_NE(means.find("none of its engines keeps to the asked precision"), std::string::npos);
+  ASSERT_TRUE(take(Precision::kBf16));  // chosen anew
+  stand_in::cudnn().engines = {changing, {{}, 128}};
   EXPECT_EQ(means_of<BFloat16>(kShape), "cuDNN 9.19.0, fused");
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 128);
 }
 
-TEST_F(FusedAttentionOnStandIn, Forward_TakesWhatBackwardNeeds) {
+// In the stand-in's 4 GiB for five samples the limit of 2 GiB has room for two.
+TEST_F(FusedAttentionOnStandIn, BeyondTheWorkspace_RunsOnSlices_OfTheSameBits) {
+  for (const auto& [samples, fitting, slice] :
+       {std::array{4, 2, 2}, std::array{5, 2, 2}, std::array{5, 1, 1}, std::array{3, 1, 1}}) {
+    const AttentionShape shape{.batch = samples, .positions = 7, .heads = 4, .head_width = 8};
+    stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {{{}, 64}};
+    ASSERT_TRUE(take(Precision::kBf16));
+    auto whole = attention<BFloat16>(shape);
+    run_both_ways(whole);
+    stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {{{}, 64, false, fitting}};
+    stand_in::cudnn().executions = 0;
+    ASSERT_TRUE(take(Precision::kBf16));
+    auto sliced = attention<BFloat16>(shape);
+    AttentionForward forward = sliced.forward(Side::kDevice);
+    AttentionBackward backward = sliced.backward(Side::kDevice);
+    forward.qkv = backward.qkv = whole.qkv.on(Side::kDevice);
+    backward.dy = whole.dy.on(Side::kDevice);
+    run(forward);
+    run(backward);
+    EXPECT_EQ(operations().implementations().at("attention"),
+              fmt::format("cuDNN 9.19.0, fused, in slices of {} of {} samples", slice, samples));
+    EXPECT_EQ(stand_in::cudnn().executions, 2 * ceil_div(samples, slice));
+    EXPECT_EQ(sliced.y.of_device(), whole.y.of_device());
+    EXPECT_EQ(sliced.log_sums.of_device(), whole.log_sums.of_device());
+    EXPECT_EQ(sliced.dqkv.of_device(), whole.dqkv.of_device());
+  }
+}
+
+// Of 27 log_sums a sample, four samples' are the fewest that end at a multiple of 16 bytes.
+TEST_F(FusedAttentionOnStandIn, Slices_BeginWhereEveryOperandIsAligned) {
+  stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {{{}, 64, false, 5}};
+  EXPECT_EQ(means_of<BFloat16>({.batch = 10, .positions = 9, .heads = 3, .head_width = 8}),
+            "cuDNN 9.19.0, fused, in slices of 4 of 10 samples");
+  const std::string means =
+      means_of<BFloat16>({.batch = 6, .positions = 9, .heads = 3, .head_width = 8});
+  EXPECT_NE(means.find("an engine wants 4.0 GiB of workspace, and 2.0 GiB are allowed"),
+            std::string::npos)
+      << means;
+}
+
+TEST_F(FusedAttentionOnStandIn, AWorkspaceBeyondTheGpu_IsOutOfMemory_InOneLine) {
+  stand_in::cudnn().engines = {{{}, gib(2).value}};
   auto twins = attention<BFloat16>(kShape);
+  const Error error = test::error_of([&] { run(twins.forward(Side::kDevice)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+  const std::string words = error.what();
+  EXPECT_NE(words.find("2.0 GiB asked"), std::string::npos) << words;
+  EXPECT_EQ(words.find('\n'), std::string::npos) << words;
+}
+
+TEST_F(FusedAttentionOnStandIn, Forward_TakesWhatBackwardNeeds_SlicesToo) {
+  stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {{{}, 64, false, 1}};
+  auto twins = attention<BFloat16>({.batch = 3, .positions = 8, .heads = 3, .head_width = 8});
   run(twins.forward(Side::kDevice));
   const int searches = stand_in::cudnn().searches;
   const int allocations = stand_in::calls("cudaMalloc");

@@ -20,6 +20,7 @@ struct CudnnEngine {
   std::vector<cudnnBackendNumericalNote_t> notes{};
   std::int64_t workspace = 0;  // bytes
   bool refuses = false;        // no plan can be made of it
+  std::int64_t samples = 0;    // where positive: larger batches of attention want 4 GiB
 };
 
 struct Cudnn {

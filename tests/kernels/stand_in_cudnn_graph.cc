@@ -216,6 +216,10 @@ bool is_graph_of_steps(const Contents& graph) {
   return is_step(operations_in(graph).front()->type);
 }
 
+std::int64_t samples_in(const Contents& graph) {
+  return step_of(*operations_in(graph).front()).to.sizes[0];
+}
+
 bool is_sound_step(const Contents& operation) {
   const StepNames& names = *step_names_of(operation.type);
   for (std::size_t i = 0; i < names.needed; ++i) {

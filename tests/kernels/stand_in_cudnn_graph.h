@@ -45,6 +45,7 @@ struct GraphStep {
 
 // Whether a finalised graph is of such operations.
 [[nodiscard]] bool is_graph_of_steps(const Contents& graph);
+[[nodiscard]] std::int64_t samples_in(const Contents& graph);
 
 // Whether such an operation has all that it needs.
 [[nodiscard]] bool is_step(cudnnBackendDescriptorType_t type);

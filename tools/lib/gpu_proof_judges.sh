@@ -101,7 +101,7 @@ judge_fused() {
   if [ "$state" != passed ]; then return 0; fi
   attention=$(grep -ao '"attention": *"[^"]*"' "$out/logs/$row_name.record.json" | head -n 1 | sed 's/.*: *"//; s/"$//') || attention=
   detail+=", attention: ${attention:-not said}"
-  if [[ $attention != *', fused' ]]; then state=failed; fi
+  if [[ $attention != *', fused'* ]]; then state=failed; fi
 }
 
 # ncu ends with 0 where it profiled nothing.

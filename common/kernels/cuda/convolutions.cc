@@ -16,18 +16,6 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-const char* name_of(ConvolutionPass pass) {
-  switch (pass) {
-    case ConvolutionPass::kForward:
-      return "convolution_forward";
-    case ConvolutionPass::kBackwardInput:
-      return "convolution_backward_input";
-    case ConvolutionPass::kBackwardWeight:
-      return "convolution_backward_weight";
-  }
-  return "";
-}
-
 // An image, filter or result of `sizes`: (first, channels, height, width), whatever lies where; a
 // filter's first are its outputs.
 CudnnTensor operand(std::int64_t id, const ConvolutionKey& key, const Numbers& sizes,
@@ -60,8 +48,9 @@ const CudnnDescriptor& window_of(CudnnGraph& graph, const ConvolutionShape& shap
   return window;
 }
 
-// How cuDNN calls a pass and its attributes.
+// How a pass is called, and by cuDNN it and its attributes.
 struct PassNames {
+  const char* own;
   cudnnBackendDescriptorType_t operation;
   cudnnBackendAttributeName_t window;
   cudnnBackendAttributeName_t image;
@@ -71,25 +60,25 @@ struct PassNames {
   cudnnBackendAttributeName_t beta;
 };
 
-#define TANDEM_PASS(operation, pass, image, filter, result)       \
-  return {                                                        \
-    CUDNN_BACKEND_OPERATION_CONVOLUTION_##operation##_DESCRIPTOR, \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_CONV_DESC,      \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##image,        \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##filter,       \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##result,       \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_ALPHA,          \
-        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_BETA            \
+#define TANDEM_PASS(own, operation, pass, image, filter, result)       \
+  return {                                                             \
+    own, CUDNN_BACKEND_OPERATION_CONVOLUTION_##operation##_DESCRIPTOR, \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_CONV_DESC,           \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##image,             \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##filter,            \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_##result,            \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_ALPHA,               \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##pass##_BETA                 \
   }
 
 PassNames names_of(ConvolutionPass pass) {
   switch (pass) {
     case ConvolutionPass::kForward:
-      TANDEM_PASS(FORWARD, FORWARD, X, W, Y);
+      TANDEM_PASS("convolution_forward", FORWARD, FORWARD, X, W, Y);
     case ConvolutionPass::kBackwardInput:
-      TANDEM_PASS(BACKWARD_DATA, BWD_DATA, DX, W, DY);
+      TANDEM_PASS("convolution_backward_input", BACKWARD_DATA, BWD_DATA, DX, W, DY);
     case ConvolutionPass::kBackwardWeight:
-      TANDEM_PASS(BACKWARD_FILTER, BWD_FILTER, X, DW, DY);
+      TANDEM_PASS("convolution_backward_weight", BACKWARD_FILTER, BWD_FILTER, X, DW, DY);
   }
   fail(ErrorKind::kLogic, "no such pass of a convolution");
 }
@@ -97,7 +86,7 @@ PassNames names_of(ConvolutionPass pass) {
 
 }  // namespace
 
-CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle, const ConvolutionKey& key,
+CudnnGraph convolution_graph(const CudnnApi& api, const ConvolutionKey& key,
                              const ImageOptions& how) {
   const ConvolutionShape& s = key.shape;
   const auto of = [&](std::int64_t id, const Numbers& sizes) {
@@ -114,7 +103,6 @@ CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle, const Co
   operation.set(names.alpha, 1.0F);
   operation.set(names.beta, 0.0F);  // what lies in the result is not read
   graph.add(std::move(operation));
-  graph.finish(handle);
   return graph;
 }
 
@@ -136,8 +124,8 @@ std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type, const ImageOp
 std::string to_string(const ConvolutionKey& key) {
   const ConvolutionShape& s = key.shape;
   return fmt::format("{} of {} x {} x {} x {} -> {}, kernel {}, stride {}, in {}",
-                     name_of(key.pass), s.batch, s.height, s.width, s.in, s.out, s.kernel, s.stride,
-                     name_of(key.type));
+                     names_of(key.pass).own, s.batch, s.height, s.width, s.in, s.out, s.kernel,
+                     s.stride, name_of(key.type));
 }
 
 namespace {
@@ -192,8 +180,7 @@ constexpr Bytes kMostWorkspace = gib(2);
 PlanChoice Convolutions::choose(const ConvolutionKey& key) {
   const DeviceGuard here(gpu_.ordinal());
   try {
-    return choose_plan(session_.api(), session_.handle(),
-                       convolution_graph(session_.api(), session_.handle(), key, how_),
+    return choose_plan(*cudnn_.api, session_.handle(), convolution_graph(*cudnn_.api, key, how_),
                        {refused_notes(key.type, how_), kMostWorkspace});
   } catch (const CudnnError& refusal) {
     return {std::nullopt, refusal.what()};
@@ -242,7 +229,7 @@ void Convolutions::start(Stream& stream, std::vector<Access> all, const Convolut
   const bool converts = at.filter == nullptr;
   if (converts) at.filter = behind;
   all.push_back(writes(memory));
-  queue(stream, name_of(key.pass), all, [&](cudaStream_t on) {
+  queue(stream, names_of(key.pass).own, all, [&](cudaStream_t on) {
     const std::array<CudnnOperand, 3> operands{
         CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
     session_.enqueue(on, plan, operands, memory.data(), [&] { return to_string(key); });

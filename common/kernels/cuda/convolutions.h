@@ -42,8 +42,8 @@ struct ConvolutionKey {
 };
 
 // The one operation, with sums in fp32. Throws CudnnError.
-[[nodiscard]] CudnnGraph convolution_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                           const ConvolutionKey& key, const ImageOptions& how);
+[[nodiscard]] CudnnGraph convolution_graph(const CudnnApi& api, const ConvolutionKey& key,
+                                           const ImageOptions& how);
 
 // What an engine may not do to numbers, so that a convolution is what its precision and `how` say,
 // sums of products with fp32 accumulation, and the same bits every time: round its operands

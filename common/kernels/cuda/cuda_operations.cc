@@ -76,7 +76,9 @@ void CudaOperations::take(Stream& stream, const Op& op, const char* name) {
     std::vector<Access> all = op.accesses();
     if constexpr (requires { fused_attention_->enqueue(stream, op); }) {
       if (!fused_attention_) fused_attention_ = make_fused_attention(device_);
-      if (fused_attention_->enqueue(stream, op)) return;
+      attention_ = op.shape;
+      unfused_ = fused_attention_->enqueue(stream, op);
+      if (unfused_.empty()) return;
     }
     add_scratch(stream, op, all);
     queue(stream, name, all, [&](cudaStream_t on) { return launch(on, op); });
@@ -90,7 +92,15 @@ TANDEM_EACH_OPERATION(TANDEM_INSTANTIATE)
 
 std::map<std::string, std::string> CudaOperations::implementations() const {
   std::map<std::string, std::string> all;
-  if (fused_attention_) all.emplace("attention", fused_attention_->implementations());
+  if (fused_attention_ && unfused_.empty()) {
+    all.emplace("attention", fused_attention_->implementation(attention_));
+  } else if (fused_attention_) {
+    const Bytes scores =
+        bytes_of<float>(attention_.rows() * attention_.heads * attention_.positions);
+    all.emplace("attention", fmt::format("products and softmax, since {}; a layer's scores go "
+                                         "through memory, up to {}",
+                                         unfused_, to_string(scores)));
+  }
   if (convolutions_) all.emplace("convolutions", convolutions_->implementations());
   return all;
 }

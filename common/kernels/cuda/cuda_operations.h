@@ -49,6 +49,8 @@ class CudaOperations final : public EachOperation<CudaOperations> {
   GrowingMemory sums_;                                // of normalisations
   GrowingMemory scores_;                              // of attention
   std::unique_ptr<FusedAttention> fused_attention_;   // from the first attention on
+  AttentionShape attention_;                          // the latest
+  std::string_view unfused_;                          // why it is computed by products
   std::unique_ptr<ConvolutionLibrary> convolutions_;  // from the first convolution on
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "common/kernels/cuda/cudnn_attention.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 
-#include "common/kernels/cuda/cudnn_graph.h"
-#include "common/kernels/cuda/cudnn_session.h"
+#include "common/base/rounding.h"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/library_operations.h"
 #include "common/kernels/cuda/queue.h"
@@ -14,6 +16,8 @@
 #include "common/runtime/cuda/check.h"
 
 namespace tandem::cuda {
+
+namespace {
 
 // Causal attention as graphs of cuDNN's: plain operations on whole matrices of scores, in the
 // pattern that its fused engines know, which never write those to memory. (The one operation that
@@ -40,49 +44,6 @@ enum AttentionOperand : std::int64_t {
   kValueGradient,
   kRowSums,  // (batch, heads, positions): scratch memory of backward's
 };
-
-// On operands that lie as AttentionForward's and AttentionBackward's, at multiples of 16 bytes. The
-// handle may be null where no plan is made. Throw CudnnError.
-[[nodiscard]] CudnnGraph attention_forward_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                                 const AttentionShape& shape);
-[[nodiscard]] CudnnGraph attention_backward_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                                  const AttentionShape& shape);
-
-// cuDNN's fused attention, of bf16: its engines take 16-bit types only. Plans of a shape are made
-// when forward first meets it, both or none.
-class CudnnAttention final : public FusedAttention {
- public:
-  // A failure where cuDNN cannot start on the GPU. `cudnn` outlives this.
-  CudnnAttention(CudaDevice& device, const LoadedCudnn& cudnn);
-
-  [[nodiscard]] bool enqueue(Stream& stream, const AttentionForward& op) override;
-  [[nodiscard]] bool enqueue(Stream& stream, const AttentionBackward& op) override;
-  [[nodiscard]] std::string implementations() const override;
-
- private:
-  struct Plans {
-    std::optional<CudnnPlan> forward{};
-    std::optional<CudnnPlan> backward{};
-    std::string trouble{};  // where they are not there
-  };
-
-  template <class Op>
-  [[nodiscard]] bool take(Stream& stream, const Op& op, const char* name);
-  [[nodiscard]] Plans make_plans(const AttentionShape& shape);
-  // Null where it has none for such operands.
-  [[nodiscard]] const Plans* plans_for(const AttentionShape& shape, std::string_view of_operands);
-  [[nodiscard]] ByteSpan memory_for(Stream& stream, const Plans& plans,
-                                    const AttentionShape& shape);
-
-  const LoadedCudnn& cudnn_;
-  Gpu& gpu_;
-  GrowingMemory memory_;  // both plans' workspace, behind the row sums of backward
-  CudnnSession session_;
-  std::map<AttentionShape, Plans> plans_;
-  std::string_view trouble_;  // of the latest; of a shape, or said of all
-};
-
-namespace {
 
 using Sizes = CudnnGraph::Sizes;
 using Tensor = CudnnGraph::Tensor;
@@ -120,15 +81,12 @@ Tensor softmax(CudnnGraph& to, const Sides& s, Tensor scores) {
   Tensor sums = to.reduce(CUDNN_REDUCE_TENSOR_ADD, powers, s.rows);
   Tensor logs = to.pointwise(CUDNN_POINTWISE_LOG, sums, s.rows);
   to.pointwise_to(CUDNN_POINTWISE_ADD, most, logs, to.operand(kLogSums, CUDNN_DATA_FLOAT, s.rows));
-  Tensor probabilities = to.between(kNarrow, s.scores);
-  to.pointwise_to(CUDNN_POINTWISE_DIV, powers, sums, probabilities);
-  return probabilities;
+  return to.pointwise_to(CUDNN_POINTWISE_DIV, powers, sums, to.between(kNarrow, s.scores));
 }
 
 // p^T . b, as a gradient in the packed ones.
 void turned_product(CudnnGraph& to, const Sides& s, Tensor p, Tensor b, AttentionOperand gradient) {
-  Tensor turned = to.between(kNarrow, s.scores, s.turned_scores);
-  to.reshape_to(p, turned);
+  Tensor turned = to.reshape_to(p, to.between(kNarrow, s.scores, s.turned_scores));
   to.product_to(turned, b, to.operand(gradient, kNarrow, s.tokens, s.packed));
 }
 
@@ -137,15 +95,11 @@ Tensor row_sums(CudnnGraph& to, const Sides& s, Tensor dy) {
   Tensor y = to.operand(kOutput, kNarrow, s.tokens, s.result);
   Tensor both = to.pointwise(CUDNN_POINTWISE_MUL, dy, y, s.tokens);
   Tensor sums = to.reduce(CUDNN_REDUCE_TENSOR_ADD, both, s.rows);
-  Tensor kept = to.operand(kRowSums, CUDNN_DATA_FLOAT, s.rows);
-  to.pointwise_to(CUDNN_POINTWISE_MUL, sums, to.number(kOne), kept);
-  return kept;
+  return to.pointwise_to(CUDNN_POINTWISE_MUL, sums, to.number(kOne),
+                         to.operand(kRowSums, CUDNN_DATA_FLOAT, s.rows));
 }
 
-}  // namespace
-
-CudnnGraph attention_forward_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                   const AttentionShape& shape) {
+CudnnGraph attention_forward_graph(const CudnnApi& api, const AttentionShape& shape) {
   CudnnGraph to(api);
   const Sides s(shape);
   Tensor query = to.operand(kQuery, kNarrow, s.tokens, s.packed);
@@ -155,12 +109,10 @@ CudnnGraph attention_forward_graph(const CudnnApi& api, cudnnHandle_t handle,
   Tensor probabilities = softmax(to, s, seen);
   Tensor value = to.operand(kValue, kNarrow, s.tokens, s.packed);
   to.product_to(probabilities, value, to.operand(kOutput, kNarrow, s.tokens, s.result));
-  to.finish(handle);
   return to;
 }
 
-CudnnGraph attention_backward_graph(const CudnnApi& api, cudnnHandle_t handle,
-                                    const AttentionShape& shape) {
+CudnnGraph attention_backward_graph(const CudnnApi& api, const AttentionShape& shape) {
   CudnnGraph to(api);
   const Sides s(shape);
   Tensor query = to.operand(kQuery, kNarrow, s.tokens, s.packed);
@@ -182,14 +134,10 @@ CudnnGraph attention_backward_graph(const CudnnApi& api, cudnnHandle_t handle,
   Tensor slopes = to.pointwise(CUDNN_POINTWISE_MUL, apart, probabilities, s.scores);
   Tensor ds = to.pointwise(CUDNN_POINTWISE_MUL, slopes, scale, s.scores);
   turned_product(to, s, ds, query, kKeyGradient);
-  Tensor upright_key = to.between(kNarrow, s.tokens, s.packed);
-  to.reshape_to(key, upright_key);
+  Tensor upright_key = to.reshape_to(key, to.between(kNarrow, s.tokens, s.packed));
   to.product_to(ds, upright_key, to.operand(kQueryGradient, kNarrow, s.tokens, s.packed));
-  to.finish(handle);
   return to;
 }
-
-namespace {
 
 // Backward that gives the same bits every time keeps all scores' gradients of a batch, in bf16.
 constexpr Bytes kMostAttentionWorkspace = mib(2048);
@@ -200,18 +148,13 @@ constexpr std::int64_t kWorkspaceAlignment = 256;
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kOneValue = 1;
 
-float scale_of(const AttentionShape& shape) {
-  return static_cast<float>(1 / std::sqrt(static_cast<double>(shape.head_width)));
-}
-
-bool is_aligned(const CudnnOperand& operand) {
-  return reinterpret_cast<std::uintptr_t>(operand.address) % kOperandAlignment == 0;
-}
-
 // Heads and rows lie whole heads apart.
 std::string_view trouble_with(const AttentionShape& shape, DType type,
-                              const std::vector<CudnnOperand>& operands) {
+                              const std::vector<Access>& operands) {
   if (type != DType::kBFloat16) return "cuDNN's fused engines take 16-bit types only";
+  const auto is_aligned = [type](const Access& operand) {
+    return cudnn_alignment(operand.address, type) == kOperandAlignment;
+  };
   if (shape.head_width * size_of(type) % kOperandAlignment != 0 ||
       !std::ranges::all_of(operands, is_aligned)) {
     return "cuDNN's fused engines want operands and heads at multiples of 16 bytes";
@@ -222,128 +165,172 @@ std::string_view trouble_with(const AttentionShape& shape, DType type,
 // Versions whose engines are wrong by cudnn-frontend's account (1.23,
 // scaled_dot_product_flash_attention.h): backward of 9.10.0 and 9.10.1; up to 9.15.0 what lies
 // beyond the last whole tile of positions, unless a mask of its own hides it.
-std::string trouble_with_version(std::size_t version, const AttentionShape& shape) {
+std::string trouble_with_version(const LoadedCudnn& cudnn, const AttentionShape& shape) {
   constexpr std::int64_t kTile = 128;
-  if (version == 91000 || version == 91001) return "has a wrong backward, and 9.10.2 has not";
+  const std::size_t version = cudnn.api->get_version();
+  if (version == 91000 || version == 91001) {
+    return fmt::format("cuDNN {} has a wrong backward, and 9.10.2 has not", cudnn.version);
+  }
   if (version <= 91500 && shape.positions % kTile != 0) {
-    return fmt::format("wants positions at multiples of {}, and 9.15.1 does not", kTile);
+    return fmt::format("cuDNN {} wants positions at multiples of {}, and 9.15.1 does not",
+                       cudnn.version, kTile);
   }
   return "";
 }
 
-Bytes row_sums_size(const AttentionShape& shape) {
-  const Bytes size = bytes_of<float>(shape.rows() * shape.heads);
-  return Bytes{round_up(size.value, kWorkspaceAlignment)};
+// Makes the plans of a slice; or returns the workspace that is in the way of them, 0 where
+// something else is, and says in `all` what is.
+std::optional<Bytes> make_plans(const LoadedCudnn& cudnn, cudnnHandle_t handle,
+                                const AttentionShape& slice, std::optional<AttentionPlans>& plans,
+                                AttentionChoice& all) {
+  const CudnnApi& api = *cudnn.api;
+  const PlanLimits limits{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, kMostAttentionWorkspace};
+  PlanChoice forward = choose_plan(api, handle, attention_forward_graph(api, slice), limits);
+  PlanChoice backward = choose_plan(api, handle, attention_backward_graph(api, slice), limits);
+  if (forward.plan && backward.plan) {
+    all.workspace = std::max({all.workspace, forward.plan->workspace, backward.plan->workspace});
+    plans.emplace(AttentionPlans{std::move(*forward.plan), std::move(*backward.plan)});
+    return std::nullopt;
+  }
+  const PlanChoice& refused = forward.plan ? backward : forward;
+  all.trouble = fmt::format("cuDNN {} has no fused {} for it: {}", cudnn.version,
+                            forward.plan ? "backward" : "forward", refused.trouble);
+  return refused.wanted;
 }
 
-// Query, key and value (0, 1, 2) within (batch, positions, 3, heads, head_width) of bf16.
-template <class Byte>
-Byte* part_of(Byte* packed, const AttentionShape& shape, int part) {
-  return packed + part * shape.width() * size_of(DType::kBFloat16);
+// As many samples as keep to the limit where `slice` of them want so much workspace, in slices of
+// about the same size; 0 where one wants too much. Each slice's log_sums lie aligned too.
+std::int64_t smaller_slice(const AttentionShape& shape, std::int64_t slice, Bytes wanted) {
+  if (wanted.value == 0) return 0;
+  const std::int64_t sums = bytes_of<float>(shape.positions * shape.heads).value;
+  const std::int64_t unit = kOperandAlignment / std::gcd(kOperandAlignment, sums);
+  std::int64_t most = std::min(slice - 1, kMostAttentionWorkspace.value * slice / wanted.value);
+  most -= most % unit;
+  return most == 0 ? 0 : round_up(ceil_div(shape.batch, ceil_div(shape.batch, most)), unit);
 }
 
 }  // namespace
 
-CudnnAttention::CudnnAttention(CudaDevice& device, const LoadedCudnn& cudnn)
-    : cudnn_(cudnn), gpu_(device.gpu()), memory_(device), session_(device.gpu(), *cudnn.api) {}
-
-CudnnAttention::Plans CudnnAttention::make_plans(const AttentionShape& shape) {
-  const CudnnApi& api = session_.api();
-  if (const std::string trouble = trouble_with_version(api.get_version(), shape);
-      !trouble.empty()) {
-    return {.trouble = fmt::format("cuDNN {} {}", cudnn_.version, trouble)};
-  }
-  const DeviceGuard here(gpu_.ordinal());
-  const PlanLimits limits{{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, kMostAttentionWorkspace};
+AttentionChoice choose_attention(const LoadedCudnn& cudnn, cudnnHandle_t handle,
+                                 const AttentionShape& shape) {
+  AttentionChoice all{.slice = shape.batch, .trouble = trouble_with_version(cudnn, shape)};
+  if (!all.trouble.empty()) return all;
+  const auto make = [&](std::int64_t samples, std::optional<AttentionPlans>& plans) {
+    const AttentionShape slice{samples, shape.positions, shape.heads, shape.head_width};
+    return make_plans(cudnn, handle, slice, plans, all);
+  };
   try {
-    PlanChoice forward = choose_plan(
-        api, session_.handle(), attention_forward_graph(api, session_.handle(), shape), limits);
-    PlanChoice backward = choose_plan(
-        api, session_.handle(), attention_backward_graph(api, session_.handle(), shape), limits);
-    if (forward.plan && backward.plan) {
-      return {.forward = std::move(forward.plan), .backward = std::move(backward.plan)};
+    while (const std::optional<Bytes> wanted = make(all.slice, all.plans)) {
+      all.slice = smaller_slice(shape, all.slice, *wanted);
+      if (all.slice == 0) return all;
     }
-    const bool no_forward = !forward.plan.has_value();
-    return {.trouble = fmt::format("cuDNN {} has no fused {} for it: {}", cudnn_.version,
-                                   no_forward ? "forward" : "backward",
-                                   no_forward ? forward.trouble : backward.trouble)};
+    const std::int64_t rest = shape.batch % all.slice;
+    if (rest == 0 || !make(rest, all.rest)) all.trouble.clear();
   } catch (const CudnnError& refusal) {
-    return {.trouble = refusal.what()};
+    all.trouble = refusal.what();
   }
+  return all;
 }
 
-const CudnnAttention::Plans* CudnnAttention::plans_for(const AttentionShape& shape,
-                                                       std::string_view of_operands) {
-  trouble_ = of_operands;
-  if (!trouble_.empty()) return nullptr;
-  auto found = plans_.find(shape);
-  if (found == plans_.end()) found = plans_.emplace(shape, make_plans(shape)).first;
-  trouble_ = found->second.trouble;
-  return trouble_.empty() ? &found->second : nullptr;
+namespace {
+
+// Where an operation's operands lie, from one of its samples on.
+template <class Op>
+std::vector<CudnnOperand> operands_of(const Op& op, std::int64_t sample) {
+  const AttentionShape& s = op.shape;
+  const std::int64_t width = s.width() * size_of(DType::kBFloat16);
+  const std::int64_t row = sample * s.positions;
+  const auto packed = [&](auto* all, int part) { return all + (3 * row + part) * width; };
+  std::vector<CudnnOperand> all{{kQuery, packed(op.qkv.data(), 0)},
+                                {kKey, packed(op.qkv.data(), 1)},
+                                {kValue, packed(op.qkv.data(), 2)},
+                                {kOutput, op.y.data() + row * width},
+                                {kLogSums, op.log_sums.data() + row * s.heads}};
+  if constexpr (requires { op.dqkv; }) {
+    all.insert(all.end(), {{kOutputGradient, op.dy.data() + row * width},
+                           {kQueryGradient, packed(op.dqkv.data(), 0)},
+                           {kKeyGradient, packed(op.dqkv.data(), 1)},
+                           {kValueGradient, packed(op.dqkv.data(), 2)}});
+  }
+  return all;
 }
 
-ByteSpan CudnnAttention::memory_for(Stream& stream, const Plans& plans,
-                                    const AttentionShape& shape) {
-  const Bytes workspace =
-      std::max({plans.forward->workspace, plans.backward->workspace, Bytes{kWorkspaceAlignment}});
-  return memory_.at_least(stream, Bytes{row_sums_size(shape).value + workspace.value});
-}
+class CudnnAttention final : public FusedAttention {
+ public:
+  // A failure where cuDNN cannot start on the GPU. `cudnn` outlives this.
+  CudnnAttention(CudaDevice& device, const LoadedCudnn& cudnn)
+      : cudnn_(cudnn), gpu_(device.gpu()), memory_(device), session_(gpu_, *cudnn.api) {}
+
+  std::string_view enqueue(Stream& stream, const AttentionForward& op) override {
+    return take(stream, op, "attention_forward");
+  }
+  std::string_view enqueue(Stream& stream, const AttentionBackward& op) override {
+    return take(stream, op, "attention_backward");
+  }
+  [[nodiscard]] std::string implementation(const AttentionShape& shape) const override;
+
+ private:
+  template <class Op>
+  std::string_view take(Stream& stream, const Op& op, const char* name);
+
+  const LoadedCudnn& cudnn_;
+  Gpu& gpu_;
+  GrowingMemory memory_;  // the plans' workspace, behind the row sums of backward
+  CudnnSession session_;
+  std::map<AttentionShape, AttentionChoice> choices_;
+};
 
 template <class Op>
-bool CudnnAttention::take(Stream& stream, const Op& op, const char* name) {
+std::string_view CudnnAttention::take(Stream& stream, const Op& op, const char* name) {
   constexpr bool kIsBackward = requires { op.dqkv; };
   const AttentionShape& s = op.shape;
-  const float scale = scale_of(s);
-  std::vector<CudnnOperand> operands{{kQuery, part_of(op.qkv.data(), s, 0)},
-                                     {kKey, part_of(op.qkv.data(), s, 1)},
-                                     {kValue, part_of(op.qkv.data(), s, 2)},
-                                     {kOutput, op.y.data()},
-                                     {kLogSums, op.log_sums.data()}};
-  if constexpr (kIsBackward) {
-    operands.insert(operands.end(), {{kOutputGradient, op.dy.data()},
-                                     {kQueryGradient, part_of(op.dqkv.data(), s, 0)},
-                                     {kKeyGradient, part_of(op.dqkv.data(), s, 1)},
-                                     {kValueGradient, part_of(op.dqkv.data(), s, 2)}});
-  }
-  const Plans* const plans = plans_for(s, trouble_with(s, op.qkv.dtype(), operands));
-  if (plans == nullptr) return false;
-  const ByteSpan memory = memory_for(stream, *plans, s);
-  operands.insert(operands.end(), {{kScale, &scale}, {kMasked, &kLowest}});
-  if constexpr (kIsBackward) {
-    operands.insert(operands.end(), {{kOne, &kOneValue}, {kRowSums, memory.data()}});
-  }
   std::vector<Access> all = op.accesses();
+  const std::string_view trouble = trouble_with(s, op.qkv.dtype(), all);
+  if (!trouble.empty()) return trouble;
+  if (!choices_.contains(s)) {
+    const DeviceGuard here(gpu_.ordinal());
+    choices_.emplace(s, choose_attention(cudnn_, session_.handle(), s));
+  }
+  const AttentionChoice& choice = choices_.at(s);
+  if (!choice.trouble.empty()) return choice.trouble;
+  const std::int64_t row_sums =
+      round_up(bytes_of<float>(choice.slice * s.positions * s.heads).value, kWorkspaceAlignment);
+  const ByteSpan memory = memory_.at_least(stream, Bytes{row_sums + choice.workspace.value});
   all.push_back(writes(memory));
+  const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.head_width)));
   queue(stream, name, all, [&](cudaStream_t on) {
-    session_.enqueue(on, kIsBackward ? *plans->backward : *plans->forward, operands,
-                     memory.data() + row_sums_size(s).value,
-                     [&] { return std::string("fused ") + name; });
+    for (std::int64_t first = 0; first < s.batch; first += choice.slice) {
+      const AttentionPlans& plans = first + choice.slice <= s.batch ? *choice.plans : *choice.rest;
+      std::vector<CudnnOperand> operands = operands_of(op, first);
+      operands.insert(operands.end(), {{kScale, &scale}, {kMasked, &kLowest}});
+      if constexpr (kIsBackward) {
+        operands.insert(operands.end(), {{kOne, &kOneValue}, {kRowSums, memory.data()}});
+      }
+      session_.enqueue(on, kIsBackward ? plans.backward : plans.forward, operands,
+                       memory.data() + row_sums, [&] { return std::string("fused ") + name; });
+    }
     return cudaSuccess;
   });
-  return true;
+  return "";
 }
 
-bool CudnnAttention::enqueue(Stream& stream, const AttentionForward& op) {
-  return take(stream, op, "attention_forward");
+std::string CudnnAttention::implementation(const AttentionShape& shape) const {
+  const std::int64_t slice = choices_.at(shape).slice;
+  const std::string whole = fmt::format("cuDNN {}, fused", cudnn_.version);
+  if (slice == shape.batch) return whole;
+  return fmt::format("{}, in slices of {} of {} samples", whole, slice, shape.batch);
 }
 
-bool CudnnAttention::enqueue(Stream& stream, const AttentionBackward& op) {
-  return take(stream, op, "attention_backward");
-}
-
-std::string CudnnAttention::implementations() const {
-  if (trouble_.empty()) return fmt::format("cuDNN {}, fused", cudnn_.version);
-  return fmt::format("products and softmax, since {}", trouble_);
-}
+}  // namespace
 
 std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device) {
   const LoadedCudnn& cudnn = load_cudnn();
-  if (cudnn.api == nullptr) return std::make_unique<NoFusedAttention>(cudnn.trouble);
+  if (cudnn.api == nullptr) return std::make_unique<FusedAttention>(cudnn.trouble);
   try {
     return std::make_unique<CudnnAttention>(device, cudnn);
   } catch (const Error& failure) {
     if (failure.kind() != ErrorKind::kFailure) throw;
-    return std::make_unique<NoFusedAttention>(failure.what());
+    return std::make_unique<FusedAttention>(failure.what());
   }
 }
 

@@ -9,15 +9,8 @@
 namespace tandem::cuda {
 
 cudnnDataType_t cudnn_type(DType type) {
-  switch (type) {
-    case DType::kFloat32:
-      return CUDNN_DATA_FLOAT;
-    case DType::kBFloat16:
-      return CUDNN_DATA_BFLOAT16;
-    case DType::kFloat16:
-      break;
-  }
-  fail(ErrorKind::kLogic, "an operation of cuDNN's on {}", name_of(type));
+  if (type == DType::kFloat16) fail(ErrorKind::kLogic, "an operation of cuDNN's on fp16");
+  return type == DType::kFloat32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_BFLOAT16;
 }
 
 std::int64_t cudnn_alignment(const void* address, DType type) {
@@ -86,7 +79,7 @@ Tensor CudnnGraph::between(cudnnDataType_t type, Sizes sizes, Sizes strides) {
                  .place = Place::kVirtual});
 }
 
-void CudnnGraph::add(const Pointwise& what, Tensor x, Tensor to) {
+Tensor CudnnGraph::add(const Pointwise& what, Tensor x, Tensor to) {
   CudnnDescriptor& how = part(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   how.set(CUDNN_ATTR_POINTWISE_MODE, what.mode);
   how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, what.compute);
@@ -99,22 +92,19 @@ void CudnnGraph::add(const Pointwise& what, Tensor x, Tensor to) {
   if (what.t != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, *what.t);
   operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
   add(std::move(operation));
+  return to;
 }
 
 Tensor CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes) {
-  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
-  add({.mode = mode}, x, to);
-  return to;
+  return add({.mode = mode}, x, between(CUDNN_DATA_FLOAT, sizes));
 }
 
 Tensor CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b, const Sizes& sizes) {
-  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
-  pointwise_to(mode, x, b, to);
-  return to;
+  return pointwise_to(mode, x, b, between(CUDNN_DATA_FLOAT, sizes));
 }
 
-void CudnnGraph::pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to) {
-  add({.mode = mode, .b = &b}, x, to);
+Tensor CudnnGraph::pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to) {
+  return add({.mode = mode, .b = &b}, x, to);
 }
 
 Tensor CudnnGraph::lower_triangle(Tensor x, Tensor other, const Sizes& sizes) {
@@ -124,18 +114,15 @@ Tensor CudnnGraph::lower_triangle(Tensor x, Tensor other, const Sizes& sizes) {
   add({.mode = CUDNN_POINTWISE_GEN_INDEX, .compute = CUDNN_DATA_INT32, .axis = 3}, x, column);
   Tensor seen = between(CUDNN_DATA_BOOLEAN, sizes);
   add({.mode = CUDNN_POINTWISE_CMP_GE, .compute = CUDNN_DATA_BOOLEAN, .b = &column}, row, seen);
-  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
-  add({.mode = CUDNN_POINTWISE_BINARY_SELECT, .b = &other, .t = &seen}, x, to);
-  return to;
+  return add({.mode = CUDNN_POINTWISE_BINARY_SELECT, .b = &other, .t = &seen}, x,
+             between(CUDNN_DATA_FLOAT, sizes));
 }
 
 Tensor CudnnGraph::product(Tensor a, Tensor b, const Sizes& sizes) {
-  Tensor to = between(CUDNN_DATA_FLOAT, sizes);
-  product_to(a, b, to);
-  return to;
+  return product_to(a, b, between(CUDNN_DATA_FLOAT, sizes));
 }
 
-void CudnnGraph::product_to(Tensor a, Tensor b, Tensor to) {
+Tensor CudnnGraph::product_to(Tensor a, Tensor b, Tensor to) {
   CudnnDescriptor& how = part(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   how.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT);
   how.finalize();
@@ -145,6 +132,7 @@ void CudnnGraph::product_to(Tensor a, Tensor b, Tensor to) {
   operation.set(CUDNN_ATTR_OPERATION_MATMUL_BDESC, b);
   operation.set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, to);
   add(std::move(operation));
+  return to;
 }
 
 Tensor CudnnGraph::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes& sizes) {
@@ -161,11 +149,12 @@ Tensor CudnnGraph::reduce(cudnnReduceTensorOp_t op, Tensor x, const Sizes& sizes
   return to;
 }
 
-void CudnnGraph::reshape_to(Tensor x, Tensor to) {
+Tensor CudnnGraph::reshape_to(Tensor x, Tensor to) {
   CudnnDescriptor operation(api_, CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, x);
   operation.set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, to);
   add(std::move(operation));
+  return to;
 }
 
 namespace {

@@ -185,19 +185,19 @@ class CudnnGraph {
 
   Tensor pointwise(cudnnPointwiseMode_t mode, Tensor x, const Sizes& sizes);
   Tensor pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor b, const Sizes& sizes);
-  void pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to);
+  Tensor pointwise_to(cudnnPointwiseMode_t mode, Tensor x, Tensor b, Tensor to);
 
   // x where the position in dimension 2 is no less than that in dimension 3, else `other`.
   Tensor lower_triangle(Tensor x, Tensor other, const Sizes& sizes);
 
   Tensor product(Tensor a, Tensor b, const Sizes& sizes);
-  void product_to(Tensor a, Tensor b, Tensor to);
+  Tensor product_to(Tensor a, Tensor b, Tensor to);
 
   // Over the last dimension.
   Tensor reduce(cudnnReduceTensorOp_t how, Tensor x, const Sizes& sizes);
 
   // The same elements, as a tensor of other sizes and strides.
-  void reshape_to(Tensor x, Tensor to);
+  Tensor reshape_to(Tensor x, Tensor to);
 
  private:
   struct Pointwise {
@@ -207,7 +207,7 @@ class CudnnGraph {
     const CudnnDescriptor* b = nullptr;
     const CudnnDescriptor* t = nullptr;
   };
-  void add(const Pointwise& what, Tensor x, Tensor to);
+  Tensor add(const Pointwise& what, Tensor x, Tensor to);
 
   const CudnnApi& api_;
   std::deque<CudnnDescriptor> parts_;  // whose addresses stay

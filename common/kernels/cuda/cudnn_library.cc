@@ -4,19 +4,12 @@
 #include "common/kernels/cuda/cudnn_graph.h"
 
 namespace tandem::cuda {
-namespace {
-
-struct ThisProcess {
-  CudnnApi api;
-  LoadedCudnn loaded = load_cudnn_from("libcudnn.so.9", api);
-};
-
-}  // namespace
 
 const LoadedCudnn& load_cudnn() {
   // Never destroyed: other threads may be inside cuDNN while the process ends.
-  static const ThisProcess* const process = new ThisProcess;
-  return process->loaded;
+  static CudnnApi* const api = new CudnnApi;
+  static const auto* const loaded = new LoadedCudnn(load_cudnn_from("libcudnn.so.9", *api));
+  return *loaded;
 }
 
 }  // namespace tandem::cuda

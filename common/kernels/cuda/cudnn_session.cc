@@ -53,11 +53,20 @@ void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits
   for (const CudnnDescriptor& configuration : configurations) {
     try {
       const Notes notes = notes_of(api, configuration);
-      if (std::ranges::find_first_of(notes, limits.refused) != notes.end()) continue;
+      if (std::ranges::find_first_of(notes, limits.refused) != notes.end()) {
+        choice.trouble = "none of its engines keeps to the asked precision";
+        continue;
+      }
       CudnnPlan plan = make_plan(api, handle, configuration, notes);
-      if (plan.workspace.value > limits.workspace.value) continue;
-      choice.plan.emplace(std::move(plan));
-      return;
+      if (plan.workspace.value <= limits.workspace.value) {
+        choice.plan.emplace(std::move(plan));
+        return;
+      }
+      if (choice.wanted.value == 0 || plan.workspace.value < choice.wanted.value) {
+        choice.wanted = plan.workspace;
+      }
+      choice.trouble = fmt::format("an engine wants {} of workspace, and {} are allowed",
+                                   to_string(choice.wanted), to_string(limits.workspace));
     } catch (const CudnnError& refusal) {
       choice.trouble = refusal.what();
     }
@@ -66,9 +75,10 @@ void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits
 
 }  // namespace
 
-PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle, const CudnnGraph& graph,
+PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle, CudnnGraph graph,
                        const PlanLimits& limits) {
-  PlanChoice choice{std::nullopt, "none of its engines keeps to the asked precision and memory"};
+  graph.finish(handle);
+  PlanChoice choice{.trouble = "it suggests no engine"};
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     try {
       try_all(api, handle, limits, suggestions(api, graph, mode), choice);

@@ -27,18 +27,19 @@ struct CudnnPlan {
   bool tensor_cores;  // by the engine's note, which on fp32 operands means tf32
 };
 
-// A plan, or none and what cuDNN said last.
+// A plan, or none and what was in the way of the last engine.
 struct PlanChoice {
-  std::optional<CudnnPlan> plan;
-  std::string trouble;
+  std::optional<CudnnPlan> plan{};
+  std::string trouble{};
+  Bytes wanted{};  // the least workspace that was too much; 0 where none was
 };
 
-// Asks cuDNN's heuristics for engines, best first, after them for its list of those to fall back
-// on, and takes the first that keeps to the limits and that cuDNN makes a plan of. Nothing is
-// timed, so that all ranks choose alike. Allocates on the host, and compiles where that is how the
-// engine works; call it before work is in flight that others wait for.
-[[nodiscard]] PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle,
-                                     const CudnnGraph& graph, const PlanLimits& limits);
+// Ends the graph, asks cuDNN's heuristics for engines, best first, after them for its list of those
+// to fall back on, and takes the first that keeps to the limits and has a plan. Nothing is timed,
+// so that all ranks choose alike. Allocates on the host, and compiles where that is how the engine
+// works; call it before work is in flight that others wait for. CudnnError: the graph is refused.
+[[nodiscard]] PlanChoice choose_plan(const CudnnApi& api, cudnnHandle_t handle, CudnnGraph graph,
+                                     const PlanLimits& limits);
 
 // A tensor of the graph by its id, and where it lies: on the device, or for Place::kByValue on the
 // host.
@@ -58,7 +59,6 @@ class CudnnSession {
   // Gives back resources of its GPU, which it waits for.
   ~CudnnSession();
 
-  [[nodiscard]] const CudnnApi& api() const { return api_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_; }
 
   // Enqueues a plan on `stream`, of this GPU, which is current. `workspace` is as large as the plan

@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "common/kernels/convolution.h"
 #include "common/kernels/operations.h"
@@ -44,38 +46,27 @@ class ConvolutionLibrary {
 // Attention in one kernel that writes no scores to memory, where a library has one for the GPU, the
 // shape and the operands. Forward of a shape decides for backward too, and takes the memory of
 // both. Used from one thread at a time, on streams of one GPU whose attention follows each other.
+// Without a library, which overrides it, all are refused.
 class FusedAttention {
  public:
-  FusedAttention() = default;
+  explicit FusedAttention(std::string lack = "") : lack_(std::move(lack)) {}
   FusedAttention(const FusedAttention&) = delete;
   FusedAttention& operator=(const FusedAttention&) = delete;
   virtual ~FusedAttention() = default;
 
-  // Queues it on `stream`, or is false where it cannot be had.
-  [[nodiscard]] virtual bool enqueue(Stream& stream, const AttentionForward& op) = 0;
-  [[nodiscard]] virtual bool enqueue(Stream& stream, const AttentionBackward& op) = 0;
-
-  // What the latest was computed by, or why it was not: "cuDNN 9.19.0, fused"; "products and
-  // softmax, since ...".
-  [[nodiscard]] virtual std::string implementations() const = 0;
-};
-
-// Never null: without a library all are refused, with the reason.
-[[nodiscard]] std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device);
-
-// Refuses all.
-class NoFusedAttention final : public FusedAttention {
- public:
-  explicit NoFusedAttention(std::string reason) : reason_(std::move(reason)) {}
-
-  bool enqueue(Stream&, const AttentionForward&) override { return false; }
-  bool enqueue(Stream&, const AttentionBackward&) override { return false; }
-  [[nodiscard]] std::string implementations() const override {
-    return "products and softmax, since " + reason_;
+  // Queues it on `stream`, or returns why it cannot be had: words that live as long as this.
+  [[nodiscard]] virtual std::string_view enqueue(Stream&, const AttentionForward&) { return lack_; }
+  [[nodiscard]] virtual std::string_view enqueue(Stream&, const AttentionBackward&) {
+    return lack_;
   }
 
+  // What computes a shape that was queued: "cuDNN 9.19.0, fused".
+  [[nodiscard]] virtual std::string implementation(const AttentionShape&) const { return ""; }
+
  private:
-  const std::string reason_;
+  const std::string lack_;
 };
+
+[[nodiscard]] std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& device);
 
 }  // namespace tandem::cuda

@@ -19,7 +19,7 @@ std::unique_ptr<ConvolutionLibrary> make_convolutions(CudaDevice& /*device*/,
 }
 
 std::unique_ptr<FusedAttention> make_fused_attention(CudaDevice& /*device*/) {
-  return std::make_unique<NoFusedAttention>("this build has no cuDNN");
+  return std::make_unique<FusedAttention>("this build has no cuDNN");
 }
 
 }  // namespace tandem::cuda

@@ -45,9 +45,6 @@ struct Images {
     }
     return ((p.sample * channels + p.channel) * height + p.row) * width + p.column;
   }
-  [[nodiscard]] TANDEM_DEVICE std::int64_t columns_apart() const {
-    return channels_last ? channels : 1;
-  }
   // Whether there may be packs.
   [[nodiscard]] bool packed(int pack) const { return channels_last && channels % pack == 0; }
 };
@@ -134,7 +131,8 @@ struct MaxPoolBackwardElements {
       for (std::int64_t column = q == 0 ? 0 : 2 * q - 1;
            column < (row < own.row ? end : own.column); ++column) {
         const std::int64_t apart = (row - own.row) * of.width + column - own.column;
-        const Pack<T, width> ahead = load<width>(x + i + apart * of.columns_apart());
+        const Pack<T, width> ahead =
+            load<width>(x + i + apart * (of.channels_last ? of.channels : 1));
         for (int j = 0; j < width; ++j) first[j] &= !are_same(ahead[j], largest[j]);
       }
     }
