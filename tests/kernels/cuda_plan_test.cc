@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "common/kernels/cuda/column_sums.cuh"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/elementwise.cuh"
 #include "common/kernels/cuda/matrix_products.h"
@@ -109,10 +110,20 @@ TEST(Alignment, OfABatch_IsThatOfEachOfItsMatrices) {
   EXPECT_EQ(alignment_of(aligned, {}), 256U);
 }
 
-TEST(Grid, OfNormGradients_IsBounded) {
-  EXPECT_EQ(norm_parts(1, 768), 1);
-  EXPECT_EQ(norm_parts(17, 768), 2);
-  EXPECT_EQ(norm_parts(1'000'000, 1024), 512);
+TEST(Grid, OfSumsOverRows_KeepsAllThreadsBusyAndNoMore) {
+  const Stretches few(1, {768, 1});
+  EXPECT_EQ(few.parts(), 1);
+  EXPECT_EQ(few.rows_of(0), 1);
+  const Stretches images(std::int64_t{128} * 112 * 112, {64, 1});  // 8 packs, 32 rows side by side
+  EXPECT_EQ(images.teams(), 8);
+  EXPECT_EQ(images.rows_each, 7 * 32 * Stretches::kRowsOfThread);
+  EXPECT_EQ(images.parts(), 896);
+  EXPECT_EQ(images.rows_of(895), 1605632 - 895 * images.rows_each);
+  const Stretches first(std::int64_t{128} * 112 * 112, {64, 112 * 112});
+  EXPECT_EQ(first.teams(), 1);
+  EXPECT_EQ(first.parts(), 16);
+  EXPECT_EQ(norm_rows_each(1), kRowsAtOnce);
+  EXPECT_EQ(norm_rows_each(8192), 32);
 }
 
 TEST(Grid, HasAThreadForEveryItem) {

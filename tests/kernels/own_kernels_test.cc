@@ -27,14 +27,8 @@ constexpr std::size_t kElementwise = 0
     ;
 
 constexpr std::size_t kRowwise = 0
-#define TANDEM_COUNT(...) +1
+#define TANDEM_COUNT(...) +visits<__VA_ARGS__>()
     TANDEM_EACH_ROWWISE(TANDEM_COUNT)
-#undef TANDEM_COUNT
-    ;
-
-constexpr std::size_t kPackwise = 0
-#define TANDEM_COUNT(...) +2  // a thread for each pack, and where there are not
-    TANDEM_EACH_PACKWISE(TANDEM_COUNT)
 #undef TANDEM_COUNT
     ;
 
@@ -44,14 +38,19 @@ constexpr std::size_t kRowSums = 0
 #undef TANDEM_COUNT
     ;
 
-constexpr std::size_t kColumnSums = 2;                // of fp32 and bf16
+constexpr std::size_t kStretchSums = 0
+#define TANDEM_COUNT(...) \
+  +2 * (__VA_ARGS__::kWidest == kPack ? 2 : 3)  // widths of packs, both layouts
+    TANDEM_EACH_STRETCH_SUM(TANDEM_COUNT)
+#undef TANDEM_COUNT
+    ;
+
 constexpr std::size_t kScale = TANDEM_SCALE_KERNELS;  // of the communicator over NCCL, by type
 
 TEST(OwnKernels, AreAllKnown_EachOnce) {
   const std::set<const void*> distinct(own_kernels().begin(), own_kernels().end());
   EXPECT_EQ(distinct.size(), own_kernels().size());
-  EXPECT_EQ(own_kernels().size(),
-            kElementwise + kRowwise + kPackwise + kRowSums + kColumnSums + kScale);
+  EXPECT_EQ(own_kernels().size(), kElementwise + kRowwise + kRowSums + kStretchSums + kScale);
 }
 
 }  // namespace

@@ -74,6 +74,32 @@ class HoldingTeam : public TeamOfThree {
   }
 };
 
+template <class Function>
+void take_row(const Function& function, std::int64_t r) {
+  TeamOfThree team;
+  if constexpr (Packable<Function>) {
+    HoldingTeam holding;
+    const bool held = function.packed() && function.width <= kPack * kMostThreads;
+    held ? function.template row<kPack>(holding, r) : function.template row<1>(team, r);
+  } else {
+    function.row(team, r);
+  }
+}
+
+template <int width, class Sums>
+void sum_all(const Sums& sums) {
+  TeamOfThree team;
+  for (std::int64_t part = 0; part < sums.stretches.parts(); ++part) {
+    for (std::int64_t pack = 0; pack < sums.packs(width); ++pack) {
+      if (sums.stretches.channels.plane == 1) {
+        sums.template sum<width, true>(team, part, pack);
+      } else {
+        sums.template sum<width, false>(team, part, pack);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class Function>
@@ -93,25 +119,7 @@ cudaError_t for_each(cudaStream_t stream, std::int64_t count, const Function& fu
 template <class Function>
 cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function& function) {
   return stand_in::kernel("for_each_row", stream, [rows, function] {
-    TeamOfThree team;
-    for (std::int64_t r = 0; r < rows; ++r) function.row(team, r);
-  });
-}
-
-template <class Function>
-cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                                const Function& function) {
-  const bool held = function.packed() && columns <= kPack * kMostThreads;
-  return stand_in::kernel("for_each_packed_row", stream, [rows, held, function] {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      if (held) {
-        HoldingTeam team;
-        function.template row<kPack>(team, r);
-      } else {
-        TeamOfThree team;
-        function.template row<1>(team, r);
-      }
-    }
+    for (std::int64_t r = 0; r < rows; ++r) take_row(function, r);
   });
 }
 
@@ -126,17 +134,11 @@ cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, dou
   });
 }
 
-template <class T>
-cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
-                        float* dbias) {
-  return stand_in::kernel("sum_columns", stream, [=] {
-    for (std::int64_t column = 0; column < out; ++column) {
-      float sum = 0;
-      for (std::int64_t row = 0; row < batch; ++row) {
-        sum += static_cast<float>(dy[row * out + column]);
-      }
-      dbias[column] = sum;
-    }
+template <class Sums>
+cudaError_t sum_stretches(cudaStream_t stream, const Sums& sums) {
+  return stand_in::kernel("sum_stretches", stream, [sums] {
+    if (sums.packed(Sums::kWidest)) return sum_all<Sums::kWidest>(sums);
+    sums.packed(kPack) ? sum_all<kPack>(sums) : sum_all<1>(sums);
   });
 }
 
@@ -148,16 +150,13 @@ TANDEM_EACH_ELEMENTWISE(TANDEM_INSTANTIATE)
   template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
-#define TANDEM_INSTANTIATE(...)                                                      \
-  template cudaError_t for_each_packed_row(cudaStream_t, std::int64_t, std::int64_t, \
-                                           const __VA_ARGS__&);
-TANDEM_EACH_PACKWISE(TANDEM_INSTANTIATE)
-#undef TANDEM_INSTANTIATE
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
 TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
-template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
-template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t sum_stretches(cudaStream_t, const __VA_ARGS__&);
+TANDEM_EACH_STRETCH_SUM(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
 
 }  // namespace tandem::cuda

@@ -7,9 +7,9 @@ import re
 KINDS = [
     ("division into buckets", "AUnaryFunctor.*MulFunctor", "ScaleElements"),
     ("activations", "launch_clamp_scalar|threshold_kernel|GeluBackward|GeluCUDA", "ReluBackward|GeluBackward"),
-    ("batch normalisation", None, "MomentTerms|BatchStatistics|BatchNorm|BatchGradientTerms|ParameterGradients"),
+    ("batch normalisation", None, "MomentTerms|BatchStatistics|BatchNorm|GradientTerms|ParameterGradients"),
     ("batch counters", "CUDAFunctorOnSelf_addIl", "AddScalarElements"),
-    ("layer normalisation", "layer_norm|GammaBetaBackward", "NormForwardRows|NormGradient|NormBackwardRows"),
+    ("layer normalisation", "layer_norm|GammaBetaBackward", "NormForwardRows|NormGradientSums|NormBackwardRows"),
     ("attention", "fmha_cutlass|13BinaryFunctor.*MulFunctor|reduce_kernelILi512ELi1E.*sum_functor|19CatArrayBatchedCopyI",
      "SoftmaxRows|SoftmaxBackwardRows"),
     ("loss", "mse_|reduce_kernelILi512ELi1E.*MeanOps|nll_loss|softmax_warp|FillFunctor", "MseSum|CrossEntropySum"),

@@ -11,36 +11,17 @@ namespace {
 
 static_assert(sizeof(Moments) == sizeof(FloatPair), "one scratch memory for both passes");
 
-// Rounding up may leave the last stretches without rows: Stretches::parts() does not count those.
-Stretches stretches_of(const BatchNormShape& shape, const ImageOptions& how) {
-  const Channels channels{shape.channels, how.channels_last ? 1 : shape.positions};
-  const std::int64_t parts = channels.plane == 1 ? norm_parts(shape.rows, shape.channels)
-                                                 : team_parts(shape.rows, shape.channels);
-  return {shape.rows, channels, round_up(ceil_div(shape.rows, parts), kWidePack)};
-}
-
-// A thread for each stretch and channel, or a team.
-template <class Terms>
-cudaError_t sum_stretches(cudaStream_t stream, const Stretches& stretches, const Terms& terms) {
-  StretchSums<Terms> sums{terms, stretches};
-  for (const int width : {kPack, Terms::kWidest}) {
-    if (sums.packed(width)) sums.of_team = width;
-  }
-  const std::int64_t count = stretches.parts() * stretches.channels.count;
-  return stretches.channels.plane == 1 ? for_each(stream, count, sums)
-                                       : for_each_row(stream, count, sums);
-}
-
 template <class T>
 cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& stretches,
                     const BatchNormForward& op) {
   const T* const x = as<T>(op.x.data());
-  cudaError_t status = sum_stretches(stream, stretches, MomentTerms<T>{x, partials});
+  cudaError_t status = sum_stretches(stream, StretchSums<MomentTerms<T>>{{x, partials}, stretches});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
                         BatchStatistics<T>{.x = x,
                                            .partials = partials,
                                            .stretches = stretches,
+                                           .parts = stretches.parts(),
                                            .running_mean = op.running_mean.data(),
                                            .running_variance = op.running_variance.data(),
                                            .mean = op.mean.data(),
@@ -77,14 +58,15 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
                      const BatchNormBackward& op) {
   T* const g = place_of_gradient<T>(op);
   const T* const dy = as<T>(op.dy.data());
-  cudaError_t status = sum_stretches(stream, stretches,
-                                     BatchGradientTerms<T>{.x = as<T>(op.x.data()),
+  cudaError_t status =
+      sum_stretches(stream, StretchSums<GradientTerms<T>>{{.x = as<T>(op.x.data()),
                                                            .dy = dy,
                                                            .dabove = as<T>(data_or_null(op.dabove)),
                                                            .y = as<T>(data_or_null(op.y)),
                                                            .g = g,
                                                            .mean = op.mean.data(),
-                                                           .partials = partials});
+                                                           .partials = partials},
+                                                          stretches});
   if (status != cudaSuccess) return status;
   status = for_each_row(stream, op.shape.channels,
                         ParameterGradients{.partials = partials,

@@ -20,11 +20,11 @@ Bytes memory_needed(const CudaDevice& device, Precision precision) {
 }
 
 // The partial sums of a normalisation.
-Bytes scratch_size(const NormShape& shape) {
+Bytes scratch_size(const NormShape& shape, const ImageOptions& /*images*/) {
   return bytes_of<FloatPair>(ceil_div(shape.rows, norm_rows_each(shape.rows)) * shape.width);
 }
-Bytes scratch_size(const BatchNormShape& shape) {
-  return bytes_of<FloatPair>(norm_parts(shape.rows, shape.channels) * shape.channels);
+Bytes scratch_size(const BatchNormShape& shape, const ImageOptions& images) {
+  return bytes_of<FloatPair>(stretches_of(shape, images).sums());
 }
 
 Span<double> partials_in(ByteSpan memory) {
@@ -64,7 +64,7 @@ void CudaOperations::add_scratch(Stream& stream, const Op& op, std::vector<Acces
     add(scores_.at_least(stream, scratch_size(tiles_of(op.shape, type), type)));
     add(workspace_);
   } else if constexpr (requires { op.gain; }) {
-    add(sums_.at_least(stream, scratch_size(op.shape)));
+    add(sums_.at_least(stream, scratch_size(op.shape, images_)));
   }
 }
 

@@ -54,16 +54,4 @@ inline constexpr int kRowsAtOnce = 4;
   return round_up(ceil_div(rows, kBlocks), kRowsAtOnce);
 }
 
-// Stretches of rows that normalisations first sum over, one thread a stretch and column: about as
-// many sums as keep a GPU busy.
-[[nodiscard]] constexpr std::int64_t norm_parts(std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t kSums = std::int64_t{1} << 19;
-  return std::min(ceil_div(kSums, columns), ceil_div(rows, 16));
-}
-
-// The same where a block takes up a stretch's rows of a channel.
-[[nodiscard]] constexpr std::int64_t team_parts(std::int64_t rows, std::int64_t channels) {
-  return std::min(ceil_div(std::int64_t{4096}, channels), ceil_div(rows, 2048));
-}
-
 }  // namespace tandem::cuda

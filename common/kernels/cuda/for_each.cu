@@ -15,7 +15,7 @@ namespace tandem::cuda {
 
 // `value` of the lane `distance` further on in the warp, word by word; of the last ones, their own.
 template <class State>
-__device__ inline State from_lane_above(State value, int distance) {
+__device__ inline State from_lane_above(State value, unsigned distance) {
   static_assert(std::is_trivially_copyable_v<State> && sizeof(State) % sizeof(unsigned) == 0);
   unsigned words[sizeof(State) / sizeof(unsigned)];
   std::memcpy(words, &value, sizeof value);
@@ -24,38 +24,46 @@ __device__ inline State from_lane_above(State value, int distance) {
   return value;
 }
 
-// The values of all threads of a block merged into one, in one order, known to every one of them.
-// `threads`: the most that the block has, whole warps. All threads call it; it may be called again
-// at once.
-template <int threads, class State, class Merge>
-__device__ inline State block_merge(State value, const Merge& merge) {
-  static_assert(threads % 32 == 0 && threads <= 1024);
+// The values of a team's threads merged into one, in one order, known to every one of them.
+// `threads`: the most that the block has, whole warps; thread i is in team i % teams, a power of
+// two up to 32. All threads call it; it may be called again at once.
+template <int threads, int most_teams, class State, class Merge>
+__device__ inline State block_merge(State value, unsigned teams, const Merge& merge) {
+  static_assert(threads % 32 == 0 && threads <= 1024 && most_teams <= 32);
   constexpr int kWarps = threads / 32;
-  __shared__ State of_warps[kWarps];
-  for (int distance = 16; distance > 0; distance /= 2) {
+  __shared__ State of_warps[kWarps][most_teams];
+  for (unsigned distance = 16; distance >= teams; distance /= 2) {
     value = merge(value, from_lane_above(value, distance));
   }
   __syncthreads();  // the last call's values have been read
-  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = value;
+  const unsigned lane = threadIdx.x % 32;
+  if (lane < teams) of_warps[threadIdx.x / 32][lane] = value;
   __syncthreads();
-  State all = of_warps[0];
-  for (int warp = 1; warp < kWarps; ++warp) {
-    if (warp * 32 < static_cast<int>(blockDim.x)) all = merge(all, of_warps[warp]);
+  State all = of_warps[0][lane % teams];
+  for (unsigned warp = 1; warp < kWarps; ++warp) {
+    if (warp * 32 < blockDim.x) all = merge(all, of_warps[warp][lane % teams]);
   }
   return all;
 }
 
-// The threads of a block, `threads` at most, as a team (team.h). Branches that lead to a barrier
-// are taken on what all threads know alike, so that all meet there.
-template <int threads>
+// The threads of a block, `threads` at most, as a team (team.h), or as several side by side, of
+// which an idle one has no elements. Branches that lead to a barrier are taken on what all threads
+// know alike, so that all meet there.
+template <int threads, int most_teams = 1>
 class BlockTeam {
  public:
+  __device__ explicit BlockTeam(unsigned teams = 1, bool idle = false)
+      : teams_(most_teams == 1 ? 1 : teams), idle_(idle) {}
+
   template <class State, class Take, class Merge>
   __device__ State reduce(std::int64_t count, const State& nothing, const Take& take,
                           const Merge& merge) {
     State own = nothing;
-    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) own = take(own, i);
-    return block_merge<threads>(own, merge);
+    const std::int64_t all = idle_ ? 0 : count;
+    for (std::int64_t i = threadIdx.x / teams_; i < all; i += blockDim.x / teams_) {
+      own = take(own, i);
+    }
+    return block_merge<threads, most_teams>(own, teams_, merge);
   }
 
   template <class Body>
@@ -66,7 +74,7 @@ class BlockTeam {
 
   template <class Body>
   __device__ void alone(const Body& body) {
-    if (threadIdx.x == 0) body();
+    if (threadIdx.x < teams_ && !idle_) body();
   }
 
   template <class Make>
@@ -78,6 +86,10 @@ class BlockTeam {
   __device__ Value* running(std::int64_t /*count*/, Value* memory) {
     return memory;
   }
+
+ private:
+  const unsigned teams_;
+  const bool idle_;
 };
 
 // A value of the thread's own element.
@@ -143,13 +155,11 @@ namespace {
 template <class Function>
 __global__ void __launch_bounds__(kThreads) visit_row(Function function) {
   BlockTeam<kThreads> team;
-  function.row(team, static_cast<std::int64_t>(blockIdx.x));
-}
-
-template <class Function>
-__global__ void __launch_bounds__(kThreads) visit_loose_row(Function function) {
-  BlockTeam<kThreads> team;
-  function.template row<1>(team, static_cast<std::int64_t>(blockIdx.x));
+  if constexpr (Packable<Function>) {
+    function.template row<1>(team, static_cast<std::int64_t>(blockIdx.x));
+  } else {
+    function.row(team, static_cast<std::int64_t>(blockIdx.x));
+  }
 }
 
 template <class Function>
@@ -181,17 +191,14 @@ __global__ void __launch_bounds__(kThreads)
 
 template <class Function>
 cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function& function) {
+  if constexpr (Packable<Function>) {
+    constexpr std::int64_t kWarp = 32;
+    const std::int64_t threads = round_up(ceil_div(function.width, std::int64_t{kPack}), kWarp);
+    if (function.packed() && threads <= kMostThreads) {
+      return launch<visit_held_row<Function>>(stream, rows, static_cast<int>(threads), function);
+    }
+  }
   return launch<visit_row<Function>>(stream, rows, kThreads, function);
-}
-
-template <class Function>
-cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
-                                const Function& function) {
-  constexpr std::int64_t kWarp = 32;
-  const std::int64_t threads = round_up(ceil_div(columns, std::int64_t{kPack}), kWarp);
-  return function.packed() && threads <= kMostThreads
-             ? launch<visit_held_row<Function>>(stream, rows, static_cast<int>(threads), function)
-             : launch<visit_loose_row<Function>>(stream, rows, kThreads, function);
 }
 
 template <class Sum>
@@ -209,11 +216,6 @@ cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, dou
   template cudaError_t for_each_row(cudaStream_t, std::int64_t, const __VA_ARGS__&);
 TANDEM_EACH_ROWWISE(TANDEM_INSTANTIATE)
 #undef TANDEM_INSTANTIATE
-#define TANDEM_INSTANTIATE(...)                                                      \
-  template cudaError_t for_each_packed_row(cudaStream_t, std::int64_t, std::int64_t, \
-                                           const __VA_ARGS__&);
-TANDEM_EACH_PACKWISE(TANDEM_INSTANTIATE)
-#undef TANDEM_INSTANTIATE
 #define TANDEM_INSTANTIATE(...) \
   template cudaError_t sum_rows(cudaStream_t, std::int64_t, const __VA_ARGS__&, double*);
 TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
@@ -221,42 +223,38 @@ TANDEM_EACH_ROW_SUM(TANDEM_INSTANTIATE)
 
 namespace {
 
-// Columns side by side, so that a warp reads a row's neighbours; lanes share the rows.
-constexpr int kColumns = 32;
-constexpr int kLanes = 32;
+// Consecutive blocks take the packs of one stretch.
+template <int width, bool last, class Sums>
+__global__ void __launch_bounds__(kThreads, 2)
+    sum_stretch(std::int64_t packs, unsigned teams, const __grid_constant__ Sums sums) {
+  const auto [part, block] = divide(blockIdx.x, ceil_div(packs, std::int64_t{teams}));
+  const std::int64_t pack = block * teams + threadIdx.x % teams;
+  BlockTeam<kThreads, Stretches::kMostTeams> team(teams, pack >= packs);
+  sums.template sum<width, last>(team, part, pack < packs ? pack : packs - 1);
+}
 
-template <class T>
-__global__ void __launch_bounds__(kColumns* kLanes)
-    column_sums(std::int64_t batch, std::int64_t out, const T* dy /* (batch, out) */,
-                float* dbias /* (out) */) {
-  __shared__ float parts[kLanes][kColumns];
-  const int lane = static_cast<int>(threadIdx.x) / kColumns;
-  const int own = static_cast<int>(threadIdx.x) % kColumns;
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kColumns + own;
-  float part = 0;
-  if (column < out) {
-    for (std::int64_t row = lane; row < batch; row += kLanes) {
-      part += static_cast<float>(dy[row * out + column]);
-    }
-  }
-  parts[lane][own] = part;
-  __syncthreads();
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    if (lane < half) parts[lane][own] += parts[lane + half][own];
-    __syncthreads();
-  }
-  if (lane == 0 && column < out) dbias[column] = parts[0][own];
+template <int width, class Sums>
+cudaError_t launch_sums(cudaStream_t stream, const Sums& sums) {
+  const unsigned teams = sums.stretches.teams();
+  const std::int64_t packs = sums.packs(width);
+  const std::int64_t blocks = sums.stretches.parts() * ceil_div(packs, std::int64_t{teams});
+  return sums.stretches.channels.plane == 1
+             ? launch<sum_stretch<width, true, Sums>>(stream, blocks, kThreads, packs, teams, sums)
+             : launch<sum_stretch<width, false, Sums>>(stream, blocks, kThreads, packs, teams,
+                                                       sums);
 }
 
 }  // namespace
 
-template <class T>
-cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out, const T* dy,
-                        float* dbias) {
-  return launch<column_sums<T>>(stream, ceil_div(out, kColumns), kColumns * kLanes, batch, out, dy,
-                                dbias);
+template <class Sums>
+cudaError_t sum_stretches(cudaStream_t stream, const Sums& sums) {
+  if (sums.packed(Sums::kWidest)) return launch_sums<Sums::kWidest>(stream, sums);
+  return sums.packed(kPack) ? launch_sums<kPack>(stream, sums) : launch_sums<1>(stream, sums);
 }
-template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const float*, float*);
-template cudaError_t sum_columns(cudaStream_t, std::int64_t, std::int64_t, const BFloat16*, float*);
+
+#define TANDEM_INSTANTIATE(...) \
+  template cudaError_t sum_stretches(cudaStream_t, const __VA_ARGS__&);
+TANDEM_EACH_STRETCH_SUM(TANDEM_INSTANTIATE)
+#undef TANDEM_INSTANTIATE
 
 }  // namespace tandem::cuda

@@ -18,17 +18,12 @@ template <class Function>
                                    const Function& function);
 
 // Queues function.row(team, r), a block each, for rows 0 .. rows - 1 on the current GPU; `function`
-// is one of TANDEM_EACH_ROWWISE (functions.h). Returns what the launch returned.
+// is one of TANDEM_EACH_ROWWISE (functions.h). Where it is Packable, function.row<width>(team, r),
+// in packs where function.packed() and there can be a thread for each pack. Returns what the launch
+// returned.
 template <class Function>
 [[nodiscard]] cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows,
                                        const Function& function);
-
-// The same with function.row<width>(team, r), where a row has `columns` in packs of `width`: kPack
-// where function.packed() and there can be a thread for each pack, else 1. `function` is one of
-// TANDEM_EACH_PACKWISE (functions.h).
-template <class Function>
-[[nodiscard]] cudaError_t for_each_packed_row(cudaStream_t stream, std::int64_t rows,
-                                              std::int64_t columns, const Function& function);
 
 // Queues the sum of sum.row(team, r) over all rows and what becomes of it, sum.finish(total); none
 // is a sum of 0. `sum` is one of TANDEM_EACH_ROW_SUM (functions.h). In double, in an order that
@@ -38,10 +33,10 @@ template <class Sum>
 [[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
                                    double* partials);
 
-// dbias[o] = sum over the rows of dy (batch, out), in fp32: for products whose epilogue could not.
-template <class T>
-[[nodiscard]] cudaError_t sum_columns(cudaStream_t stream, std::int64_t batch, std::int64_t out,
-                                      const T* dy, float* dbias);
+// Queues sums.sum<width>(team, part, pack) for all stretches and packs of channels; `sums` is one
+// of TANDEM_EACH_STRETCH_SUM (functions.h).
+template <class Sums>
+[[nodiscard]] cudaError_t sum_stretches(cudaStream_t stream, const Sums& sums);
 
 // From operands whose type is known at run time to kernels made for fp32 and bf16: calls `body`
 // with a value of the element type, fp32 or bf16.

@@ -7,6 +7,7 @@
 #include "common/kernels/cuda/activation.cuh"
 #include "common/kernels/cuda/attention.cuh"
 #include "common/kernels/cuda/batch_norm.cuh"
+#include "common/kernels/cuda/column_sums.cuh"
 #include "common/kernels/cuda/elementwise.cuh"
 #include "common/kernels/cuda/embedding.cuh"
 #include "common/kernels/cuda/layer_norm.cuh"
@@ -28,7 +29,6 @@
   TANDEM_OF_BOTH_TYPES(X, MaxPoolBackwardElements)     \
   TANDEM_OF_BOTH_TYPES(X, AveragePoolForwardElements)  \
   TANDEM_OF_BOTH_TYPES(X, AveragePoolBackwardElements) \
-  TANDEM_EACH_STRETCH_SUM(X)                           \
   X(ScaleElements)                                     \
   X(FillElements)                                      \
   X(AddScalarElements)                                 \
@@ -46,27 +46,24 @@
   X(FillBlocks<Uniform>)                               \
   X(FillBlocks<SmallIntegers>)
 
-// Those over stretches of rows, which for_each_row() takes, too.
-#define TANDEM_EACH_STRETCH_SUM(X)          \
-  X(StretchSums<MomentTerms<float>>)        \
-  X(StretchSums<MomentTerms<BFloat16>>)     \
-  X(StretchSums<BatchGradientTerms<float>>) \
-  X(StretchSums<BatchGradientTerms<BFloat16>>)
+// The functions that sum_stretches() takes.
+#define TANDEM_EACH_STRETCH_SUM(X)      \
+  X(StretchSums<MomentTerms<float>>)    \
+  X(StretchSums<MomentTerms<BFloat16>>) \
+  X(StretchSums<GradientTerms<float>>)  \
+  X(StretchSums<GradientTerms<BFloat16>>)
 
 // The functions that for_each_row() takes.
 #define TANDEM_EACH_ROWWISE(X)                 \
+  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)     \
+  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)    \
   TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)         \
   TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows) \
   TANDEM_OF_BOTH_TYPES(X, BatchStatistics)     \
-  TANDEM_EACH_STRETCH_SUM(X)                   \
+  X(NormGradientSums)                          \
   X(ParameterGradients)                        \
   X(TokenGradientRows)                         \
   X(CrossEntropyBackwardRows)
-
-// The functions that for_each_packed_row() takes.
-#define TANDEM_EACH_PACKWISE(X)            \
-  TANDEM_OF_BOTH_TYPES(X, NormForwardRows) \
-  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)
 
 // The functions that sum_rows() takes.
 #define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum) X(MseSum) X(WeightedSumSum)

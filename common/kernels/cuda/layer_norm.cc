@@ -2,7 +2,6 @@
 #include "common/kernels/cuda/layer_norm.cuh"
 
 #include "common/base/rounding.h"
-#include "common/kernels/cuda/batch_norm.cuh"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/for_each.h"
@@ -14,18 +13,18 @@ namespace {
 template <class T>
 cudaError_t forward(cudaStream_t stream, const LayerNormForward& op) {
   const auto& [rows, width] = op.shape;
-  return for_each_packed_row(stream, ceil_div(rows, kRowsAtOnce), width,
-                             NormForwardRows<T>{.x = op.x.data(),
-                                                .branch = as<T>(data_or_null(op.branch)),
-                                                .gain = op.gain.data(),
-                                                .offset = op.bias.data(),
-                                                .sum = data_or_null(op.sum),
-                                                .y = as<T>(op.y.data()),
-                                                .mean = op.mean.data(),
-                                                .rstd = op.rstd.data(),
-                                                .rows = rows,
-                                                .width = width,
-                                                .epsilon = op.epsilon});
+  return for_each_row(stream, ceil_div(rows, kRowsAtOnce),
+                      NormForwardRows<T>{.x = op.x.data(),
+                                         .branch = as<T>(data_or_null(op.branch)),
+                                         .gain = op.gain.data(),
+                                         .offset = op.bias.data(),
+                                         .sum = data_or_null(op.sum),
+                                         .y = as<T>(op.y.data()),
+                                         .mean = op.mean.data(),
+                                         .rstd = op.rstd.data(),
+                                         .rows = rows,
+                                         .width = width,
+                                         .epsilon = op.epsilon});
 }
 
 template <class T>
@@ -34,27 +33,27 @@ cudaError_t backward(cudaStream_t stream, const LayerNormBackward& op, FloatPair
   const std::int64_t rows_each = norm_rows_each(rows);
   const std::int64_t stretches = ceil_div(rows, rows_each);
   const cudaError_t status =
-      for_each_packed_row(stream, stretches, width,
-                          NormBackwardRows<T>{.dy = as<T>(op.dy.data()),
-                                              .sum = op.sum.data(),
-                                              .gain = op.gain.data(),
-                                              .mean = op.mean.data(),
-                                              .rstd = op.rstd.data(),
-                                              .dabove = data_or_null(op.dabove),
-                                              .dsum = op.dsum.data(),
-                                              .dbranch = as<T>(data_or_null(op.dbranch)),
-                                              .partials = partials,
-                                              .rows = rows,
-                                              .width = width,
-                                              .rows_each = rows_each});
+      for_each_row(stream, stretches,
+                   NormBackwardRows<T>{.dy = as<T>(op.dy.data()),
+                                       .sum = op.sum.data(),
+                                       .gain = op.gain.data(),
+                                       .mean = op.mean.data(),
+                                       .rstd = op.rstd.data(),
+                                       .dabove = data_or_null(op.dabove),
+                                       .dsum = op.dsum.data(),
+                                       .dbranch = as<T>(data_or_null(op.dbranch)),
+                                       .partials = partials,
+                                       .rows = rows,
+                                       .width = width,
+                                       .rows_each = rows_each});
   if (status != cudaSuccess) return status;
   return for_each_row(stream, width,
-                      ParameterGradients{.partials = partials,
-                                         .parts = stretches,
-                                         .channels = width,
-                                         .rstd = nullptr,
-                                         .dgain = op.dgain.data(),
-                                         .dbias = op.dbias.data()});
+                      NormGradientSums{{.partials = partials,
+                                        .parts = stretches,
+                                        .channels = width,
+                                        .rstd = nullptr,
+                                        .dgain = op.dgain.data(),
+                                        .dbias = op.dbias.data()}});
 }
 
 }  // namespace

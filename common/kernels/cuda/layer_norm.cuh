@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/kernels/cuda/column_sums.cuh"
 #include "common/kernels/cuda/device_code.h"
 #include "common/kernels/cuda/pack.h"
 #include "common/kernels/cuda/team.h"
@@ -193,21 +194,13 @@ struct NormBackwardRows {
       const auto own = operands(i);
       for (int k = 0; k < kRowsAtOnce; ++k) {
         if (!band.has(k)) break;
-        gradients[i] = gradients[i] + of_parameters(own.dy[k], own.normalised[k]);
+        for (int j = 0; j < pack; ++j) {
+          const auto dy_of_j = static_cast<float>(own.dy[k][j]);
+          gradients[i][j] = gradients[i][j] + FloatPair{dy_of_j, dy_of_j * own.normalised[k][j]};
+        }
         write(band, k, i, own, sums[k]);
       }
     });
-  }
-
-  template <int pack>
-  TANDEM_DEVICE static Pack<FloatPair, pack> of_parameters(const Pack<T, pack>& changes,
-                                                           const Pack<float, pack>& normalised) {
-    Pack<FloatPair, pack> terms;
-    for (int j = 0; j < pack; ++j) {
-      const auto own = static_cast<float>(changes[j]);
-      terms[j] = {own, own * normalised[j]};
-    }
-    return terms;
   }
 
   template <int pack>
@@ -229,5 +222,8 @@ struct NormBackwardRows {
     if (dbranch != nullptr) store(dbranch + band.at(k, i), narrow);
   }
 };
+
+// Then the sums of the stretches.
+struct NormGradientSums : ParameterGradients {};
 
 }  // namespace tandem::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/linear.cuh"
 
+#include "common/kernels/cuda/batch_norm.cuh"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/matrix_products.h"
@@ -20,10 +21,28 @@ cudaError_t add_bias_and_activate(cudaStream_t stream, const LinearForward& op) 
   });
 }
 
-cudaError_t sum_bias_gradient(cudaStream_t stream, const LinearBackwardWeight& op) {
-  return with_type(op.dy.dtype(), [&]<class T>(T) {
-    return sum_columns(stream, op.shape.batch, op.shape.out, as<T>(op.dy.data()), op.dbias.data());
+// In the products' workspace, since it comes behind one.
+cudaError_t sum_bias_gradient(cudaStream_t stream, const LinearBackwardWeight& op,
+                              ByteSpan workspace) {
+  const Stretches stretches(op.shape.batch, {op.shape.out, 1});
+  TANDEM_CHECK(bytes_of<FloatPair>(stretches.sums()).value <= workspace.size(),
+               "sums of {} columns in {} bytes", op.shape.out, workspace.size());
+  // The first of each pair alone is wanted.
+  auto* const partials = reinterpret_cast<FloatPair*>(workspace.data());
+  const cudaError_t status = with_type(op.dy.dtype(), [&]<class T>(T) {
+    return sum_stretches(
+        stream, StretchSums<GradientTerms<T>>{
+                    {.x = as<T>(op.dy.data()), .dy = as<T>(op.dy.data()), .partials = partials},
+                    stretches});
   });
+  if (status != cudaSuccess) return status;
+  return for_each_row(stream, op.shape.out,
+                      ParameterGradients{.partials = partials,
+                                         .parts = stretches.parts(),
+                                         .channels = op.shape.out,
+                                         .rstd = nullptr,
+                                         .dgain = nullptr,
+                                         .dbias = op.dbias.data()});
 }
 
 }  // namespace
@@ -58,7 +77,7 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardWeig
   if (packed > 0) take(0, packed);
   if (packed == columns) return cudaSuccess;
   const Epilogue epilogue = take(packed, columns - packed);
-  return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(stream, op);
+  return epilogue == Epilogue::kDone ? cudaSuccess : sum_bias_gradient(stream, op, workspace_);
 }
 
 }  // namespace tandem::cuda

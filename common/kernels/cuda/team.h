@@ -36,14 +36,16 @@ TANDEM_DEVICE auto sum_of(Team& team, std::int64_t count, const Term& term) {
 }
 
 // Two sums taken in one pass.
-struct FloatPair {
-  float first;
-  float second;
+template <class T>
+struct Pair {
+  T first;
+  T second;
 
-  TANDEM_DEVICE FloatPair operator+(const FloatPair& other) const {
+  TANDEM_DEVICE Pair operator+(const Pair& other) const {
     return {first + other.first, second + other.second};
   }
 };
+using FloatPair = Pair<float>;
 
 // A sum of exponentials, relative to the largest exponent so far (Milakov and Gimelshein, "Online
 // normalizer calculation for softmax", 2018): one pass over the elements.
