@@ -22,11 +22,10 @@ void HalfCompression::reduce(Stream& comm, std::size_t index) {
   const Span<float> flat = buckets_.at(index);
   const ByteSpan memory = staging_->bytes();
   const AnySpan staged(memory.data(), flat.size(), type_, memory.device());
-  operations_->enqueue(
-      comm,
-      Convert{.in = flat, .out = staged, .divisor = static_cast<float>(communicator_.size())});
+  operations_->enqueue(comm, Convert{.tensors = {{flat, staged}},
+                                     .divisor = static_cast<float>(communicator_.size())});
   communicator_.all_reduce(comm, staged, ReduceOp::kSum);
-  operations_->enqueue(comm, Convert{.in = staged, .out = flat});
+  operations_->enqueue(comm, Convert{.tensors = {{staged, flat}}});
 }
 
 std::unique_ptr<CommunicationHook> make_communication_hook(Compression compression, Device& device,

@@ -69,7 +69,8 @@ class SizedWork {
       return Scale{.in = a_.floats(i), .out = b_.floats(i), .factor = 0.5F};
     });
     add_operation(all, "fill", [this](int i) { return Fill{.values = a_.floats(i)}; });
-    add_operation(all, "add_scalar", [this](int i) { return AddScalar{.values = a_.floats(i)}; });
+    add_operation(all, "add_scalar",
+                  [this](int i) { return AddScalar{.tensors = {a_.floats(i)}}; });
     add_operation(all, "fill_random",
                   [this](int i) { return FillRandom{.values = a_.floats(i), .seed = 1}; });
     add_operation(all, "convert", [this](int i) { return narrowed(i); });
@@ -85,7 +86,8 @@ class SizedWork {
   [[nodiscard]] Convert narrowed(int i) {
     const Span<float> wide = a_.floats(i);
     const ByteSpan room = as_writable_bytes(b_.floats(i));
-    return {.in = wide, .out = AnySpan(room.data(), wide.size(), DType::kBFloat16, room.device())};
+    const AnySpan out(room.data(), wide.size(), DType::kBFloat16, room.device());
+    return {.tensors = {{wide, out}}};
   }
 
   [[nodiscard]] SgdUpdate sgd(int i) {

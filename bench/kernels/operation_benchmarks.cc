@@ -30,6 +30,12 @@ LinearBackwardInput backward_input(DeviceBench& bench, const LinearShape& s) {
           .dx = bench.random(s.batch * s.in, bench.type())};
 }
 
+LinearBackwardInput backward_input_gelu(DeviceBench& bench, const LinearShape& s) {
+  LinearBackwardInput op = backward_input(bench, s);
+  op.before = bench.random(s.batch * s.in, bench.type());
+  return op;
+}
+
 LinearBackwardWeight backward_weight(DeviceBench& bench, const LinearShape& s) {
   return {.shape = s,
           .x = bench.random(s.batch * s.in, bench.type()),
@@ -92,7 +98,7 @@ void register_arithmetic(const OperationRegistry& registry) {
     return Scale{b.random(n), b.random(n), 0.5F};
   });
   registry.add_loop("add_scalar", 8, [](DeviceBench& b, std::int64_t n) {
-    return AddScalar{b.random(n), 1e-6F};
+    return AddScalar{{b.random(n)}, 1e-6F};
   });
   registry.add_loop("fill", 4, [](DeviceBench& b, std::int64_t n) {
     return Fill{.values = b.random(n), .constant = 1};
@@ -106,13 +112,13 @@ void register_conversions(const OperationRegistry& registry) {
   for (const auto& [name, type] :
        {std::pair{"to_bf16", DType::kBFloat16}, std::pair{"to_fp16", DType::kFloat16}}) {
     registry.add_loop(name, 6, [to = type](DeviceBench& b, std::int64_t n) {
-      return Convert{b.random(n), b.random(n, to), 3};
+      return Convert{{{b.random(n), b.random(n, to)}}, 3};
     });
   }
   for (const auto& [name, type] :
        {std::pair{"from_bf16", DType::kBFloat16}, std::pair{"from_fp16", DType::kFloat16}}) {
     registry.add_loop(name, 6, [from = type](DeviceBench& b, std::int64_t n) {
-      return Convert{b.random(n, from), b.random(n)};
+      return Convert{{{b.random(n, from), b.random(n)}}};
     });
   }
 }
@@ -255,13 +261,11 @@ void register_operations(const OperationRegistry& registry) {
   add_product(registry, "linear_forward", forward);
   add_product(registry, "linear_forward_gelu", forward_gelu);
   add_product(registry, "linear_backward_input", backward_input);
+  add_product(registry, "linear_backward_input_gelu", backward_input_gelu);
   add_product(registry, "linear_backward_weight", backward_weight);
   const std::int64_t bytes = 3 * registry.element_bytes();
   registry.add_loop("relu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
     return ReluBackward{b.random(n, b.type()), b.random(n, b.type())};
-  });
-  registry.add_loop("gelu_backward", bytes, [](DeviceBench& b, std::int64_t n) {
-    return GeluBackward{b.random(n, b.type()), b.random(n, b.type())};
   });
   register_losses_and_updates(registry);
   register_arithmetic(registry);

@@ -25,7 +25,7 @@ AnySpan DeviceBench::random(std::int64_t count, DType type) {
   const Span<float> wide = random(count);
   if (type == DType::kFloat32) return wide;
   const AnySpan narrow = allocate(Bytes{count * size_of(type)}).as(type, count);
-  enqueue(Convert{.in = wide, .out = narrow});
+  enqueue(Convert{.tensors = {{wide, narrow}}});
   stream_->synchronize();
   return narrow;
 }

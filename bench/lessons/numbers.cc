@@ -151,9 +151,8 @@ Trained train_with_writer(const Classroom& room, int replica) {
   TrainedDp dp(room, 2, "linear", {.global_batch = 8});
   if (replica >= 0) {
     Replica& written = dp.strategy.replica(replica);
-    for (const Span<float> tensor : written.parameters().tensors) {
-      written.operations().enqueue(written.stream(), AddScalar{.values = tensor, .constant = 1});
-    }
+    written.operations().enqueue(written.stream(),
+                                 AddScalar{.tensors = written.parameters().tensors, .constant = 1});
     written.stream().synchronize();
   }
   return train(*dp.platform, dp.strategy, 2);

@@ -140,7 +140,7 @@ void SquareProduct::fill(Device& device, AnySpan values, std::uint64_t seed) {
   }
   const auto wide = device.allocate(bytes_of<float>(count_));
   operations_.enqueue(stream_, FillRandom{.values = wide->as<float>(count_), .seed = seed});
-  operations_.enqueue(stream_, Convert{.in = wide->as<float>(count_), .out = values});
+  operations_.enqueue(stream_, Convert{.tensors = {{wide->as<float>(count_), values}}});
   stream_.synchronize();
 }
 

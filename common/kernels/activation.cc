@@ -96,12 +96,11 @@ void gelu(ConstAnySpan before, AnySpan y) {
   forward(before.size(), before.as<const float>().data(), y.as<float>().data());
 }
 
-void run(const GeluBackward& op) {
-  const std::int64_t count = op.before.size();
-  if (op.before.dtype() == DType::kBFloat16) {
-    return backward(count, op.before.as<const BFloat16>().data(), op.dy.as<BFloat16>().data());
+void gelu_backward(ConstAnySpan before, AnySpan dy) {
+  if (before.dtype() == DType::kBFloat16) {
+    return backward(before.size(), before.as<const BFloat16>().data(), dy.as<BFloat16>().data());
   }
-  backward(count, op.before.as<const float>().data(), op.dy.as<float>().data());
+  backward(before.size(), before.as<const float>().data(), dy.as<float>().data());
 }
 
 }  // namespace tandem::host

@@ -20,24 +20,15 @@ struct ReluBackward {
   }
 };
 
-// dy *= the slope of GELU, in place; `before` is the input of the GELU.
-struct GeluBackward {
-  ConstAnySpan before;
-  AnySpan dy;
-
-  [[nodiscard]] std::vector<Access> accesses() const {
-    const std::int64_t all = before.size();
-    return checked({{"before", before, all}, {"dy", dy, all}}, before.dtype());
-  }
-};
-
 namespace host {
 
 void run(const ReluBackward& op);
-void run(const GeluBackward& op);
 
 // y = GELU of `before`, of the same type and size.
 void gelu(ConstAnySpan before, AnySpan y);
+
+// dy *= the slope of GELU at `before`, of the same type and size.
+void gelu_backward(ConstAnySpan before, AnySpan dy);
 
 }  // namespace host
 

@@ -53,35 +53,40 @@ void narrow_divided(std::int64_t count, const float* in, Float16* out, float div
   }
 }
 
+// `T`: the narrow type.
 template <class T>
-void run_narrowing(const Convert& op) {
-  const auto* const in = reinterpret_cast<const float*>(op.in.data());
-  auto* const out = reinterpret_cast<T*>(op.out.data());
-  if (op.divisor == 1) return narrow(op.in.size(), in, out);
-  narrow_divided(op.in.size(), in, out, op.divisor);
-}
-
-template <class T>
-void run_widening(const Convert& op) {
-  auto* const out = reinterpret_cast<float*>(op.out.data());
-  widen(op.in.size(), reinterpret_cast<const T*>(op.in.data()), out);
-  if (op.divisor != 1) divide(op.in.size(), out, op.divisor);
+void convert(const Convert::Tensor& tensor, float divisor) {
+  const std::int64_t count = tensor.in.size();
+  if (tensor.in.dtype() == DType::kFloat32) {
+    const auto* const in = reinterpret_cast<const float*>(tensor.in.data());
+    auto* const out = reinterpret_cast<T*>(tensor.out.data());
+    return divisor == 1 ? narrow(count, in, out) : narrow_divided(count, in, out, divisor);
+  }
+  auto* const out = reinterpret_cast<float*>(tensor.out.data());
+  widen(count, reinterpret_cast<const T*>(tensor.in.data()), out);
+  if (divisor != 1) divide(count, out, divisor);
 }
 
 // Row by row: only GPUs' models have padding, so that this need not be fast.
-void run_padded(const Convert& op) {
-  const bool narrows = op.in.dtype() == DType::kFloat32;
+template <class T>
+void convert_padded(const Convert::Tensor& tensor, const Convert& op) {
   const std::int64_t padded = op.columns + op.padding;
-  const std::int64_t rows = (narrows ? op.out : ConstAnySpan(op.in)).size() / padded;
+  const std::int64_t rows = (op.narrows() ? tensor.out : ConstAnySpan(tensor.in)).size() / padded;
   for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t in = row * (narrows ? op.columns : padded);
-    const std::int64_t out = row * (narrows ? padded : op.columns);
-    run(Convert{.in = op.in.subspan(in, op.columns),
-                .out = op.out.subspan(out, op.columns),
-                .divisor = op.divisor});
-    if (!narrows) continue;
-    const AnySpan padding = op.out.subspan(out + op.columns, op.padding);
+    const std::int64_t in = row * (op.narrows() ? op.columns : padded);
+    const std::int64_t out = row * (op.narrows() ? padded : op.columns);
+    convert<T>({tensor.in.subspan(in, op.columns), tensor.out.subspan(out, op.columns)},
+               op.divisor);
+    if (!op.narrows()) continue;
+    const AnySpan padding = tensor.out.subspan(out + op.columns, op.padding);
     std::fill_n(padding.data(), padding.bytes().size(), std::byte{0});
+  }
+}
+
+template <class T>
+void convert_each(const Convert& op) {
+  for (const Convert::Tensor& tensor : op.tensors) {
+    op.padding > 0 ? convert_padded<T>(tensor, op) : convert<T>(tensor, op.divisor);
   }
 }
 
@@ -108,20 +113,15 @@ void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.
 
 void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
 
-void run(const AddScalar& op) { add_scalar(op.values.size(), op.values.data(), op.constant); }
+void run(const AddScalar& op) {
+  for (const Span<float> values : op.tensors) {
+    add_scalar(values.size(), values.data(), op.constant);
+  }
+}
 
 void run(const Convert& op) {
-  if (op.padding > 0) return run_padded(op);
-  const bool narrows = op.in.dtype() == DType::kFloat32;
-  switch (narrows ? op.out.dtype() : op.in.dtype()) {
-    case DType::kBFloat16:
-      return narrows ? run_narrowing<BFloat16>(op) : run_widening<BFloat16>(op);
-    case DType::kFloat16:
-      return narrows ? run_narrowing<Float16>(op) : run_widening<Float16>(op);
-    case DType::kFloat32:
-      break;
-  }
-  fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
+  if (op.narrow_type() == DType::kBFloat16) return convert_each<BFloat16>(op);
+  convert_each<Float16>(op);
 }
 
 }  // namespace tandem::host

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "common/kernels/operands.h"
 
@@ -43,12 +44,16 @@ struct Scale {
   }
 };
 
-// values += constant
+// values += constant for each tensor, all in one operation.
 struct AddScalar {
-  Span<float> values;
+  std::vector<Span<float>> tensors{};
   float constant = 0;
 
-  [[nodiscard]] std::vector<Access> accesses() const { return {writes(values)}; }
+  [[nodiscard]] std::vector<Access> accesses() const {
+    std::vector<Access> every;
+    for (const Span<float> values : tensors) every.push_back(writes(values));
+    return every;
+  }
 };
 
 // sum = a + b; sum may be a.
@@ -64,27 +69,48 @@ struct Add {
 };
 
 // out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
-// tensor is divided after the cast. Exactly one of `in` and `out` is fp32; the two do not overlap.
-// The other may have padding behind each row: zeros where it is written, not read.
+// tensor is divided after the cast. Does so for each tensor, all in one operation; there is at
+// least one. Exactly one of `in` and `out` is fp32, the same one in all, and the other is of one
+// type in all; the two do not overlap. The other may have padding behind each row: zeros where it
+// is written, not read.
 struct Convert {
-  ConstAnySpan in;
-  AnySpan out;
+  struct Tensor {
+    ConstAnySpan in;
+    AnySpan out;
+  };
+
+  std::vector<Tensor> tensors{};
   float divisor = 1;
   std::int64_t columns = 0;  // of the rows, where there is padding
   std::int64_t padding = 0;
 
+  [[nodiscard]] bool narrows() const { return tensors.front().in.dtype() == DType::kFloat32; }
+  [[nodiscard]] DType narrow_type() const {
+    return narrows() ? tensors.front().out.dtype() : tensors.front().in.dtype();
+  }
+
   [[nodiscard]] std::vector<Access> accesses() const {
-    TANDEM_CHECK((in.dtype() == DType::kFloat32) != (out.dtype() == DType::kFloat32),
-                 "a conversion of {} to {}", name_of(in.dtype()), name_of(out.dtype()));
-    const bool narrows = in.dtype() == DType::kFloat32;
-    const std::int64_t wide = (narrows ? in : ConstAnySpan(out)).size();
-    const std::int64_t rows = padding > 0 && columns > 0 ? wide / columns : 0;
-    TANDEM_CHECK(rows * columns == (padding == 0 ? 0 : wide), "{} elements in rows of {}", wide,
-                 columns);
-    const std::int64_t needed = in.size() + (narrows ? rows : -rows) * padding;
-    TANDEM_CHECK(out.size() == needed, "out has {} elements where {} are needed", out.size(),
-                 needed);
-    return {reads(in.bytes()), writes(out.bytes())};
+    TANDEM_CHECK(!tensors.empty(), "a conversion of no tensor");
+    const DType from = tensors.front().in.dtype();
+    const DType to = tensors.front().out.dtype();
+    TANDEM_CHECK((from == DType::kFloat32) != (to == DType::kFloat32), "a conversion of {} to {}",
+                 name_of(from), name_of(to));
+    std::vector<Access> every;
+    every.reserve(2 * tensors.size());
+    for (const auto& [in, out] : tensors) {
+      const std::int64_t wide = (narrows() ? in : ConstAnySpan(out)).size();
+      const std::int64_t rows = padding > 0 && columns > 0 ? wide / columns : 0;
+      TANDEM_CHECK(rows * columns == (padding == 0 ? 0 : wide), "{} elements in rows of {}", wide,
+                   columns);
+      const std::int64_t needed = in.size() + (narrows() ? rows : -rows) * padding;
+      TANDEM_CHECK(out.size() == needed, "out has {} elements where {} are needed", out.size(),
+                   needed);
+      TANDEM_CHECK(in.dtype() == from && out.dtype() == to, "{} to {} beside {} to {}",
+                   name_of(in.dtype()), name_of(out.dtype()), name_of(from), name_of(to));
+      every.push_back(reads(in.bytes()));
+      every.push_back(writes(out.bytes()));
+    }
+    return every;
   }
 };
 

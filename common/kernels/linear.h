@@ -49,17 +49,21 @@ struct LinearForward {
   }
 };
 
-// dx = dy . weight
+// dx = dy . weight, times the slope of GELU where the layer's input is the GELU of `before`.
 struct LinearBackwardInput {
   LinearShape shape;
-  ConstAnySpan dy;      // (batch, out)
-  ConstAnySpan weight;  // (out, in)
-  AnySpan dx;           // (batch, in)
+  ConstAnySpan dy;        // (batch, out)
+  ConstAnySpan weight;    // (out, in)
+  AnySpan dx;             // (batch, in)
+  ConstAnySpan before{};  // (batch, in), or empty: dx is the gradient of the layer's input itself
 
   [[nodiscard]] std::vector<Access> accesses() const {
     check(shape);
     const auto& [batch, in, out] = shape;
-    return checked({{"dy", dy, batch * out}, {"weight", weight, out * in}, {"dx", dx, batch * in}},
+    return checked({{"dy", dy, batch * out},
+                    {"weight", weight, out * in},
+                    {"dx", dx, batch * in},
+                    {"before", before, unless_empty(before, batch * in)}},
                    dy.dtype());
   }
 };

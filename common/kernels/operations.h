@@ -45,7 +45,6 @@ namespace tandem {
   X(LinearBackwardInput, linear_backward_input)            \
   X(LinearBackwardWeight, linear_backward_weight)          \
   X(ReluBackward, relu_backward)                           \
-  X(GeluBackward, gelu_backward)                           \
   X(EmbeddingForward, embedding_forward)                   \
   X(EmbeddingBackward, embedding_backward)                 \
   X(LayerNormForward, layer_norm_forward)                  \

@@ -112,8 +112,7 @@ void apply_head(const Gpt2Pass& pass) {
                                 .weight = pass.parameters.factor(gpt2::kTokens),
                                 .y = logits});
   if (pass.kept.copies() == nullptr) return;
-  pass.on.enqueue(Convert{.in = logits,
-                          .out = pass.kept.output(),
+  pass.on.enqueue(Convert{.tensors = {{logits, pass.kept.output()}},
                           .columns = pass.shape.vocabulary,
                           .padding = pass.kept.padding()});
 }
@@ -138,9 +137,11 @@ namespace {
 
 // The backward of a block's linear layer.
 void linear_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t block,
-                     Layer layer, ConstAnySpan x, ConstAnySpan dy, AnySpan dx) {
-  enqueue_linear_backward(pass.on, pass.parameters, gradients, gpt2::linear_segments(block, layer),
-                          {gpt2::linear_shape(pass.shape, pass.kept.batch(), layer), x, dy, dx});
+                     Layer layer, ConstAnySpan x, ConstAnySpan dy, AnySpan dx,
+                     ConstAnySpan before = {}) {
+  enqueue_linear_backward(
+      pass.on, pass.parameters, gradients, gpt2::linear_segments(block, layer),
+      {gpt2::linear_shape(pass.shape, pass.kept.batch(), layer), x, dy, dx, before});
 }
 
 // Turns the gradient of the norm's result, in input_gradient(), into the gradient of the stream.
@@ -172,8 +173,7 @@ void head_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
   if (kept.copies() != nullptr) {
-    on.enqueue(Convert{.in = kept.output_gradient(),
-                       .out = dlogits,
+    on.enqueue(Convert{.tensors = {{kept.output_gradient(), dlogits}},
                        .columns = shape.vocabulary,
                        .padding = kept.padding()});
   }
@@ -193,8 +193,7 @@ void mlp_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::in
   const Gpt2Activations::Block& block = kept.block(index);
   const AnySpan hidden = kept.hidden_gradient();
   linear_backward(pass, gradients, index, Layer::kMlpOut, block.hidden, kept.branch_gradient(),
-                  hidden);
-  pass.on.enqueue(GeluBackward{.before = block.before, .dy = hidden});
+                  hidden, block.before);
   linear_backward(pass, gradients, index, Layer::kMlpIn, kept.norm(2 * index + 1).y, hidden,
                   kept.input_gradient());
 }

@@ -30,14 +30,13 @@ class CastCopies {
   // Each call enqueues casts: cast_in of the parameters and the input to copies, cast_out of
   // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
   void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
-    parameters_.cast(on, parameters);
-    on.enqueue(Convert{.in = input, .out = input_});
+    parameters_.cast(on, parameters, Convert::Tensor{input, input_});
   }
   void cast_out(Executor on, ConstAnySpan output) {
-    on.enqueue(Convert{.in = output, .out = output_});
+    on.enqueue(Convert{.tensors = {{output, output_}}});
   }
   void cast_gradient(Executor on, AnySpan gradient) {
-    on.enqueue(Convert{.in = output_gradient_, .out = gradient});
+    on.enqueue(Convert{.tensors = {{output_gradient_, gradient}}});
   }
 
   [[nodiscard]] const ParameterCopies& parameters() const { return parameters_; }

@@ -2,6 +2,7 @@
 #include "common/model/passes.h"
 
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "common/runtime/copy.h"
@@ -11,11 +12,11 @@ namespace tandem {
 void enqueue_linear_backward(const Executor& on, const LayerParameters& parameters,
                              const GradientPlaces& gradients, const LinearSegments& segments,
                              const LinearOperands& operands) {
-  const auto& [shape, x, dy, dx] = operands;
+  const auto& [shape, x, dy, dx, before] = operands;
   const auto& [weight, bias] = segments;
   if (!dx.empty()) {
     on.enqueue(LinearBackwardInput{
-        .shape = shape, .dy = dy, .weight = parameters.factor(weight), .dx = dx});
+        .shape = shape, .dy = dy, .weight = parameters.factor(weight), .dx = dx, .before = before});
   }
   on.enqueue(LinearBackwardWeight{.shape = shape,
                                   .x = x,
@@ -41,20 +42,14 @@ void Initialiser::constant(int segment, float value) const {
   on.enqueue(Fill{.values = parameters.at(static_cast<std::size_t>(segment)), .constant = value});
 }
 
-namespace {
-
-std::vector<int> all_of(const ParameterLayout& layout) {
-  std::vector<int> segments(static_cast<std::size_t>(layout.size()));
-  std::iota(segments.begin(), segments.end(), 0);
-  return segments;
-}
-
-}  // namespace
-
 // The copies lie in one arena, each at a cache line's start, like the parameters themselves.
 ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
                                  std::vector<int> segments, std::int64_t zeros)
     : segments_(std::move(segments)), zeros_(zeros), copies_(layout.segments().size()) {
+  if (segments_.empty()) {
+    segments_.resize(copies_.size());
+    std::iota(segments_.begin(), segments_.end(), 0);
+  }
   const auto count_of = [&](int segment) {
     const std::int64_t count = layout.segments().at(static_cast<std::size_t>(segment)).count;
     return segment == segments_.front() ? count + zeros_ : count;
@@ -70,19 +65,20 @@ ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayo
   }
 }
 
-ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout)
-    : ParameterCopies(device, type, layout, all_of(layout)) {}
-
-void ParameterCopies::cast(Executor on, const ConstTensorList& parameters) {
+void ParameterCopies::cast(Executor on, const ConstTensorList& parameters,
+                           const std::optional<Convert::Tensor>& input) {
+  Convert casts;
   for (const int segment : segments_) {
     const auto index = static_cast<std::size_t>(segment);
-    const std::int64_t count = parameters.at(index).size();
-    const AnySpan copy = copies_[index];
-    on.enqueue(Convert{.in = parameters[index], .out = copy.subspan(0, count)});
-    if (copy.size() > count) {
-      enqueue_zero_bytes(on.stream, copy.subspan(count, copy.size() - count).bytes());
-    }
+    const Span<const float> parameter = parameters.at(index);
+    casts.tensors.push_back({parameter, copies_[index].subspan(0, parameter.size())});
   }
+  if (input) casts.tensors.push_back(*input);
+  on.enqueue(casts);
+  if (zeros_ == 0) return;
+  const AnySpan first = copies_[static_cast<std::size_t>(segments_.front())];
+  enqueue_zero_bytes(on.stream, first.subspan(first.size() - zeros_, zeros_).bytes());
+  zeros_ = 0;
 }
 
 ConstAnySpan ParameterCopies::of(int segment) const {

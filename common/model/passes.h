@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/model/model.h"
@@ -17,23 +18,22 @@ namespace tandem {
 // compute in another type than fp32. Owns their memory; used with one stream at a time.
 class ParameterCopies {
  public:
-  // Copies only these segments, by index, in this order; `zeros` more elements, of 0, belong to the
-  // first one's copy.
+  // Copies only these segments, by index, in this order, or all where none is named; `zeros` more
+  // elements, of 0, belong to the first one's copy.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
-                  std::vector<int> segments, std::int64_t zeros = 0);
+                  std::vector<int> segments = {}, std::int64_t zeros = 0);
 
-  // Copies all segments.
-  ParameterCopies(Device& device, DType type, const ParameterLayout& layout);
-
-  // Enqueues the casts.
-  void cast(Executor on, const ConstTensorList& parameters);
+  // Enqueues the casts, that of a batch's input among them, as one operation; the first call also
+  // zeros what nothing else writes.
+  void cast(Executor on, const ConstTensorList& parameters,
+            const std::optional<Convert::Tensor>& input = std::nullopt);
 
   // A segment's copy; throws a logic error where the segment has none.
   [[nodiscard]] ConstAnySpan of(int segment) const;
 
  private:
-  const std::vector<int> segments_;
-  const std::int64_t zeros_;
+  std::vector<int> segments_;
+  std::int64_t zeros_;  // still to be written
   std::unique_ptr<Buffer> memory_;
   std::vector<AnySpan> copies_;  // copies by segment; empty: no copy
 };
@@ -72,7 +72,8 @@ struct LinearOperands {
   LinearShape shape;
   ConstAnySpan x;
   ConstAnySpan dy;
-  AnySpan dx;  // empty where the layer's input wants no gradient
+  AnySpan dx;             // empty where the layer's input wants no gradient
+  ConstAnySpan before{};  // as LinearBackwardInput has it
 };
 
 // Enqueues a linear layer's backward and announces the gradients as autograd does: the layer's node

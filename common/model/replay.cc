@@ -157,7 +157,7 @@ void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
     const ReplayLayer& plan = kept.plan()[layer];
     kept.multiply(on, plan.backward);
     if (plan.moves_activations) {
-      on.enqueue(AddScalar{.values = kept.activations(layer), .constant = 1});
+      on.enqueue(AddScalar{.tensors = {kept.activations(layer)}, .constant = 1});
     }
     for (const std::size_t segment : segments_[layer]) {
       const auto& [columns, rows, first_row] = folded_[segment];
@@ -176,7 +176,7 @@ void enqueue_pattern(Executor on, Span<float> values, std::uint64_t seed, float 
                         .seed = seed,
                         .distribution = Distribution::kSmallIntegers,
                         .scale = scale});
-  on.enqueue(AddScalar{.values = values, .constant = 2 * scale});
+  on.enqueue(AddScalar{.tensors = {values}, .constant = 2 * scale});
 }
 
 // The power of two at or next below 1 / value.
@@ -275,7 +275,7 @@ void ReplayActivations::fill_random(Executor on, AnySpan values, std::uint64_t s
   on.enqueue(FillRandom{.values = wide_, .seed = seed});
   for (std::int64_t done = 0; done < values.size(); done += wide_.size()) {
     const std::int64_t count = std::min(wide_.size(), values.size() - done);
-    on.enqueue(Convert{.in = wide_.subspan(0, count), .out = values.subspan(done, count)});
+    on.enqueue(Convert{.tensors = {{wide_.subspan(0, count), values.subspan(done, count)}}});
   }
 }
 

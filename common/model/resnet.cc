@@ -52,7 +52,6 @@ class Forward {
                                         .x = x,
                                         .weight = pass_.parameters.factor(unit.weight()),
                                         .y = kept.before});
-    pass_.on.enqueue(AddScalar{.values = buffers_.at(unit.batches()), .constant = 1});
     pass_.on.enqueue(BatchNormForward{.shape = unit.norm_shape(pass_.kept.batch()),
                                       .x = kept.before,
                                       .residual = fused.residual,
@@ -102,9 +101,13 @@ class Forward {
 void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   const auto& [on, plan, parameters, images, kept] = pass;
   if (kept.copies() != nullptr) {
-    kept.copies()->cast(on, parameters.tensors);
-    on.enqueue(Convert{.in = images, .out = kept.input()});
+    kept.copies()->cast(on, parameters.tensors, Convert::Tensor{images, kept.input()});
   }
+  AddScalar batches{.constant = 1};
+  for (const ResNetUnit& unit : plan.units()) {
+    batches.tensors.push_back(buffers.at(unit.batches()));
+  }
+  on.enqueue(batches);
   const Forward forward(pass, buffers);
   forward.unit(0, pass.input(), {});
   charge(on);
@@ -114,7 +117,7 @@ void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   for (std::size_t block = 0; block < blocks; ++block) forward.block(block);
   forward.head(pass.input_of(blocks));
   if (kept.copies() == nullptr) return;
-  on.enqueue(Convert{.in = kept.logits(), .out = kept.output()});
+  on.enqueue(Convert{.tensors = {{kept.logits(), kept.output()}}});
 }
 
 namespace {
@@ -142,7 +145,7 @@ class Backward {
     const AveragePoolShape pool = plan.average_pool(kept.batch());
     const AnySpan dlogits = kept.logits();
     if (kept.copies() != nullptr) {
-      pass_.on.enqueue(Convert{.in = kept.output_gradient(), .out = dlogits});
+      pass_.on.enqueue(Convert{.tensors = {{kept.output_gradient(), dlogits}}});
     }
     enqueue_linear_backward(
         pass_.on, pass_.parameters, gradients_, {plan.head_weight(), plan.head_bias()},

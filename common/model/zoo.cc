@@ -148,7 +148,7 @@ Counter::Counter()
 void Counter::forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                       Span<const float> input, Activations& activations) const {
   charge(on, 1, DispatchKind::kOperation);
-  on.enqueue(AddScalar{.values = state.buffers.front(), .constant = 1});
+  on.enqueue(AddScalar{.tensors = {state.buffers.front()}, .constant = 1});
   state.attributes["calls"] += 1;
   LinearStack::forward(on, parameters, state, input, activations);
 }

@@ -24,8 +24,10 @@ void ObservedOperations::set_gradients(const TensorList& gradients) {
 }
 
 void ObservedOperations::note(const Convert& op) {
-  const auto parameter = segments_.find(op.in.data());
-  if (parameter != segments_.end()) segments_[op.out.data()] = parameter->second;
+  for (const auto& [in, out] : op.tensors) {
+    const auto parameter = segments_.find(in.data());
+    if (parameter != segments_.end()) segments_[out.data()] = parameter->second;
+  }
 }
 
 std::string_view ObservedOperations::layer_of(const void* parameter) const {

@@ -38,7 +38,7 @@ template <class Allocator>
 // A replica's operations. Around each operation observers are told its name and layer: an operation
 // on a layer's parameters, on narrow copies of them or on their gradients belongs to the layer, by
 // the parameters' name without its last part. All other operations belong to no layer: attention,
-// activations' gradients, losses, and an optimizer's on all parameters at once.
+// ReLU's gradients, losses, casts, and an optimizer's on all parameters at once.
 class ObservedOperations final : public EachOperationHandedOn<ObservedOperations> {
  public:
   struct Parameters {
@@ -65,7 +65,7 @@ class ObservedOperations final : public EachOperationHandedOn<ObservedOperations
  private:
   template <class Op>
   void note(const Op& /*op*/) {}
-  // Notes a narrow copy, which belongs to its parameter's layer.
+  // Notes narrow copies, each of which belongs to its parameter's layer.
   void note(const Convert& op);
 
   [[nodiscard]] std::string_view layer_of(const void* parameter) const;

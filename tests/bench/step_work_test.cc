@@ -40,16 +40,16 @@ TEST(StepWorkTest, FlopsGrowWithTheBatch_OperationsDoNot) {
   }
 }
 
-// By hand. A GPT-2's layer has 2 norms, 4 products and attention; backward 2 for each product, one
-// for each other, and one for GELU.
+// By hand. A GPT-2's layer has 2 norms, 4 products and attention; backward 2 for each product and
+// one for each other.
 TEST(StepWorkTest, OperationsAreThoseOfTheLayers) {
   const StepWork gpt2 = work_of("gpt2-124m:64");
   EXPECT_EQ(gpt2.forward, 1 + 12 * (2 + 4 + 1) + 1 + 1);
-  EXPECT_EQ(gpt2.backward, 2 + 1 + 12 * (2 + 4 * 2 + 1 + 1) + 1 + 1);  // unused places are filled
+  EXPECT_EQ(gpt2.backward, 2 + 1 + 12 * (2 + 4 * 2 + 1) + 1 + 1);  // unused places are filled
   EXPECT_EQ(work_of("gpt2-124m").backward, gpt2.backward - 1);
-  // 53 convolutions with their norms and counts of batches; two pools and the head.
+  // 53 convolutions with their norms, whose batches one operation counts; two pools and the head.
   const StepWork resnet = work_of("resnet50");
-  EXPECT_EQ(resnet.forward, 53 * 3 + 2 + 1);
+  EXPECT_EQ(resnet.forward, 53 * 2 + 1 + 2 + 1);
   EXPECT_EQ(resnet.backward, 53 * 3 - 1 + 2 + 2);
   const StepWork mlp = work_of("mlp:3x8");
   EXPECT_EQ(mlp.forward, 3);

@@ -28,13 +28,13 @@ class Bf16Fixture : public OperationsFixture {
     const Span<float> memory = zeros((values.size() + 1) / 2);
     const Span<BFloat16> narrowed{reinterpret_cast<BFloat16*>(memory.data()), values.size(),
                                   memory.device()};
-    if (!values.empty()) naive(Convert{.in = values, .out = narrowed});
+    if (!values.empty()) naive(Convert{.tensors = {{values, narrowed}}});
     return narrowed;
   }
 
   Span<float> widen(ConstAnySpan values) {
     const Span<float> wide = zeros(values.size());
-    naive(Convert{.in = values, .out = wide});
+    naive(Convert{.tensors = {{values, wide}}});
     return wide;
   }
 };

@@ -43,8 +43,8 @@ TYPED_TEST(Conversion, Narrowing_EqualsNaive) {
     for (const float divisor : kDivisors) {
       const Span<TypeParam> actual = this->narrow_zeros(count);
       const Span<TypeParam> expected = this->narrow_zeros(count);
-      this->run(Convert{.in = in, .out = actual, .divisor = divisor});
-      naive(Convert{.in = in, .out = expected, .divisor = divisor});
+      this->run(Convert{.tensors = {{in, actual}}, .divisor = divisor});
+      naive(Convert{.tensors = {{in, expected}}, .divisor = divisor});
       EXPECT_EQ(this->bits_of(actual), this->bits_of(expected)) << count << " by " << divisor;
     }
   }
@@ -53,12 +53,12 @@ TYPED_TEST(Conversion, Narrowing_EqualsNaive) {
 TYPED_TEST(Conversion, Widening_EqualsNaive) {
   for (const std::int64_t count : kCounts) {
     const Span<TypeParam> in = this->narrow_zeros(count);
-    naive(Convert{.in = this->random(count), .out = in});
+    naive(Convert{.tensors = {{this->random(count), in}}});
     for (const float divisor : kDivisors) {
       const Span<float> actual = this->zeros(count);
       const Span<float> expected = this->zeros(count);
-      this->run(Convert{.in = in, .out = actual, .divisor = divisor});
-      naive(Convert{.in = in, .out = expected, .divisor = divisor});
+      this->run(Convert{.tensors = {{in, actual}}, .divisor = divisor});
+      naive(Convert{.tensors = {{in, expected}}, .divisor = divisor});
       expect_equal(actual, expected);
     }
   }
@@ -68,8 +68,8 @@ TYPED_TEST(Conversion, ThereAndBack_KeepsWhatFits) {
   const Span<float> values = this->filled({0, 1, -1, 0.5F, 240, -0x1p-14F});
   const Span<TypeParam> narrow = this->narrow_zeros(6);
   const Span<float> back = this->zeros(6);
-  this->run(Convert{.in = values, .out = narrow});
-  this->run(Convert{.in = narrow, .out = back});
+  this->run(Convert{.tensors = {{values, narrow}}});
+  this->run(Convert{.tensors = {{narrow, back}}});
   expect_equal(back, values);
 }
 
@@ -79,8 +79,8 @@ TYPED_TEST(Conversion, OfNanAndInfinity_KeepsThem) {
   for (const float divisor : {1.0F, 3.0F}) {
     const Span<TypeParam> narrow = this->narrow_zeros(3);
     const Span<float> back = this->zeros(3);
-    this->run(Convert{.in = values, .out = narrow, .divisor = divisor});
-    this->run(Convert{.in = narrow, .out = back});
+    this->run(Convert{.tensors = {{values, narrow}}, .divisor = divisor});
+    this->run(Convert{.tensors = {{narrow, back}}});
     EXPECT_TRUE(std::isnan(back.data()[0]));
     EXPECT_EQ(back.data()[1], kInfinity);
     EXPECT_EQ(back.data()[2], -kInfinity);
@@ -92,7 +92,7 @@ TYPED_TEST(Conversion, OfNanAndInfinity_KeepsThem) {
 TYPED_TEST(Conversion, WithADivisor_RoundsTwice) {
   const Span<float> values = this->of_all_sizes(1000);
   const Span<TypeParam> twice = this->narrow_zeros(1000);
-  this->run(Convert{.in = values, .out = twice, .divisor = 3});
+  this->run(Convert{.tensors = {{values, twice}}, .divisor = 3});
   int differ = 0;
   for (std::int64_t i = 0; i < 1000; ++i) {
     const TypeParam rounded(values.data()[i]);
@@ -106,18 +106,18 @@ TYPED_TEST(Conversion, OfPaddedRows_WritesZerosBehindNarrowOnes) {
   const Span<float> wide = this->of_all_sizes(6);
   const Span<TypeParam> narrow = this->narrow_zeros(10);
   std::fill(narrow.begin(), narrow.end(), TypeParam(1.0F));
-  this->run(Convert{.in = wide, .out = narrow, .divisor = 3, .columns = 3, .padding = 2});
+  this->run(Convert{.tensors = {{wide, narrow}}, .divisor = 3, .columns = 3, .padding = 2});
   const Span<TypeParam> dense = this->narrow_zeros(6);
-  naive(Convert{.in = wide, .out = dense, .divisor = 3});
+  naive(Convert{.tensors = {{wide, dense}}, .divisor = 3});
   for (std::int64_t i = 0; i < 10; ++i) {
     const bool is_padding = i % 5 >= 3;
     EXPECT_EQ(narrow.data()[i], is_padding ? TypeParam(0.0F) : dense.data()[i / 5 * 3 + i % 5])
         << i;
   }
   const Span<float> back = this->zeros(6);
-  this->run(Convert{.in = narrow, .out = back, .columns = 3, .padding = 2});
+  this->run(Convert{.tensors = {{narrow, back}}, .columns = 3, .padding = 2});
   const Span<float> expected = this->zeros(6);
-  naive(Convert{.in = dense, .out = expected});
+  naive(Convert{.tensors = {{dense, expected}}});
   EXPECT_EQ(std::vector<float>(back.begin(), back.end()),
             std::vector<float>(expected.begin(), expected.end()));
 }
@@ -127,7 +127,7 @@ TYPED_TEST(Conversion, OfPaddedRowsThatDoNotFit_IsALogicError) {
   const Span<TypeParam> narrow = this->narrow_zeros(10);
   for (const auto& [columns, padding] : {std::pair{3, 1}, {2, 2}, {0, 2}, {4, 2}, {6, -2}}) {
     EXPECT_THROW(
-        this->run(Convert{.in = wide, .out = narrow, .columns = columns, .padding = padding}),
+        this->run(Convert{.tensors = {{wide, narrow}}, .columns = columns, .padding = padding}),
         Error)
         << columns << " and " << padding;
   }
@@ -136,9 +136,11 @@ TYPED_TEST(Conversion, OfPaddedRowsThatDoNotFit_IsALogicError) {
 TYPED_TEST(Conversion, BetweenTheSameWidths_IsALogicError) {
   const Span<float> wide = this->zeros(2);
   const Span<TypeParam> narrow = this->narrow_zeros(2);
-  EXPECT_THROW(this->run(Convert{.in = wide, .out = wide}), Error);
-  EXPECT_THROW(this->run(Convert{.in = narrow, .out = narrow}), Error);
-  EXPECT_THROW(this->run(Convert{.in = this->zeros(3), .out = narrow}), Error);
+  EXPECT_THROW(this->run(Convert{.tensors = {{wide, wide}}}), Error);
+  EXPECT_THROW(this->run(Convert{.tensors = {{narrow, narrow}}}), Error);
+  EXPECT_THROW(this->run(Convert{.tensors = {{this->zeros(3), narrow}}}), Error);
+  EXPECT_THROW(this->run(Convert{.tensors = {{wide, narrow}, {narrow, wide}}}), Error);
+  EXPECT_THROW(this->run(Convert{}), Error);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TYPED_TEST_P(CudaElementwiseParity, AddAndAddScalar_HaveTheSameBits_AlsoInPlace)
     expect_same(out, "sum");
     this->run_on_both([&](Side s) { return Add{.a = a.on(s), .b = b.on(s), .sum = a.on(s)}; });
     expect_same(a, "sum in place");
-    this->run_on_both([&](Side s) { return AddScalar{.values = a.on(s), .constant = 0.3F}; });
+    this->run_on_both([&](Side s) { return AddScalar{.tensors = {a.on(s)}, .constant = 0.3F}; });
     expect_same(a, "with a constant");
   });
 }
@@ -96,25 +96,52 @@ TYPED_TEST_P(CudaElementwiseParity, Optimizers_AgreeWithNaive) {
 }
 
 // More tensors than one launch holds, of sizes at and beside packs and blocks, each second one at
-// an address that packs cannot have.
+// an address that packs cannot have: calls body(first, count) for each of them.
+inline void for_many_tensors(const std::function<void(std::int64_t, std::int64_t)>& body) {
+  std::int64_t at = 0;
+  for (int i = 0; i < 250; ++i) {
+    const std::int64_t counts[] = {1, 3, 4, 0, 1023, 1024, 1025, 4099};
+    const std::int64_t count = counts[i % 8];
+    body(at, count);
+    at += 4 * (count / 4 + 1) + (i % 2 == 0 ? 1 : 3);
+  }
+}
+
 TYPED_TEST_P(CudaElementwiseParity, UpdateOfManyTensors_AgreesWithNaive) {
   auto gradient = this->random(400'000);
   auto state = this->random(400'000);
   auto weight = this->random(400'000);
   this->run_on_both([&](Side s) {
     SgdUpdate update{.learning_rate = 0.01F, .momentum = 0.9F};
-    std::int64_t at = 0;
-    for (int i = 0; i < 250; ++i) {
-      const std::int64_t counts[] = {1, 3, 4, 0, 1023, 1024, 1025, 4099};
-      const std::int64_t count = counts[i % 8];
+    for_many_tensors([&](std::int64_t at, std::int64_t count) {
       update.tensors.push_back({gradient.on(s).subspan(at, count), state.on(s).subspan(at, count),
                                 weight.on(s).subspan(at, count)});
-      at += 4 * (count / 4 + 1) + (i % 2 == 0 ? 1 : 3);
-    }
+    });
     return update;
   });
   expect_share(state, share::kUpdate, "velocity");
   expect_share(weight, share::kUpdate, "weight");
+}
+
+TYPED_TEST_P(CudaElementwiseParity, ConvertAndAddScalarOfManyTensors_HaveTheSameBits) {
+  auto wide = this->random(400'000);
+  auto narrow = this->template zeros<BFloat16>(400'000);
+  this->run_on_both([&](Side s) {
+    Convert casts;
+    for_many_tensors([&](std::int64_t at, std::int64_t count) {
+      casts.tensors.push_back({wide.on(s).subspan(at, count), narrow.on(s).subspan(at, count)});
+    });
+    return casts;
+  });
+  expect_same(narrow, "narrowed");
+  this->run_on_both([&](Side s) {
+    AddScalar added{.constant = 0.3F};
+    for_many_tensors([&](std::int64_t at, std::int64_t count) {
+      added.tensors.push_back(wide.on(s).subspan(at, count));
+    });
+    return added;
+  });
+  expect_same(wide, "with a constant");
 }
 
 TYPED_TEST_P(CudaElementwiseParity, FillRandom_HasTheSameBits_FromAnywhereInTheSequence) {
@@ -164,7 +191,7 @@ TYPED_TEST_P(CudaElementwiseParity, ConvertOfPaddedRows_HasTheSameBits) {
       const auto convert = [&, columns = columns, padding = padding](auto in, auto out) {
         this->run_on_both([&](Side s) {
           return Convert{
-              .in = in->on(s), .out = out->on(s), .columns = columns, .padding = padding};
+              .tensors = {{in->on(s), out->on(s)}}, .columns = columns, .padding = padding};
         });
         expect_same(*out, "converted");
       };
@@ -251,6 +278,7 @@ REGISTER_TYPED_TEST_SUITE_P(CudaElementwiseParity, ReluBackward_HasTheSameBits,
                             ReluBackward_KeepsTheGradientAtNan, Scale_HasTheSameBits_AlsoInPlace,
                             AddAndAddScalar_HaveTheSameBits_AlsoInPlace, Optimizers_AgreeWithNaive,
                             UpdateOfManyTensors_AgreesWithNaive,
+                            ConvertAndAddScalarOfManyTensors_HaveTheSameBits,
                             FillRandom_HasTheSameBits_FromAnywhereInTheSequence,
                             Fill_HasTheSameBits, Convert_HasTheSameBits,
                             ConvertOfPaddedRows_HasTheSameBits, MseLoss_AgreesWithNaive,

@@ -243,7 +243,8 @@ TYPED_TEST_P(CudaImageParity, BatchNorm_OfAMeanFarFromZero_KeepsItsVariance) {
   auto twins = this->template batch_norm<float>({500, 4, 50});
   this->run_on_both(
       [&](Side s) { return Scale{.in = twins.x.on(s), .out = twins.x.on(s), .factor = 0x1p-6F}; });
-  this->run_on_both([&](Side s) { return AddScalar{.values = twins.x.on(s), .constant = 1000}; });
+  this->run_on_both(
+      [&](Side s) { return AddScalar{.tensors = {twins.x.on(s)}, .constant = 1000}; });
   this->run_on_both([&](Side s) { return twins.forward(s, {}); });
   expect_share(twins.rstd, 1e-4, "rstd");
   expect_share(twins.y, 1e-2, "y");  // the mean is rounded to 2^-14, a hundredth of the deviation

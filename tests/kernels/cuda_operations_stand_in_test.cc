@@ -35,7 +35,8 @@ struct StandInWithoutEpilogues : StandIn {
     auto platform = StandIn::open(options, unusable);
     stand_in::cublaslt().refused_epilogues = {
         CUBLASLT_EPILOGUE_RELU,     CUBLASLT_EPILOGUE_BIAS,          CUBLASLT_EPILOGUE_RELU_BIAS,
-        CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_BGRADB};
+        CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_BGRADB,
+        CUBLASLT_EPILOGUE_DGELU};
     return platform;
   }
 };
@@ -161,7 +162,7 @@ TEST_F(CudaOperationsOnStandIn, AFailedLaunch_NamesOperationAndGpu) {
   auto values = zeros(4);
   stand_in::fail_next("for_each", cudaErrorInvalidValue);
   const Error error =
-      error_of([&] { run(AddScalar{.values = values.on(Side::kDevice), .constant = 1}); });
+      error_of([&] { run(AddScalar{.tensors = {values.on(Side::kDevice)}, .constant = 1}); });
   EXPECT_EQ(error.kind(), ErrorKind::kFailure);
   expect_mentions(error, "add_scalar on GPU 0: cudaErrorInvalidValue");
 }
@@ -201,11 +202,18 @@ TEST_F(CudaOperationsOnStandIn, Gelu_IsTheLibrarysWhereColumnsAreWholePacks_Else
   run(others.forward(Side::kDevice, Activation::kGelu, true));
   EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
   EXPECT_EQ(stand_in::calls("for_each"), 1);
+  auto into_whole = layer<float>({8, 16, 4}, Distribution::kUniform);
+  run(into_whole.backward_through_gelu(Side::kDevice));
+  EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DGELU);
+  EXPECT_EQ(stand_in::calls("for_each"), 1);
+  run(others.backward_through_gelu(Side::kDevice));
+  EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  EXPECT_EQ(stand_in::calls("for_each"), 2);
   offset_ = 2;  // 8 bytes: too little for what GELU is given
   auto unaligned = layer<float>({8, 4, 16}, Distribution::kUniform);
   run(unaligned.forward(Side::kDevice, Activation::kGelu, true));
   EXPECT_EQ(stand_in::cublaslt().last_epilogue, CUBLASLT_EPILOGUE_DEFAULT);
-  EXPECT_EQ(stand_in::calls("for_each"), 2);
+  EXPECT_EQ(stand_in::calls("for_each"), 3);
 }
 
 // As torch's optimizers, which take lists of tensors.
@@ -223,6 +231,19 @@ TEST_F(CudaOperationsOnStandIn, AnUpdate_IsALaunchPerSomeNinetyTensors) {
   };
   EXPECT_EQ(launches_of(90), 1);
   EXPECT_EQ(launches_of(200), 2);
+}
+
+// The 97 tensors of GPT-2 that products read.
+TEST_F(CudaOperationsOnStandIn, ManyCasts_AreOneLaunch) {
+  auto wide = this->random(97);
+  auto narrow = this->zeros<BFloat16>(97);
+  Convert casts;
+  for (int i = 0; i < 97; ++i) {
+    casts.tensors.push_back(
+        {wide.on(Side::kDevice).subspan(i, 1), narrow.on(Side::kDevice).subspan(i, 1)});
+  }
+  run(casts);
+  EXPECT_EQ(stand_in::calls("for_each"), 1);
 }
 
 class CudaAttentionOnStandIn : public CudaTransformerParity<StandIn> {

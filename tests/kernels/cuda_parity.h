@@ -207,11 +207,13 @@ class CudaParity : public ::testing::Test {
     }
     auto wide = twin(std::move(values));
     auto narrow = zeros<Narrow>(count);
-    run_on_both(
-        [&](Side s) { return Convert{.in = wide.on(s), .out = narrow.on(s), .divisor = divisor}; });
+    run_on_both([&](Side s) {
+      return Convert{.tensors = {{wide.on(s), narrow.on(s)}}, .divisor = divisor};
+    });
     expect_same(narrow, "narrowed");
-    run_on_both(
-        [&](Side s) { return Convert{.in = narrow.on(s), .out = wide.on(s), .divisor = divisor}; });
+    run_on_both([&](Side s) {
+      return Convert{.tensors = {{narrow.on(s), wide.on(s)}}, .divisor = divisor};
+    });
     expect_same(wide, "widened");
   }
 

@@ -39,13 +39,18 @@ TEST(ProductPlan, EpilogueOfForward_IsBiasAndActivation) {
   EXPECT_EQ(plan_of(forward(Activation::kGelu, true)).epilogue, CUBLASLT_EPILOGUE_GELU_AUX_BIAS);
 }
 
-TEST(ProductPlan, WhatGeluIsGiven_IsWrittenInWholePacksOnly) {
-  ProductPlan plan = plan_of(forward(Activation::kGelu, true));
-  EXPECT_TRUE(writes_before(plan.epilogue));
-  EXPECT_FALSE(has_epilogue(plan, 256));  // 5 columns of y
-  plan.d.rows = 16;
-  EXPECT_TRUE(has_epilogue(plan, 16));
-  EXPECT_FALSE(has_epilogue(plan, 8));
+TEST(ProductPlan, WhatGeluIsGiven_IsTakenInWholePacksOnly) {
+  LinearBackwardInput backward{.shape = kProduct, .dy = {}, .weight = {}, .dx = {}};
+  EXPECT_EQ(plan_of(backward).epilogue, CUBLASLT_EPILOGUE_DEFAULT);
+  backward.before = some<const float>(6);
+  EXPECT_EQ(plan_of(backward).epilogue, CUBLASLT_EPILOGUE_DGELU);
+  for (ProductPlan plan : {plan_of(forward(Activation::kGelu, true)), plan_of(backward)}) {
+    EXPECT_TRUE(has_before(plan.epilogue));
+    EXPECT_FALSE(has_epilogue(plan, 256));  // 5 columns of y, 3 of x
+    plan.d.rows = 16;
+    EXPECT_TRUE(has_epilogue(plan, 16));
+    EXPECT_FALSE(has_epilogue(plan, 8));
+  }
   EXPECT_TRUE(has_epilogue(plan_of(forward(Activation::kRelu, true)), 8));
 }
 

@@ -43,6 +43,11 @@ struct LinearTwins {
   [[nodiscard]] LinearBackwardInput backward_input(Side s) {
     return {.shape = shape, .dy = dy.on(s), .weight = weight.on(s), .dx = dx.on(s)};
   }
+  [[nodiscard]] LinearBackwardInput backward_through_gelu(Side s) {
+    LinearBackwardInput op = backward_input(s);
+    op.before = x.on(s);
+    return op;
+  }
   [[nodiscard]] LinearBackwardWeight backward_weight(Side s, bool biased) {
     return {.shape = shape,
             .x = x.on(s),
@@ -113,6 +118,7 @@ class CudaProductParity : public CudaParity<Backend> {
       expect_close(twins.dx, norm(twins.dy.of_host()) * norm(twins.weight.of_host()), s.out, result,
                    0, "dx");
       if (data == Distribution::kSmallIntegers) expect_exact(twins);
+      expect_gelu_backward_agrees(twins, result);
     }
   }
 
@@ -132,6 +138,16 @@ class CudaProductParity : public CudaParity<Backend> {
     const double of_gelu = norm(twins.before.of_host()) * (2 + 0x1p-10 / result.result);
     expect_close(twins.y, 1.13 * factors, twins.shape.in, result, bias_part(twins) + of_gelu,
                  "y of GELU");
+  }
+
+  // dx holds the product before. An own kernel rounds that, too.
+  template <class T>
+  void expect_gelu_backward_agrees(LinearTwins<T>& twins, const Roundings& result) {
+    const double product = norm(twins.dx.of_host());
+    this->run_on_both([&](Side side) { return twins.backward_through_gelu(side); });
+    expect_close(twins.dx, 1.13 * norm(twins.dy.of_host()) * norm(twins.weight.of_host()),
+                 twins.shape.out, result,
+                 product * (2 + share::kGeluBackwardOfLibrary / result.result), "dx through GELU");
   }
 
   template <class T>

@@ -30,6 +30,9 @@ inline constexpr double kAveragePool = 1e-6;
 // t is off by, 2^-23 on a GPU (CUDA's tanhf: 2 ulp). That is 2.3e-6; the rest is for the roundings
 // of the other factors.
 inline constexpr double kGeluBackward = 3e-6;
+// The same as cuBLASLt's epilogue, which does not say how exact it is: of a hardware tanh, good to
+// 2^-11.
+inline constexpr double kGeluBackwardOfLibrary = 19 * 0x1p-11;
 
 // fp32: what tf32 or a transform would not keep to.
 [[nodiscard]] constexpr double of_convolution(Precision precision) {

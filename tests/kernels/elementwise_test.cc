@@ -81,8 +81,8 @@ TEST_P(Elementwise, Fill_SetsAllAndNoMore) {
 TEST_P(Elementwise, AddScalar_EqualsNaive) {
   const Span<float> actual = random(count());
   const Span<float> expected = copy_of(actual);
-  run(AddScalar{.values = actual, .constant = 0.3F});
-  naive(AddScalar{.values = expected, .constant = 0.3F});
+  run(AddScalar{.tensors = {actual}, .constant = 0.3F});
+  naive(AddScalar{.tensors = {expected}, .constant = 0.3F});
   expect_equal(actual, expected);
 }
 
@@ -264,7 +264,7 @@ TEST_F(ElementwiseByHand, WeightedSum_OfLossesByTheirShares_IsTheirMean) {
 
 TEST_F(ElementwiseByHand, AddScalar_Counts) {
   const Span<float> counter = zeros(1);
-  for (int i = 0; i < 3; ++i) run(AddScalar{.values = counter, .constant = 1});
+  for (int i = 0; i < 3; ++i) run(AddScalar{.tensors = {counter}, .constant = 1});
   expect_equal(counter, filled({3}));
 }
 

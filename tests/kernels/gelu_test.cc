@@ -37,6 +37,17 @@ class Gelu : public TypedFixture {
     return op.y.as<float>();
   }
 
+  // The same of the slopes, times `dy`.
+  AnySpan naive_backward(ConstAnySpan before, ConstAnySpan dy) {
+    const LinearBackwardInput op{.shape = {.batch = before.size(), .in = 1, .out = 1},
+                                 .dy = dy,
+                                 .weight = rounded(dy.dtype(), filled({1})),
+                                 .dx = zeros_of(dy.dtype(), dy.size()),
+                                 .before = before};
+    naive(op);
+    return op.dx;
+  }
+
   Span<float> fast_gelu(Span<const float> before) {
     const Span<float> y = zeros(before.size());
     host::gelu(before, y);
@@ -63,10 +74,9 @@ TEST_F(Gelu, BackwardOfAllSizes_AgreesWithNaive) {
   for (const float size : {1e-3F, 1.0F, 6.0F, 30.0F}) {
     const Span<float> before = range(size);
     const Span<float> actual = random(before.size());
-    const Span<float> expected = copy_of(actual);
-    run(GeluBackward{.before = before, .dy = actual});
-    naive(GeluBackward{.before = before, .dy = expected});
-    expect_near(actual, expected, 1e-6);
+    const AnySpan expected = naive_backward(before, actual);
+    host::gelu_backward(before, actual);
+    expect_near(actual, expected.as<float>(), 1e-6);
   }
 }
 
@@ -81,7 +91,7 @@ TEST_F(Gelu, OfKnownValues_IsThem) {
 TEST_F(Gelu, BackwardOfLargeValues_IsOneOrNothing) {
   const Span<float> before = filled({100, -100, 1e20F, -1e20F, 3e38F});
   const Span<float> dy = filled({2, 2, 2, 2, 2});
-  run(GeluBackward{.before = before, .dy = dy});
+  host::gelu_backward(before, dy);
   expect_near(dy, filled({2, 0, 2, 0, 2}), 1e-30);
 }
 
@@ -89,7 +99,7 @@ TEST_F(Gelu, OfNaN_IsNaN) {
   const Span<float> before = filled({std::nanf("")});
   EXPECT_TRUE(std::isnan(*fast_gelu(before).data()));
   const Span<float> dy = filled({1});
-  run(GeluBackward{.before = before, .dy = dy});
+  host::gelu_backward(before, dy);
   EXPECT_TRUE(std::isnan(*dy.data()));
 }
 
@@ -105,9 +115,8 @@ TEST_F(Gelu, OfEveryBf16Number_IsOneRoundingApart) {
   const AnySpan actual = zeros_of(DType::kBFloat16, before.size());
   host::gelu(narrow, actual);
   const AnySpan slopes = rounded(DType::kBFloat16, filled(std::vector<float>(1 << 16, 1.0F)));
-  const AnySpan expected_slopes = rounded(DType::kBFloat16, widened(slopes));
-  run(GeluBackward{.before = narrow, .dy = slopes});
-  naive(GeluBackward{.before = narrow, .dy = expected_slopes});
+  const AnySpan expected_slopes = naive_backward(narrow, slopes);
+  host::gelu_backward(narrow, slopes);
   const Span<float> expected = naive_gelu(before);
   const Span<float> wide = widened(actual);
   for (std::int64_t i = 0; i < before.size(); ++i) {
@@ -144,11 +153,28 @@ class LinearWithGelu : public Gelu, public ::testing::WithParamInterface<LinearC
     expect_near_normwise(op.before, expected.before, 0x1p-23 * terms);
     expect_near_normwise(op.y, expected.y, 0x1p-23 * terms + 1e-6);
   }
+
+  // Behind the product of a layer without `before`, to the last bit.
+  void expect_backward_follows_the_product(DType type) {
+    const LinearShape& s = GetParam().shape;
+    LinearBackwardInput op{.shape = s,
+                           .dy = random_of(type, s.batch * s.out),
+                           .weight = random_of(type, s.out * s.in),
+                           .dx = zeros_of(type, s.batch * s.in)};
+    run(op);
+    const AnySpan expected = op.dx;
+    op.before = random_of(type, s.batch * s.in);
+    host::gelu_backward(op.before, expected);
+    op.dx = zeros_of(type, s.batch * s.in);
+    run(op);
+    expect_same_bits(op.dx, expected);
+  }
 };
 
 TEST_P(LinearWithGelu, AgreesWithNaive) {
   expect_agrees(DType::kFloat32, GetParam().shape.out);
   expect_agrees(DType::kFloat32, 0);
+  expect_backward_follows_the_product(DType::kFloat32);
 }
 
 TEST_P(LinearWithGelu, InBf16_AgreesWithNaive) {
@@ -157,6 +183,7 @@ TEST_P(LinearWithGelu, InBf16_AgreesWithNaive) {
   }
   expect_agrees(DType::kBFloat16, GetParam().shape.out);
   expect_agrees(DType::kBFloat16, 0);
+  expect_backward_follows_the_product(DType::kBFloat16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LinearWithGelu, ::testing::ValuesIn(linear_cases()));
@@ -189,10 +216,16 @@ TEST_F(Gelu, OfOperandsThatDoNotFit_NamesThem) {
   op.before = zeros(6);
   op.activation = Activation::kRelu;
   EXPECT_THAT(refusal_of(op), HasSubstr("before has 6 elements where 0"));
-  EXPECT_THAT(refusal_of(GeluBackward{.before = zeros(3), .dy = zeros(2)}), HasSubstr("dy has 2"));
-  EXPECT_THAT(refusal_of(GeluBackward{.before = zeros(3), .dy = zeros_of(DType::kBFloat16, 3)}),
-              HasSubstr("dy is bf16"));
-  EXPECT_THAT(refusal_of(GeluBackward{.before = zeros(3), .dy = zeros(3, 1)}), HasSubstr("host:1"));
+  LinearBackwardInput backward{.shape = {.batch = 3, .in = 1, .out = 2},
+                               .dy = zeros(6),
+                               .weight = zeros(2),
+                               .dx = zeros(3),
+                               .before = zeros(2)};
+  EXPECT_THAT(refusal_of(backward), HasSubstr("before has 2"));
+  backward.before = zeros_of(DType::kBFloat16, 3);
+  EXPECT_THAT(refusal_of(backward), HasSubstr("before is bf16"));
+  backward.before = zeros(3, 1);
+  EXPECT_THAT(refusal_of(backward), HasSubstr("host:1"));
 }
 
 }  // namespace

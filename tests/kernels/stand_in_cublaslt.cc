@@ -11,10 +11,10 @@
 namespace {
 
 namespace stand_in = tandem::testing::stand_in;
+using stand_in::has_before;
 using stand_in::Layout;
 using stand_in::Multiplication;
 using stand_in::Operation;
-using stand_in::writes_before;
 
 // What the other opaque structures hold here.
 struct Preference {
@@ -193,7 +193,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (state.refused_epilogues.contains(static_cast<int>(own.epilogue))) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
   }
-  if (writes_before(own.epilogue) &&
+  if (has_before(own.epilogue) &&
       (own.before_stride % 8 != 0 || own.before == nullptr || alignment_of(own.before) < 16)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -252,7 +252,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
     sound = sound && own.vector != nullptr && own.vector_type == result.type &&
             alignment_of(own.vector) >= algorithm.vector_alignment;
   }
-  if (writes_before(own.epilogue)) {
+  if (has_before(own.epilogue)) {
     sound = sound && own.before != nullptr && own.before_stride >= result.rows &&
             alignment_of(own.before) >= algorithm.before_alignment;
   }

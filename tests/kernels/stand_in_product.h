@@ -33,9 +33,19 @@ struct Layout {
 inline bool writes_before(std::uint32_t epilogue) {
   return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
 }
+inline bool has_before(std::uint32_t epilogue) {
+  return writes_before(epilogue) || epilogue == CUBLASLT_EPILOGUE_DGELU;
+}
 
-inline double gelu(double y) {
-  return 0.5 * y * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (y + 0.044715 * y * y * y)));
+inline const double kGeluRoot = std::sqrt(2 / std::acos(-1.0));
+
+inline double gelu_tanh(double y) { return std::tanh(kGeluRoot * (y + 0.044715 * y * y * y)); }
+
+inline double gelu(double y) { return 0.5 * y * (1 + gelu_tanh(y)); }
+
+inline double gelu_slope(double y) {
+  const double t = gelu_tanh(y);
+  return 0.5 * (1 + t) + 0.5 * y * (1 - t * t) * kGeluRoot * (1 + 3 * 0.044715 * y * y);
 }
 
 inline double value_at(const void* data, cudaDataType type, std::int64_t i) {
@@ -96,8 +106,11 @@ struct Multiplication {
     if ((operation.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0) {
       sum += value_at(operation.vector, result.type, row);
     }
-    if (writes_before(operation.epilogue)) {
-      set_value(operation.before, result.type, row + column * operation.before_stride, sum);
+    const std::int64_t at_before = row + column * operation.before_stride;
+    if (operation.epilogue == CUBLASLT_EPILOGUE_DGELU) {
+      sum *= gelu_slope(value_at(operation.before, result.type, at_before));
+    } else if (writes_before(operation.epilogue)) {
+      set_value(operation.before, result.type, at_before, sum);
       sum = gelu(sum);
     } else if ((operation.epilogue & CUBLASLT_EPILOGUE_RELU) != 0) {
       sum = std::max(sum, 0.0);

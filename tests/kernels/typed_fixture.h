@@ -23,7 +23,7 @@ class TypedFixture : public OperationsFixture {
     if (type == DType::kFloat32) {
       std::memcpy(to.data(), values.data(), static_cast<std::size_t>(values.size_bytes().value));
     } else {
-      naive(Convert{.in = values, .out = to});
+      naive(Convert{.tensors = {{values, to}}});
     }
     return to;
   }
@@ -42,7 +42,7 @@ class TypedFixture : public OperationsFixture {
   Span<float> widened(ConstAnySpan values) {
     if (values.dtype() == DType::kFloat32) return copy_of(values.as<const float>());
     const Span<float> wide = zeros(values.size());
-    if (!values.empty()) naive(Convert{.in = values, .out = wide});
+    if (!values.empty()) naive(Convert{.tensors = {{values, wide}}});
     return wide;
   }
 

@@ -9,6 +9,7 @@
 #include "common/kernels/cuda/elementwise.cuh"
 #include "common/kernels/cuda/for_each.h"
 #include "common/kernels/cuda/queue.h"
+#include "common/kernels/cuda/updates.cuh"
 
 namespace tandem::cuda {
 
@@ -234,8 +235,9 @@ void Convolutions::start(Stream& stream, std::vector<Access> all, const Convolut
         CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
     session_.enqueue(on, plan, operands, memory.data(), [&] { return to_string(key); });
     if (!converts) return cudaSuccess;
-    return for_each(on, dweight.size(),
-                    ConvertElements<BFloat16, float>{as<BFloat16>(behind), dweight.data(), 1});
+    EachTensor widened(ConvertElements<BFloat16, float>{.divisor = 1});
+    widened.add({as<BFloat16>(behind), dweight.data()}, dweight.size());
+    return for_each(on, widened.count(), widened);
   });
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element by element: what fills, scales, adds and converts, activations and embeddings.
+// Element by element: what fills, scales, adds and converts, activations, embeddings and
+// optimizers' updates.
 #include "common/kernels/cuda/elementwise.cuh"
+
+#include <vector>
 
 #include "common/kernels/cuda/activation.cuh"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/embedding.cuh"
 #include "common/kernels/cuda/for_each.h"
+#include "common/kernels/cuda/updates.cuh"
 
 namespace tandem::cuda {
 
@@ -19,11 +23,29 @@ cudaError_t fill(cudaStream_t stream, const FillRandom& op) {
   return for_each(stream, blocks.blocks(), blocks);
 }
 
+// In as few launches as hold all tensors; `add` adds one to a list.
+template <class Tensor, class Update, class Add>
+cudaError_t for_each_tensor(cudaStream_t stream, const std::vector<Tensor>& tensors,
+                            const Update& update, const Add& add) {
+  EachTensor<Update> listed(update);
+  for (const Tensor& tensor : tensors) {
+    if (listed.is_full()) {
+      const cudaError_t status = for_each(stream, listed.count(), listed);
+      if (status != cudaSuccess) return status;
+      listed = EachTensor<Update>(update);
+    }
+    add(listed, tensor);
+  }
+  return for_each(stream, listed.count(), listed);
+}
+
 template <class In, class Out>
 cudaError_t convert(cudaStream_t stream, const Convert& op) {
-  return for_each(stream, op.out.size(),
-                  ConvertElements<In, Out>{as<In>(op.in.data()), as<Out>(op.out.data()), op.divisor,
-                                           op.columns, op.padding});
+  return for_each_tensor(stream, op.tensors,
+                         ConvertElements<In, Out>{op.divisor, op.columns, op.padding},
+                         [](auto& listed, const Convert::Tensor& t) {
+                           listed.add({as<In>(t.in.data()), as<Out>(t.out.data())}, t.out.size());
+                         });
 }
 
 }  // namespace
@@ -51,22 +73,16 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const Add& op) {
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const AddScalar& op) {
-  return for_each(stream, op.values.size(),
-                  AddScalarElements{op.values.data(), op.values.data(), op.constant});
+  return for_each_tensor(
+      stream, op.tensors, AddScalarElements{op.constant},
+      [](auto& listed, Span<float> values) { listed.add(values.data(), values.size()); });
 }
 
-// accesses() has seen to it that one of the two is fp32 and the other is not.
 cudaError_t CudaOperations::launch(cudaStream_t stream, const Convert& op) {
-  const bool narrows = op.in.dtype() == DType::kFloat32;
-  switch (narrows ? op.out.dtype() : op.in.dtype()) {
-    case DType::kBFloat16:
-      return narrows ? convert<float, BFloat16>(stream, op) : convert<BFloat16, float>(stream, op);
-    case DType::kFloat16:
-      return narrows ? convert<float, Float16>(stream, op) : convert<Float16, float>(stream, op);
-    case DType::kFloat32:
-      break;
-  }
-  fail(ErrorKind::kLogic, "a conversion of fp32 to fp32");
+  const auto with = [&]<class T>(T) {
+    return op.narrows() ? convert<float, T>(stream, op) : convert<T, float>(stream, op);
+  };
+  return op.narrow_type() == DType::kBFloat16 ? with(BFloat16{}) : with(Float16{});
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const WeightedSum& op) {
@@ -80,13 +96,6 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const ReluBackward& op) 
   return with_type(op.y.dtype(), [&]<class T>(T) {
     return for_each(stream, op.y.size(),
                     ReluBackwardElements<T>{as<T>(op.y.data()), as<T>(op.dy.data())});
-  });
-}
-
-cudaError_t CudaOperations::launch(cudaStream_t stream, const GeluBackward& op) {
-  return with_type(op.before.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.before.size(),
-                    GeluBackwardElements<T>{as<T>(op.before.data()), as<T>(op.dy.data())});
   });
 }
 
@@ -114,6 +123,25 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const EmbeddingBackward&
                                         .dtokens = op.dtokens.data(),
                                         .rows = shape.rows,
                                         .width = shape.width});
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const SgdUpdate& op) {
+  return for_each_tensor(
+      stream, op.tensors, SgdElements{.learning_rate = op.learning_rate, .momentum = op.momentum},
+      [](auto& listed, const SgdUpdate::Tensor& t) {
+        listed.add({t.gradient.data(), t.velocity.data(), t.weight.data()}, t.weight.size());
+      });
+}
+
+cudaError_t CudaOperations::launch(cudaStream_t stream, const AdamUpdate& op) {
+  AdamClock* const clock = &clock_of(op);
+  const cudaError_t status = for_each(stream, 1, AdamClockElement{clock, op.rates});
+  if (status != cudaSuccess) return status;
+  return for_each_tensor(
+      stream, op.tensors, AdamElements{clock}, [](auto& listed, const AdamUpdate::Tensor& t) {
+        listed.add({t.gradient.data(), t.first.data(), t.second.data(), t.weight.data()},
+                   t.weight.size());
+      });
 }
 
 }  // namespace tandem::cuda

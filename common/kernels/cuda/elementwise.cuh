@@ -16,13 +16,6 @@
 
 namespace tandem::cuda {
 
-struct Plus {
-  TANDEM_DEVICE static float of(float a, float b) { return a + b; }
-};
-struct Times {
-  TANDEM_DEVICE static float of(float a, float b) { return a * b; }
-};
-
 struct AddElements {
   const float* a;
   const float* b;
@@ -39,24 +32,36 @@ struct AddElements {
   }
 };
 
-template <class Function>
-struct CombineWithConstant {
+struct ScaleElements {
   const float* in;
   float* out;
-  float constant;
+  float factor;
 
   [[nodiscard]] bool packed() const { return are_packed(in, out); }
 
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
     Pack<float, width> values = load<width>(in + i);
-    for (int j = 0; j < width; ++j) values[j] = Function::of(values[j], constant);
+    for (int j = 0; j < width; ++j) values[j] *= factor;
     store(out + i, values);
   }
 };
 
-using ScaleElements = CombineWithConstant<Times>;
-using AddScalarElements = CombineWithConstant<Plus>;
+// Of one tensor, as EachTensor (updates.cuh) takes it.
+struct AddScalarElements {
+  using Tensor = float*;
+
+  float constant;
+
+  [[nodiscard]] static bool packed(const float* values) { return are_packed(values); }
+
+  template <int width>
+  TANDEM_DEVICE void at(float* tensor, std::int64_t i) const {
+    Pack<float, width> values = load<width>(static_cast<const float*>(tensor) + i);
+    for (int j = 0; j < width; ++j) values[j] += constant;
+    store(tensor + i, values);
+  }
+};
 
 struct FillElements {
   float* values;
@@ -72,38 +77,42 @@ struct FillElements {
   }
 };
 
-// Rounds twice where there is a divisor: Convert in operations.h says why. Elements are those of
-// `out`; of padded rows only that is taken in packs, as rows of fp32 start anywhere.
+// Of one tensor, as EachTensor takes it. Rounds twice where there is a divisor: Convert in
+// operations.h says why. Elements are those of `out`; of padded rows only that is taken in packs,
+// as rows of fp32 start anywhere.
 template <class In, class Out>
 struct ConvertElements {
-  const In* in;
-  Out* out;
+  struct Tensor {
+    const In* in;
+    Out* out;
+  };
+
   float divisor;
   std::int64_t columns = 0;
   std::int64_t padding = 0;
 
   static constexpr bool kNarrows = std::is_same_v<In, float>;
 
-  [[nodiscard]] bool packed() const {
-    if (padding == 0) return are_packed(in, out);
-    return are_packed(out) && (kNarrows ? (columns + padding) % kPack == 0 : columns >= kPack);
+  [[nodiscard]] bool packed(const Tensor& t) const {
+    if (padding == 0) return are_packed(t.in, t.out);
+    return are_packed(t.out) && (kNarrows ? (columns + padding) % kPack == 0 : columns >= kPack);
   }
 
   template <int width>
-  TANDEM_DEVICE void at(std::int64_t i) const {
-    const Pack<In, width> values = padding == 0 ? load<width>(in + i) : of_rows<width>(i);
+  TANDEM_DEVICE void at(const Tensor& t, std::int64_t i) const {
+    const Pack<In, width> values = padding == 0 ? load<width>(t.in + i) : of_rows<width>(t.in, i);
     Pack<Out, width> results;
     for (int j = 0; j < width; ++j) {
       results[j] = Out(static_cast<float>(values[j]));
       if (divisor != 1) results[j] = Out(static_cast<float>(results[j]) / divisor);
     }
-    store(out + i, results);
+    store(t.out + i, results);
   }
 
  private:
   // A pack of wide elements may reach into the next row, one of narrow elements into the padding.
   template <int width>
-  TANDEM_DEVICE Pack<In, width> of_rows(std::int64_t i) const {
+  TANDEM_DEVICE Pack<In, width> of_rows(const In* in, std::int64_t i) const {
     const std::int64_t row = i / (kNarrows ? columns + padding : columns);
     const In* const from = in + i + (kNarrows ? -row : row) * padding;
     const std::int64_t left = (row + 1) * columns + (kNarrows ? row * padding : 0) - i;

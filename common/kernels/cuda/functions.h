@@ -31,16 +31,16 @@
   TANDEM_OF_BOTH_TYPES(X, AveragePoolBackwardElements) \
   X(ScaleElements)                                     \
   X(FillElements)                                      \
-  X(AddScalarElements)                                 \
+  X(EachTensor<AddScalarElements>)                     \
   X(AddElements)                                       \
   X(MseBackwardElements)                               \
   X(EachTensor<SgdElements>)                           \
   X(EachTensor<AdamElements>)                          \
   X(AdamClockElement)                                  \
-  X(ConvertElements<float, BFloat16>)                  \
-  X(ConvertElements<float, Float16>)                   \
-  X(ConvertElements<BFloat16, float>)                  \
-  X(ConvertElements<Float16, float>)                   \
+  X(EachTensor<ConvertElements<float, BFloat16>>)      \
+  X(EachTensor<ConvertElements<float, Float16>>)       \
+  X(EachTensor<ConvertElements<BFloat16, float>>)      \
+  X(EachTensor<ConvertElements<Float16, float>>)       \
   X(EmbeddingElements)                                 \
   X(PlaceGradientElements)                             \
   X(FillBlocks<Uniform>)                               \

@@ -57,8 +57,15 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearForward& op)
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const LinearBackwardInput& op) {
-  products_.enqueue(stream, plan_of(op), {op.weight.data(), op.dy.data(), op.dx.data()});
-  return cudaSuccess;
+  auto* const before = const_cast<std::byte*>(data_or_null(op.before));
+  const Epilogue epilogue = products_.enqueue(
+      stream, plan_of(op),
+      {.a = op.weight.data(), .b = op.dy.data(), .d = op.dx.data(), .before = before});
+  if (epilogue == Epilogue::kDone) return cudaSuccess;
+  return with_type(op.dx.dtype(), [&]<class T>(T) {
+    return for_each(stream, op.dx.size(),
+                    GeluBackwardElements<T>{as<T>(before), as<T>(op.dx.data())});
+  });
 }
 
 // The columns of a padded dy in whole packs are a product of their own, which may read them so:

@@ -91,17 +91,13 @@ Epilogue MatrixProducts::enqueue(cudaStream_t stream, const ProductPlan& plan,
 }
 
 MatrixProducts::Prepared MatrixProducts::prepare(const Key& key, const ProductOperands& operands) {
-  if (has_epilogue(key.plan, key.alignments.back())) {
+  ProductPlan bare = key.plan;
+  bare.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  for (const ProductPlan& plan : {key.plan, bare}) {
+    if (!has_epilogue(plan, key.alignments.back())) continue;
     Prepared prepared;
-    describe(key.plan, operands, prepared);
+    describe(plan, operands, prepared);
     if (choose_algorithm(key, prepared)) return prepared;
-  }
-  if (key.plan.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
-    Prepared without;
-    ProductPlan bare = key.plan;
-    bare.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-    describe(bare, operands, without);
-    if (choose_algorithm(key, without)) return without;
   }
   gpu_.throw_if_failed();
   fail(ErrorKind::kFailure, "cuBLASLt has no algorithm for {} on GPU {} ({})", to_string(key.plan),
@@ -128,7 +124,7 @@ void MatrixProducts::describe(const ProductPlan& plan, const ProductOperands& op
     checked(set(operation, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE,
                 static_cast<std::int32_t>(cuda_type(plan.d.type))));
   }
-  if (writes_before(plan.epilogue)) {  // in the result's type, which is the default
+  if (has_before(plan.epilogue)) {  // in the result's type, which is the default
     checked(set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, plan.d.rows));
   }
   // The choice of an algorithm looks at the pointers' alignment, which is part of the key.
@@ -141,7 +137,7 @@ void MatrixProducts::point_to(const ProductPlan& plan, const ProductOperands& op
     check(set(&prepared.operation, attribute, address), "cublasLtMatmulDescSetAttribute", plan);
   };
   if (has_vector(prepared.epilogue)) point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.vector);
-  if (writes_before(prepared.epilogue)) {
+  if (has_before(prepared.epilogue)) {
     point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.before);
   }
 }
@@ -257,7 +253,7 @@ ProductPlan plan_of(const LinearBackwardInput& op) {
           .a = as_it_lies(out, in, type),
           .b = as_it_lies(batch, out, type),
           .d = as_it_lies(batch, in, type),
-          .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+          .epilogue = op.before.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_DGELU};
 }
 
 // The bias gradient sums b, which is dy, along the inner dimension, which is the batch.
@@ -274,14 +270,15 @@ ProductPlan plan_of(const LinearBackwardWeight& op) {
           .epilogue = op.dbias.empty() ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BGRADB};
 }
 
-bool writes_before(cublasLtEpilogue_t epilogue) {
-  return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
+bool has_before(cublasLtEpilogue_t epilogue) {
+  return epilogue == CUBLASLT_EPILOGUE_GELU_AUX || epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS ||
+         epilogue == CUBLASLT_EPILOGUE_DGELU;
 }
 
 bool has_epilogue(const ProductPlan& plan, std::uint32_t before) {
   constexpr std::int64_t kPackOfColumn = 8;
   constexpr std::uint32_t kBytesAtATime = 16;
-  if (!writes_before(plan.epilogue)) return true;
+  if (!has_before(plan.epilogue)) return true;
   return plan.d.rows % kPackOfColumn == 0 && before >= kBytesAtATime;
 }
 

@@ -65,11 +65,12 @@ struct ProductPlan {
 [[nodiscard]] ProductPlan plan_of(const LinearBackwardInput& op);
 [[nodiscard]] ProductPlan plan_of(const LinearBackwardWeight& op);
 
-// Whether the epilogue also writes what the activation is given, as large as the result.
-[[nodiscard]] bool writes_before(cublasLtEpilogue_t epilogue);
+// Whether the epilogue also writes, or reads for a gradient, what the activation is given, as large
+// as the result.
+[[nodiscard]] bool has_before(cublasLtEpilogue_t epilogue);
 
 // Whether the library may be asked for the epilogue, `before` being the alignment of what an
-// activation is given: it writes that only where columns are a multiple of 8 elements long
+// activation is given: it takes that only where columns are a multiple of 8 elements long
 // (cublasLt.h, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), 16 bytes at a time, and its heuristics are
 // never told where it lies.
 [[nodiscard]] bool has_epilogue(const ProductPlan& plan, std::uint32_t before);
@@ -99,7 +100,7 @@ void check_precision(Precision precision, int capability, std::string_view gpu);
 [[nodiscard]] std::uint32_t alignment_of(const void* address, const StoredMatrix& matrix);
 
 // Where a plan's matrices lie, of a batch the first ones. `vector`, and `before`, where what the
-// activation is given goes: the epilogue's, null where it has none.
+// activation is given goes or lies: the epilogue's, null where it has none.
 struct ProductOperands {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an optimizer's update does to elements of one tensor, and of many tensors in one launch.
+// What an optimizer's update does to elements of one tensor, and how many tensors are changed in
+// one launch.
 #pragma once
 
 #include <cmath>
@@ -17,12 +18,14 @@ struct SgdElements {
     const float* gradient;
     float* velocity;
     float* weight;
-
-    [[nodiscard]] bool packed() const { return are_packed(gradient, velocity, weight); }
   };
 
   float learning_rate;
   float momentum;
+
+  [[nodiscard]] static bool packed(const Tensor& t) {
+    return are_packed(t.gradient, t.velocity, t.weight);
+  }
 
   template <int width>
   TANDEM_DEVICE void at(const Tensor& t, std::int64_t i) const {
@@ -44,11 +47,13 @@ struct AdamElements {
     float* first;
     float* second;
     float* weight;
-
-    [[nodiscard]] bool packed() const { return are_packed(gradient, first, second, weight); }
   };
 
   const AdamClock* clock;
+
+  [[nodiscard]] static bool packed(const Tensor& t) {
+    return are_packed(t.gradient, t.first, t.second, t.weight);
+  }
 
   template <int width>
   TANDEM_DEVICE void at(const Tensor& t, std::int64_t i) const {
@@ -100,8 +105,9 @@ class EachTensor {
   [[nodiscard]] std::int64_t count() const { return blocks() * kSpan; }
 
   void add(const Tensor& tensor, std::int64_t count) {
+    if (count == 0) return;
     const std::int64_t end = blocks() + ceil_div(count, kSpan);
-    entries_[size_++] = {tensor, count, static_cast<std::int32_t>(end), tensor.packed()};
+    entries_[size_++] = {tensor, count, static_cast<std::int32_t>(end), update_.packed(tensor)};
   }
 
   [[nodiscard]] bool packed() const { return true; }  // each tensor by itself

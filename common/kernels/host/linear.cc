@@ -180,8 +180,8 @@ class LinearProducts::Library : public PrimitiveCache<ProductKey, PreparedProduc
 LinearProducts::LinearProducts(Scratch& scratch) : library_(std::make_unique<Library>(scratch)) {}
 LinearProducts::~LinearProducts() = default;
 
+// GELU and its gradient are separate loops, after a product whose result is kept.
 PreparedWork LinearProducts::prepare(const LinearForward& op) {
-  // GELU is a separate loop, after a product whose result is kept.
   const bool is_gelu = op.activation == Activation::kGelu;
   const Activation fused = is_gelu ? Activation::kNone : op.activation;
   const AnySpan result = is_gelu ? op.before : op.y;
@@ -199,10 +199,16 @@ PreparedWork LinearProducts::prepare(const LinearForward& op) {
 }
 
 PreparedWork LinearProducts::prepare(const LinearBackwardInput& op) {
-  return library_->work(ProductKey{Product::kBackwardInput, op.shape, op.dy.dtype()},
-                        std::array{Operand{DNNL_ARG_DIFF_DST, library_address(op.dy)},
-                                   Operand{DNNL_ARG_WEIGHTS, library_address(op.weight)},
-                                   Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
+  PreparedWork work =
+      library_->work(ProductKey{Product::kBackwardInput, op.shape, op.dy.dtype()},
+                     std::array{Operand{DNNL_ARG_DIFF_DST, library_address(op.dy)},
+                                Operand{DNNL_ARG_WEIGHTS, library_address(op.weight)},
+                                Operand{DNNL_ARG_DIFF_SRC, op.dx.data()}});
+  if (op.before.empty()) return work;
+  return {work.scratch, [product = std::move(work.body), op] {
+            product();
+            gelu_backward(op.before, op.dx);
+          }};
 }
 
 PreparedWork LinearProducts::prepare(const LinearBackwardWeight& op) {

@@ -46,6 +46,10 @@ void naive(const LinearBackwardInput& op) {
   naive_loops::linear_backward_input(op.shape, widened(op.dy).data(), widened(op.weight).data(),
                                      dx.data());
   store(dx, op.dx);
+  if (op.before.empty()) return;
+  dx = widened(op.dx);  // rounded
+  naive_loops::gelu_backward(op.dx.size(), widened(op.before).data(), dx.data());
+  store(dx, op.dx);
 }
 
 void naive(const LinearBackwardWeight& op) {
@@ -59,12 +63,6 @@ void naive(const LinearBackwardWeight& op) {
 void naive(const ReluBackward& op) {
   std::vector<float> dy = widened(op.dy);
   naive_loops::relu_backward(op.y.size(), widened(op.y).data(), dy.data());
-  store(dy, op.dy);
-}
-
-void naive(const GeluBackward& op) {
-  std::vector<float> dy = widened(op.dy);
-  naive_loops::gelu_backward(op.before.size(), widened(op.before).data(), dy.data());
   store(dy, op.dy);
 }
 
@@ -140,22 +138,29 @@ void naive(const Add& op) {
 }
 
 void naive(const AddScalar& op) {
-  for (std::int64_t i = 0; i < op.values.size(); ++i) op.values.data()[i] += op.constant;
+  for (const Span<float> values : op.tensors) {
+    for (float& value : values) value += op.constant;
+  }
 }
 
 // i counts the narrow tensor, rows of which have padding.
-void naive(const Convert& op) {
-  const bool narrows = op.in.dtype() == DType::kFloat32;
-  const std::int64_t count = narrows ? op.out.size() : op.in.size();
+void naive(const Convert::Tensor& tensor, const Convert& op) {
+  const auto& [in, out] = tensor;
+  const bool narrows = in.dtype() == DType::kFloat32;
+  const std::int64_t count = narrows ? out.size() : in.size();
   const std::int64_t padded = op.padding > 0 ? op.columns + op.padding : count;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t wide = i - i / padded * op.padding;
     const std::int64_t to = narrows ? i : wide;
     const bool is_padding = i % padded >= padded - op.padding;
     if (is_padding && !narrows) continue;
-    set_element(op.out, to, is_padding ? 0 : element(op.in, narrows ? wide : i));
-    set_element(op.out, to, element(op.out, to) / op.divisor);
+    set_element(out, to, is_padding ? 0 : element(in, narrows ? wide : i));
+    set_element(out, to, element(out, to) / op.divisor);
   }
+}
+
+void naive(const Convert& op) {
+  for (const Convert::Tensor& tensor : op.tensors) naive(tensor, op);
 }
 
 float element(ConstAnySpan values, std::int64_t i) {
