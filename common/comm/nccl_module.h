@@ -43,6 +43,10 @@ inline constexpr const char* kNcclModuleEntry = "tandem_nccl_module";
 // Whether NCCL can be used in this process. Loads NCCL.
 [[nodiscard]] NcclProbe probe_nccl();
 
+// Whether NCCL takes several ranks on one GPU: from 2.30 on, where the environment's
+// NCCL_MULTI_RANK_GPU_ENABLE is a number other than 0, as NCCL reads it.
+[[nodiscard]] bool takes_shared_gpus(const NcclProbe& probe);
+
 // How NCCL moves data, for the record. NCCL does not tell its choice of algorithm and protocol, so
 // the text holds NCCL's version and the settings of the user's environment.
 [[nodiscard]] std::string describe_nccl(const NcclProbe& probe);

@@ -90,6 +90,20 @@ TEST(TransportChoiceTest, NcclWhereItCannotBe_IsAUsageErrorWithTheReason) {
   EXPECT_EQ(refusal(facts).kind(), ErrorKind::kUsage);
 }
 
+TEST(TransportChoiceTest, SharedGpusThatNcclTakes_AreNccls_UnlessTheHostIsAskedFor) {
+  RankFacts facts = gpus(2, false);
+  facts.sharing = kShared;
+  facts.nccl_shares = true;
+  for (const Transport asked : {Transport::kAuto, Transport::kNccl}) {
+    const TransportChoice choice = decide_transport(asked, facts);
+    EXPECT_EQ(choice.transport, Transport::kNccl);
+    EXPECT_EQ(choice.route, Route::kDirect);
+    EXPECT_EQ(choice.why,
+              "nccl: ranks 0 and 1 share a GPU, which NCCL_MULTI_RANK_GPU_ENABLE allows");
+  }
+  EXPECT_EQ(decide_transport(Transport::kMpi, facts).route, Route::kStaged);
+}
+
 TEST(TransportChoiceTest, Sharing_NamesTheFirstTwo) {
   EXPECT_EQ(sharing_of({"a", "b", "c"}), "");
   EXPECT_EQ(sharing_of({"a", "b", "c", "b", "a"}), "ranks 0 and 4 share a GPU");
@@ -132,6 +146,24 @@ TEST(NcclModuleTest, Probe_FindsALibrary_OrSaysWhatToDo) {
         std::string::npos);
   } else {
     EXPECT_NE(probe.trouble, "");
+  }
+}
+
+TEST(NcclModuleTest, SharedGpus_AreTakenFrom230On_WhereTheVariableIsANumberButZero) {
+  const auto takes = [](const char* version, const char* value) {
+    if (value != nullptr) setenv("NCCL_MULTI_RANK_GPU_ENABLE", value, 1);
+    const bool taken = takes_shared_gpus({.usable = true, .trouble = "", .version = version});
+    unsetenv("NCCL_MULTI_RANK_GPU_ENABLE");
+    return taken;
+  };
+  for (const char* const version : {"2.30.0", "2.30.7", "2.100.1", "3.0.0"}) {
+    EXPECT_TRUE(takes(version, "1")) << version;
+    EXPECT_TRUE(takes(version, "0x2")) << version;
+    for (const char* const value : {"0", "", "yes"}) EXPECT_FALSE(takes(version, value)) << value;
+    EXPECT_FALSE(takes(version, nullptr)) << version;
+  }
+  for (const char* const version : {"2.29.7", "2.3.30", "1.99.0", "2", ""}) {
+    EXPECT_FALSE(takes(version, "1")) << version;
   }
 }
 

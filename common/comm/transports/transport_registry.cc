@@ -31,8 +31,13 @@ constexpr char kBetween = '\n';
   fail(ErrorKind::kUsage, "the transport nccl: {}; or take the transport auto", why);
 }
 
-// NCCL takes each GPU once, so ranks that share one go through the host.
+// NCCL takes each GPU once unless told otherwise, so ranks that share one go through the host.
 TransportChoice choose_for_shared_gpus(Transport asked, const RankFacts& facts) {
+  const bool may_be_nccl = asked == Transport::kAuto || asked == Transport::kNccl;
+  if (may_be_nccl && facts.nccl_shares) {
+    return {Transport::kNccl, Route::kDirect,
+            fmt::format("nccl: {}, which NCCL_MULTI_RANK_GPU_ENABLE allows", facts.sharing)};
+  }
   if (asked == Transport::kNccl) refuse_nccl(facts.sharing + ", and NCCL wants one for each");
   const Transport usual = facts.are_threads ? Transport::kSharedMemory : Transport::kMpi;
   const Transport transport = asked == Transport::kAuto ? usual : asked;
@@ -119,13 +124,17 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
                   .are_threads = bootstrap.shares_address_space()};
   if (facts.backend != Backend::kCuda || is_solo(asked, facts)) return facts;
   const NodeLayout nodes = find_nodes(bootstrap);
-  const std::string mine = device.hardware() + kBetween + probe_nccl().trouble;
+  const NcclProbe nccl = probe_nccl();
+  facts.nccl_shares = takes_shared_gpus(nccl);
+  const std::string mine =
+      fmt::format("{}{}{:d}{}", device.hardware(), kBetween, facts.nccl_shares, nccl.trouble);
   std::vector<std::string> hardware;
   int rank = 0;
   for (const std::string& theirs : bootstrap.all_gather(mine)) {
     const std::size_t end = theirs.find(kBetween);
     hardware.push_back(fmt::format("{} {}", nodes.node_of(rank++), theirs.substr(0, end)));
-    if (facts.no_nccl.empty()) facts.no_nccl = theirs.substr(end + 1);
+    if (theirs.at(end + 1) == '0') facts.nccl_shares = false;
+    if (facts.no_nccl.empty()) facts.no_nccl = theirs.substr(end + 2);
   }
   facts.sharing = sharing_of(hardware);
   return facts;

@@ -16,7 +16,7 @@ enum class Transport {
   kAuto,          // the fastest for what the ranks have; see TransportChoice
   kSharedMemory,  // one node, threads or processes
   kMpi,           // processes, on any nodes
-  kNccl,          // GPUs, one for each rank; threads or processes, on any nodes
+  kNccl,          // GPUs; threads or processes, on any nodes
 };
 
 // How a transport reaches the devices' memory.
@@ -30,8 +30,8 @@ enum class Route {
 };
 
 // A transport with its route, in place of kAuto. Host devices take shared memory, or mpi on several
-// nodes. GPUs take nccl; where ranks share one, they are staged over mpi, or over shared memory
-// between threads.
+// nodes. GPUs take nccl; where ranks share one and NCCL does not take that, they are staged over
+// mpi, or over shared memory between threads.
 struct TransportChoice {
   Transport transport = Transport::kAuto;
   Route route = Route::kDirect;
@@ -64,8 +64,9 @@ struct RankFacts {
   int ranks = 1;
   bool are_threads = false;  // threads of one process
   // Set on CUDA for several ranks:
-  std::string sharing{};  // sharing_of(); empty: each has a GPU of its own
-  std::string no_nccl{};  // why the first rank without NCCL has none; empty: NCCL is usable
+  std::string sharing{};     // sharing_of(); empty: each has a GPU of its own
+  std::string no_nccl{};     // why the first rank without NCCL has none; empty: NCCL is usable
+  bool nccl_shares = false;  // takes_shared_gpus() on every rank
 };
 
 // The rules of the choice. Throws a usage error with the reason where `asked` cannot be met.
