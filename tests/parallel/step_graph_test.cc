@@ -316,7 +316,9 @@ TEST_F(DdpGraphTest, Collectives_AreTimedInEachReplay) {
       for (const CollectiveTimes& times : course.collectives[step]) {
         EXPECT_EQ(times.steps, 1);
         EXPECT_GT(times.size, Bytes{0});
-        EXPECT_GT(times.total, Nanoseconds{0});
+        // One rank's collective may be nothing between two events, whose difference CUDA gives to
+        // half a microsecond.
+        EXPECT_GE(times.total, Nanoseconds{ranks_ > 1 ? 1 : 0});
       }
       EXPECT_EQ(course.phases[step].steps, 1);
     }
