@@ -63,6 +63,12 @@ class OperationsFixture : public ::testing::Test {
     stream().synchronize();
   }
 
+  // The error about an operation that is refused before any work is enqueued.
+  template <class Op>
+  std::string refusal_of(const Op& op) {
+    return logic_error_of([&] { operations().enqueue(stream(), op); });
+  }
+
  private:
   static std::unique_ptr<Platform> two_devices() {
     PlatformOptions options;

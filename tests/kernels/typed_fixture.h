@@ -54,10 +54,12 @@ class TypedFixture : public OperationsFixture {
     return logic_error_of([&] { own->synchronize(); });
   }
 
-  // The error about an operation that is refused before any work is enqueued.
+  // What the naive version of `op` writes to this operand.
   template <class Op>
-  std::string refusal_of(const Op& op) {
-    return logic_error_of([&] { operations().enqueue(stream(), op); });
+  AnySpan naive_result(Op op, AnySpan Op::*result) {
+    op.*result = zeros_of((op.*result).dtype(), (op.*result).size());
+    naive(op);
+    return op.*result;
   }
 
   // Within `tolerance` of fp32's, and one number of bf16 at the largest element.
