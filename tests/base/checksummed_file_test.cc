@@ -8,6 +8,7 @@
 
 #include "common/base/checksum.h"
 #include "common/base/error.h"
+#include "tests/support/errors.h"
 #include "tests/support/scratch_folder.h"
 
 namespace tandem {
@@ -46,13 +47,10 @@ TEST_F(ChecksummedFileTest, WithItsChecksum_ReadsWhatItWas_AndRefusesWhatItBecam
   EXPECT_EQ(with_checksum(before, "test"), before);
   write("{ }");
   EXPECT_NE(name(), before);
-  try {
-    static_cast<void>(text_of(*checksummed_file(before), "test"));
-    FAIL() << "a changed file was read";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(error.what()).find("was changed since"), std::string::npos);
-  }
+  const Error error =
+      test::error_of([&] { static_cast<void>(text_of(*checksummed_file(before), "test")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(std::string(error.what()).find("was changed since"), std::string::npos);
 }
 
 TEST_F(ChecksummedFileTest, Results_CallItTheSame_WhereverItLies) {

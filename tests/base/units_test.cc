@@ -16,13 +16,9 @@ using std::chrono::milliseconds;
 // The usage error that `parse` throws for `text`; empty where it takes the text.
 template <class Parse>
 std::string refusal(Parse parse, std::string_view text) {
-  try {
-    static_cast<void>(parse(text, "--option"));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { static_cast<void>(parse(text, "--option")); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::kUsage);
+  return error ? error->what() : "";
 }
 
 TEST(ParseBytes, KnowsBinaryAndDecimalUnits) {

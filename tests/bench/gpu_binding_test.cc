@@ -11,6 +11,7 @@
 #include "common/base/system_files.h"
 #include "common/comm/thread_bootstrap.h"
 #include "common/runtime/host/cores.h"
+#include "tests/support/errors.h"
 #include "tests/support/fake_nvml.h"
 
 namespace tandem::bench {
@@ -95,12 +96,9 @@ TEST_F(GpuBindingTest, OneRankFails_AllAreTold) {
       if (bootstrap.rank() == 1) fail(ErrorKind::kFailure, "NVML broke");
       return nullptr;
     };
-    try {
-      static_cast<void>(find_near_hosts(bootstrap, one_node(2), {gpu_}, open_nvml));
-      ADD_FAILURE() << "rank " << bootstrap.rank() << " went on";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("NVML broke"));
-    }
+    const Error error = test::error_of(
+        [&] { static_cast<void>(find_near_hosts(bootstrap, one_node(2), {gpu_}, open_nvml)); });
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("NVML broke"));
   });
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "common/base/error.h"
+#include "tests/support/errors.h"
 
 namespace tandem {
 namespace {
@@ -225,13 +226,10 @@ TEST_F(FlightRecorderTest, SecondOfTheSameRank_LeavesTheFirstItsOwnMemory) {
 }
 
 TEST_F(FlightRecorderTest, FileThatCannotBeMade_IsAFailure) {
-  try {
-    const FlightRecorder recorder("/proc/rank.0", rank(0));
-    FAIL() << "made a file in /proc";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("/proc/rank.0"), std::string::npos);
-    EXPECT_EQ(error.kind(), ErrorKind::kFailure);
-  }
+  const Error error =
+      test::error_of([&] { const FlightRecorder recorder("/proc/rank.0", rank(0)); });
+  EXPECT_NE(std::string(error.what()).find("/proc/rank.0"), std::string::npos);
+  EXPECT_EQ(error.kind(), ErrorKind::kFailure);
 }
 
 }  // namespace

@@ -183,12 +183,8 @@ TEST(JsonValue, OfAMovedDocument_Stays) {
 
 template <class Act>
 std::string message_when(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { act(); });
+  return error ? error->what() : "";
 }
 
 TEST(JsonValue, OfAnotherType_IsShownWithItsPlace) {

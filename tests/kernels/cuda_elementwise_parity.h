@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tests/kernels/cuda_parity.h"
+#include "tests/support/errors.h"
 
 namespace tandem::testing {
 
@@ -263,15 +264,13 @@ TYPED_TEST_P(CudaElementwiseParity, Sums_AreTheSameBitsEveryTime) {
 TYPED_TEST_P(CudaElementwiseParity, OnAnotherDevicesMemory_NamesBothDevices) {
   auto here = this->zeros(4);
   const auto there = this->device(1).allocate(Bytes{16});
-  try {
+  const Error error = test::error_of([&] {
     this->operations().enqueue(this->stream(), Add{.a = here.on(Side::kDevice),
                                                    .b = there->template as<float>(4),
                                                    .sum = here.on(Side::kDevice)});
-    ADD_FAILURE() << "taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-    EXPECT_NE(std::string(error.what()).find("cuda:1"), std::string::npos) << error.what();
-  }
+  });
+  EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+  EXPECT_NE(std::string(error.what()).find("cuda:1"), std::string::npos) << error.what();
 }
 
 REGISTER_TYPED_TEST_SUITE_P(CudaElementwiseParity, ReluBackward_HasTheSameBits,

@@ -11,9 +11,12 @@
 #include "tests/kernels/cuda_transformer_parity.h"
 #include "tests/kernels/stand_in_cublaslt.h"
 #include "tests/runtime/stand_in_cudart.h"
+#include "tests/support/errors.h"
 
 namespace tandem::testing {
 namespace {
+
+using test::error_of;
 
 struct StandIn {
   static constexpr LinearShape kLarge{.batch = 16, .in = 50, .out = 10};
@@ -63,16 +66,6 @@ class CudaOperationsOnStandIn : public CudaProductParity<StandIn> {
     platform_.reset();
     EXPECT_EQ(stand_in::living(), 0) << "handles or memory were left behind";
     EXPECT_EQ(stand_in::cublaslt().handles, 0);
-  }
-
-  static Error error_of(const std::function<void()>& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "no error was thrown";
-    return Error(ErrorKind::kFailure, "none");
   }
 
   static void expect_mentions(const Error& error, std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include "common/runtime/host/host_stream.h"
 #include "tests/kernels/operations_fixture.h"
+#include "tests/support/errors.h"
 
 namespace tandem {
 namespace {
@@ -172,14 +173,10 @@ class NamedDevice final : public Device {
 TEST(MakeOperations, OnCudaWithoutItsModule_IsAUsageErrorThatNamesTheWayOut) {
   const ScopedVariable nowhere("TANDEM_MODULE_PATH", "/nowhere");
   NamedDevice cuda;
-  try {
-    const auto operations = make_operations(cuda);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("there is no /nowhere/libtandem_cuda.so"),
-                                    HasSubstr("--backend=host")));
-  }
+  const Error error = test::error_of([&] { const auto operations = make_operations(cuda); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("there is no /nowhere/libtandem_cuda.so"),
+                                  HasSubstr("--backend=host")));
 }
 
 }  // namespace

@@ -18,13 +18,9 @@ namespace tandem {
 // The text of the logic error that `function` throws.
 template <class Function>
 [[nodiscard]] std::string logic_error_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-    return error.what();
-  }
-  return "no error";
+  const auto error = capture_error([&] { function(); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::kLogic);
+  return error ? error->what() : "no error";
 }
 
 // Two host devices with a stream and operations on the first, and memory that lives as long as the

@@ -18,13 +18,9 @@ using ::testing::HasSubstr;
 
 template <class Function>
 std::string usage_error_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    return error.what();
-  }
-  return "no error";
+  const auto error = capture_error([&] { function(); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::kUsage);
+  return error ? error->what() : "no error";
 }
 
 std::string refusal_of(Precision precision) {

@@ -7,6 +7,7 @@
 
 #include "common/kernels/host_support.h"
 #include "common/model/zoo.h"
+#include "tests/support/errors.h"
 #include "tests/support/training.h"
 
 namespace tandem::test {
@@ -111,13 +112,9 @@ TEST(StrategiesTest, Ddp_RefusesABatchThatRanksDoNotDivide) {
   const auto model = exact_model();
   Training run = exact_run("ddp", 2);
   run.training.global_batch = 15;
-  try {
-    static_cast<void>(train(*model, run));
-    FAIL() << "an uneven batch was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(error.what()).find("15"), std::string::npos);
-  }
+  const Error error = test::error_of([&] { static_cast<void>(train(*model, run)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(std::string(error.what()).find("15"), std::string::npos);
 }
 
 // Squared error on continuous data; cross-entropy on ids.
@@ -226,12 +223,8 @@ TEST(StrategiesTest, DdpReplicate_RefusesABatchThatLeavesARankWithoutWork) {
   const auto model = exact_model();
   Training run = exact_run("ddp-replicate", 4);
   run.training.global_batch = 9;
-  try {
-    static_cast<void>(train(*model, run));
-    FAIL() << "a batch of 3 pieces was accepted for 4 ranks";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  }
+  const Error error = test::error_of([&] { static_cast<void>(train(*model, run)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
 }
 
 // Places of the input, orders of the transfers, places of the loss, and where the outputs go: the

@@ -12,6 +12,7 @@
 #include "common/results/files.h"
 #include "common/results/machine_facts.h"
 #include "tests/results/samples.h"
+#include "tests/support/errors.h"
 #include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
@@ -39,12 +40,8 @@ Document sample_document() {
 nlohmann::json written() { return nlohmann::json::parse(to_json_text(sample_document())); }
 
 std::string message_of(const std::string& text) {
-  try {
-    (void)parse_document(text, "results.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { (void)parse_document(text, "results.json"); });
+  return error ? error->what() : "";
 }
 
 TEST(Document, Context_HasGoogleBenchmarksFields) {
@@ -147,12 +144,9 @@ TEST(OtherEntries, OfAFileThatIsNone_SaySo) {
   for (const char* text :
        {R"({"benchmarks": [)", "[1]", R"({"benchmarks": 3})", R"({"benchmarks": [3]})"}) {
     replace_file(file, text);
-    try {
-      static_cast<void>(read_benchmarks(file));
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string_view(error.what()).find("cut.json"), std::string_view::npos);
-    }
+    SCOPED_TRACE(text);
+    const Error error = test::error_of([&] { static_cast<void>(read_benchmarks(file)); });
+    EXPECT_NE(std::string_view(error.what()).find("cut.json"), std::string_view::npos);
   }
 }
 

@@ -22,12 +22,8 @@ namespace fs = std::filesystem;
 using test::ScratchFolder;
 
 std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { action(); });
+  return error ? error->what() : "";
 }
 
 std::string message_of_writing(const fs::path& path) {

@@ -10,6 +10,7 @@
 #include "common/results/files.h"
 #include "common/results/launch_record.h"
 #include "tests/results/samples.h"
+#include "tests/support/errors.h"
 #include "tests/support/scratch_folder.h"
 
 namespace tandem::results {
@@ -38,16 +39,14 @@ TEST(Journal, Pipe_IsNeitherReadNorWritten) {
   const std::filesystem::path path = scratch / "journal.jsonl";
   ASSERT_EQ(::mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
   for (const bool writes : {false, true}) {
-    try {
+    const Error error = test::error_of([&] {
       if (writes) {
         const Journal journal(path, {});
       } else {
         (void)read_journal(path);
       }
-      FAIL() << "a pipe was taken for a journal";
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("journal.jsonl: it is a pipe"), std::string::npos);
-    }
+    });
+    EXPECT_NE(std::string(error.what()).find("journal.jsonl: it is a pipe"), std::string::npos);
   }
 }
 
@@ -110,12 +109,8 @@ TEST(Journal, DamageBeforeTheLastLine_IsAnError) {
   const ScratchFolder folder;
   { Journal(folder / "journal.jsonl", sample_sweep()).append(launch(0)); }
   append_text(folder / "journal.jsonl", "damage\n");
-  try {
-    (void)read_journal(folder / "journal.jsonl");
-    ADD_FAILURE() << "it was read";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string_view(error.what()).find("journal.jsonl, line 3"), std::string_view::npos);
-  }
+  const Error error = test::error_of([&] { (void)read_journal(folder / "journal.jsonl"); });
+  EXPECT_NE(std::string_view(error.what()).find("journal.jsonl, line 3"), std::string_view::npos);
 }
 
 TEST(Journal, SamePairTwice_TheLaterCounts) {

@@ -16,12 +16,8 @@ namespace {
 using test::ScratchFolder;
 
 std::string refusal_of(const std::string& text) {
-  try {
-    (void)parse_record(text, "record.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { (void)parse_record(text, "record.json"); });
+  return error ? error->what() : "";
 }
 
 TEST(LaunchRecord, RoundTrip_KeepsEveryField) {

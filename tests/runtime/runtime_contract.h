@@ -21,6 +21,7 @@
 #include "common/base/error.h"
 #include "common/runtime/copy.h"
 #include "common/runtime/platform.h"
+#include "tests/support/errors.h"
 
 namespace tandem::testing {
 
@@ -31,20 +32,8 @@ concept Subtractable = requires(const E& end, const E& start) {
 static_assert(Subtractable<TimedEvent>);
 static_assert(!Subtractable<Event>, "untimed events carry no time, so they must not subtract");
 
-// The error that `act` throws; fails the test where it throws none.
-inline Error error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return Error(ErrorKind::kFailure, "none");
-}
-
-inline bool mentions(const Error& error, std::string_view text) {
-  return std::string_view(error.what()).find(text) != std::string_view::npos;
-}
+using test::error_of;
+using test::mentions;
 
 template <class Backend>
 class RuntimeContract : public ::testing::Test {

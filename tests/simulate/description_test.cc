@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "tests/support/errors.h"
 
 namespace tandem {
 namespace {
@@ -53,13 +54,10 @@ std::string with(std::string_view part, std::string_view instead) {
 }
 
 std::string refusal_of(const std::string& text) {
-  try {
-    static_cast<void>(parse_hardware(text, "hardware own.json"));
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    return error.what();
-  }
-  return "none";
+  const auto error =
+      capture_error([&] { static_cast<void>(parse_hardware(text, "hardware own.json")); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::kUsage);
+  return error ? error->what() : "none";
 }
 
 TEST(Hardware, IsReadWithItsUnitsAndSources) {
@@ -213,13 +211,10 @@ TEST(Hardware, ThatIsNoJson_IsRefused) {
 }
 
 TEST(Hardware, FileThatDoesNotExist_IsAUsageErrorThatNamesIt) {
-  try {
-    static_cast<void>(read_hardware("/nowhere/own.json"));
-    FAIL() << "no error was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(error.what()).find("/nowhere/own.json"), std::string::npos);
-  }
+  const Error error =
+      test::error_of([&] { static_cast<void>(read_hardware("/nowhere/own.json")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_NE(std::string(error.what()).find("/nowhere/own.json"), std::string::npos);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "simulate/cost/collective_time.h"
+#include "tests/support/errors.h"
 
 namespace tandem::simulated {
 namespace {
@@ -319,13 +320,9 @@ TEST_F(ScheduleTest, CollectiveThatLacksARank_IsALogicErrorThatNamesTheLane) {
   const CollectiveId sum = schedule_.add_collective({.parts = 2, .duration = ns(40)});
   const LaneId alone = schedule_.add_lane("stream 0 of rank 1");
   schedule_.add(alone, CollectivePart{sum, processor});
-  try {
-    static_cast<void>(end_of_lane(alone));
-    FAIL() << "no error was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-    EXPECT_NE(std::string(error.what()).find("stream 0 of rank 1"), std::string::npos);
-  }
+  const Error error = test::error_of([&] { static_cast<void>(end_of_lane(alone)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kLogic);
+  EXPECT_NE(std::string(error.what()).find("stream 0 of rank 1"), std::string::npos);
 }
 
 // ---- what computations share ----

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/errors.h"
+
 namespace tandem {
 namespace {
 
@@ -23,12 +25,8 @@ TEST(Shape, Equal_ComparesDimensionsNotCounts) {
 }
 
 TEST(Shape, WithANegativeDimension_IsALogicError) {
-  try {
-    const Shape shape{2, -1};
-    FAIL() << to_string(shape);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kLogic);
-  }
+  const Error error = test::error_of([&] { const Shape shape{2, -1}; });
+  EXPECT_EQ(error.kind(), ErrorKind::kLogic);
 }
 
 }  // namespace

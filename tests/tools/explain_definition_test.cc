@@ -5,6 +5,7 @@
 
 #include "common/base/error.h"
 #include "tests/reports/ladder_samples.h"
+#include "tests/support/errors.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
@@ -95,12 +96,9 @@ TEST(ExplainDefinition, OtherQuestions_DifferInIt) {
 
 TEST(ExplainDefinition, ForeignText_IsAnError_ThatNamesTheFolder) {
   for (const char* text : {"", "{", "{}", "[1]", R"({"backend": 3})"}) {
-    try {
-      (void)planned_by(text, "folder");
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("folder"), std::string::npos);
-    }
+    SCOPED_TRACE(text);
+    const Error error = test::error_of([&] { (void)planned_by(text, "folder"); });
+    EXPECT_NE(std::string(error.what()).find("folder"), std::string::npos);
   }
 }
 

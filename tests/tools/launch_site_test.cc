@@ -23,13 +23,9 @@ using Ints = std::vector<int>;
 // The usage error of a call; "" where there is none.
 template <class Call>
 std::string refusal(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { call(); });
+  EXPECT_TRUE(!error || error->kind() == ErrorKind::kUsage) << error->what();
+  return error ? error->what() : "";
 }
 
 bool has(const std::string& text, const std::string& part) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "common/base/error.h"
+#include "tests/support/errors.h"
 #include "tests/support/scratch_folder.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/sweep/plan.h"
@@ -23,13 +24,9 @@ constexpr const char* kSweep = R"({
 })";
 
 std::string message_of(const std::string& text) {
-  try {
-    (void)parse_sweep(text, "test.json");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "";
+  const auto error = capture_error([&] { (void)parse_sweep(text, "test.json"); });
+  EXPECT_TRUE(!error || error->exit_code() == 2);
+  return error ? error->what() : "";
 }
 
 // The sweep above with one part replaced.
@@ -123,12 +120,8 @@ TEST(Sweep, MoreThanAnySweepNeeds_IsRefused) {
       std::string::npos);
   Sweep large = parse_sweep(with("[64, 512]", list(9'000, number)), "test.json");
   large.devices.push_back(3);
-  try {
-    static_cast<void>(plan_cells(large, "auto"));
-    FAIL() << "a sweep of 108012 cells was planned";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("more than 100000 cells"), std::string::npos);
-  }
+  const Error error = test::error_of([&] { static_cast<void>(plan_cells(large, "auto")); });
+  EXPECT_NE(std::string(error.what()).find("more than 100000 cells"), std::string::npos);
 }
 
 TEST(Sweep, BrokenSyntax_IsNamedByLineAndColumn) {
@@ -359,13 +352,9 @@ TEST_F(SweepOfAFile, SeriesAndConstraints_NameItAsItsCellsDo) {
 }
 
 TEST_F(SweepOfAFile, WorkloadThatIsNotThere_IsSaidBeforeAnythingRuns) {
-  try {
-    static_cast<void>(load());
-    FAIL() << "a sweep of no file was loaded";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    EXPECT_NE(std::string(error.what()).find("own.json"), std::string::npos);
-  }
+  const Error error = test::error_of([&] { static_cast<void>(load()); });
+  EXPECT_EQ(error.exit_code(), 2);
+  EXPECT_NE(std::string(error.what()).find("own.json"), std::string::npos);
 }
 
 }  // namespace
