@@ -74,6 +74,11 @@ std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
   return samples / micro_batches;
 }
 
+// Gradients of micro-batches are scaled, in fp32.
+OutputReader output_reader(const ReducerOptions& reducer) {
+  return reducer.micro_batches > 1 ? OutputReader::kGather : OutputReader::kLoss;
+}
+
 // Part `index` of `parts` equal parts.
 Span<const float> part_of(Span<const float> all, int index, int parts) {
   const std::int64_t size = all.size() / parts;
@@ -90,7 +95,8 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
       micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
-      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options) {
+      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options,
+               output_reader(reducer)) {
   verify_same_parameters(communicator_, model.layout());
   if (micro_batches_ > 1) {
     accumulator_ = std::make_unique<GradientAccumulator>(replica_, model.layout());
@@ -142,7 +148,7 @@ void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float>
   if (micro_batches_ == 1) return;
   // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
   dispatch(interpreter_, stream, DispatchKind::kOperation);
-  const Span<float> gradient = replica_.output_gradient();
+  const Span<float> gradient = replica_.output_gradient().as<float>();
   replica_.operations().enqueue(
       stream,
       Scale{.in = gradient, .out = gradient, .factor = 1.0F / static_cast<float>(micro_batches_)});

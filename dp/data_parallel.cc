@@ -73,7 +73,7 @@ DataParallel::DataParallel(Platform& platform, const Model& model, const Trainin
       reduce_order_(resolved(how.reduce, devices_)),
       interpreters_(options.interpreter, static_cast<int>(devices_.size())) {
   warn_of(how);
-  build_replicas(options);
+  build_replicas(options, how);
   build_transfers(platform, options, how);
   module_.buffers = root().state().buffers;
   root().initialise(options.seed, options.distribution);
@@ -101,10 +101,13 @@ void DataParallel::warn_of(const DataParallelOptions& how) {
   if (how.loss == LossPlace::kReplicas && !one_device_) warnings_.push_back(scalars_warning());
 }
 
-void DataParallel::build_replicas(const TrainingOptions& options) {
+void DataParallel::build_replicas(const TrainingOptions& options, const DataParallelOptions& how) {
+  const bool gathers = how.loss == LossPlace::kRoot && !one_device_;
+  const OutputReader reader = gathers ? OutputReader::kGather : OutputReader::kLoss;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
-    replicas_.push_back(std::make_unique<Replica>(*devices_[i], model_, shards_[i].count, options));
+    replicas_.push_back(
+        std::make_unique<Replica>(*devices_[i], model_, shards_[i].count, options, reader));
     replicas_.back()->prime(gradients_.back().tensors);
   }
 }
@@ -136,8 +139,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   settled.broadcast = broadcast_order_;
   replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());
   parallel_apply_ = std::make_unique<ParallelApply>(platform, devices_, how.threads);
-  const LossParts parts{*output_device_, replicas, shards_, model_.output_width(),
-                        model_.objective()};
+  const LossParts parts{*output_device_, replicas, shards_, model_.objective()};
   loss_ = in_replicas ? make_loss_in_replicas(parts, *scatter_, kTargets)
                       : make_loss_on_root(parts, {batch_->targets(), options.input},
                                           one_device_ ? Shortcut::kTaken : Shortcut::kNotTaken);

@@ -80,14 +80,14 @@ class DataParallel final : public Strategy {
 
   // The replicas' outputs of the latest step, on the output device, or the replicas' losses where
   // the replicas compute the loss; synchronise first.
-  [[nodiscard]] Span<const float> gathered() { return loss_->gathered(); }
+  [[nodiscard]] ConstAnySpan gathered() { return loss_->gathered(); }
 
   // The loss of the whole batch in the latest step; synchronise first.
   [[nodiscard]] float loss();
 
  private:
   void warn_of(const DataParallelOptions& how);
-  void build_replicas(const TrainingOptions& options);
+  void build_replicas(const TrainingOptions& options, const DataParallelOptions& how);
   void build_transfers(Platform& platform, const TrainingOptions& options,
                        const DataParallelOptions& how);
   [[nodiscard]] std::unique_ptr<ReduceToRoot> make_reduce(const Gradients& gradients);

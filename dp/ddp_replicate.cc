@@ -49,18 +49,14 @@ Bytes bytes_of_all(const std::vector<Block>& blocks) {
   return bytes_of<float>(blocks.back().offset + blocks.back().count);
 }
 
-// The bytes of the whole batch's outputs.
-Bytes output_bytes(const Model& model, const TrainingOptions& options) {
-  return bytes_of<float>(options.global_batch * model.output_width());
-}
-
 }  // namespace
 
 struct DdpReplicate::Root {
-  Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options)
+  Root(Platform& platform, Device& device, const Model& model, const TrainingOptions& options,
+       Bytes output_bytes)
       : batch(platform, model, options, device, device),
-        outputs(device.allocate(output_bytes(model, options))),
-        output_gradients(device.allocate(output_bytes(model, options))),
+        outputs(device.allocate(output_bytes)),
+        output_gradients(device.allocate(output_bytes)),
         loss(device.allocate(bytes_of<float>(1))),
         optimizer(make_optimizer(device, model.layout().arena_count(), options.optimizer)) {
     if (options.input == InputPlace::kDevice) return;
@@ -86,17 +82,18 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
       communicator_(communicator),
       shards_(piece_per_rank(options.global_batch, communicator.size())),
       inputs_(blocks_of(shards_, model.input_width())),
-      outputs_(blocks_of(shards_, model.output_width())),
       input_place_(options.input),
       interpreter_(options.interpreter.costs),
-      root_(communicator.rank() == kRootRank
-                ? std::make_unique<Root>(platform, device, model, options)
-                : nullptr),
       input_(device.allocate(
           bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
       gradients_(make_arena(communicator, model.layout())),
       replica_(device, model, shards_[static_cast<std::size_t>(communicator.rank())].count, options,
-               make_arena(communicator, model.layout())) {
+               OutputReader::kGather, make_arena(communicator, model.layout())) {
+  const std::int64_t samples = shards_[static_cast<std::size_t>(communicator.rank())].count;
+  outputs_ = blocks_of(shards_, replica_.output().size() / samples);
+  if (communicator.rank() == kRootRank) {
+    root_ = std::make_unique<Root>(platform, device, model, options, bytes_of_all(outputs_));
+  }
   replica_.prime(gradients_.tensors);
   if (root_) replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
@@ -160,7 +157,7 @@ void DdpReplicate::gather() {
   begin(Phase::kGather);
   if (root_) dispatch(interpreter_, replica_.stream(), DispatchKind::kGather, communicator_.size());
   collective("gather", bytes_of_all(outputs_), [&](Stream& stream) {
-    communicator_.gather(stream, replica_.output(),
+    communicator_.gather(stream, replica_.output().as<float>(),
                          root_ ? root_->outputs->as<float>() : Span<float>(), outputs_, kRootRank);
   });
 }
@@ -172,7 +169,8 @@ void DdpReplicate::compute_loss() {
                {.prediction = root_->outputs->as<float>(),
                 .target = root_->targets(),
                 .gradient = root_->output_gradients->as<float>(),
-                .loss = root_->loss->as<float>()});
+                .loss = root_->loss->as<float>(),
+                .padding = replica_.output_padding()});
 }
 
 void DdpReplicate::scatter_gradient() {
@@ -180,7 +178,7 @@ void DdpReplicate::scatter_gradient() {
   if (root_) dispatch(interpreter_, replica_.stream(), DispatchKind::kCall);
   collective("scatter", bytes_of_all(outputs_), [&](Stream& stream) {
     communicator_.scatter(stream, root_ ? root_->output_gradients->as<float>() : Span<float>(),
-                          replica_.output_gradient(), outputs_, kRootRank);
+                          replica_.output_gradient().as<float>(), outputs_, kRootRank);
   });
 }
 

@@ -57,11 +57,11 @@ class DdpReplicate final : public Strategy {
 
   const Model& model_;
   Communicator& communicator_;
-  const std::vector<Shard> shards_;   // by rank, in samples
-  const std::vector<Block> inputs_;   // the shards, in elements of the inputs
-  const std::vector<Block> outputs_;  // the shards, in elements of the outputs
+  const std::vector<Shard> shards_;  // by rank, in samples
+  const std::vector<Block> inputs_;  // the shards, in elements of the inputs
   const InputPlace input_place_;
   Interpreter interpreter_;
+  std::vector<Block> outputs_;           // the shards, in elements of the replicas' outputs
   std::unique_ptr<Root> root_;           // null but on rank 0
   const std::unique_ptr<Buffer> input_;  // this rank's shard
   const Arena gradients_;                // in communicator memory, as the weights

@@ -47,7 +47,8 @@ class LossInReplicas final : public Loss {
                  {.prediction = mine.output(),
                   .target = targets_of(replica),
                   .gradient = {},
-                  .loss = losses_[index]->as<float>()});
+                  .loss = losses_[index]->as<float>(),
+                  .padding = mine.output_padding()});
     gather_.offer(replica);
   }
 
@@ -72,10 +73,11 @@ class LossInReplicas final : public Loss {
                           {.prediction = mine.output(),
                            .target = targets_of(replica),
                            .loss_gradient = gradients_[index]->as<float>(),
-                           .gradient = mine.output_gradient()});
+                           .gradient = mine.output_gradient(),
+                           .padding = mine.output_padding()});
   }
 
-  [[nodiscard]] Span<const float> gathered() override { return gather_.gathered(); }
+  [[nodiscard]] ConstAnySpan gathered() override { return gather_.gathered(); }
 
  private:
   using Scalars = std::vector<std::unique_ptr<Buffer>>;
@@ -120,7 +122,7 @@ namespace {
 
 std::vector<std::int64_t> output_counts(const LossParts& parts) {
   std::vector<std::int64_t> counts;
-  for (const Shard& shard : parts.shards) counts.push_back(shard.count * parts.width);
+  for (Replica* const replica : parts.replicas) counts.push_back(replica->output().size());
   return counts;
 }
 
@@ -150,7 +152,7 @@ class LossOnRoot final : public Loss {
   void gather(Interpreter& caller) override {
     if (!gather_) return;
     std::vector<Span<float>> outputs;
-    for (Replica* const replica : replicas_) outputs.push_back(replica->output());
+    for (Replica* const replica : replicas_) outputs.push_back(replica->output().as<float>());
     gather_->enqueue(outputs, caller);
   }
 
@@ -161,28 +163,31 @@ class LossOnRoot final : public Loss {
                  {.prediction = gathered(),
                   .target = targets(),
                   .gradient = gradient(),
-                  .loss = loss_->as<float>()});
+                  .loss = loss_->as<float>(),
+                  .padding = replicas_.front()->output_padding()});
   }
 
   void scatter_gradient(Interpreter& caller) override {
     if (!gather_) return;
     std::vector<Span<float>> gradients;
-    for (Replica* const replica : replicas_) gradients.push_back(replica->output_gradient());
+    for (Replica* const replica : replicas_) {
+      gradients.push_back(replica->output_gradient().as<float>());
+    }
     gather_->scatter_back(gradients, caller);
   }
 
   void begin_backward(int) override {}
 
-  [[nodiscard]] Span<const float> gathered() override {
-    return gather_ ? gather_->gathered() : replicas_.front()->output();
+  [[nodiscard]] ConstAnySpan gathered() override {
+    return gather_ ? AnySpan(gather_->gathered()) : replicas_.front()->output();
   }
 
  private:
   [[nodiscard]] Span<const float> targets() {
     return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
   }
-  [[nodiscard]] Span<float> gradient() {
-    return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();
+  [[nodiscard]] AnySpan gradient() {
+    return gather_ ? AnySpan(gather_->gradient()) : replicas_.front()->output_gradient();
   }
 
   const Span<const float> given_targets_;

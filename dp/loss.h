@@ -18,7 +18,6 @@ struct LossParts {
   OutputDevice& output_device;
   std::vector<Replica*> replicas;
   std::vector<Shard> shards;
-  std::int64_t width = 0;  // width of the model's output
   Objective objective{};
 };
 
@@ -50,7 +49,7 @@ class Loss {
 
   // The gathered results of the replicas, on the output device, and the loss of the whole batch;
   // synchronise first.
-  [[nodiscard]] virtual Span<const float> gathered() = 0;
+  [[nodiscard]] virtual ConstAnySpan gathered() = 0;
   [[nodiscard]] Span<const float> value() const { return loss_->as<float>(); }
 
  protected:

@@ -125,11 +125,12 @@ class SizedWork {
 class SizedLoss {
  public:
   SizedLoss(Device& device, Operations& operations, Stream& stream, const Objective& objective,
-            std::int64_t count)
+            std::int64_t count, DType type)
       : device_(device),
         operations_(operations),
         stream_(stream),
         objective_(objective),
+        type_(type),
         outputs_(count * objective.target_width * std::max<std::int64_t>(objective.classes, 1)),
         prediction_(zeros(outputs_)),
         gradient_(zeros(outputs_)),
@@ -139,9 +140,9 @@ class SizedLoss {
   void add_to(MeasuredOperations& all) {
     if (objective_.kind == ObjectiveKind::kCrossEntropy) {
       const CrossEntropyLoss whole{.classes = objective_.classes,
-                                   .prediction = prediction_->as<float>(outputs_),
+                                   .prediction = prediction_->as(type_, outputs_),
                                    .target = target_->as<float>(),
-                                   .gradient = gradient_->as<float>(outputs_),
+                                   .gradient = gradient_->as(type_, outputs_),
                                    .loss = loss_->as<float>(1)};
       CrossEntropyLoss alone = whole;
       alone.gradient = {};
@@ -152,8 +153,8 @@ class SizedLoss {
                                    loss_->as<float>(1), whole.gradient});
       return;
     }
-    const MseLoss whole{prediction_->as<float>(outputs_), target_->as<float>(outputs_),
-                        gradient_->as<float>(outputs_), loss_->as<float>(1)};
+    const MseLoss whole{prediction_->as(type_, outputs_), target_->as<float>(outputs_),
+                        gradient_->as(type_, outputs_), loss_->as<float>(1)};
     MseLoss alone = whole;
     alone.gradient = {};
     add(all, "mse_loss", whole);
@@ -180,6 +181,7 @@ class SizedLoss {
   Operations& operations_;
   Stream& stream_;
   const Objective objective_;
+  const DType type_;  // of the prediction and its gradient
   const std::int64_t outputs_;
   const std::unique_ptr<Buffer> prediction_;
   const std::unique_ptr<Buffer> gradient_;
@@ -230,17 +232,22 @@ MeasuredOperations time_sizes(Device& device, Precision precision) {
   return all;
 }
 
-MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch) {
+MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch,
+                               Precision precision) {
   const auto operations = make_operations(device);
   const auto stream = device.make_stream(StreamPriority::kNormal);
+  std::vector<DType> types{DType::kFloat32};
+  if (storage_of(precision) != types.front()) types.push_back(storage_of(precision));
   MeasuredOperations all;
   for (const std::int64_t multiple : kLossMultiples) {
     const std::int64_t outputs =
         batch * multiple * objective.target_width * std::max<std::int64_t>(objective.classes, 1);
     const Bytes operands = bytes_of<float>(3 * outputs);
     if (multiple > 1 && operands > std::min(kLargestLoss, Bytes{left_on(device).value / 2})) break;
-    SizedLoss(device, *operations, *stream, objective, batch * multiple).add_to(all);
-    stream->synchronize();
+    for (const DType type : types) {
+      SizedLoss(device, *operations, *stream, objective, batch * multiple, type).add_to(all);
+      stream->synchronize();
+    }
   }
   return all;
 }

@@ -48,9 +48,10 @@ inline constexpr std::int64_t kTensorStep = 8;
 // of work use other memory, as in a step, so that no cache holds it.
 [[nodiscard]] MeasuredOperations time_sizes(Device& device, Precision precision);
 
-// The losses of a model whose outputs of several devices come together on one, by key: of a batch
-// and of multiples of it, with the gradient in one operation and in two.
+// The losses of a model, by key: of a batch and of multiples of it, with the gradient in one
+// operation and in two; on fp32, as where outputs of several devices come together on one, and in
+// the type that the precision is stored in.
 [[nodiscard]] MeasuredOperations time_losses(Device& device, const Objective& objective,
-                                             std::int64_t batch);
+                                             std::int64_t batch, Precision precision);
 
 }  // namespace tandem::bench

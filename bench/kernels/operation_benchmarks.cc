@@ -58,11 +58,12 @@ void add_product(const OperationRegistry& registry, const std::string& name, Mak
 }
 
 void register_losses_and_updates(const OperationRegistry& registry) {
-  registry.add_loop("mse_loss", 12, [](DeviceBench& b, std::int64_t n) {
-    return MseLoss{b.random(n), b.random(n), b.random(n), b.random(1)};
+  const std::int64_t bytes = 4 + 2 * registry.element_bytes();
+  registry.add_loop("mse_loss", bytes, [](DeviceBench& b, std::int64_t n) {
+    return MseLoss{b.random(n, b.type()), b.random(n), b.random(n, b.type()), b.random(1)};
   });
-  registry.add_loop("mse_loss_backward", 12, [](DeviceBench& b, std::int64_t n) {
-    return MseLossBackward{b.random(n), b.random(n), b.random(1), b.random(n)};
+  registry.add_loop("mse_loss_backward", bytes, [](DeviceBench& b, std::int64_t n) {
+    return MseLossBackward{b.random(n, b.type()), b.random(n), b.random(1), b.random(n, b.type())};
   });
   registry.add_loop("weighted_sum", 8, [](DeviceBench& b, std::int64_t n) {
     return WeightedSum{b.random(n), b.random(n), b.random(1)};
@@ -190,20 +191,26 @@ LayerNormBackward norm_backward(DeviceBench& b, std::int64_t n) {
           .dbias = b.random(kWidth)};
 }
 
+// In bf16 with the padding of GPT-2's rows on GPUs.
 CrossEntropyLoss cross_entropy(DeviceBench& b, std::int64_t n) {
+  const std::int64_t padding = b.type() == DType::kFloat32 ? 0 : 7;
+  const std::int64_t all = n / kClasses * (kClasses + padding);
   return {.classes = kClasses,
-          .prediction = b.random(n),
+          .prediction = b.random(all, b.type()),
           .target = whole_numbers(b, n / kClasses),
-          .gradient = b.random(n),
-          .loss = b.random(1)};
+          .gradient = b.random(all, b.type()),
+          .loss = b.random(1),
+          .padding = padding};
 }
 
 CrossEntropyLossBackward cross_entropy_backward(DeviceBench& b, std::int64_t n) {
+  const CrossEntropyLoss with = cross_entropy(b, n);
   return {.classes = kClasses,
-          .prediction = b.random(n),
-          .target = whole_numbers(b, n / kClasses),
-          .loss_gradient = b.random(1),
-          .gradient = b.random(n)};
+          .prediction = with.prediction,
+          .target = with.target,
+          .loss_gradient = with.loss,
+          .gradient = with.gradient,
+          .padding = with.padding};
 }
 
 AttentionForward attention_forward(DeviceBench& b, const AttentionShape& s) {
@@ -249,8 +256,8 @@ void register_transformer_operations(const OperationRegistry& registry) {
   registry.add_loop("layer_norm_backward", 12 + (narrow == 4 ? 4 : 2 * narrow), norm_backward,
                     whole);
   const std::vector<std::int64_t> rows{4 * kClasses, 256 * kClasses};
-  registry.add_loop("cross_entropy_loss", 8, cross_entropy, rows);
-  registry.add_loop("cross_entropy_loss_backward", 8, cross_entropy_backward, rows);
+  registry.add_loop("cross_entropy_loss", 2 * narrow, cross_entropy, rows);
+  registry.add_loop("cross_entropy_loss_backward", 2 * narrow, cross_entropy_backward, rows);
   add_attention(registry, "attention_forward", 1, attention_forward);
   add_attention(registry, "attention_backward", 2, attention_backward);
 }

@@ -158,7 +158,7 @@ class CountedStep {
         parameters_(make_arena(device_, model.layout())),
         gradients_(make_arena(device_, model.layout())),
         buffers_(make_arena(device_, model.buffers())),
-        activations_(model.make_activations(device_, batch, precision)),
+        activations_(model.make_activations(device_, batch, precision, OutputReader::kLoss)),
         input_(batch * model.input_width(), device_),
         targets_(batch * model.objective().target_width, device_) {}
 
@@ -172,7 +172,8 @@ class CountedStep {
                  {.prediction = activations_->output(),
                   .target = targets_.values,
                   .gradient = activations_->output_gradient(),
-                  .loss = loss_.values});
+                  .loss = loss_.values,
+                  .padding = activations_->output_padding()});
   }
 
   void backward() {

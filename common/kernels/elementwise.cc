@@ -67,27 +67,9 @@ void convert(const Convert::Tensor& tensor, float divisor) {
   if (divisor != 1) divide(count, out, divisor);
 }
 
-// Row by row: only GPUs' models have padding, so that this need not be fast.
-template <class T>
-void convert_padded(const Convert::Tensor& tensor, const Convert& op) {
-  const std::int64_t padded = op.columns + op.padding;
-  const std::int64_t rows = (op.narrows() ? tensor.out : ConstAnySpan(tensor.in)).size() / padded;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t in = row * (op.narrows() ? op.columns : padded);
-    const std::int64_t out = row * (op.narrows() ? padded : op.columns);
-    convert<T>({tensor.in.subspan(in, op.columns), tensor.out.subspan(out, op.columns)},
-               op.divisor);
-    if (!op.narrows()) continue;
-    const AnySpan padding = tensor.out.subspan(out + op.columns, op.padding);
-    std::fill_n(padding.data(), padding.bytes().size(), std::byte{0});
-  }
-}
-
 template <class T>
 void convert_each(const Convert& op) {
-  for (const Convert::Tensor& tensor : op.tensors) {
-    op.padding > 0 ? convert_padded<T>(tensor, op) : convert<T>(tensor, op.divisor);
-  }
+  for (const Convert::Tensor& tensor : op.tensors) convert<T>(tensor, op.divisor);
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ struct Add {
 // out = in as out's type, divided by `divisor` in that type: two roundings, as where a narrow
 // tensor is divided after the cast. Does so for each tensor, all in one operation; there is at
 // least one. Exactly one of `in` and `out` is fp32, the same one in all, and the other is of one
-// type in all; the two do not overlap. The other may have padding behind each row: zeros where it
-// is written, not read.
+// type in all; the two do not overlap.
 struct Convert {
   struct Tensor {
     ConstAnySpan in;
@@ -81,8 +80,6 @@ struct Convert {
 
   std::vector<Tensor> tensors{};
   float divisor = 1;
-  std::int64_t columns = 0;  // of the rows, where there is padding
-  std::int64_t padding = 0;
 
   [[nodiscard]] bool narrows() const { return tensors.front().in.dtype() == DType::kFloat32; }
   [[nodiscard]] DType narrow_type() const {
@@ -98,13 +95,8 @@ struct Convert {
     std::vector<Access> every;
     every.reserve(2 * tensors.size());
     for (const auto& [in, out] : tensors) {
-      const std::int64_t wide = (narrows() ? in : ConstAnySpan(out)).size();
-      const std::int64_t rows = padding > 0 && columns > 0 ? wide / columns : 0;
-      TANDEM_CHECK(rows * columns == (padding == 0 ? 0 : wide), "{} elements in rows of {}", wide,
-                   columns);
-      const std::int64_t needed = in.size() + (narrows() ? rows : -rows) * padding;
-      TANDEM_CHECK(out.size() == needed, "out has {} elements where {} are needed", out.size(),
-                   needed);
+      TANDEM_CHECK(out.size() == in.size(), "out has {} elements where {} are needed", out.size(),
+                   in.size());
       TANDEM_CHECK(in.dtype() == from && out.dtype() == to, "{} to {} beside {} to {}",
                    name_of(in.dtype()), name_of(out.dtype()), name_of(from), name_of(to));
       every.push_back(reads(in.bytes()));

@@ -84,9 +84,10 @@ void check(const AveragePoolShape& s) {
                s.batch, s.positions, s.channels);
 }
 
-void check_rows(std::int64_t classes, Span<const float> target) {
-  TANDEM_CHECK(classes > 0 && !target.empty(), "the mean of {} rows of {} classes", target.size(),
-               classes);
+void check_rows(std::int64_t classes, std::int64_t padding, Span<const float> target) {
+  TANDEM_CHECK(classes > 0 && padding >= 0 && !target.empty(),
+               "the mean of {} rows of {} classes and {} of padding", target.size(), classes,
+               padding);
   TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot tell apart", classes);
 }
 

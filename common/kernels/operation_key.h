@@ -47,6 +47,10 @@ template <class Op>
   std::string key(name);
   if constexpr (requires { sizes_in_key(op.shape); }) key += sizes_in_key(op.shape);
   if constexpr (requires { op.classes; }) key += fmt::format(" {}", op.classes);
+  if constexpr (requires { op.prediction; }) {
+    if (op.prediction.dtype() != DType::kFloat32)
+      key += fmt::format(" in {}", name_of(op.prediction.dtype()));
+  }
   if constexpr (requires { op.activation; }) {
     if (op.activation == Activation::kRelu) key += " relu";
     if (op.activation == Activation::kGelu) key += " gelu";

@@ -107,14 +107,12 @@ void apply_mlp(const Gpt2Pass& pass, std::int64_t index) {
 void apply_head(const Gpt2Pass& pass) {
   const AnySpan logits = pass.kept.logits();
   charge(pass.on);
-  pass.on.enqueue(LinearForward{.shape = pass.shape.head(pass.kept.batch(), pass.kept.padding()),
-                                .x = pass.kept.norm(pass.norms() - 1).y,
-                                .weight = pass.parameters.factor(gpt2::kTokens),
-                                .y = logits});
-  if (pass.kept.copies() == nullptr) return;
-  pass.on.enqueue(Convert{.tensors = {{logits, pass.kept.output()}},
-                          .columns = pass.shape.vocabulary,
-                          .padding = pass.kept.padding()});
+  pass.on.enqueue(
+      LinearForward{.shape = pass.shape.head(pass.kept.batch(), pass.kept.output_padding()),
+                    .x = pass.kept.norm(pass.norms() - 1).y,
+                    .weight = pass.parameters.factor(gpt2::kTokens),
+                    .y = logits});
+  enqueue_cast(pass.on, logits, pass.kept.output());
 }
 
 }  // namespace
@@ -172,12 +170,8 @@ void norm_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::i
 void head_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
   const auto& [on, shape, parameters, ids, kept] = pass;
   const AnySpan dlogits = kept.logits();
-  if (kept.copies() != nullptr) {
-    on.enqueue(Convert{.tensors = {{kept.output_gradient(), dlogits}},
-                       .columns = shape.vocabulary,
-                       .padding = kept.padding()});
-  }
-  on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch(), kept.padding()),
+  enqueue_cast(on, kept.output_gradient(), dlogits);
+  on.enqueue(LinearBackwardInput{.shape = shape.head(kept.batch(), kept.output_padding()),
                                  .dy = dlogits,
                                  .weight = pass.parameters.factor(gpt2::kTokens),
                                  .dx = kept.input_gradient()});
@@ -185,7 +179,7 @@ void head_backward(const Gpt2Pass& pass, const GradientPlaces& gradients) {
                                   .x = kept.norm(pass.norms() - 1).y,
                                   .dy = dlogits,
                                   .dweight = gradients.of(gpt2::kTokens),
-                                  .padding = kept.padding()});
+                                  .padding = kept.output_padding()});
 }
 
 void mlp_backward(const Gpt2Pass& pass, const GradientPlaces& gradients, std::int64_t index) {
@@ -346,8 +340,9 @@ void Gpt2::initialise(Executor on, const TensorList& parameters, std::uint64_t s
 }
 
 std::unique_ptr<Activations> Gpt2::make_activations(Device& device, std::int64_t batch,
-                                                    Precision precision) const {
-  return std::make_unique<Gpt2Activations>(device, shape_, layout_, batch, precision);
+                                                    Precision precision,
+                                                    OutputReader reader) const {
+  return std::make_unique<Gpt2Activations>(device, shape_, layout_, batch, precision, reader);
 }
 
 void Gpt2::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,

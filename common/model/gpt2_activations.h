@@ -104,8 +104,8 @@ inline constexpr std::array kLayers{Layer::kAttentionIn, Layer::kAttentionOut, L
 // between the layers, as torch's caching allocator hands buffers out. The logits' gradient is
 // written over the logits.
 //
-// `type` below is the type in which the layers compute. The residual stream, statistics and the
-// logits given to the loss are fp32.
+// `type` below is the type in which the layers compute. The residual stream and statistics are
+// fp32.
 class Gpt2Activations final : public Activations {
  public:
   // The tensors of a norm, with the residual stream at the norm.
@@ -125,10 +125,11 @@ class Gpt2Activations final : public Activations {
   };
 
   Gpt2Activations(Device& device, const Gpt2Shape& shape, const ParameterLayout& layout,
-                  std::int64_t batch, Precision precision);
+                  std::int64_t batch, Precision precision, OutputReader reader);
 
-  [[nodiscard]] Span<float> output() override { return output_; }
-  [[nodiscard]] Span<float> output_gradient() override { return output_; }
+  [[nodiscard]] AnySpan output() override { return output_; }
+  [[nodiscard]] AnySpan output_gradient() override { return output_; }
+  [[nodiscard]] std::int64_t output_padding() const override { return padding_; }
 
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] const Norm& norm(std::int64_t index) const {
@@ -138,10 +139,9 @@ class Gpt2Activations final : public Activations {
     return blocks_.at(static_cast<std::size_t>(index));
   }
 
-  // The logits as the head makes them, and their gradient as the head takes it: output() itself in
-  // fp32. Each row may have padding behind it.
+  // The logits as the head makes them, and their gradient as the head takes it, type: output()
+  // itself where that is of this type.
   [[nodiscard]] AnySpan logits() const { return logits_; }
-  [[nodiscard]] std::int64_t padding() const { return padding_; }
 
   // (rows, width), type: in forward the tensor to be added to the residual stream; in backward, in
   // the same memory, the gradient of the result of a norm or of the attention.
@@ -161,7 +161,7 @@ class Gpt2Activations final : public Activations {
  private:
   void add_norms(std::int64_t count);
   void add_blocks(const Gpt2Shape& shape);
-  void add_shared(const Gpt2Shape& shape);
+  void add_shared(const Gpt2Shape& shape, OutputReader reader);
 
   const std::int64_t batch_;
   const std::int64_t rows_;
@@ -171,8 +171,8 @@ class Gpt2Activations final : public Activations {
   OwnedTensors tensors_;
   std::vector<Norm> norms_;
   std::vector<Block> blocks_;
-  Span<float> output_;
   AnySpan logits_;
+  AnySpan output_;
   AnySpan shared_;
   AnySpan wide_;
   Span<float> stream_gradient_;

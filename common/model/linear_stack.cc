@@ -11,57 +11,15 @@
 
 namespace tandem {
 
-namespace {
-
-// The copies between a model's fp32 ends and layers that compute in another type, on one device:
-// narrow copies of the parameters and the input, made by each forward, and fp32 copies of the
-// output and of the output's gradient. Owns their memory; used with one stream at a time.
-class CastCopies {
- public:
-  // `inputs` and `outputs` are numbers of elements of a batch.
-  CastCopies(Device& device, DType type, const ParameterLayout& layout, std::int64_t inputs,
-             std::int64_t outputs)
-      : parameters_(device, type, layout),
-        tensors_(device),
-        input_(tensors_.add(type, inputs)),
-        output_(tensors_.add(outputs)),
-        output_gradient_(tensors_.add(outputs)) {}
-
-  // Each call enqueues casts: cast_in of the parameters and the input to copies, cast_out of
-  // `output` to fp32, cast_gradient of output_gradient() to `gradient`, where backward starts.
-  void cast_in(Executor on, const ConstTensorList& parameters, Span<const float> input) {
-    parameters_.cast(on, parameters, Convert::Tensor{input, input_});
-  }
-  void cast_out(Executor on, ConstAnySpan output) {
-    on.enqueue(Convert{.tensors = {{output, output_}}});
-  }
-  void cast_gradient(Executor on, AnySpan gradient) {
-    on.enqueue(Convert{.tensors = {{output_gradient_, gradient}}});
-  }
-
-  [[nodiscard]] const ParameterCopies& parameters() const { return parameters_; }
-  [[nodiscard]] ConstAnySpan input() const { return input_; }
-  [[nodiscard]] Span<float> output() const { return output_; }
-  [[nodiscard]] Span<float> output_gradient() const { return output_gradient_; }
-
- private:
-  ParameterCopies parameters_;
-  OwnedTensors tensors_;
-  const AnySpan input_;
-  const Span<float> output_;
-  const Span<float> output_gradient_;
-};
-
-}  // namespace
-
 // The outputs of every layer, and two gradient buffers that take turns: once a layer's input
 // gradient is made, its output gradient is free, as with torch's caching allocator. In bf16 all
-// these tensors are bf16, with copies at the fp32 ends.
+// these tensors are bf16, with fp32 copies of the last two for a reader that takes those.
 class StackActivations final : public Activations {
  public:
   StackActivations(Device& device, const std::vector<LinearLayer>& layers,
-                   const ParameterLayout& layout, std::int64_t rows, Precision precision)
-      : rows_(rows), type_(storage_of(precision)) {
+                   const ParameterLayout& layout, std::int64_t rows, Precision precision,
+                   OutputReader reader)
+      : rows_(rows), type_(storage_of(precision)), tensors_(device) {
     const auto allocate = [&](std::int64_t width) {
       return device.allocate(Bytes{rows * width * size_of(type_)});
     };
@@ -72,16 +30,18 @@ class StackActivations final : public Activations {
       outputs_.push_back(allocate(layer.out));
     }
     for (auto& gradient : gradients_) gradient = allocate(widest);
+    output_ = output_of(layers.size() - 1);
+    output_gradient_ = gradient_of(layers.size() - 1);
     if (type_ == DType::kFloat32) return;
-    copies_.emplace(device, type_, layout, rows * layers.front().in, rows * layers.back().out);
+    copies_.emplace(device, type_, layout);
+    input_ = tensors_.add(type_, rows * layers.front().in);
+    if (reader == OutputReader::kLoss) return;
+    output_ = tensors_.add(output_.size());
+    output_gradient_ = tensors_.add(output_.size());
   }
 
-  [[nodiscard]] Span<float> output() override {
-    return copies_ ? copies_->output() : output_of(last()).as<float>();
-  }
-  [[nodiscard]] Span<float> output_gradient() override {
-    return copies_ ? copies_->output_gradient() : gradient_of(last()).as<float>();
-  }
+  [[nodiscard]] AnySpan output() override { return output_; }
+  [[nodiscard]] AnySpan output_gradient() override { return output_gradient_; }
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] AnySpan output_of(std::size_t layer) const {
@@ -92,30 +52,28 @@ class StackActivations final : public Activations {
     return gradients_[layer % 2]->as(type_, rows_ * widths_[layer]);
   }
 
-  // The copies at the ends; null where the layers compute on the parameters themselves.
-  [[nodiscard]] CastCopies* copies() { return copies_ ? &*copies_ : nullptr; }
+  // The layers' copy of the input, which forward makes; empty where layers take the input itself.
+  [[nodiscard]] AnySpan input() const { return input_; }
+  // The narrow copies; null where the layers compute on the parameters themselves.
+  [[nodiscard]] ParameterCopies* copies() { return copies_ ? &*copies_ : nullptr; }
 
  private:
-  [[nodiscard]] std::size_t last() const { return widths_.size() - 1; }
-
   const std::int64_t rows_;
   const DType type_;
   std::vector<std::int64_t> widths_;  // widths of the outputs
   std::vector<std::unique_ptr<Buffer>> outputs_;
   std::array<std::unique_ptr<Buffer>, 2> gradients_;
-  std::optional<CastCopies> copies_;
+  OwnedTensors tensors_;  // copies of the ends
+  AnySpan input_;
+  AnySpan output_;
+  AnySpan output_gradient_;
+  std::optional<ParameterCopies> copies_;
 };
 
 namespace {
 
-LayerParameters read_by(StackActivations& kept, const ConstTensorList& parameters) {
-  const CastCopies* const copies = kept.copies();
-  return {parameters, copies != nullptr ? &copies->parameters() : nullptr};
-}
-
 ConstAnySpan first_input(StackActivations& kept, Span<const float> input) {
-  if (CastCopies* const copies = kept.copies()) return copies->input();
-  return input;
+  return kept.copies() != nullptr ? ConstAnySpan(kept.input()) : ConstAnySpan(input);
 }
 
 // The number of calls that torch dispatches for the layer: the linear function, and its activation.
@@ -189,16 +147,19 @@ void LinearStack::initialise(Executor on, const TensorList& parameters, std::uin
 }
 
 std::unique_ptr<Activations> LinearStack::make_activations(Device& device, std::int64_t batch,
-                                                           Precision precision) const {
+                                                           Precision precision,
+                                                           OutputReader reader) const {
   return std::make_unique<StackActivations>(device, options_.layers, layout_,
-                                            batch * options_.positions, precision);
+                                            batch * options_.positions, precision, reader);
 }
 
 void LinearStack::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,
                           Span<const float> input, Activations& activations) const {
   auto& kept = static_cast<StackActivations&>(activations);
-  if (kept.copies() != nullptr) kept.copies()->cast_in(on, parameters, input);
-  const LayerParameters read = read_by(kept, parameters);
+  if (kept.copies() != nullptr) {
+    kept.copies()->cast(on, parameters, Convert::Tensor{input, kept.input()});
+  }
+  const LayerParameters read{parameters, kept.copies()};
   ConstAnySpan x = first_input(kept, input);
   for (std::size_t layer = 0; layer < layers(); ++layer) {
     const AnySpan y = kept.output_of(layer);
@@ -211,21 +172,21 @@ void LinearStack::forward(Executor on, const ConstTensorList& parameters, Module
                              .activation = options_.layers[layer].activation});
     x = y;
   }
-  if (kept.copies() != nullptr) kept.copies()->cast_out(on, x);
+  enqueue_cast(on, x, kept.output());
 }
 
 void LinearStack::backward(Executor on, const ConstTensorList& parameters, Span<const float> input,
                            Activations& activations, const TensorList& gradients,
                            GradientSink& sink) const {
   auto& kept = static_cast<StackActivations&>(activations);
-  if (kept.copies() != nullptr) kept.copies()->cast_gradient(on, kept.gradient_of(layers() - 1));
+  enqueue_cast(on, kept.output_gradient(), kept.gradient_of(layers() - 1));
   for (std::size_t layer = layers(); layer-- > 0;) {
     const AnySpan dy = kept.gradient_of(layer);
     if (options_.layers[layer].activation == Activation::kRelu) {
       on.enqueue(ReluBackward{.y = kept.output_of(layer), .dy = dy});
     }
     const bool is_first = layer == 0;
-    enqueue_linear_backward(on, read_by(kept, parameters), {gradients, sink}, segments_[layer],
+    enqueue_linear_backward(on, {parameters, kept.copies()}, {gradients, sink}, segments_[layer],
                             {.shape = shape(layer, kept.rows()),
                              .x = is_first ? first_input(kept, input) : kept.output_of(layer - 1),
                              .dy = dy,

@@ -5,32 +5,37 @@ namespace tandem {
 
 void enqueue_loss(Operations& operations, Stream& stream, const Objective& objective,
                   const LossOperands& operands) {
-  const auto& [prediction, target, gradient, loss] = operands;
+  const auto& [prediction, target, gradient, loss, padding] = operands;
   switch (objective.kind) {
     case ObjectiveKind::kMeanSquaredError:
       return operations.enqueue(stream, MseLoss{prediction, target, gradient, loss});
     case ObjectiveKind::kCrossEntropy:
       return operations.enqueue(
-          stream, CrossEntropyLoss{objective.classes, prediction, target, gradient, loss});
+          stream, CrossEntropyLoss{objective.classes, prediction, target, gradient, loss, padding});
   }
 }
 
 void enqueue_loss_backward(Operations& operations, Stream& stream, const Objective& objective,
                            const LossBackwardOperands& operands) {
-  const auto& [prediction, target, loss_gradient, gradient] = operands;
+  const auto& [prediction, target, loss_gradient, gradient, padding] = operands;
   switch (objective.kind) {
     case ObjectiveKind::kMeanSquaredError:
       return operations.enqueue(stream,
                                 MseLossBackward{prediction, target, loss_gradient, gradient});
     case ObjectiveKind::kCrossEntropy:
-      return operations.enqueue(stream, CrossEntropyLossBackward{objective.classes, prediction,
-                                                                 target, loss_gradient, gradient});
+      return operations.enqueue(
+          stream, CrossEntropyLossBackward{objective.classes, prediction, target, loss_gradient,
+                                           gradient, padding});
   }
 }
 
 void charge(const Executor& on, int calls, DispatchKind kind) {
   if (on.calls != nullptr) *on.calls += calls;
   if (on.interpreter != nullptr) dispatch(*on.interpreter, on.stream, kind, calls);
+}
+
+void enqueue_cast(const Executor& on, ConstAnySpan from, AnySpan to) {
+  if (from.data() != to.data()) on.enqueue(Convert{.tensors = {{from, to}}});
 }
 
 const ParameterLayout& Model::buffers() const {

@@ -27,18 +27,20 @@ struct Objective {
 
 // The operands that MseLoss and CrossEntropyLoss share. An empty gradient asks for the loss alone.
 struct LossOperands {
-  Span<const float> prediction;
+  ConstAnySpan prediction;
   Span<const float> target;
-  Span<float> gradient{};  // with cross-entropy, may be the prediction
-  Span<float> loss{};      // one element
+  AnySpan gradient{};        // with cross-entropy, may be the prediction
+  Span<float> loss{};        // one element
+  std::int64_t padding = 0;  // with cross-entropy: as CrossEntropyLoss's
 };
 
 // The operands that MseLossBackward and CrossEntropyLossBackward share.
 struct LossBackwardOperands {
-  Span<const float> prediction;
+  ConstAnySpan prediction;
   Span<const float> target;
   Span<const float> loss_gradient;  // one element
-  Span<float> gradient;             // with cross-entropy, may be the prediction
+  AnySpan gradient;                 // with cross-entropy, may be the prediction
+  std::int64_t padding = 0;         // with cross-entropy: as CrossEntropyLossBackward's
 };
 
 // Enqueue the objective's loss with its gradient, or the gradient alone, given the gradient of the
@@ -66,11 +68,15 @@ class IgnoreGradients final : public GradientSink {
   void gradient_ready(int) override {}
 };
 
+// Who reads a model's output and writes its gradient, by which their type goes.
+enum class OutputReader {
+  kLoss,    // the loss beside the replica, which computes in fp32 on any type: the layers' type
+  kGather,  // others, too: fp32, cast up from the layers' result, and down for the layers
+};
+
 // The tensors that a model keeps between forward and backward for one batch on one device, in the
-// precision that the object was made for. The ends are fp32 in each precision: the output is cast
-// up from the layers' result, the gradient is cast down for the layers. Under an objective whose
-// loss may write its gradient over the prediction, output() and output_gradient() may be the same
-// memory.
+// precision and for the reader that the object was made for. Under an objective whose loss may
+// write its gradient over the prediction, output() and output_gradient() may be the same memory.
 class Activations {
  public:
   Activations() = default;
@@ -78,8 +84,11 @@ class Activations {
   Activations& operator=(const Activations&) = delete;
   virtual ~Activations() = default;
 
-  [[nodiscard]] virtual Span<float> output() = 0;           // (batch, output_width)
-  [[nodiscard]] virtual Span<float> output_gradient() = 0;  // same shape; the loss writes it
+  [[nodiscard]] virtual AnySpan output() = 0;           // (batch, output_width), and its padding
+  [[nodiscard]] virtual AnySpan output_gradient() = 0;  // same shape; the loss writes it
+
+  // Elements behind each row of classes: zeros, in the gradient too.
+  [[nodiscard]] virtual std::int64_t output_padding() const { return 0; }
 };
 
 // The state that forward may write besides its output: one module's, and so one replica's.
@@ -105,6 +114,9 @@ struct Executor {
 // Charges the interpreter, where there is one, for the calls of a kind that torch would dispatch
 // for the work enqueued next.
 void charge(const Executor& on, int calls = 1, DispatchKind kind = DispatchKind::kCall);
+
+// Enqueues the cast of `from` to the type of `to`, unless both are the same memory.
+void enqueue_cast(const Executor& on, ConstAnySpan from, AnySpan to);
 
 // A network: its parameters, and how to enqueue forward and backward. Parameters, their gradients
 // and the input are fp32. In bf16 forward casts each parameter and the input once to copies that
@@ -154,7 +166,7 @@ class Model {
                           Distribution distribution) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(
-      Device& device, std::int64_t batch, Precision precision) const = 0;
+      Device& device, std::int64_t batch, Precision precision, OutputReader reader) const = 0;
 
   // Enqueues forward on `input` (batch, input_width), which must stay until backward is done.
   // Charges the interpreter for each call.

@@ -89,7 +89,8 @@ ReplaySizes Replay::sizes(std::int64_t batch) const {
 }
 
 std::unique_ptr<Activations> Replay::make_activations(Device& device, std::int64_t batch,
-                                                      Precision precision) const {
+                                                      Precision precision,
+                                                      OutputReader /*reader*/) const {
   return std::make_unique<ReplayActivations>(device, sizes(batch), plan_replay(workload_, batch),
                                              precision);
 }
@@ -129,14 +130,14 @@ void Replay::end_forward(Executor on, ReplayActivations& kept) const {
     on.enqueue(outer(t.scaled, t.row_pattern, t.rows));
     rows = t.rows;
   }
-  on.enqueue(outer(rows, t.column_pattern, kept.output()));
+  on.enqueue(outer(rows, t.column_pattern, kept.output().as<float>()));
 }
 
 void Replay::begin_backward(Executor on, ReplayActivations& kept) const {
   const auto& t = kept.tensors();
   Span<float> drows = t.scaled;
   if (kept.sizes().rows > 1) drows = t.rows;
-  on.enqueue(outer_backward(kept.output_gradient(), t.column_pattern, drows));
+  on.enqueue(outer_backward(kept.output_gradient().as<float>(), t.column_pattern, drows));
   if (kept.sizes().rows > 1) {
     on.enqueue(outer_backward(t.rows, t.row_pattern, t.scaled));
   }

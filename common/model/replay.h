@@ -71,8 +71,8 @@ class ReplayActivations final : public Activations {
   ReplayActivations(Device& device, const ReplaySizes& sizes, std::vector<ReplayLayer> plan,
                     Precision precision);
 
-  [[nodiscard]] Span<float> output() override { return output_; }
-  [[nodiscard]] Span<float> output_gradient() override { return output_gradient_; }
+  [[nodiscard]] AnySpan output() override { return output_; }
+  [[nodiscard]] AnySpan output_gradient() override { return output_gradient_; }
 
   // Enqueues the patterns; only the first call has an effect.
   void make_patterns(Executor on, std::int64_t input_classes, std::int64_t parameters);
@@ -145,7 +145,8 @@ class Replay final : public Model {
   void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                   Distribution distribution) const override;
   [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision) const override;
+                                                              Precision precision,
+                                                              OutputReader reader) const override;
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override;
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,

@@ -116,8 +116,7 @@ void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
   const std::size_t blocks = plan.blocks().size();
   for (std::size_t block = 0; block < blocks; ++block) forward.block(block);
   forward.head(pass.input_of(blocks));
-  if (kept.copies() == nullptr) return;
-  on.enqueue(Convert{.tensors = {{kept.logits(), kept.output()}}});
+  enqueue_cast(on, kept.logits(), kept.output());
 }
 
 namespace {
@@ -144,9 +143,7 @@ class Backward {
     ResNetActivations& kept = pass_.kept;
     const AveragePoolShape pool = plan.average_pool(kept.batch());
     const AnySpan dlogits = kept.logits();
-    if (kept.copies() != nullptr) {
-      pass_.on.enqueue(Convert{.tensors = {{kept.output_gradient(), dlogits}}});
-    }
+    enqueue_cast(pass_.on, kept.output_gradient(), dlogits);
     enqueue_linear_backward(
         pass_.on, pass_.parameters, gradients_, {plan.head_weight(), plan.head_bias()},
         {plan.head(kept.batch()), kept.features(), dlogits, kept.features_gradient()});
@@ -337,8 +334,9 @@ void ResNet::initialise_buffers(Executor on, const TensorList& buffers) const {
 }
 
 std::unique_ptr<Activations> ResNet::make_activations(Device& device, std::int64_t batch,
-                                                      Precision precision) const {
-  return std::make_unique<ResNetActivations>(device, plan_, layout_, batch, precision);
+                                                      Precision precision,
+                                                      OutputReader reader) const {
+  return std::make_unique<ResNetActivations>(device, plan_, layout_, batch, precision, reader);
 }
 
 void ResNet::forward(Executor on, const ConstTensorList& parameters, ModuleState& state,

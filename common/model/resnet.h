@@ -48,7 +48,8 @@ class ResNet final : public Model {
   // Sets running_var to 1.
   void initialise_buffers(Executor on, const TensorList& buffers) const override;
   [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision) const override;
+                                                              Precision precision,
+                                                              OutputReader reader) const override;
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override;
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,

@@ -122,8 +122,7 @@ class ResNetPlan {
 // statistics. A downsample's addition is not kept, so that all downsamples share one buffer. In
 // backward three buffers take turns. The logits' gradient is written over the logits.
 //
-// `type` below is the type in which the layers compute. Statistics and the logits given to the loss
-// are fp32.
+// `type` below is the type in which the layers compute. Statistics are fp32.
 class ResNetActivations final : public Activations {
  public:
   struct Unit {
@@ -134,10 +133,10 @@ class ResNetActivations final : public Activations {
   };
 
   ResNetActivations(Device& device, const ResNetPlan& plan, const ParameterLayout& layout,
-                    std::int64_t batch, Precision precision);
+                    std::int64_t batch, Precision precision, OutputReader reader);
 
-  [[nodiscard]] Span<float> output() override { return output_; }
-  [[nodiscard]] Span<float> output_gradient() override { return output_; }
+  [[nodiscard]] AnySpan output() override { return output_; }
+  [[nodiscard]] AnySpan output_gradient() override { return output_; }
 
   [[nodiscard]] std::int64_t batch() const { return batch_; }
   [[nodiscard]] const Unit& unit(int index) const {
@@ -146,8 +145,8 @@ class ResNetActivations final : public Activations {
   [[nodiscard]] AnySpan pooled() const { return pooled_; }      // the stem's result
   [[nodiscard]] AnySpan features() const { return features_; }  // (batch, channels): the head's x
   [[nodiscard]] AnySpan features_gradient() const { return features_gradient_; }
-  // The logits as the head makes them, and their gradient as the head takes it: output() itself in
-  // fp32.
+  // The logits as the head makes them, and their gradient as the head takes it, type: output()
+  // itself where that is of this type.
   [[nodiscard]] AnySpan logits() const { return logits_; }
 
   // One of backward's buffers, as large as the largest activation.
@@ -163,7 +162,7 @@ class ResNetActivations final : public Activations {
 
  private:
   void add_units(const ResNetPlan& plan);
-  void add_ends(const ResNetPlan& plan);
+  void add_ends(const ResNetPlan& plan, OutputReader reader);
 
   const std::int64_t batch_;
   const DType type_;
@@ -172,8 +171,8 @@ class ResNetActivations final : public Activations {
   AnySpan pooled_;
   AnySpan features_;
   AnySpan features_gradient_;
-  Span<float> output_;
   AnySpan logits_;
+  AnySpan output_;
   std::array<AnySpan, kGradients> gradients_;
   AnySpan input_;
   std::optional<ParameterCopies> copies_;

@@ -93,7 +93,7 @@ std::unique_ptr<ObservedOperations> observed_where_wanted(
 }  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const TrainingOptions& options, std::optional<Arena> given)
+                 const TrainingOptions& options, OutputReader reader, std::optional<Arena> given)
     : device_(device),
       model_(model),
       batch_(batch),
@@ -105,7 +105,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
           observed_where_wanted(*operations_, device, {model.layout(), weights_}, work_observers_)),
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
-      activations_(model.make_activations(device, batch, options.precision)),
+      activations_(model.make_activations(device, batch, options.precision, reader)),
       autograd_(options.interpreter.costs.only(Dispatcher::kAutograd)),
       timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}
@@ -129,7 +129,7 @@ void Replica::enqueue_priming(Span<const float> input, const TensorList& gradien
   IgnoreGradients nobody;
   const Executor unobserved{*operations_, *stream_};
   model_.forward(unobserved, weights_, state, input, *activations_);
-  enqueue_zero(*stream_, output_gradient());
+  enqueue_zero_bytes(*stream_, output_gradient().bytes());
   model_.backward(unobserved, weights_, input, *activations_, gradients, nobody);
   for (const Span<float>& gradient : gradients) enqueue_zero(*stream_, gradient);
   enqueue_zero(*stream_, buffers_.flat);
@@ -150,9 +150,12 @@ void Replica::forward(Span<const float> input, Interpreter& interpreter) {
 
 void Replica::compute_loss(Span<const float> targets, Span<float> loss, Interpreter& interpreter) {
   dispatch(interpreter, *stream_, DispatchKind::kCall);
-  enqueue_loss(
-      operations(), *stream_, model_.objective(),
-      {.prediction = output(), .target = targets, .gradient = output_gradient(), .loss = loss});
+  enqueue_loss(operations(), *stream_, model_.objective(),
+               {.prediction = output(),
+                .target = targets,
+                .gradient = output_gradient(),
+                .loss = loss,
+                .padding = output_padding()});
 }
 
 void Replica::backward(Span<const float> input, const TensorList& gradients, GradientSink& sink) {

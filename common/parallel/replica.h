@@ -84,7 +84,7 @@ class Replica {
   // Makes a replica for `batch` samples; uses only the options of phases, precision and
   // interpreter. `given`: parameters that lie elsewhere on the device, in memory of a communicator.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
-          std::optional<Arena> given = std::nullopt);
+          OutputReader reader = OutputReader::kLoss, std::optional<Arena> given = std::nullopt);
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }
@@ -101,8 +101,9 @@ class Replica {
   [[nodiscard]] const Arena& parameters() const { return parameters_; }
   [[nodiscard]] const Arena& buffers() const { return buffers_; }
   [[nodiscard]] ModuleState& state() { return state_; }
-  [[nodiscard]] Span<float> output() { return activations_->output(); }
-  [[nodiscard]] Span<float> output_gradient() { return activations_->output_gradient(); }
+  [[nodiscard]] AnySpan output() { return activations_->output(); }
+  [[nodiscard]] AnySpan output_gradient() { return activations_->output_gradient(); }
+  [[nodiscard]] std::int64_t output_padding() const { return activations_->output_padding(); }
 
   // Call before the replica has weights. On GPUs, runs a forward and a backward on zeros and waits
   // for both: libraries load their kernels and choose algorithms, and operations take scratch

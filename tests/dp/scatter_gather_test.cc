@@ -114,7 +114,7 @@ TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
     dp::Gather gather(output, replicas_, {3 * 4, 2 * 4});
     std::vector<Span<float>> outputs;
     for (int i = 0; i < 2; ++i) {
-      outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output());
+      outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output().as<float>());
       put(platform_->device(i), outputs.back(),
           std::vector<float>(static_cast<std::size_t>(outputs.back().size()),
                              i == 0 ? 1.0F : 2.0F));
@@ -129,7 +129,9 @@ TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
     EXPECT_EQ(all, expected) << target;
     put(platform_->device(target), gather.gradient(), all);
     std::vector<Span<float>> gradients;
-    for (Replica* const replica : replicas_) gradients.push_back(replica->output_gradient());
+    for (Replica* const replica : replicas_) {
+      gradients.push_back(replica->output_gradient().as<float>());
+    }
     gather.scatter_back(gradients, nobody_);
     synchronize();
     EXPECT_EQ(read_back<float>(platform_->device(1), Span<const float>(gradients[1])),

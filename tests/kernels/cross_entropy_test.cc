@@ -55,9 +55,40 @@ class CrossEntropy : public TypedFixture {
 
 class CrossEntropyOf : public CrossEntropy, public ::testing::WithParamInterface<Rows> {
  public:
+  // The operands in bf16 with `padding` behind each row, NaN there and in the gradient.
+  CrossEntropyLoss narrowed(const CrossEntropyLoss& op, std::int64_t padding) {
+    const std::int64_t stride = op.classes + padding;
+    CrossEntropyLoss narrow = with_other_results(op);
+    const AnySpan prediction = zeros_of(DType::kBFloat16, op.target.size() * stride);
+    for (std::int64_t i = 0; i < prediction.size(); ++i) {
+      const bool is_class = i % stride < op.classes;
+      set_element(prediction, i,
+                  is_class ? element(op.prediction, i / stride * op.classes + i % stride) : kNan);
+    }
+    narrow.prediction = prediction;
+    narrow.gradient = zeros_of(DType::kBFloat16, prediction.size());
+    for (std::int64_t i = 0; i < prediction.size(); ++i) set_element(narrow.gradient, i, kNan);
+    narrow.padding = padding;
+    return narrow;
+  }
+
+  // The bits of `expected`, rounded to bf16, with zeros behind each row.
+  void expect_narrowed(ConstAnySpan actual, ConstAnySpan expected, std::int64_t padding) {
+    const std::int64_t classes = GetParam().classes;
+    const AnySpan wanted = zeros_of(DType::kBFloat16, actual.size());
+    for (std::int64_t i = 0; i < expected.size(); ++i) {
+      set_element(wanted, i / classes * (classes + padding) + i % classes, element(expected, i));
+    }
+    expect_same_bits(actual, wanted);
+  }
+
+  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
   // Gradients of all classes but the target's are mostly far smaller than the largest: each is held
   // to its own size.
-  void expect_gradient_near(Span<const float> actual, Span<const float> expected) {
+  void expect_gradient_near(ConstAnySpan given, ConstAnySpan wanted) {
+    const auto actual = given.as<const float>();
+    const auto expected = wanted.as<const float>();
     ASSERT_EQ(actual.size(), expected.size());
     const double largest = 1 / static_cast<double>(GetParam().rows);
     for (std::int64_t i = 0; i < actual.size(); ++i) {
@@ -81,7 +112,7 @@ TEST_P(CrossEntropyOf, Loss_AgreesWithNaive) {
 TEST_P(CrossEntropyOf, LossInPlace_GivesTheSameBits) {
   const CrossEntropyLoss apart = loss(GetParam());
   CrossEntropyLoss in_place = with_other_results(apart);
-  in_place.gradient = copy_of(apart.prediction);
+  in_place.gradient = copy_of_any(apart.prediction);
   in_place.prediction = in_place.gradient;
   run(apart);
   run(in_place);
@@ -106,13 +137,43 @@ TEST_P(CrossEntropyOf, Backward_AgreesWithNaiveAlsoInPlace) {
   CrossEntropyLossBackward expected = op;
   expected.gradient = zeros(op.gradient.size());
   CrossEntropyLossBackward in_place = op;
-  in_place.gradient = copy_of(op.prediction);
+  in_place.gradient = copy_of_any(op.prediction);
   in_place.prediction = in_place.gradient;
   run(op);
   run(in_place);
   naive(expected);
   expect_gradient_near(op.gradient, expected.gradient);
   expect_same_bits(in_place.gradient, op.gradient);
+}
+
+// As casts around a loss in fp32.
+TEST_P(CrossEntropyOf, OnPaddedBf16_HasTheBitsOfFp32RoundedOnce) {
+  CrossEntropyLoss wide = loss(GetParam());
+  wide.prediction = widened(rounded(DType::kBFloat16, wide.prediction.as<const float>()));
+  const CrossEntropyLossBackward wide_backward = backward(wide, 0.3F);
+  run(wide);
+  run(wide_backward);
+  for (const std::int64_t padding : {0, 3}) {
+    const CrossEntropyLoss apart = narrowed(wide, padding);
+    const CrossEntropyLossBackward later{apart.classes,  apart.prediction,
+                                         apart.target,   wide_backward.loss_gradient,
+                                         apart.gradient, padding};
+    CrossEntropyLoss alone = with_other_results(apart);
+    alone.gradient = {};
+    CrossEntropyLoss in_place = with_other_results(apart);
+    in_place.gradient = copy_of_any(apart.prediction);
+    in_place.prediction = in_place.gradient;
+    run(apart);
+    expect_narrowed(apart.gradient, wide.gradient, padding);
+    run(later);
+    expect_narrowed(later.gradient, wide_backward.gradient, padding);
+    run(alone);
+    run(in_place);
+    expect_narrowed(in_place.gradient, wide.gradient, padding);
+    for (const CrossEntropyLoss& done : {apart, alone, in_place}) {
+      expect_same_bits(done.loss, wide.loss);
+    }
+  }
 }
 
 // Below, at and beside the widths and blocks that the loops work in, and GPT-2's.
@@ -133,7 +194,7 @@ TEST_F(CrossEntropy, OfEvenChances_IsTheLogarithmOfTheClasses) {
   const float e = 0.125F;
   for (const CrossEntropyLoss& done : {op, plain}) {
     expect_near(done.loss, filled({std::log(4.0F)}), 1e-6);
-    expect_near(done.gradient, filled({e - 0.5F, e, e, e, e, e, e, e - 0.5F}), 1e-7);
+    expect_near(done.gradient.as<float>(), filled({e - 0.5F, e, e, e, e, e, e, e - 0.5F}), 1e-7);
   }
 }
 
@@ -145,18 +206,18 @@ TEST_F(CrossEntropy, OfHugeLogits_StaysFinite) {
                             .loss = zeros(1)};
   run(op);
   expect_equal(op.loss, filled({1e4F}));
-  expect_equal(op.gradient, filled({0.5F, -0.5F, 0, 0, 0, 0}));
+  expect_equal(op.gradient.as<float>(), filled({0.5F, -0.5F, 0, 0, 0, 0}));
 }
 
 TEST_F(CrossEntropy, OfANaN_IsNaN) {
   CrossEntropyLoss op = loss({2, 70});
-  const Span<float> prediction = copy_of(op.prediction);
+  const Span<float> prediction = copy_of(op.prediction.as<const float>());
   prediction.data()[69] = std::numeric_limits<float>::quiet_NaN();
   op.prediction = prediction;
   run(op);
   EXPECT_TRUE(std::isnan(*op.loss.data()));
-  EXPECT_TRUE(std::isnan(op.gradient.data()[0]));
-  EXPECT_FALSE(std::isnan(op.gradient.data()[70]));
+  EXPECT_TRUE(std::isnan(element(op.gradient, 0)));
+  EXPECT_FALSE(std::isnan(element(op.gradient, 70)));
 }
 
 TEST_F(CrossEntropy, OfATargetThatIsNoClass_FailsAtSynchronize) {
@@ -183,6 +244,10 @@ TEST_F(CrossEntropy, OfOperandsThatDoNotFit_NamesThem) {
   EXPECT_THAT(refused([&](auto& op) { op.classes = (1 << 24) + 1; }), HasSubstr("tell apart"));
   EXPECT_THAT(refused([&](auto& op) { op.target = {}; }), HasSubstr("0 rows of 10"));
   EXPECT_THAT(refused([&](auto& op) { op.target = zeros(2); }), HasSubstr("prediction has 30"));
+  EXPECT_THAT(refused([&](auto& op) { op.padding = 1; }), HasSubstr("prediction has 30"));
+  EXPECT_THAT(refused([&](auto& op) { op.padding = -1; }), HasSubstr("-1 of padding"));
+  EXPECT_THAT(refused([&](auto& op) { op.gradient = zeros_of(DType::kBFloat16, 30); }),
+              HasSubstr("gradient is bf16"));
   EXPECT_THAT(refused([&](auto& op) { op.gradient = zeros(3); }), HasSubstr("gradient has 3"));
   EXPECT_THAT(refused([&](auto& op) { op.loss = zeros(3); }), HasSubstr("loss has 3"));
   EXPECT_THAT(refused([&](auto& op) { op.target = zeros(3, 1); }), HasSubstr("host:1"));

@@ -3,6 +3,12 @@
 // What a transformer needs beside linear layers, held to the shares of cuda_tolerances.h.
 #pragma once
 
+#include <array>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/transformer_twins.h"
 
@@ -105,6 +111,49 @@ class CudaTransformerParity : public CudaParity<Backend> {
     expect_share(twins.dqkv, shares.gradient, "dqkv");
   }
 
+  template <class T>
+  void expect_cross_entropies_agree(std::int64_t rows, std::int64_t classes, std::int64_t padding) {
+    const double of_gradient =
+        std::is_same_v<T, float> ? share::kCrossEntropy : share::kBf16Rounding;
+    auto prediction = this->template random<T>(rows * (classes + padding));
+    std::vector<float> right;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      right.push_back(static_cast<float>((7 * r + classes / 2) % classes));
+    }
+    auto target = this->twin(std::move(right));
+    auto gradient = this->template random<T>(prediction.count());
+    auto loss = this->zeros(1);
+    auto loss_gradient = this->random(1);
+    for (const bool with_gradient : {true, false}) {
+      this->run_on_both([&](Side s) {
+        return CrossEntropyLoss{.classes = classes,
+                                .prediction = prediction.on(s),
+                                .target = target.on(s),
+                                .gradient = with_gradient ? gradient.on(s) : Span<T>{},
+                                .loss = loss.on(s),
+                                .padding = padding};
+      });
+      expect_share(gradient, of_gradient, "gradient");
+      EXPECT_NEAR(loss.of_device()[0], loss.of_host()[0],
+                  share::kCrossEntropyLoss * (1 + loss.of_host()[0]));
+    }
+    this->run_on_both([&](Side s) {
+      return CrossEntropyLossBackward{.classes = classes,
+                                      .prediction = prediction.on(s),
+                                      .target = target.on(s),
+                                      .loss_gradient = loss_gradient.on(s),
+                                      .gradient = prediction.on(s),
+                                      .padding = padding};
+    });
+    expect_share(prediction, of_gradient, "gradient in place of the prediction");
+    for (const auto& written : {gradient.of_device(), prediction.of_device()}) {
+      for (std::int64_t i = 0; i < prediction.count(); ++i) {
+        if (i % (classes + padding) < classes) continue;
+        ASSERT_EQ(static_cast<float>(written[static_cast<std::size_t>(i)]), 0) << "padding " << i;
+      }
+    }
+  }
+
   void expect_agreement(const AttentionShape& s, Precision precision) {
     const share::Attention shares = share::of_attention(precision);
     if (precision == Precision::kBf16) return expect_attention_agrees<BFloat16>(s, shares);
@@ -182,42 +231,24 @@ TYPED_TEST_P(CudaTransformerParity, Attention_OfLargeScores_StaysFinite) {
   for (const float value : twins.log_sums.of_device()) EXPECT_TRUE(std::isfinite(value));
 }
 
+// Rows that packs fit in, and do not; the last ones as GPT-2's.
 TYPED_TEST_P(CudaTransformerParity, CrossEntropy_AgreesWithNaive_AlsoInPlace) {
-  struct Size {
-    std::int64_t rows;
-    std::int64_t classes;
-  };
-  for (const Size& size : {Size{1, 1}, {3, 5}, {1100, 7}, {5, 1000}, {2, 50'257}}) {
-    SCOPED_TRACE(std::to_string(size.rows) + " rows of " + std::to_string(size.classes));
-    auto prediction = this->random(size.rows * size.classes);
-    std::vector<float> classes;
-    for (std::int64_t r = 0; r < size.rows; ++r) {
-      classes.push_back(static_cast<float>((7 * r + size.classes / 2) % size.classes));
+  for (const std::int64_t offset : {0, 1}) {
+    this->offset_ = offset;
+    for (const auto& [rows, classes, padding] : {std::array<std::int64_t, 3>{1, 1, 0},
+                                                 {1, 1, 7},
+                                                 {3, 5, 0},
+                                                 {3, 5, 3},
+                                                 {70, 10, 1},
+                                                 {1100, 7, 0},
+                                                 {5, 1000, 0},
+                                                 {2, 50'257, 0},
+                                                 {2, 50'257, 7}}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(classes) + " and " +
+                   std::to_string(padding) + ", offset " + std::to_string(offset));
+      this->template expect_cross_entropies_agree<float>(rows, classes, padding);
+      this->template expect_cross_entropies_agree<BFloat16>(rows, classes, padding);
     }
-    auto target = this->twin(std::move(classes));
-    auto gradient = this->random(size.rows * size.classes);
-    auto loss = this->zeros(1);
-    auto loss_gradient = this->random(1);
-    for (const bool with_gradient : {true, false}) {
-      this->run_on_both([&](Side s) {
-        return CrossEntropyLoss{.classes = size.classes,
-                                .prediction = prediction.on(s),
-                                .target = target.on(s),
-                                .gradient = with_gradient ? gradient.on(s) : Span<float>{},
-                                .loss = loss.on(s)};
-      });
-      expect_share(gradient, share::kCrossEntropy, "gradient");
-      EXPECT_NEAR(loss.of_device()[0], loss.of_host()[0],
-                  share::kCrossEntropyLoss * (1 + loss.of_host()[0]));
-    }
-    this->run_on_both([&](Side s) {
-      return CrossEntropyLossBackward{.classes = size.classes,
-                                      .prediction = prediction.on(s),
-                                      .target = target.on(s),
-                                      .loss_gradient = loss_gradient.on(s),
-                                      .gradient = prediction.on(s)};
-    });
-    expect_share(prediction, share::kCrossEntropy, "gradient in place of the prediction");
   }
 }
 

@@ -2,13 +2,13 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/kernels/operations_fixture.h"
+#include "tests/kernels/typed_fixture.h"
 
 namespace tandem {
 namespace {
 
 // Counts below, at and beside the widths that vectorised loops work in.
-class Elementwise : public OperationsFixture, public ::testing::WithParamInterface<std::int64_t> {
+class Elementwise : public TypedFixture, public ::testing::WithParamInterface<std::int64_t> {
  public:
   std::int64_t count() { return GetParam(); }
 };
@@ -134,7 +134,7 @@ TEST_P(Elementwise, MseLoss_AgreesWithNaive) {
   op.gradient = zeros(count());
   op.loss = zeros(1);
   naive(op);
-  expect_equal(actual.gradient, op.gradient);
+  expect_same_bits(actual.gradient, op.gradient);
   expect_near(actual.loss, op.loss, 1e-7);
 }
 
@@ -148,7 +148,7 @@ TEST_P(Elementwise, MseLossOnIntegers_EqualsNaive) {
   op.gradient = zeros(count());
   op.loss = zeros(1);
   naive(op);
-  expect_equal(actual.gradient, op.gradient);
+  expect_same_bits(actual.gradient, op.gradient);
   expect_equal(actual.loss, op.loss);
 }
 
@@ -173,10 +173,10 @@ TEST_P(Elementwise, MseLossBackward_EqualsNaive) {
                      .loss_gradient = random(1),
                      .gradient = zeros(count())};
   run(op);
-  const Span<float> actual = op.gradient;
+  const AnySpan actual = op.gradient;
   op.gradient = zeros(count());
   naive(op);
-  expect_equal(actual, op.gradient);
+  expect_same_bits(actual, op.gradient);
 }
 
 TEST_P(Elementwise, MseLossBackwardOfOne_IsMseLosssGradient) {
@@ -190,7 +190,34 @@ TEST_P(Elementwise, MseLossBackwardOfOne_IsMseLosssGradient) {
                       .target = loss.target,
                       .loss_gradient = filled({1}),
                       .gradient = gradient});
-  expect_equal(gradient, loss.gradient);
+  expect_same_bits(gradient, loss.gradient);
+}
+
+// As casts around a loss in fp32.
+TEST_P(Elementwise, MseLossOnBf16_HasTheBitsOfFp32RoundedOnce) {
+  const MseLoss narrow{.prediction = random_of(DType::kBFloat16, count()),
+                       .target = random(count()),
+                       .gradient = zeros_of(DType::kBFloat16, count()),
+                       .loss = zeros(1)};
+  const MseLoss wide{.prediction = widened(narrow.prediction),
+                     .target = narrow.target,
+                     .gradient = zeros(count()),
+                     .loss = zeros(1)};
+  const auto expect_rounded = [&] {
+    expect_same_bits(narrow.gradient, rounded(DType::kBFloat16, wide.gradient.as<const float>()));
+  };
+  run(narrow);
+  run(wide);
+  expect_rounded();
+  const Span<float> loss_gradient = random(1);
+  run(MseLossBackward{narrow.prediction, narrow.target, loss_gradient, narrow.gradient});
+  run(MseLossBackward{wide.prediction, wide.target, loss_gradient, wide.gradient});
+  expect_rounded();
+  expect_same_bits(narrow.loss, wide.loss);
+  MseLoss alone = narrow;
+  alone.gradient = {};
+  run(alone);
+  expect_same_bits(alone.loss, wide.loss);
 }
 
 TEST_P(Elementwise, WeightedSum_AgreesWithNaive) {

@@ -2,7 +2,6 @@
 //
 // As golden_test, on a GPU through the module as programs load it. Skipped, with the reason, where
 // there is none; on stand-ins for all that needs one it runs as golden_on_stand_in.
-#include "common/model/gpt2_activations.h"
 #include "common/runtime/registry.h"
 #include "tests/model/golden_run.h"
 #include "tests/model/gpt2_run.h"
@@ -71,8 +70,7 @@ TEST(Gpt2GpuTest, OfAnOddVocabulary_IsInBf16NearFp32) {
   for (std::size_t i = 0; i < segments; ++i) gradients.push_back(wide->gradient(i));
   wide.reset();
   Gpt2Run run(model, 3, Precision::kBf16, open_platform(Backend::kCuda, wanted));
-  const Gpt2Activations like(run.device, model.shape(), model.layout(), 1, Precision::kBf16);
-  EXPECT_EQ(like.padding(), 7);
+  EXPECT_EQ(run.replica.output_padding(), 7);
   EXPECT_NEAR(run.found_loss(), loss, 0.01 * loss);
   for (std::size_t i = 0; i < segments; ++i) {
     EXPECT_LT(distance(gradients[i], run.gradient(i)), 0.05) << i;

@@ -45,7 +45,7 @@ class GoldenRun {
   [[nodiscard]] std::vector<float> output() {
     replica_.forward(input_->as<float>(), interpreter_);
     replica_.stream().synchronize();
-    return read_back<float>(device_, replica_.output());
+    return read_back<float>(device_, replica_.output().as<float>());
   }
 
   // From the weights as they are.

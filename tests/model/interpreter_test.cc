@@ -36,7 +36,8 @@ Calls calls_of_forward(const char* name) {
   const auto model = make_model(name);
   const auto input = device.allocate(Bytes{4 * model->input_width()});
   Replica replica(device, *model, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
-  const auto activations = model->make_activations(device, 1, Precision::kFp32);
+  const auto activations =
+      model->make_activations(device, 1, Precision::kFp32, OutputReader::kLoss);
   Interpreter interpreter(of_operations());
   const TimePoint before = interpreter.dispatch(DispatchKind::kOperation, kBusy);
   model->forward({replica.operations(), replica.stream(), &interpreter},

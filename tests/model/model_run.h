@@ -88,10 +88,11 @@ struct ModelRun {
         input(device.allocate(Bytes{4 * batch * model.input_width()})),
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,
-                TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}}) {
+                TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}},
+                OutputReader::kGather) {
     replica.initialise(5, distribution);
     put(device, input->as<float>(), x);
-    put(device, replica.output_gradient(), dy);
+    put(device, replica.output_gradient().as<float>(), dy);
     Interpreter interpreter(DispatchCosts{});
     replica.forward(input->as<float>(), interpreter);
     replica.backward(input->as<float>(), gradients.tensors, sink);
@@ -105,7 +106,9 @@ struct ModelRun {
     }
     return same;
   }
-  [[nodiscard]] Values output() { return as_doubles(read_back<float>(device, replica.output())); }
+  [[nodiscard]] Values output() {
+    return as_doubles(read_back<float>(device, replica.output().as<float>()));
+  }
   [[nodiscard]] Values gradient(std::size_t segment) {
     return as_doubles(read_back<float>(device, gradients.tensors[segment]));
   }

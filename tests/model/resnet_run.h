@@ -112,7 +112,8 @@ struct ResNetRun {
         input(device.allocate(Bytes{4 * batch * model.input_width()})),
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,
-                TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}}) {
+                TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}},
+                OutputReader::kGather) {
     replica.initialise(5, Distribution::kUniform);
     replica.stream().synchronize();
     put(device, input->as<float>(), x);
@@ -122,8 +123,8 @@ struct ResNetRun {
     Interpreter interpreter(DispatchCosts{});
     replica.forward(input->as<float>(), interpreter);
     replica.stream().synchronize();
-    output = read_back<float>(device, replica.output());
-    put(device, replica.output_gradient(), dy);
+    output = read_back<float>(device, replica.output().as<float>());
+    put(device, replica.output_gradient().as<float>(), dy);
     replica.backward(input->as<float>(), gradients.tensors, sink);
     replica.stream().synchronize();
   }

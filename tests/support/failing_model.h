@@ -33,8 +33,9 @@ class FailingModel final : public Model {
     mlp_.initialise(on, parameters, seed, distribution);
   }
   [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision) const override {
-    return mlp_.make_activations(device, batch, precision);
+                                                              Precision precision,
+                                                              OutputReader reader) const override {
+    return mlp_.make_activations(device, batch, precision, reader);
   }
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override {

@@ -48,7 +48,8 @@ struct SoftmaxRows {
     T* const result = probabilities + rows.first(r);
     const std::int64_t seen = rows.seen(r);
     const float scale = rows.scale;
-    const float log_sum = log_sum_of(team, seen, [&](std::int64_t i) { return scale * own[i]; });
+    const float log_sum = log_sum_of(
+        team, seen, [&](ExponentialSum& sum, std::int64_t i) { sum.add(scale * own[i]); });
     team.each(rows.end(r), [&](std::int64_t i) {
       result[i] = T(i < seen ? std::exp(scale * own[i] - log_sum) : 0.0F);
     });

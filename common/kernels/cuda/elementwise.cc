@@ -41,8 +41,7 @@ cudaError_t for_each_tensor(cudaStream_t stream, const std::vector<Tensor>& tens
 
 template <class In, class Out>
 cudaError_t convert(cudaStream_t stream, const Convert& op) {
-  return for_each_tensor(stream, op.tensors,
-                         ConvertElements<In, Out>{op.divisor, op.columns, op.padding},
+  return for_each_tensor(stream, op.tensors, ConvertElements<In, Out>{op.divisor},
                          [](auto& listed, const Convert::Tensor& t) {
                            listed.add({as<In>(t.in.data()), as<Out>(t.out.data())}, t.out.size());
                          });

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "common/base/half.h"
 #include "common/kernels/cuda/device_code.h"
@@ -78,8 +77,7 @@ struct FillElements {
 };
 
 // Of one tensor, as EachTensor takes it. Rounds twice where there is a divisor: Convert in
-// operations.h says why. Elements are those of `out`; of padded rows only that is taken in packs,
-// as rows of fp32 start anywhere.
+// operations.h says why.
 template <class In, class Out>
 struct ConvertElements {
   struct Tensor {
@@ -88,43 +86,18 @@ struct ConvertElements {
   };
 
   float divisor;
-  std::int64_t columns = 0;
-  std::int64_t padding = 0;
 
-  static constexpr bool kNarrows = std::is_same_v<In, float>;
-
-  [[nodiscard]] bool packed(const Tensor& t) const {
-    if (padding == 0) return are_packed(t.in, t.out);
-    return are_packed(t.out) && (kNarrows ? (columns + padding) % kPack == 0 : columns >= kPack);
-  }
+  [[nodiscard]] bool packed(const Tensor& t) const { return are_packed(t.in, t.out); }
 
   template <int width>
   TANDEM_DEVICE void at(const Tensor& t, std::int64_t i) const {
-    const Pack<In, width> values = padding == 0 ? load<width>(t.in + i) : of_rows<width>(t.in, i);
+    const Pack<In, width> values = load<width>(t.in + i);
     Pack<Out, width> results;
     for (int j = 0; j < width; ++j) {
       results[j] = Out(static_cast<float>(values[j]));
       if (divisor != 1) results[j] = Out(static_cast<float>(results[j]) / divisor);
     }
     store(t.out + i, results);
-  }
-
- private:
-  // A pack of wide elements may reach into the next row, one of narrow elements into the padding.
-  template <int width>
-  TANDEM_DEVICE Pack<In, width> of_rows(const In* in, std::int64_t i) const {
-    const std::int64_t row = i / (kNarrows ? columns + padding : columns);
-    const In* const from = in + i + (kNarrows ? -row : row) * padding;
-    const std::int64_t left = (row + 1) * columns + (kNarrows ? row * padding : 0) - i;
-    Pack<In, width> values;
-    for (int j = 0; j < width; ++j) {
-      if (kNarrows) {
-        values[j] = j < left ? from[j] : In(0.0F);
-      } else {
-        values[j] = from[j < left ? j : j + padding];
-      }
-    }
-    return values;
   }
 };
 

@@ -23,6 +23,7 @@
   TANDEM_OF_BOTH_TYPES(X, ReluBackwardElements)        \
   TANDEM_OF_BOTH_TYPES(X, GeluBackwardElements)        \
   TANDEM_OF_BOTH_TYPES(X, BiasActivationElements)      \
+  TANDEM_OF_BOTH_TYPES(X, MseBackwardElements)         \
   TANDEM_OF_BOTH_TYPES(X, BatchNormForwardElements)    \
   TANDEM_OF_BOTH_TYPES(X, BatchNormBackwardElements)   \
   TANDEM_OF_BOTH_TYPES(X, MaxPoolForwardElements)      \
@@ -33,7 +34,6 @@
   X(FillElements)                                      \
   X(EachTensor<AddScalarElements>)                     \
   X(AddElements)                                       \
-  X(MseBackwardElements)                               \
   X(EachTensor<SgdElements>)                           \
   X(EachTensor<AdamElements>)                          \
   X(AdamClockElement)                                  \
@@ -54,16 +54,19 @@
   X(StretchSums<GradientTerms<BFloat16>>)
 
 // The functions that for_each_row() takes.
-#define TANDEM_EACH_ROWWISE(X)                 \
-  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)     \
-  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)    \
-  TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)         \
-  TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows) \
-  TANDEM_OF_BOTH_TYPES(X, BatchStatistics)     \
-  X(NormGradientSums)                          \
-  X(ParameterGradients)                        \
-  X(TokenGradientRows)                         \
-  X(CrossEntropyBackwardRows)
+#define TANDEM_EACH_ROWWISE(X)                      \
+  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)          \
+  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)         \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)              \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows)      \
+  TANDEM_OF_BOTH_TYPES(X, BatchStatistics)          \
+  TANDEM_OF_BOTH_TYPES(X, CrossEntropyBackwardRows) \
+  X(NormGradientSums)                               \
+  X(ParameterGradients)                             \
+  X(TokenGradientRows)
 
 // The functions that sum_rows() takes.
-#define TANDEM_EACH_ROW_SUM(X) X(CrossEntropySum) X(MseSum) X(WeightedSumSum)
+#define TANDEM_EACH_ROW_SUM(X)             \
+  TANDEM_OF_BOTH_TYPES(X, CrossEntropySum) \
+  TANDEM_OF_BOTH_TYPES(X, MseSum)          \
+  X(WeightedSumSum)

@@ -8,44 +8,60 @@ namespace tandem::cuda {
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLoss& op) {
   const std::int64_t count = op.prediction.size();
-  return sum_rows(stream, rows_of(count),
-                  MseSum{.prediction = op.prediction.data(),
-                         .target = op.target.data(),
-                         .gradient = data_or_null(op.gradient),
-                         .loss = op.loss.data(),
-                         .count = count},
-                  partials_.data());
+  return with_type(op.prediction.dtype(), [&]<class T>(T) {
+    return sum_rows(stream, rows_of(count),
+                    MseSum<T>{.prediction = as<T>(op.prediction.data()),
+                              .target = op.target.data(),
+                              .gradient = as<T>(data_or_null(op.gradient)),
+                              .loss = op.loss.data(),
+                              .count = count},
+                    partials_.data());
+  });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLossBackward& op) {
   const std::int64_t count = op.prediction.size();
-  return for_each(stream, count,
-                  MseBackwardElements{.prediction = op.prediction.data(),
-                                      .target = op.target.data(),
-                                      .loss_gradient = op.loss_gradient.data(),
-                                      .gradient = op.gradient.data(),
-                                      .two_over_count = 2.0F / static_cast<float>(count)});
+  return with_type(op.prediction.dtype(), [&]<class T>(T) {
+    return for_each(stream, count,
+                    MseBackwardElements<T>{.prediction = as<T>(op.prediction.data()),
+                                           .target = op.target.data(),
+                                           .loss_gradient = op.loss_gradient.data(),
+                                           .gradient = as<T>(op.gradient.data()),
+                                           .two_over_count = 2.0F / static_cast<float>(count)});
+  });
 }
 
+namespace {
+
+template <class T, class Op>
+ClassRows<T> class_rows(const Op& op) {
+  constexpr int kWidth = kWidestPack<T>;
+  ClassRows<T> rows{.prediction = as<T>(op.prediction.data()),
+                    .target = op.target.data(),
+                    .gradient = as<T>(data_or_null(op.gradient)),
+                    .classes = op.classes,
+                    .padding = op.padding,
+                    .packed = (op.classes + op.padding) % kWidth == 0};
+  rows.packed = rows.packed && are_packed(kWidth, rows.prediction, rows.gradient);
+  return rows;
+}
+
+}  // namespace
+
 cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLoss& op) {
-  return sum_rows(stream, op.target.size(),
-                  CrossEntropySum{.rows = {.prediction = op.prediction.data(),
-                                           .target = op.target.data(),
-                                           .gradient = data_or_null(op.gradient),
-                                           .classes = op.classes},
-                                  .loss = op.loss.data(),
-                                  .count = op.target.size()},
-                  partials_.data());
+  return with_type(op.prediction.dtype(), [&]<class T>(T) {
+    return sum_rows(stream, op.target.size(),
+                    CrossEntropySum<T>{class_rows<T>(op), op.loss.data(), op.target.size()},
+                    partials_.data());
+  });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLossBackward& op) {
-  return for_each_row(stream, op.target.size(),
-                      CrossEntropyBackwardRows{.rows = {.prediction = op.prediction.data(),
-                                                        .target = op.target.data(),
-                                                        .gradient = op.gradient.data(),
-                                                        .classes = op.classes},
-                                               .loss_gradient = op.loss_gradient.data(),
-                                               .count = op.target.size()});
+  return with_type(op.prediction.dtype(), [&]<class T>(T) {
+    return for_each_row(
+        stream, op.target.size(),
+        CrossEntropyBackwardRows<T>{class_rows<T>(op), op.loss_gradient.data(), op.target.size()});
+  });
 }
 
 }  // namespace tandem::cuda

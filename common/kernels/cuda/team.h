@@ -67,15 +67,15 @@ struct ExponentialSum {
   }
 };
 
-// log(sum(exp(term(i)))) over i < count, which is not 0.
-template <class Team, class Term>
-TANDEM_DEVICE float log_sum_of(Team& team, std::int64_t count, const Term& term) {
+// log(sum(exp(x))) over all x that add(sum, i) adds to `sum` over i < count, one at least.
+template <class Team, class Add>
+TANDEM_DEVICE float log_sum_of(Team& team, std::int64_t count, const Add& add) {
   // Finite, so that the difference of two who have taken up nothing is a number.
   const ExponentialSum nothing{std::numeric_limits<float>::lowest(), 0};
   const ExponentialSum all = team.reduce(
       count, nothing,
       [&](ExponentialSum state, std::int64_t i) {
-        state.add(term(i));
+        add(state, i);
         return state;
       },
       [](const ExponentialSum& a, const ExponentialSum& b) { return a + b; });

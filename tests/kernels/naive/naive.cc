@@ -67,24 +67,56 @@ void naive(const ReluBackward& op) {
 }
 
 void naive(const MseLoss& op) {
-  *op.loss.data() = naive_loops::mse_loss(op.prediction.size(), op.prediction.data(),
-                                          op.target.data(), data_or_null(op.gradient));
+  std::vector<float> gradient = widened(op.gradient);
+  *op.loss.data() =
+      naive_loops::mse_loss(op.prediction.size(), widened(op.prediction).data(), op.target.data(),
+                            gradient.empty() ? nullptr : gradient.data());
+  store(gradient, op.gradient);
 }
 
 void naive(const MseLossBackward& op) {
-  naive_loops::mse_loss_backward(op.prediction.size(), op.prediction.data(), op.target.data(),
-                                 *op.loss_gradient.data(), op.gradient.data());
+  std::vector<float> gradient = widened(op.gradient);
+  naive_loops::mse_loss_backward(op.prediction.size(), widened(op.prediction).data(),
+                                 op.target.data(), *op.loss_gradient.data(), gradient.data());
+  store(gradient, op.gradient);
 }
 
+namespace {
+
+// Rows of classes without what is behind each.
+template <class Op>
+std::vector<float> rows_of(ConstAnySpan values, const Op& op) {
+  std::vector<float> rows;
+  for (std::int64_t i = 0; i < values.size(); ++i) {
+    if (i % (op.classes + op.padding) < op.classes) rows.push_back(element(values, i));
+  }
+  return rows;
+}
+
+template <class Op>
+void store_gradient(const std::vector<float>& rows, const Op& op) {
+  auto next = rows.begin();
+  for (std::int64_t i = 0; i < op.gradient.size(); ++i) {
+    set_element(op.gradient, i, i % (op.classes + op.padding) < op.classes ? *next++ : 0);
+  }
+}
+
+}  // namespace
+
 void naive(const CrossEntropyLoss& op) {
-  *op.loss.data() = naive_loops::cross_entropy({op.target.size(), op.classes}, op.prediction.data(),
-                                               op.target.data(), data_or_null(op.gradient));
+  std::vector<float> gradient = rows_of(op.gradient, op);
+  *op.loss.data() =
+      naive_loops::cross_entropy({op.target.size(), op.classes}, rows_of(op.prediction, op).data(),
+                                 op.target.data(), gradient.empty() ? nullptr : gradient.data());
+  store_gradient(gradient, op);
 }
 
 void naive(const CrossEntropyLossBackward& op) {
-  naive_loops::cross_entropy_backward({op.target.size(), op.classes}, op.prediction.data(),
-                                      op.target.data(), *op.loss_gradient.data(),
-                                      op.gradient.data());
+  std::vector<float> gradient = rows_of(op.gradient, op);
+  naive_loops::cross_entropy_backward({op.target.size(), op.classes},
+                                      rows_of(op.prediction, op).data(), op.target.data(),
+                                      *op.loss_gradient.data(), gradient.data());
+  store_gradient(gradient, op);
 }
 
 void naive(const WeightedSum& op) {
@@ -143,24 +175,13 @@ void naive(const AddScalar& op) {
   }
 }
 
-// i counts the narrow tensor, rows of which have padding.
-void naive(const Convert::Tensor& tensor, const Convert& op) {
-  const auto& [in, out] = tensor;
-  const bool narrows = in.dtype() == DType::kFloat32;
-  const std::int64_t count = narrows ? out.size() : in.size();
-  const std::int64_t padded = op.padding > 0 ? op.columns + op.padding : count;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t wide = i - i / padded * op.padding;
-    const std::int64_t to = narrows ? i : wide;
-    const bool is_padding = i % padded >= padded - op.padding;
-    if (is_padding && !narrows) continue;
-    set_element(out, to, is_padding ? 0 : element(in, narrows ? wide : i));
-    set_element(out, to, element(out, to) / op.divisor);
-  }
-}
-
 void naive(const Convert& op) {
-  for (const Convert::Tensor& tensor : op.tensors) naive(tensor, op);
+  for (const auto& [in, out] : op.tensors) {
+    for (std::int64_t i = 0; i < in.size(); ++i) {
+      set_element(out, i, element(in, i));
+      set_element(out, i, element(out, i) / op.divisor);
+    }
+  }
 }
 
 float element(ConstAnySpan values, std::int64_t i) {
