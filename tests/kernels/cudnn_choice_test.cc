@@ -167,7 +167,9 @@ TEST_F(DescribedGpuTest, AttentionOfBf16_IsFused_InSlicesWhereTheBatchIsLarge) {
   const auto expect_fused = [&](const AttentionShape& shape, std::int64_t slice) {
     SCOPED_TRACE(fmt::format("{} samples of {} positions", shape.batch, shape.positions));
     const AttentionChoice choice = choose_attention(loaded_, nullptr, shape);
-    ASSERT_EQ(choice.trouble, "");
+    const bool is_wrong = real.get_version() <= 91500 && shape.positions % 128 != 0;
+    ASSERT_EQ(choice.trouble.empty(), !is_wrong) << choice.trouble;
+    if (is_wrong) return;
     EXPECT_EQ(choice.slice, slice);
     EXPECT_EQ(choice.rest.has_value(), shape.batch % slice != 0);
     EXPECT_TRUE(choice.plans->forward.tensor_cores);
@@ -193,7 +195,7 @@ TEST_F(DescribedGpuTest, AttentionThatCannotBeHad_IsRefusedInCudnnsWords) {
     return choose_attention(loaded_, nullptr, shape).trouble;
   };
   const std::string cudnn = "cuDNN " + loaded_.version;
-  EXPECT_EQ(trouble({2, 16, 3, 4}), cudnn + " has no fused forward for it: it suggests no engine");
+  EXPECT_EQ(trouble({2, 128, 3, 4}), cudnn + " has no fused forward for it: it suggests no engine");
   EXPECT_EQ(trouble({1, 32768, 12, 64}),
             cudnn +
                 " has no fused backward for it: an engine wants 24.0 GiB of workspace, and "

@@ -16,7 +16,7 @@ struct AttentionPlans {
 };
 
 // cuDNN's fused engines for causal attention in bf16, both passes or none. Where they want too much
-// workspace for a whole batch, they run on slices of it, which gives each sample the same bits.
+// workspace for a whole batch, they run on slices of it: no sample needs another.
 struct AttentionChoice {
   std::int64_t slice = 0;                 // samples at a time
   std::string trouble{};                  // why there are no plans
