@@ -222,17 +222,21 @@ ByteSpan Convolutions::memory_for(Stream& stream, const ConvolutionKey& key,
   return memory_.at_least(stream, Bytes{std::max<std::int64_t>(kAlignment, all)});
 }
 
-void Convolutions::start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key,
-                         Addresses at, Span<float> dweight) {
+template <class Op>
+void Convolutions::start(Stream& stream, const Op& op, ConvolutionPass pass, ConstAnySpan image,
+                         ConstAnySpan filter, ConstAnySpan result, Span<float> dweight) {
+  std::vector<Access> all = op.accesses();
+  const ConvolutionKey key = key_of(pass, op.shape, image, filter, result);
+  if (pass == ConvolutionPass::kForward && !plans_.contains(key)) prepare_backward(stream, key);
   const CudnnPlan& plan = find_or_make(key);
   const ByteSpan memory = memory_for(stream, key, plan);
   std::byte* const behind = memory.data() + padded(plan.workspace).value;
-  const bool converts = at.filter == nullptr;
-  if (converts) at.filter = behind;
+  const bool converts = filter.data() == nullptr;
+  const std::array<CudnnOperand, 3> operands{CudnnOperand{kImage, image.data()},
+                                             {kFilter, converts ? behind : filter.data()},
+                                             {kResult, result.data()}};
   all.push_back(writes(memory));
-  queue(stream, names_of(key.pass).own, all, [&](cudaStream_t on) {
-    const std::array<CudnnOperand, 3> operands{
-        CudnnOperand{kImage, at.image}, {kFilter, at.filter}, {kResult, at.result}};
+  queue(stream, names_of(pass).own, all, [&](cudaStream_t on) {
     session_.enqueue(on, plan, operands, memory.data(), [&] { return to_string(key); });
     if (!converts) return cudaSuccess;
     EachTensor widened(ConvertElements<BFloat16, float>{.divisor = 1});
@@ -242,28 +246,20 @@ void Convolutions::start(Stream& stream, std::vector<Access> all, const Convolut
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionForward& op) {
-  const ConvolutionKey key = key_of(ConvolutionPass::kForward, op.shape, op.x, op.weight, op.y);
-  std::vector<Access> all = op.accesses();
-  if (!plans_.contains(key)) prepare_backward(stream, key);
-  start(stream, std::move(all), key, {op.x.data(), op.weight.data(), op.y.data()});
+  start(stream, op, ConvolutionPass::kForward, op.x, op.weight, op.y);
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardInput& op) {
-  const ConvolutionKey key =
-      key_of(ConvolutionPass::kBackwardInput, op.shape, op.dx, op.weight, op.dy);
-  start(stream, op.accesses(), key, {op.dx.data(), op.weight.data(), op.dy.data()});
+  start(stream, op, ConvolutionPass::kBackwardInput, op.dx, op.weight, op.dy);
 }
 
 void Convolutions::enqueue(Stream& stream, const ConvolutionBackwardWeight& op) {
-  std::vector<Access> all = op.accesses();
   // A narrow one lies in the memory behind the workspace, aligned as that is.
   const ConstAnySpan filter =
       op.x.dtype() == DType::kFloat32
           ? ConstAnySpan(op.dweight)
           : ConstAnySpan{nullptr, op.dweight.size(), op.x.dtype(), op.x.device()};
-  start(stream, std::move(all),
-        key_of(ConvolutionPass::kBackwardWeight, op.shape, op.x, filter, op.dy),
-        {op.x.data(), filter.data(), op.dy.data()}, op.dweight);
+  start(stream, op, ConvolutionPass::kBackwardWeight, op.x, filter, op.dy, op.dweight);
 }
 
 std::string lack_of_convolutions() {

@@ -76,22 +76,17 @@ class Convolutions final : public ConvolutionLibrary {
   [[nodiscard]] std::string implementations() const override;
 
  private:
-  // The operands of a convolution, two of them read.
-  struct Addresses {
-    const void* image;
-    const void* filter;
-    const void* result;
-  };
-
   [[nodiscard]] PlanChoice choose(const ConvolutionKey& key);
   const CudnnPlan& find_or_make(const ConvolutionKey& key);
   void prepare_backward(Stream& stream, const ConvolutionKey& forward);
   // The memory for a plan's workspace and, behind it, a narrow gradient of weights.
   [[nodiscard]] ByteSpan memory_for(Stream& stream, const ConvolutionKey& key,
                                     const CudnnPlan& plan);
-  // Without a filter's address the gradient of weights is narrow, and is converted to `dweight`.
-  void start(Stream& stream, std::vector<Access> all, const ConvolutionKey& key, Addresses at,
-             Span<float> dweight = {});
+  // `op` says what is accessed. Without a filter's address the gradient of weights is narrow, and
+  // is converted to `dweight`.
+  template <class Op>
+  void start(Stream& stream, const Op& op, ConvolutionPass pass, ConstAnySpan image,
+             ConstAnySpan filter, ConstAnySpan result, Span<float> dweight = {});
 
   Gpu& gpu_;
   const ImageOptions how_;
