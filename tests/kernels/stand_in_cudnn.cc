@@ -247,6 +247,7 @@ cudnnStatus_t execute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
       operands.one<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE) == nullptr) {
     return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no workspace");
   }
+  if (stand_in::only_counts()) return launch(handle, chosen.engine, [] {});
   const Contents& configuration = *chosen.other(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
   const Contents& graph = *configuration.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
   if (stand_in::is_graph_of_steps(graph)) return execute_steps(handle, chosen, graph, operands);

@@ -125,13 +125,17 @@ cudaError_t for_each_row(cudaStream_t stream, std::int64_t rows, const Function&
 
 template <class Sum>
 cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum, double* partials) {
-  return stand_in::kernel("sum_rows", stream, [rows, sum, partials] {
-    TeamOfThree team;
-    const std::int64_t parts = std::min(rows, kMostReductionBlocks);
-    std::fill_n(partials, parts, 0.0);
-    for (std::int64_t r = 0; r < rows; ++r) partials[r % parts] += sum.row(team, r);
-    sum.finish(std::accumulate(partials, partials + parts, 0.0));
-  });
+  const std::int64_t parts = std::min(rows, kMostReductionBlocks);
+  if (parts > 0) {
+    const cudaError_t status = stand_in::kernel("sum_rows", stream, [=] {
+      TeamOfThree team;
+      std::fill_n(partials, parts, 0.0);
+      for (std::int64_t r = 0; r < rows; ++r) partials[r % parts] += sum.row(team, r);
+    });
+    if (status != cudaSuccess) return status;
+  }
+  return stand_in::kernel("sum_rows", stream,
+                          [=] { sum.finish(std::accumulate(partials, partials + parts, 0.0)); });
 }
 
 template <class Sums>

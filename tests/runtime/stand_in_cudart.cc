@@ -11,16 +11,21 @@ namespace {
 
 using Clock = Record::Clock;
 
-constexpr std::size_t kMemory = std::size_t{1} << 30;
-
 thread_local int current = 0;
 thread_local cudaError_t latest_error = cudaSuccess;
 
 cudaError_t take_memory(void** data, std::size_t size, int gpu) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
-  if (gpu >= 0 && m.used[gpu] + size > kMemory) return answer(cudaErrorMemoryAllocation);
+  if (gpu >= 0 && m.used[gpu] + size > m.memory) return answer(cudaErrorMemoryAllocation);
   constexpr std::size_t kAlignment = 256;  // as cudaMalloc's
+  if (m.only_counts) {
+    const std::size_t taken = (size + kAlignment - 1) / kAlignment * kAlignment;
+    *data = reinterpret_cast<void*>(std::exchange(m.unbacked, m.unbacked + taken));
+    m.blocks[*data] = {gpu, 0};
+    ++alive();
+    return cudaSuccess;
+  }
   *data = std::aligned_alloc(kAlignment, (size + kAlignment - 1) / kAlignment * kAlignment);
   std::memset(*data, 0xA5, size);  // as undefined as on a GPU
   m.blocks[*data] = {gpu, size};
@@ -36,7 +41,7 @@ cudaError_t give_memory(void* data) {
   if (it == m.blocks.end()) return answer(cudaErrorInvalidValue);
   if (it->second.first >= 0) m.used[it->second.first] -= it->second.second;
   m.blocks.erase(it);
-  std::free(data);
+  if (!m.only_counts) std::free(data);
   --alive();
   return cudaSuccess;
 }
@@ -127,6 +132,8 @@ void reset(int gpus) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   m.gpus = gpus;
+  m.memory = std::size_t{1} << 30;
+  m.only_counts = false;
   m.driver = 13000;
   m.peers = true;
   m.capability = 90;
@@ -141,6 +148,13 @@ void reset(int gpus) {
   m.loaded.clear();
   latest_error = cudaSuccess;
 }
+
+void only_count() {
+  machine().only_counts = true;
+  machine().memory = std::size_t{1} << 40;
+}
+
+bool only_counts() { return machine().only_counts; }
 
 void set_driver_version(int version) { machine().driver = version; }
 void set_peer_access(bool possible) { machine().peers = possible; }
@@ -185,8 +199,11 @@ std::vector<const void*> loaded_kernels(int gpu) {
 
 void launch(cudaStream_t stream, std::function<void()> body) { submit(stream, std::move(body)); }
 
+int launches() { return machine().launches; }
+
 cudaError_t kernel(const std::string& name, cudaStream_t stream, std::function<void()> body) {
-  return give(name.c_str(), stream, std::move(body));
+  ++machine().launches;
+  return give(name.c_str(), stream, machine().only_counts ? [] {} : std::move(body));
 }
 
 }  // namespace tandem::testing::stand_in
@@ -270,8 +287,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void* function) {
 }
 cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
   const std::lock_guard lock(machine().mutex);
-  *left = kMemory - machine().used[current];
-  *total = kMemory;
+  *left = machine().memory - machine().used[current];
+  *total = machine().memory;
   return cudaSuccess;
 }
 
@@ -309,7 +326,7 @@ cudaError_t cudaFreeHost(void* data) {
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t size, cudaStream_t stream) {
-  return give("cudaMemsetAsync", stream, [=] { std::memset(data, value, size); });
+  return kernel("cudaMemsetAsync", stream, [=] { std::memset(data, value, size); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind,
                             cudaStream_t stream) {

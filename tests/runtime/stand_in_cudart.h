@@ -17,6 +17,11 @@ namespace tandem::testing::stand_in {
 // Back to a driver of CUDA 13.0 and `gpus` GPUs of 1 GiB, without failures. Between tests only.
 void reset(int gpus);
 
+// From now on memory is handed out without being there, and kernels and fills are counted and not
+// run: for models of any size. Until reset().
+void only_count();
+[[nodiscard]] bool only_counts();
+
 void set_driver_version(int version);
 void set_peer_access(bool possible);
 void set_compute_capability(int capability);  // 90 is 9.0, which reset() sets
@@ -49,6 +54,8 @@ void lose(int gpu, cudaError_t status);
 void launch(cudaStream_t stream, std::function<void()> body);
 
 [[nodiscard]] bool is_captured(cudaStream_t stream);
+
+[[nodiscard]] int launches();  // of kernels, fills among them, since the program's start
 
 // Stands in for the launch of a kernel: counted, and may fail, under `name` as calls are.
 [[nodiscard]] cudaError_t kernel(const std::string& name, cudaStream_t stream,

@@ -49,7 +49,11 @@ struct Record {
 
 struct Machine {
   std::mutex mutex;
-  int gpus = 2;  // until reset()
+  int gpus = 2;                               // until reset()
+  std::size_t memory = std::size_t{1} << 30;  // of each
+  bool only_counts = false;
+  std::atomic<int> launches = 0;
+  std::uintptr_t unbacked = std::uintptr_t{1} << 50;  // where memory that is only counted ends
   int driver = 13000;
   bool peers = true;
   int capability = 90;
