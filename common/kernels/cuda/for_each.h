@@ -33,8 +33,8 @@ template <class Sum>
 [[nodiscard]] cudaError_t sum_rows(cudaStream_t stream, std::int64_t rows, const Sum& sum,
                                    double* partials);
 
-// Queues sums.sum<width>(team, part, pack) for all stretches and packs of channels; `sums` is one
-// of TANDEM_EACH_STRETCH_SUM (functions.h).
+// Queues sums.sum<width, last>(team, part, pack) for all stretches and packs of channels, by
+// whether these are last; `sums` is one of TANDEM_EACH_STRETCH_SUM (functions.h).
 template <class Sums>
 [[nodiscard]] cudaError_t sum_stretches(cudaStream_t stream, const Sums& sums);
 

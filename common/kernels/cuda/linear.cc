@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/linear.cuh"
 
+#include "common/base/error.h"
+#include "common/base/units.h"
 #include "common/kernels/cuda/batch_norm.cuh"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/for_each.h"
