@@ -129,7 +129,7 @@ TEST_F(FusedAttentionOnStandIn, EnginesThatAreNotDeterministic_AreNotTaken) {
   EXPECT_EQ(stand_in::cudnn().last_engine.workspace, 128);
 }
 
-// In the stand-in's 4 GiB for five samples the limit of 2 GiB has room for two.
+// A batch that does not fit wants 4 GiB, twice what is allowed: half of its samples are tried next.
 TEST_F(FusedAttentionOnStandIn, BeyondTheWorkspace_RunsOnSlices_OfTheSameBits) {
   for (const auto& [samples, fitting, slice] :
        {std::array{4, 2, 2}, std::array{5, 2, 2}, std::array{5, 1, 1}, std::array{3, 1, 1}}) {
@@ -157,7 +157,7 @@ TEST_F(FusedAttentionOnStandIn, BeyondTheWorkspace_RunsOnSlices_OfTheSameBits) {
   }
 }
 
-// Of 27 log_sums a sample, four samples' are the fewest that end at a multiple of 16 bytes.
+// A sample has 27 log_sums here: four samples are the fewest whose log_sums fill whole 16 bytes.
 TEST_F(FusedAttentionOnStandIn, Slices_BeginWhereEveryOperandIsAligned) {
   stand_in::cudnn().engines = stand_in::cudnn().fallbacks = {{{}, 64, false, 5}};
   EXPECT_EQ(means_of<BFloat16>({.batch = 10, .positions = 9, .heads = 3, .head_width = 8}),

@@ -73,7 +73,7 @@ class DescribedGpuTest : public ::testing::Test {
   void SetUp() override { describe(kH100); }
 
   void describe(const GpuWords& gpu) {
-    // In the driver's place for the engines that cuDNN compiles, which want one before a plan.
+    // The engines that cuDNN compiles want a driver before there is a plan: this one stands in.
     ASSERT_NE(dlopen(TANDEM_STAND_IN_DRIVER, RTLD_NOW), nullptr) << dlerror();
     loaded_ = load_cudnn_from("libcudnn.so.9", real);
     if (loaded_.api == nullptr) GTEST_SKIP() << loaded_.trouble;

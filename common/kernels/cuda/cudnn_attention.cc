@@ -234,7 +234,7 @@ AttentionChoice choose_attention(const LoadedCudnn& cudnn, cudnnHandle_t handle,
 
 namespace {
 
-// Where an operation's operands lie, from one of its samples on.
+// The addresses of an operation's operands, from one of its samples on.
 template <class Op>
 std::vector<CudnnOperand> operands_of(const Op& op, std::int64_t sample) {
   const AttentionShape& s = op.shape;
