@@ -74,11 +74,6 @@ std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
   return samples / micro_batches;
 }
 
-// Gradients of micro-batches are scaled, in fp32.
-OutputReader output_reader(const ReducerOptions& reducer) {
-  return reducer.micro_batches > 1 ? OutputReader::kGather : OutputReader::kLoss;
-}
-
 // Part `index` of `parts` equal parts.
 Span<const float> part_of(Span<const float> all, int index, int parts) {
   const std::int64_t size = all.size() / parts;
@@ -96,7 +91,7 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options,
-               output_reader(reducer)) {
+               reducer.micro_batches > 1 ? OutputReader::kGather : OutputReader::kLoss) {
   verify_same_parameters(communicator_, model.layout());
   if (micro_batches_ > 1) {
     accumulator_ = std::make_unique<GradientAccumulator>(replica_, model.layout());

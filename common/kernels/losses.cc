@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <type_traits>
+#include <cstddef>
 
 #include "common/base/half.h"
 #include "common/base/vector_clones.h"
@@ -46,26 +46,34 @@ void add_mse(std::int64_t count, const float* prediction, const float* target, f
   }
 }
 
-// Calls body(count, prediction, target, gradient) on fp32: on all elements at once, or on copies
-// of one block after another, as a block stays in the L1 cache. Blocks keep the order of sums.
+// Calls body(prediction, gradient) on `count` elements from `first` on in fp32: those themselves,
+// or a copy of bf16 in `wide`, from which the gradient is rounded. Without a gradient body() gets
+// null.
 template <class Op, class Body>
-void in_fp32(const Op& op, const Body& body) {
-  constexpr std::int64_t kBlock = 64 * kSums;
-  const std::int64_t count = op.prediction.size();
-  const float* const target = op.target.data();
-  if (op.prediction.dtype() == DType::kFloat32) {
-    return body(count, op.prediction.template as<const float>().data(), target,
-                data_or_null(op.gradient.template as<float>()));
+void in_fp32(const Op& op, std::int64_t first, std::int64_t count, float* wide, const Body& body) {
+  const ConstAnySpan prediction = op.prediction.subspan(first, count);
+  const AnySpan gradient = op.gradient.empty() ? AnySpan() : op.gradient.subspan(first, count);
+  if (prediction.dtype() == DType::kFloat32) {
+    return body(prediction.as<const float>().data(), data_or_null(gradient.as<float>()));
   }
-  const BFloat16* const prediction = op.prediction.template as<const BFloat16>().data();
-  BFloat16* const gradient = data_or_null(op.gradient.template as<BFloat16>());
+  copy_row(count, prediction.as<const BFloat16>().data(), wide);
+  body(wide, gradient.empty() ? nullptr : wide);
+  if (!gradient.empty()) copy_row(count, wide, gradient.as<BFloat16>().data());
+}
+
+// Calls body(count, prediction, target, gradient) on all elements in fp32: at once, or bf16 in
+// blocks, as a block stays in the L1 cache. Blocks keep the order of sums.
+template <class Op, class Body>
+void in_blocks(const Op& op, const Body& body) {
+  constexpr std::int64_t kBlock = 64 * kSums;
+  const std::int64_t all = op.prediction.size();
+  const std::int64_t block = op.prediction.dtype() == DType::kFloat32 ? all : kBlock;
   std::array<float, kBlock> wide;
-  std::array<float, kBlock> wide_gradient;
-  for (std::int64_t done = 0; done < count; done += kBlock) {
-    const std::int64_t block = std::min(kBlock, count - done);
-    copy_row(block, prediction + done, wide.data());
-    body(block, wide.data(), target + done, gradient == nullptr ? nullptr : wide_gradient.data());
-    if (gradient != nullptr) copy_row(block, wide_gradient.data(), gradient + done);
+  for (std::int64_t first = 0; first < all; first += block) {
+    const std::int64_t count = std::min(block, all - first);
+    in_fp32(op, first, count, wide.data(), [&](const float* prediction, float* gradient) {
+      body(count, prediction, op.target.data() + first, gradient);
+    });
   }
 }
 
@@ -87,45 +95,25 @@ double row_gradient(std::int64_t classes, const float* prediction, std::int64_t 
   return std::log(sum) + rest;
 }
 
-std::int64_t right_class(Span<const float> target, std::int64_t row, std::int64_t classes) {
-  return class_index(target.data()[row], classes, "target", row);
-}
-
 // Writes the gradient of all rows, unless it is empty, in three passes over each row, of which the
-// first brings the row into the cache, and returns the sum of the losses. Rows of bf16 are taken as
-// copies in `wide`.
-template <class T, class Op>
-double take_rows(const Op& op, double factor, float* wide) {
-  const T* const prediction = op.prediction.template as<const T>().data();
-  T* const gradient = data_or_null(op.gradient.template as<T>());
+// first brings the row into the cache, and returns the sum of the losses.
+template <class Op>
+double take_rows(const Op& op, double factor, std::byte* scratch) {
   double sum = 0;
   for (std::int64_t row = 0; row < op.target.size(); ++row) {
     const std::int64_t first = row * (op.classes + op.padding);
-    const std::int64_t right = right_class(op.target, row, op.classes);
-    const float* own = wide;
-    float* result = wide;
-    if constexpr (std::is_same_v<T, float>) {
-      own = prediction + first;
-      if (gradient != nullptr) result = gradient + first;
-    } else {
-      copy_row(op.classes, prediction + first, wide);
-    }
-    if (gradient == nullptr) {
-      sum += row_loss(op.classes, own, right);
-      continue;
-    }
-    sum += row_gradient(op.classes, own, right, factor, result);
-    if constexpr (!std::is_same_v<T, float>) copy_row(op.classes, wide, gradient + first);
-    std::fill_n(gradient + first + op.classes, op.padding, T());
+    const std::int64_t right = class_index(op.target.data()[row], op.classes, "target", row);
+    in_fp32(op, first, op.classes, reinterpret_cast<float*>(scratch),
+            [&](const float* prediction, float* gradient) {
+              sum += gradient == nullptr
+                         ? row_loss(op.classes, prediction, right)
+                         : row_gradient(op.classes, prediction, right, factor, gradient);
+            });
+    if (op.gradient.empty()) continue;
+    const ByteSpan padding = op.gradient.subspan(first + op.classes, op.padding).bytes();
+    std::fill_n(padding.data(), padding.size(), std::byte{0});
   }
   return sum;
-}
-
-template <class Op>
-double take_rows(const Op& op, double factor, std::byte* scratch) {
-  auto* const wide = reinterpret_cast<float*>(scratch);
-  return op.prediction.dtype() == DType::kBFloat16 ? take_rows<BFloat16>(op, factor, wide)
-                                                   : take_rows<float>(op, factor, wide);
 }
 
 template <class Op>
@@ -138,17 +126,19 @@ Bytes size_of_row(const Op& op) {
 void run(const MseLoss& op) {
   const std::int64_t all = op.prediction.size();
   double sums[kSums] = {};
-  in_fp32(op,
-          [&](std::int64_t count, const float* prediction, const float* target, float* gradient) {
-            add_mse(count, prediction, target, gradient, 2.0F / static_cast<float>(all), sums);
-          });
+  in_blocks(op,
+            [&](std::int64_t count, const float* prediction, const float* target, float* gradient) {
+              add_mse(count, prediction, target, gradient, 2.0F / static_cast<float>(all), sums);
+            });
   *op.loss.data() = static_cast<float>(total(sums) / static_cast<double>(all));
 }
 
 void run(const MseLossBackward& op) {
   const float factor = 2.0F / static_cast<float>(op.prediction.size()) * *op.loss_gradient.data();
-  in_fp32(op, [&](std::int64_t count, const float* prediction, const float* target,
-                  float* gradient) { mse_backward(count, prediction, target, gradient, factor); });
+  in_blocks(op,
+            [&](std::int64_t count, const float* prediction, const float* target, float* gradient) {
+              mse_backward(count, prediction, target, gradient, factor);
+            });
 }
 
 Bytes scratch_size(const CrossEntropyLoss& op) { return size_of_row(op); }

@@ -20,16 +20,12 @@ class StackActivations final : public Activations {
                    const ParameterLayout& layout, std::int64_t rows, Precision precision,
                    OutputReader reader)
       : rows_(rows), type_(storage_of(precision)), tensors_(device) {
-    const auto allocate = [&](std::int64_t width) {
-      return device.allocate(Bytes{rows * width * size_of(type_)});
-    };
     std::int64_t widest = 0;
     for (const LinearLayer& layer : layers) {
-      widths_.push_back(layer.out);
       widest = std::max(widest, layer.out);
-      outputs_.push_back(allocate(layer.out));
+      outputs_.push_back(tensors_.add(type_, rows * layer.out));
     }
-    for (auto& gradient : gradients_) gradient = allocate(widest);
+    for (AnySpan& gradient : gradients_) gradient = tensors_.add(type_, rows * widest);
     output_ = output_of(layers.size() - 1);
     output_gradient_ = gradient_of(layers.size() - 1);
     if (type_ == DType::kFloat32) return;
@@ -44,12 +40,10 @@ class StackActivations final : public Activations {
   [[nodiscard]] AnySpan output_gradient() override { return output_gradient_; }
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  [[nodiscard]] AnySpan output_of(std::size_t layer) const {
-    return outputs_[layer]->as(type_, rows_ * widths_[layer]);
-  }
+  [[nodiscard]] AnySpan output_of(std::size_t layer) const { return outputs_[layer]; }
   // The gradient of the layer's output.
   [[nodiscard]] AnySpan gradient_of(std::size_t layer) const {
-    return gradients_[layer % 2]->as(type_, rows_ * widths_[layer]);
+    return gradients_[layer % 2].subspan(0, outputs_[layer].size());
   }
 
   // The layers' copy of the input, which forward makes; empty where layers take the input itself.
@@ -60,10 +54,9 @@ class StackActivations final : public Activations {
  private:
   const std::int64_t rows_;
   const DType type_;
-  std::vector<std::int64_t> widths_;  // widths of the outputs
-  std::vector<std::unique_ptr<Buffer>> outputs_;
-  std::array<std::unique_ptr<Buffer>, 2> gradients_;
-  OwnedTensors tensors_;  // copies of the ends
+  OwnedTensors tensors_;
+  std::vector<AnySpan> outputs_;
+  std::array<AnySpan, 2> gradients_;
   AnySpan input_;
   AnySpan output_;
   AnySpan output_gradient_;

@@ -13,9 +13,12 @@ using ::testing::HasSubstr;
 struct Rows {
   std::int64_t rows;
   std::int64_t classes;
+  std::int64_t padding = 0;
 };
 
-void PrintTo(const Rows& shape, std::ostream* out) { *out << shape.rows << "x" << shape.classes; }
+void PrintTo(const Rows& shape, std::ostream* out) {
+  *out << shape.rows << "x" << shape.classes << "+" << shape.padding;
+}
 
 class CrossEntropy : public TypedFixture {
  public:
@@ -29,13 +32,14 @@ class CrossEntropy : public TypedFixture {
 
   // Logits in [-8, 8).
   CrossEntropyLoss loss(const Rows& shape) {
-    const Span<float> prediction = random(shape.rows * shape.classes);
+    const Span<float> prediction = random(shape.rows * (shape.classes + shape.padding));
     naive(Scale{.in = prediction, .out = prediction, .factor = 8});
     return {.classes = shape.classes,
             .prediction = prediction,
             .target = targets(shape),
-            .gradient = zeros(prediction.size()),
-            .loss = zeros(1)};
+            .gradient = random(prediction.size()),
+            .loss = zeros(1),
+            .padding = shape.padding};
   }
 
   CrossEntropyLossBackward backward(const CrossEntropyLoss& op, float loss_gradient) {
@@ -43,7 +47,8 @@ class CrossEntropy : public TypedFixture {
             .prediction = op.prediction,
             .target = op.target,
             .loss_gradient = filled({loss_gradient}),
-            .gradient = zeros(op.prediction.size())};
+            .gradient = zeros(op.prediction.size()),
+            .padding = op.padding};
   }
 
   CrossEntropyLoss with_other_results(CrossEntropyLoss op) {
@@ -55,35 +60,6 @@ class CrossEntropy : public TypedFixture {
 
 class CrossEntropyOf : public CrossEntropy, public ::testing::WithParamInterface<Rows> {
  public:
-  // The operands in bf16 with `padding` behind each row, NaN there and in the gradient.
-  CrossEntropyLoss narrowed(const CrossEntropyLoss& op, std::int64_t padding) {
-    const std::int64_t stride = op.classes + padding;
-    CrossEntropyLoss narrow = with_other_results(op);
-    const AnySpan prediction = zeros_of(DType::kBFloat16, op.target.size() * stride);
-    for (std::int64_t i = 0; i < prediction.size(); ++i) {
-      const bool is_class = i % stride < op.classes;
-      set_element(prediction, i,
-                  is_class ? element(op.prediction, i / stride * op.classes + i % stride) : kNan);
-    }
-    narrow.prediction = prediction;
-    narrow.gradient = zeros_of(DType::kBFloat16, prediction.size());
-    for (std::int64_t i = 0; i < prediction.size(); ++i) set_element(narrow.gradient, i, kNan);
-    narrow.padding = padding;
-    return narrow;
-  }
-
-  // The bits of `expected`, rounded to bf16, with zeros behind each row.
-  void expect_narrowed(ConstAnySpan actual, ConstAnySpan expected, std::int64_t padding) {
-    const std::int64_t classes = GetParam().classes;
-    const AnySpan wanted = zeros_of(DType::kBFloat16, actual.size());
-    for (std::int64_t i = 0; i < expected.size(); ++i) {
-      set_element(wanted, i / classes * (classes + padding) + i % classes, element(expected, i));
-    }
-    expect_same_bits(actual, wanted);
-  }
-
-  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
   // Gradients of all classes but the target's are mostly far smaller than the largest: each is held
   // to its own size.
   void expect_gradient_near(ConstAnySpan given, ConstAnySpan wanted) {
@@ -147,40 +123,40 @@ TEST_P(CrossEntropyOf, Backward_AgreesWithNaiveAlsoInPlace) {
 }
 
 // As casts around a loss in fp32.
-TEST_P(CrossEntropyOf, OnPaddedBf16_HasTheBitsOfFp32RoundedOnce) {
-  CrossEntropyLoss wide = loss(GetParam());
-  wide.prediction = widened(rounded(DType::kBFloat16, wide.prediction.as<const float>()));
-  const CrossEntropyLossBackward wide_backward = backward(wide, 0.3F);
-  run(wide);
-  run(wide_backward);
-  for (const std::int64_t padding : {0, 3}) {
-    const CrossEntropyLoss apart = narrowed(wide, padding);
-    const CrossEntropyLossBackward later{apart.classes,  apart.prediction,
-                                         apart.target,   wide_backward.loss_gradient,
-                                         apart.gradient, padding};
-    CrossEntropyLoss alone = with_other_results(apart);
-    alone.gradient = {};
-    CrossEntropyLoss in_place = with_other_results(apart);
-    in_place.gradient = copy_of_any(apart.prediction);
-    in_place.prediction = in_place.gradient;
-    run(apart);
-    expect_narrowed(apart.gradient, wide.gradient, padding);
-    run(later);
-    expect_narrowed(later.gradient, wide_backward.gradient, padding);
-    run(alone);
-    run(in_place);
-    expect_narrowed(in_place.gradient, wide.gradient, padding);
-    for (const CrossEntropyLoss& done : {apart, alone, in_place}) {
-      expect_same_bits(done.loss, wide.loss);
-    }
+TEST_P(CrossEntropyOf, OnBf16_HasTheBitsOfFp32RoundedOnce) {
+  CrossEntropyLoss narrow = loss(GetParam());
+  narrow.prediction = rounded(DType::kBFloat16, narrow.prediction.as<const float>());
+  narrow.gradient = random_of(DType::kBFloat16, narrow.prediction.size());
+  CrossEntropyLoss wide = with_other_results(narrow);
+  wide.prediction = widened(narrow.prediction);
+  CrossEntropyLoss in_place = with_other_results(narrow);
+  in_place.gradient = copy_of_any(narrow.prediction);
+  in_place.prediction = in_place.gradient;
+  CrossEntropyLoss alone = with_other_results(narrow);
+  alone.gradient = {};
+  for (const CrossEntropyLoss& op : {narrow, wide, in_place, alone}) run(op);
+  const auto once_rounded = [&](ConstAnySpan gradient) {
+    return rounded(DType::kBFloat16, gradient.as<const float>());
+  };
+  for (const CrossEntropyLoss& op : {narrow, in_place}) {
+    expect_same_bits(op.gradient, once_rounded(wide.gradient));
+    expect_same_bits(op.loss, wide.loss);
   }
+  expect_same_bits(alone.loss, wide.loss);
+  const CrossEntropyLossBackward wide_backward = backward(wide, 0.3F);
+  CrossEntropyLossBackward narrow_backward = backward(narrow, 0.3F);
+  narrow_backward.gradient = narrow.gradient;
+  run(wide_backward);
+  run(narrow_backward);
+  expect_same_bits(narrow_backward.gradient, once_rounded(wide_backward.gradient));
 }
 
 // Below, at and beside the widths and blocks that the loops work in, and GPT-2's.
 INSTANTIATE_TEST_SUITE_P(Shapes, CrossEntropyOf,
                          ::testing::Values(Rows{1, 1}, Rows{1, 2}, Rows{3, 10}, Rows{5, 64},
                                            Rows{4, 65}, Rows{2, 1024}, Rows{7, 1025},
-                                           Rows{3, 50257}));
+                                           Rows{3, 50257}, Rows{1, 1, 7}, Rows{5, 10, 3},
+                                           Rows{3, 50257, 7}));
 
 TEST_F(CrossEntropy, OfEvenChances_IsTheLogarithmOfTheClasses) {
   const CrossEntropyLoss op{.classes = 4,

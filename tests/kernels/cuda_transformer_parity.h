@@ -3,12 +3,6 @@
 // What a transformer needs beside linear layers, held to the shares of cuda_tolerances.h.
 #pragma once
 
-#include <array>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/transformer_twins.h"
 
@@ -233,17 +227,12 @@ TYPED_TEST_P(CudaTransformerParity, Attention_OfLargeScores_StaysFinite) {
 
 // Rows that packs fit in, and do not; the last ones as GPT-2's.
 TYPED_TEST_P(CudaTransformerParity, CrossEntropy_AgreesWithNaive_AlsoInPlace) {
+  constexpr std::int64_t kSizes[][3] = {{1, 1, 0},    {1, 1, 7},      {3, 5, 0},
+                                        {3, 5, 3},    {70, 10, 1},    {1100, 7, 0},
+                                        {5, 1000, 0}, {2, 50'257, 0}, {2, 50'257, 7}};
   for (const std::int64_t offset : {0, 1}) {
     this->offset_ = offset;
-    for (const auto& [rows, classes, padding] : {std::array<std::int64_t, 3>{1, 1, 0},
-                                                 {1, 1, 7},
-                                                 {3, 5, 0},
-                                                 {3, 5, 3},
-                                                 {70, 10, 1},
-                                                 {1100, 7, 0},
-                                                 {5, 1000, 0},
-                                                 {2, 50'257, 0},
-                                                 {2, 50'257, 7}}) {
+    for (const auto& [rows, classes, padding] : kSizes) {
       SCOPED_TRACE(std::to_string(rows) + " rows of " + std::to_string(classes) + " and " +
                    std::to_string(padding) + ", offset " + std::to_string(offset));
       this->template expect_cross_entropies_agree<float>(rows, classes, padding);

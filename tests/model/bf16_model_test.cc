@@ -26,37 +26,6 @@ TrainingOptions untimed(Precision precision) {
   return {.precision = precision, .phases = {PhaseTiming::kOff}};
 }
 
-std::vector<float> integers(std::int64_t count) {
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>((i * 7) % 3 - 1));
-  return values;
-}
-
-// One forward and backward on small integers.
-struct ExactRun {
-  ExactRun(const Model& model, std::int64_t batch, Precision precision)
-      : replica(device, model, batch, untimed(precision), OutputReader::kGather) {
-    const auto input = device.allocate(bytes_of<float>(batch * model.input_width()));
-    const Arena made = make_arena(device, model.layout());
-    replica.initialise(5, Distribution::kSmallIntegers);
-    put(device, input->as<float>(), integers(batch * model.input_width()));
-    put(device, replica.output_gradient().as<float>(), integers(batch * model.output_width()));
-    Interpreter interpreter(DispatchCosts{});
-    IgnoreGradients nobody;
-    replica.forward(input->as<float>(), interpreter);
-    replica.backward(input->as<float>(), made.tensors, nobody);
-    replica.stream().synchronize();
-    output = read_back<float>(device, replica.output().as<float>());
-    gradients = read_back<float>(device, made.flat);
-  }
-
-  const std::unique_ptr<Platform> platform = host_devices(1);
-  Device& device = platform->device(0);
-  Replica replica;
-  std::vector<float> output;
-  std::vector<float> gradients;
-};
-
 // Whole numbers up to 256 are whole in bf16 too: casts and copies may not change a bit.
 TEST_F(Bf16Model, OnSmallIntegers_ComesToTheBitsOfFp32) {
   const Mlp mlp("exact", {4, 8, 4});
@@ -64,10 +33,12 @@ TEST_F(Bf16Model, OnSmallIntegers_ComesToTheBitsOfFp32) {
   const auto padded = make_padded();
   for (const Model* model : {static_cast<const Model*>(&mlp), static_cast<const Model*>(&*linear),
                              static_cast<const Model*>(&*padded)}) {
-    const ExactRun wide(*model, 4, Precision::kFp32);
-    const ExactRun narrow(*model, 4, Precision::kBf16);
-    EXPECT_EQ(narrow.output, wide.output) << model->name();
-    EXPECT_EQ(narrow.gradients, wide.gradients) << model->name();
+    ModelRun wide(*model, 4, Precision::kFp32, Distribution::kSmallIntegers);
+    ModelRun narrow(*model, 4, Precision::kBf16, Distribution::kSmallIntegers);
+    EXPECT_EQ(narrow.output(), wide.output()) << model->name();
+    EXPECT_EQ(read_back<float>(narrow.device, narrow.gradients.flat),
+              read_back<float>(wide.device, wide.gradients.flat))
+        << model->name();
   }
 }
 
@@ -146,23 +117,19 @@ TEST_F(Bf16Model, OnRealNumbers_StaysWithinTheFormatsReach) {
 std::vector<float> trained(const Model& model, OutputReader reader) {
   const auto platform = host_devices(1);
   Device& device = platform->device(0);
-  Replica replica(device, model, 2, untimed(Precision::kBf16), reader);
-  const DType type = reader == OutputReader::kLoss ? DType::kBFloat16 : DType::kFloat32;
-  EXPECT_EQ(replica.output().dtype(), type);
-  EXPECT_EQ(replica.output_gradient().dtype(), type);
-  const SyntheticBatch batch(*platform, batch_shape(model, {0, 2}), 1, Distribution::kUniform);
+  const TrainingOptions options = untimed(Precision::kBf16);
+  Replica replica(device, model, 2, options, reader);
+  EXPECT_EQ(replica.output().dtype() == DType::kBFloat16, reader == OutputReader::kLoss);
+  LocalBatch batch(*platform, device, model, {0, 2}, options);
   const Arena gradients = make_arena(device, model.layout());
   const auto loss = device.allocate(bytes_of<float>(1));
   Interpreter interpreter(DispatchCosts{});
   IgnoreGradients nobody;
   replica.initialise(5, Distribution::kUniform);
-  const auto input = device.allocate(batch.inputs().size_bytes());
-  const auto targets = device.allocate(batch.targets().size_bytes());
-  enqueue_copy(replica.stream(), input->as<float>(), batch.inputs());
-  enqueue_copy(replica.stream(), targets->as<float>(), batch.targets());
-  replica.forward(input->as<float>(), interpreter);
-  replica.compute_loss(targets->as<float>(), loss->as<float>(), interpreter);
-  replica.backward(input->as<float>(), gradients.tensors, nobody);
+  batch.load(replica, interpreter);
+  replica.forward(batch.inputs(), interpreter);
+  replica.compute_loss(batch.targets(), loss->as<float>(), interpreter);
+  replica.backward(batch.inputs(), gradients.tensors, nobody);
   replica.stream().synchronize();
   std::vector<float> results = read_back<float>(device, gradients.flat);
   results.push_back(read_back<float>(device, loss->as<float>()).front());

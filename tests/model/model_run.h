@@ -64,6 +64,13 @@ struct PlainStack {
   return {values.begin(), values.end()};
 }
 
+// Fixed whole numbers from -1 to 1.
+[[nodiscard]] inline std::vector<float> integers(std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<float>((i * 7) % 3 - 1));
+  return values;
+}
+
 // Fixed values of both signs, no two alike.
 [[nodiscard]] inline std::vector<float> some_values(std::int64_t count, double phase) {
   std::vector<float> values;
@@ -79,12 +86,14 @@ class Recorder final : public GradientSink {
   std::vector<int> order;
 };
 
-// One forward and backward of a model on a host device.
+// One forward and backward of a model on a host device, on whole numbers where weights are such.
 struct ModelRun {
   ModelRun(const Model& model, std::int64_t batch, Precision precision = Precision::kFp32,
            Distribution distribution = Distribution::kUniform)
-      : x(some_values(batch * model.input_width(), 0.3)),
-        dy(some_values(batch * model.output_width(), 0.9)),
+      : x(distribution == Distribution::kUniform ? some_values(batch * model.input_width(), 0.3)
+                                                 : integers(batch * model.input_width())),
+        dy(distribution == Distribution::kUniform ? some_values(batch * model.output_width(), 0.9)
+                                                  : integers(batch * model.output_width())),
         input(device.allocate(Bytes{4 * batch * model.input_width()})),
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,

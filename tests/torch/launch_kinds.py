@@ -12,7 +12,7 @@ KINDS = [
     ("layer normalisation", "layer_norm|GammaBetaBackward", "NormForwardRows|NormGradientSums|NormBackwardRows"),
     ("attention", "fmha_cutlass|13BinaryFunctor.*MulFunctor|reduce_kernelILi512ELi1E.*sum_functor|19CatArrayBatchedCopyI",
      "SoftmaxRows|SoftmaxBackwardRows"),
-    ("loss", "mse_|reduce_kernelILi512ELi1E.*MeanOps|nll_loss|softmax_warp|FillFunctor", "MseSum|CrossEntropySum"),
+    ("loss", "mse_|reduce_kernelILi512ELi1E.*MeanOps|nll_loss|softmax_warp|FillFunctor", "MseSum|CrossEntropy"),
     ("pools", "max_pool|MeanOps|BUnaryFunctor.*MulFunctor", "MaxPool|AveragePool"),
     ("bias gradients", "sum_functor", None),
     ("sums of branches", "CUDAFunctor_addI", None),

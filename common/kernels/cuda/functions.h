@@ -54,19 +54,19 @@
   X(StretchSums<GradientTerms<BFloat16>>)
 
 // The functions that for_each_row() takes.
-#define TANDEM_EACH_ROWWISE(X)                      \
-  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)          \
-  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)         \
-  TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)              \
-  TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows)      \
-  TANDEM_OF_BOTH_TYPES(X, BatchStatistics)          \
-  TANDEM_OF_BOTH_TYPES(X, CrossEntropyBackwardRows) \
-  X(NormGradientSums)                               \
-  X(ParameterGradients)                             \
+#define TANDEM_EACH_ROWWISE(X)                 \
+  TANDEM_OF_BOTH_TYPES(X, NormForwardRows)     \
+  TANDEM_OF_BOTH_TYPES(X, NormBackwardRows)    \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxRows)         \
+  TANDEM_OF_BOTH_TYPES(X, SoftmaxBackwardRows) \
+  TANDEM_OF_BOTH_TYPES(X, BatchStatistics)     \
+  TANDEM_OF_BOTH_TYPES(X, CrossEntropyRows)    \
+  X(NormGradientSums)                          \
+  X(ParameterGradients)                        \
   X(TokenGradientRows)
 
 // The functions that sum_rows() takes.
-#define TANDEM_EACH_ROW_SUM(X)             \
-  TANDEM_OF_BOTH_TYPES(X, CrossEntropySum) \
-  TANDEM_OF_BOTH_TYPES(X, MseSum)          \
+#define TANDEM_EACH_ROW_SUM(X)              \
+  TANDEM_OF_BOTH_TYPES(X, CrossEntropyRows) \
+  TANDEM_OF_BOTH_TYPES(X, MseSum)           \
   X(WeightedSumSum)

@@ -34,15 +34,16 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const MseLossBackward& o
 namespace {
 
 template <class T, class Op>
-ClassRows<T> class_rows(const Op& op) {
+CrossEntropyRows<T> cross_entropy_rows(const Op& op) {
   constexpr int kWidth = kWidestPack<T>;
-  ClassRows<T> rows{.prediction = as<T>(op.prediction.data()),
-                    .target = op.target.data(),
-                    .gradient = as<T>(data_or_null(op.gradient)),
-                    .classes = op.classes,
-                    .padding = op.padding,
-                    .packed = (op.classes + op.padding) % kWidth == 0};
-  rows.packed = rows.packed && are_packed(kWidth, rows.prediction, rows.gradient);
+  CrossEntropyRows<T> rows{.prediction = as<T>(op.prediction.data()),
+                           .target = op.target.data(),
+                           .gradient = as<T>(data_or_null(op.gradient)),
+                           .count = op.target.size(),
+                           .classes = op.classes,
+                           .padding = op.padding};
+  rows.packed =
+      (op.classes + op.padding) % kWidth == 0 && are_packed(kWidth, rows.prediction, rows.gradient);
   return rows;
 }
 
@@ -50,17 +51,17 @@ ClassRows<T> class_rows(const Op& op) {
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLoss& op) {
   return with_type(op.prediction.dtype(), [&]<class T>(T) {
-    return sum_rows(stream, op.target.size(),
-                    CrossEntropySum<T>{class_rows<T>(op), op.loss.data(), op.target.size()},
-                    partials_.data());
+    auto rows = cross_entropy_rows<T>(op);
+    rows.loss = op.loss.data();
+    return sum_rows(stream, rows.count, rows, partials_.data());
   });
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const CrossEntropyLossBackward& op) {
   return with_type(op.prediction.dtype(), [&]<class T>(T) {
-    return for_each_row(
-        stream, op.target.size(),
-        CrossEntropyBackwardRows<T>{class_rows<T>(op), op.loss_gradient.data(), op.target.size()});
+    auto rows = cross_entropy_rows<T>(op);
+    rows.loss_gradient = op.loss_gradient.data();
+    return for_each_row(stream, rows.count, rows);
   });
 }
 

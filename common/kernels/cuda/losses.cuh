@@ -57,25 +57,33 @@ struct MseSum {
 
 // Cross-entropy row by row, by a team (team.h). Two passes over the row: one for the logarithm of
 // the sum of exponentials, one that writes the gradient.
-
 template <class T>
-struct ClassRows {
-  const T* prediction;  // (rows, classes + padding)
-  const float* target;  // (rows)
-  T* gradient;          // (rows, classes + padding), may be prediction; or null
+struct CrossEntropyRows {
+  const T* prediction;                   // (rows, classes + padding)
+  const float* target;                   // (rows)
+  const float* loss_gradient = nullptr;  // one element, or null: 1
+  T* gradient;                           // (rows, classes + padding), may be prediction; or null
+  float* loss = nullptr;                 // one element, for finish()
+  std::int64_t count;                    // rows
   std::int64_t classes;
   std::int64_t padding;
-  bool packed;  // each row may be taken in packs of kWidestPack<T>
+  bool packed = false;  // each row may be taken in packs of kWidestPack<T>
 
-  // Returns the row's loss; its gradient is `factor` times that of the loss.
+  // Returns the row's loss.
   template <class Team>
-  TANDEM_DEVICE float take(Team& team, std::int64_t r, float factor) const {
-    return packed ? take<kWidestPack<T>>(team, r, factor) : take<1>(team, r, factor);
+  TANDEM_DEVICE double row(Team& team, std::int64_t r) const {
+    return packed ? take<kWidestPack<T>>(team, r) : take<1>(team, r);
+  }
+
+  TANDEM_DEVICE void finish(double total) const {
+    *loss = static_cast<float>(total / static_cast<double>(count));
   }
 
  private:
   template <int width, class Team>
-  TANDEM_DEVICE float take(Team& team, std::int64_t r, float factor) const {
+  TANDEM_DEVICE float take(Team& team, std::int64_t r) const {
+    const float factor =
+        (loss_gradient == nullptr ? 1.0F : *loss_gradient) / static_cast<float>(count);
     const std::int64_t first = r * (classes + padding);
     const T* const row = prediction + first;
     const auto right = static_cast<std::int64_t>(target[r]);
@@ -98,34 +106,6 @@ struct ClassRows {
       store(gradient + first + width * i, values);
     });
     return log_sum - of_right;
-  }
-};
-
-template <class T>
-struct CrossEntropySum {
-  ClassRows<T> rows;
-  float* loss;  // one element
-  std::int64_t count;
-
-  template <class Team>
-  TANDEM_DEVICE double row(Team& team, std::int64_t r) const {
-    return static_cast<double>(rows.take(team, r, 1.0F / static_cast<float>(count)));
-  }
-
-  TANDEM_DEVICE void finish(double total) const {
-    *loss = static_cast<float>(total / static_cast<double>(count));
-  }
-};
-
-template <class T>
-struct CrossEntropyBackwardRows {
-  ClassRows<T> rows;
-  const float* loss_gradient;  // one element
-  std::int64_t count;
-
-  template <class Team>
-  TANDEM_DEVICE void row(Team& team, std::int64_t r) const {
-    rows.take(team, r, *loss_gradient / static_cast<float>(count));
   }
 };
 

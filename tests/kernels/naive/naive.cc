@@ -81,42 +81,20 @@ void naive(const MseLossBackward& op) {
   store(gradient, op.gradient);
 }
 
-namespace {
-
-// Rows of classes without what is behind each.
-template <class Op>
-std::vector<float> rows_of(ConstAnySpan values, const Op& op) {
-  std::vector<float> rows;
-  for (std::int64_t i = 0; i < values.size(); ++i) {
-    if (i % (op.classes + op.padding) < op.classes) rows.push_back(element(values, i));
-  }
-  return rows;
-}
-
-template <class Op>
-void store_gradient(const std::vector<float>& rows, const Op& op) {
-  auto next = rows.begin();
-  for (std::int64_t i = 0; i < op.gradient.size(); ++i) {
-    set_element(op.gradient, i, i % (op.classes + op.padding) < op.classes ? *next++ : 0);
-  }
-}
-
-}  // namespace
-
 void naive(const CrossEntropyLoss& op) {
-  std::vector<float> gradient = rows_of(op.gradient, op);
-  *op.loss.data() =
-      naive_loops::cross_entropy({op.target.size(), op.classes}, rows_of(op.prediction, op).data(),
-                                 op.target.data(), gradient.empty() ? nullptr : gradient.data());
-  store_gradient(gradient, op);
+  std::vector<float> gradient = widened(op.gradient);
+  *op.loss.data() = naive_loops::cross_entropy({op.target.size(), op.classes, op.padding},
+                                               widened(op.prediction).data(), op.target.data(),
+                                               gradient.empty() ? nullptr : gradient.data());
+  store(gradient, op.gradient);
 }
 
 void naive(const CrossEntropyLossBackward& op) {
-  std::vector<float> gradient = rows_of(op.gradient, op);
-  naive_loops::cross_entropy_backward({op.target.size(), op.classes},
-                                      rows_of(op.prediction, op).data(), op.target.data(),
+  std::vector<float> gradient = widened(op.gradient);
+  naive_loops::cross_entropy_backward({op.target.size(), op.classes, op.padding},
+                                      widened(op.prediction).data(), op.target.data(),
                                       *op.loss_gradient.data(), gradient.data());
-  store_gradient(gradient, op);
+  store(gradient, op.gradient);
 }
 
 void naive(const WeightedSum& op) {

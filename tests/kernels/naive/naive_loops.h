@@ -112,6 +112,7 @@ T mse_loss(std::int64_t count, const T* prediction, const T* target, T* gradient
 struct Classes {
   std::int64_t rows = 0;
   std::int64_t classes = 0;
+  std::int64_t padding = 0;  // behind each row
 };
 
 // log(sum(exp(values))), without overflow.
@@ -125,16 +126,19 @@ double log_sum_exp(std::int64_t count, const T* values) {
 
 // Works in place too: gradient may be prediction.
 template <class T>
-void cross_entropy_backward(const Classes& s, const T* prediction /* (rows, classes) */,
+void cross_entropy_backward(const Classes& s, const T* prediction /* (rows, classes + padding) */,
                             const T* target /* (rows) */, T loss_gradient, T* gradient) {
   const double factor = double{loss_gradient} / static_cast<double>(s.rows);
   for (std::int64_t r = 0; r < s.rows; ++r) {
     const std::int64_t right = class_index(static_cast<float>(target[r]), s.classes, "target", r);
-    const double log_sum = log_sum_exp(s.classes, prediction + r * s.classes);
+    const T* const row = prediction + r * (s.classes + s.padding);
+    T* const result = gradient + r * (s.classes + s.padding);
+    const double log_sum = log_sum_exp(s.classes, row);
     for (std::int64_t c = 0; c < s.classes; ++c) {
-      const double probability = std::exp(prediction[r * s.classes + c] - log_sum);
-      gradient[r * s.classes + c] = static_cast<T>((probability - (c == right ? 1 : 0)) * factor);
+      const double probability = std::exp(row[c] - log_sum);
+      result[c] = static_cast<T>((probability - (c == right ? 1 : 0)) * factor);
     }
+    std::fill_n(result + s.classes, s.padding, T{0});
   }
 }
 
@@ -143,7 +147,7 @@ template <class T>
 T cross_entropy(const Classes& s, const T* prediction, const T* target, T* gradient) {
   double sum = 0;
   for (std::int64_t r = 0; r < s.rows; ++r) {
-    const T* const row = prediction + r * s.classes;
+    const T* const row = prediction + r * (s.classes + s.padding);
     sum += log_sum_exp(s.classes, row) -
            row[class_index(static_cast<float>(target[r]), s.classes, "target", r)];
   }
