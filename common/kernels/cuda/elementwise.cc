@@ -39,14 +39,6 @@ cudaError_t for_each_tensor(cudaStream_t stream, const std::vector<Tensor>& tens
   return for_each(stream, listed.count(), listed);
 }
 
-template <class In, class Out>
-cudaError_t convert(cudaStream_t stream, const Convert& op) {
-  return for_each_tensor(stream, op.tensors, ConvertElements<In, Out>{op.divisor},
-                         [](auto& listed, const Convert::Tensor& t) {
-                           listed.add({as<In>(t.in.data()), as<Out>(t.out.data())}, t.out.size());
-                         });
-}
-
 }  // namespace
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const FillRandom& op) {
@@ -78,8 +70,14 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const AddScalar& op) {
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const Convert& op) {
-  const auto with = [&]<class T>(T) {
-    return op.narrows() ? convert<float, T>(stream, op) : convert<T, float>(stream, op);
+  const auto between = [&]<class In, class Out>(In, Out) {
+    return for_each_tensor(stream, op.tensors, ConvertElements<In, Out>{op.divisor},
+                           [](auto& listed, const Convert::Tensor& t) {
+                             listed.add({as<In>(t.in.data()), as<Out>(t.out.data())}, t.out.size());
+                           });
+  };
+  const auto with = [&](auto narrow) {
+    return op.narrows() ? between(0.0F, narrow) : between(narrow, 0.0F);
   };
   return op.narrow_type() == DType::kBFloat16 ? with(BFloat16{}) : with(Float16{});
 }
