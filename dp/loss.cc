@@ -69,12 +69,12 @@ class LossInReplicas final : public Loss {
   void begin_backward(int replica) override {
     const auto index = static_cast<std::size_t>(replica);
     Replica& mine = *replicas_[index];
-    enqueue_loss_backward(mine.operations(), mine.stream(), objective_,
-                          {.prediction = mine.output(),
-                           .target = targets_of(replica),
-                           .loss_gradient = gradients_[index]->as<float>(),
-                           .gradient = mine.output_gradient(),
-                           .padding = mine.output_padding()});
+    enqueue_loss(mine.operations(), mine.stream(), objective_,
+                 {.prediction = mine.output(),
+                  .target = targets_of(replica),
+                  .gradient = mine.output_gradient(),
+                  .loss_gradient = gradients_[index]->as<float>(),
+                  .padding = mine.output_padding()});
   }
 
   [[nodiscard]] ConstAnySpan gathered() override { return gather_.gathered(); }

@@ -5,27 +5,23 @@ namespace tandem {
 
 void enqueue_loss(Operations& operations, Stream& stream, const Objective& objective,
                   const LossOperands& operands) {
-  const auto& [prediction, target, gradient, loss, padding] = operands;
+  const auto& [prediction, target, gradient, loss, loss_gradient, padding] = operands;
+  const bool is_backward = !loss_gradient.empty();
   switch (objective.kind) {
     case ObjectiveKind::kMeanSquaredError:
+      if (is_backward) {
+        return operations.enqueue(stream,
+                                  MseLossBackward{prediction, target, loss_gradient, gradient});
+      }
       return operations.enqueue(stream, MseLoss{prediction, target, gradient, loss});
     case ObjectiveKind::kCrossEntropy:
+      if (is_backward) {
+        return operations.enqueue(
+            stream, CrossEntropyLossBackward{objective.classes, prediction, target, loss_gradient,
+                                             gradient, padding});
+      }
       return operations.enqueue(
           stream, CrossEntropyLoss{objective.classes, prediction, target, gradient, loss, padding});
-  }
-}
-
-void enqueue_loss_backward(Operations& operations, Stream& stream, const Objective& objective,
-                           const LossBackwardOperands& operands) {
-  const auto& [prediction, target, loss_gradient, gradient, padding] = operands;
-  switch (objective.kind) {
-    case ObjectiveKind::kMeanSquaredError:
-      return operations.enqueue(stream,
-                                MseLossBackward{prediction, target, loss_gradient, gradient});
-    case ObjectiveKind::kCrossEntropy:
-      return operations.enqueue(
-          stream, CrossEntropyLossBackward{objective.classes, prediction, target, loss_gradient,
-                                           gradient, padding});
   }
 }
 

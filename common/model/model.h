@@ -25,30 +25,21 @@ struct Objective {
   std::int64_t classes = 0;  // cross-entropy only
 };
 
-// The operands that MseLoss and CrossEntropyLoss share. An empty gradient asks for the loss alone.
+// The operands of an objective's loss and of its backward, which needs the gradient of the loss and
+// no loss. An empty gradient asks for the loss alone.
 struct LossOperands {
   ConstAnySpan prediction;
   Span<const float> target;
-  AnySpan gradient{};        // with cross-entropy, may be the prediction
-  Span<float> loss{};        // one element
-  std::int64_t padding = 0;  // with cross-entropy: as CrossEntropyLoss's
+  AnySpan gradient{};                 // with cross-entropy, may be the prediction
+  Span<float> loss{};                 // one element
+  Span<const float> loss_gradient{};  // one element, of the backward alone
+  std::int64_t padding = 0;           // with cross-entropy: as CrossEntropyLoss's
 };
 
-// The operands that MseLossBackward and CrossEntropyLossBackward share.
-struct LossBackwardOperands {
-  ConstAnySpan prediction;
-  Span<const float> target;
-  Span<const float> loss_gradient;  // one element
-  AnySpan gradient;                 // with cross-entropy, may be the prediction
-  std::int64_t padding = 0;         // with cross-entropy: as CrossEntropyLossBackward's
-};
-
-// Enqueue the objective's loss with its gradient, or the gradient alone, given the gradient of the
+// Enqueues the objective's loss with its gradient, or the gradient alone, given the gradient of the
 // loss.
 void enqueue_loss(Operations& operations, Stream& stream, const Objective& objective,
                   const LossOperands& operands);
-void enqueue_loss_backward(Operations& operations, Stream& stream, const Objective& objective,
-                           const LossBackwardOperands& operands);
 
 // An observer of each gradient in the order in which backward makes gradients final.
 class GradientSink {

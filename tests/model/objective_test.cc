@@ -101,9 +101,11 @@ TEST_P(ObjectiveTest, MeansOverPieces_WeightedByTheirRows_AreTheMeanOfAll) {
 TEST_P(ObjectiveTest, Backward_IsTheGradientTimesWhatArrives) {
   const Result alone = loss_of(0, 4);
   put(device_, loss_->as<float>(), {-2});
-  enqueue_loss_backward(
-      *operations_, *stream_, GetParam(),
-      {prediction(0, 4), target(0, 4), loss_->as<float>(), gradient_->as<float>()});
+  enqueue_loss(*operations_, *stream_, GetParam(),
+               {.prediction = prediction(0, 4),
+                .target = target(0, 4),
+                .gradient = gradient_->as<float>(),
+                .loss_gradient = loss_->as<float>()});
   stream_->synchronize();
   const std::vector<float> found = read_back<float>(device_, gradient_->as<float>());
   for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(found[i], -2 * alone.gradient[i], 1e-6) << i;
