@@ -9,14 +9,16 @@ namespace {
 using tandem::nccl::load_api;
 
 cudaError_t launch_scale(tandem::AnySpan values, float factor, cudaStream_t stream) {
-  using tandem::DType;
+  const auto scale = [&]<class T>(T) {
+    return tandem::nccl::scale(values.as<T>().data(), values.size(), factor, stream);
+  };
   switch (values.dtype()) {
-    case DType::kFloat32:
-      return tandem::nccl::scale_fp32(values.data(), values.size(), factor, stream);
-    case DType::kBFloat16:
-      return tandem::nccl::scale_bf16(values.data(), values.size(), factor, stream);
-    case DType::kFloat16:
-      return tandem::nccl::scale_fp16(values.data(), values.size(), factor, stream);
+    case tandem::DType::kFloat32:
+      return scale(float{});
+    case tandem::DType::kBFloat16:
+      return scale(tandem::BFloat16{});
+    case tandem::DType::kFloat16:
+      return scale(tandem::Float16{});
   }
   return cudaErrorInvalidValue;
 }

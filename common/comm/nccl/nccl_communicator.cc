@@ -66,7 +66,7 @@ NcclCommunicator::NcclCommunicator(const Api& api, Scale scale, Bootstrap& boots
       order_(options.check_order == OrderCheck::kAlways ? bootstrap.split(kAnyColour) : nullptr),
       peers_(*host_),
       in_flight_(device_.gpu(), options.observer),
-      memory_(std::make_shared<Memory>(device_)) {
+      memory_(std::make_shared<Memory>()) {
   const ncclUniqueId id = agreed_id(api_, *host_);
   // Ranks that wait inside NCCL for one which fails here cannot be told: its error ends them.
   std::optional<ExitGuard> last_words;
@@ -130,17 +130,13 @@ void NcclCommunicator::wait_until_quiet() {
 // enqueues another before it is through the last.
 std::unique_ptr<Buffer> NcclCommunicator::allocate(Bytes size) {
   attempt_together(*host_, [this] { wait_until_quiet(); });
-  Memory::Block block;
-  const auto error = capture_error([&] {
-    attempt_together(*host_, [&] {
-      memory_->free_retired();
-      block = memory_->make(size);
-    });
-    barrier();
+  std::unique_ptr<Buffer> buffer;  // where it is not had on all, it is retired
+  attempt_together(*host_, [&] {
+    memory_->free_retired();
+    buffer = memory_->keep(device_.allocate(size));
   });
-  if (!error) return memory_->as_buffer(block);
-  memory_->retire(block);  // made here, but not on all
-  throw Error(*error);
+  barrier();
+  return buffer;
 }
 
 // ---- collectives ----
