@@ -30,7 +30,7 @@ cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& str
                                            .momentum = op.momentum});
   if (status != cudaSuccess) return status;
   const Strides strides(stretches.channels, op.x.size());
-  return for_each(stream, strides.count(),
+  return for_each(stream, strides.apart,
                   BatchNormForwardElements<T>{.x = x,
                                               .residual = as<T>(data_or_null(op.residual)),
                                               .y = as<T>(op.y.data()),
@@ -78,7 +78,7 @@ cudaError_t backward(cudaStream_t stream, FloatPair* partials, const Stretches& 
   if (status != cudaSuccess) return status;
   const Strides strides(stretches.channels, op.x.size());
   return for_each(
-      stream, strides.count(),
+      stream, strides.apart,
       BatchNormBackwardElements<T>{.g = g != nullptr ? g : dy,
                                    .x = as<T>(op.x.data()),
                                    .dx = as<T>(op.dx.data()),

@@ -20,33 +20,29 @@ namespace tandem::cuda {
 }
 
 // Where a thread finds several packs of the same channels: on the way to each element's parameters
-// and from memory it waits once for all of them. They lie side by side as blocks of threads do.
+// and from memory it waits once for all of them.
 struct Strides {
   static constexpr int kMost = 4;
   std::int64_t size;   // elements of all threads
-  std::int64_t apart;  // elements
+  std::int64_t apart;  // elements: those before are the threads' first ones
 
   Strides(const Channels& channels, std::int64_t size_of_all)
       : size(size_of_all),
-        apart(round_up(std::int64_t{kThreads} * kWidePack, channels.count * channels.plane)) {}
+        apart(round_up(ceil_div(size, std::int64_t{kMost}), channels.count * channels.plane)) {}
 
-  // The threads' first elements: each has the channel of the elements that its thread takes.
-  [[nodiscard]] std::int64_t count() const { return ceil_div(size, kMost * apart) * apart; }
-
-  // Calls body(at, packs of a and of b) for the packs of thread i; b may be null. All are loaded
-  // before the first call, which may overwrite them.
+  // Calls body(at, packs of a and of b) for the packs at i, i + apart, ...; b may be null. All are
+  // loaded before the first call, which may overwrite them.
   template <int width, class T, class Body>
   TANDEM_DEVICE void each(std::int64_t i, const T* a, const T* b, const Body& body) const {
-    const std::int64_t first = i + divide(i, apart).quotient * (kMost - 1) * apart;
     Pack<T, width> of_a[kMost]{};
     Pack<T, width> of_b[kMost]{};
     for (int k = 0; k < kMost; ++k) {
-      const std::int64_t at = first + k * apart;
+      const std::int64_t at = i + k * apart;
       if (at < size) of_a[k] = load<width>(a + at);
       if (at < size && b != nullptr) of_b[k] = load<width>(b + at);
     }
     for (int k = 0; k < kMost; ++k) {
-      const std::int64_t at = first + k * apart;
+      const std::int64_t at = i + k * apart;
       if (at < size) body(at, of_a[k], of_b[k]);
     }
   }

@@ -118,13 +118,10 @@ class HoldingTeam : public BlockTeam<kMostThreads> {
 
 namespace {
 
-// From the last elements on: the kernel before has touched these last, so that they may still lie
-// in the cache.
 template <int width, class Function>
 __global__ void __launch_bounds__(kThreads, 2)  // so that one loads while the other adds
     visit_all(std::int64_t count, const __grid_constant__ Function function) {
-  const std::int64_t block = gridDim.x - 1 - blockIdx.x;
-  visit<width>(block * kThreads + threadIdx.x, count, function);
+  visit<width>(static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x, count, function);
 }
 
 template <int width, class Function>
