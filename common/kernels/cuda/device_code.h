@@ -9,10 +9,8 @@
 // there, element by element.
 #ifdef __CUDACC__
 #define TANDEM_DEVICE __device__
-#define TANDEM_UNROLL _Pragma("unroll")  // of loops whose counter chooses a register
 #else
 #define TANDEM_DEVICE
-#define TANDEM_UNROLL
 #endif
 
 namespace tandem::cuda {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/kernels/cuda/pooling.cuh"
 
-#include "common/base/rounding.h"
 #include "common/kernels/cuda/cuda_operations.h"
 #include "common/kernels/cuda/for_each.h"
 
@@ -11,11 +10,6 @@ namespace {
 
 Images given(const MaxPoolShape& s, const ImageOptions& how) {
   return {s.height, s.width, s.channels, how.channels_last};
-}
-
-// A side of two elements, the last of fewer where theirs is odd.
-Images squares(const MaxPoolShape& s, const ImageOptions& how) {
-  return {ceil_div(s.height, 2), ceil_div(s.width, 2), s.channels, how.channels_last};
 }
 
 Images pooled(const MaxPoolShape& s, const ImageOptions& how) {
@@ -33,17 +27,15 @@ cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolForward& op
 }
 
 cudaError_t CudaOperations::launch(cudaStream_t stream, const MaxPoolBackward& op) {
-  const Images all = squares(op.shape, images_);
   return with_type(op.x.dtype(), [&]<class T>(T) {
-    return for_each(stream, op.shape.batch * all.height * all.width * all.channels,
+    return for_each(stream, op.dx.size(),
                     MaxPoolBackwardElements<T>{.x = as<T>(op.x.data()),
                                                .y = as<T>(op.y.data()),
                                                .dy = as<T>(op.dy.data()),
                                                .dabove = as<T>(data_or_null(op.dabove)),
                                                .dx = as<T>(op.dx.data()),
                                                .of = given(op.shape, images_),
-                                               .pooled = pooled(op.shape, images_),
-                                               .squares = all});
+                                               .pooled = pooled(op.shape, images_)});
   });
 }
 

@@ -45,14 +45,6 @@ struct Images {
     }
     return ((p.sample * channels + p.channel) * height + p.row) * width + p.column;
   }
-  [[nodiscard]] TANDEM_DEVICE std::int64_t columns_apart() const {
-    return channels_last ? channels : 1;
-  }
-  // Whether there is an element so many rows and columns further.
-  [[nodiscard]] TANDEM_DEVICE bool has(const ImagePlace& p, int rows, int columns) const {
-    return p.row + rows >= 0 && p.row + rows < height && p.column + columns >= 0 &&
-           p.column + columns < width;
-  }
   // Whether there may be packs.
   [[nodiscard]] bool packed(int pack) const { return channels_last && channels % pack == 0; }
 };
@@ -91,9 +83,8 @@ struct MaxPoolForwardElements {
                 MaxPoolShape::kPadding == 1);
 };
 
-// Over squares of two by two elements of dx, which gather from the up to four windows that they lie
-// in: no two threads write to one place, and all threads take the same way. Rows and columns are
-// counted from the square's first.
+// Over the elements of dx, each of which gathers from the up to four windows that it lies in: no
+// two threads write to one place.
 template <class T>
 struct MaxPoolBackwardElements {
   const T* x;
@@ -101,81 +92,59 @@ struct MaxPoolBackwardElements {
   const T* dy;
   const T* dabove;  // or null
   T* dx;
-  Images of;       // x, as dx
-  Images pooled;   // y
-  Images squares;  // of dx
+  Images of;      // x, as dx
+  Images pooled;  // y
 
   static constexpr int kWidest = kWidestPack<T>;
   [[nodiscard]] bool packed(int width = kPack) const {
     return of.packed(width) && are_packed(width, x, y, dy, dabove, static_cast<const T*>(dx));
   }
 
-  // What the windows look at up to the square's last element.
-  static constexpr int kRows = 3;     // from -1 on
-  static constexpr int kColumns = 5;  // from -1 on
-  template <int width>
-  using Seen = Pack<T, width>[kRows * kColumns];
-
   template <int width>
   TANDEM_DEVICE void at(std::int64_t i) const {
-    const ImagePlace square = squares.place(i);
-    const ImagePlace first{square.sample, 2 * square.row, 2 * square.column, square.channel};
-    const std::int64_t from = of.at(first);
-    const auto place = [&](int row, int column) {  // of the first where there is none
-      const std::int64_t apart = of.has(first, row, column) ? row * of.width + column : 0;
-      return from + apart * of.columns_apart();
-    };
-    Seen<width> seen;
-    TANDEM_UNROLL
-    for (int k = 0; k < kRows * kColumns; ++k) {
-      seen[k] = load<width>(x + place(k / kColumns - 1, k % kColumns - 1));
+    const ImagePlace own = of.place(i);
+    const Pack<T, width> values = load<width>(x + i);
+    Pack<float, width> sums{};
+    for (std::int64_t p = own.row / 2; p <= (own.row + 1) / 2 && p < pooled.height; ++p) {
+      for (std::int64_t q = own.column / 2; q <= (own.column + 1) / 2 && q < pooled.width; ++q) {
+        add_from(p, q, i, own, values, sums);
+      }
     }
-    Pack<float, width> sums[4]{};
-    TANDEM_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      if (pooled.has(square, k / 2, k % 2)) add_from(first, square, k / 2, k % 2, seen, sums);
+    Pack<T, width> result;
+    for (int j = 0; j < width; ++j) result[j] = T(sums[j]);
+    store(dx + i, result);
+  }
+
+  // What window (p, q) sends to its elements from i on, which have `values`.
+  template <int width>
+  TANDEM_DEVICE void add_from(std::int64_t p, std::int64_t q, std::int64_t i, const ImagePlace& own,
+                              const Pack<T, width>& values, Pack<float, width>& sums) const {
+    const std::int64_t from = pooled.at({own.sample, p, q, own.channel});
+    const Pack<T, width> largest = load<width>(y + from);
+    const Pack<T, width> gradient = load<width>(dy + from);
+    Pack<T, width> above{};
+    if (dabove != nullptr) above = load<width>(dabove + from);
+    Pack<bool, width> first;
+    for (int j = 0; j < width; ++j) first[j] = are_same(values[j], largest[j]);
+    const std::int64_t end = 2 * q + 2 < of.width ? 2 * q + 2 : of.width;
+    for (std::int64_t row = p == 0 ? 0 : 2 * p - 1; row <= own.row; ++row) {
+      for (std::int64_t column = q == 0 ? 0 : 2 * q - 1;
+           column < (row < own.row ? end : own.column); ++column) {
+        const std::int64_t apart = (row - own.row) * of.width + column - own.column;
+        const Pack<T, width> ahead =
+            load<width>(x + i + apart * (of.channels_last ? of.channels : 1));
+        for (int j = 0; j < width; ++j) first[j] &= !are_same(ahead[j], largest[j]);
+      }
     }
-    TANDEM_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      Pack<T, width> result;
-      for (int j = 0; j < width; ++j) result[j] = T(sums[k][j]);
-      if (of.has(first, k / 2, k % 2)) store(dx + place(k / 2, k % 2), result);
+    for (int j = 0; j < width; ++j) {
+      auto sum = static_cast<float>(gradient[j]);
+      if (dabove != nullptr) sum = static_cast<float>(T(sum + static_cast<float>(above[j])));
+      if (first[j]) sums[j] += sum;
     }
   }
 
-  // What the window so many windows further down and to the right sends to elements of the square.
-  template <int width>
-  TANDEM_DEVICE void add_from(const ImagePlace& first, const ImagePlace& window, int down,
-                              int right, const Seen<width>& seen,
-                              Pack<float, width> (&sums)[4]) const {
-    const std::int64_t from =
-        pooled.at(window) + (down * pooled.width + right) * pooled.columns_apart();
-    const Pack<T, width> largest = load<width>(y + from);
-    Pack<T, width> gradient = load<width>(dy + from);
-    if (dabove != nullptr) {
-      const Pack<T, width> above = load<width>(dabove + from);
-      for (int j = 0; j < width; ++j) {
-        gradient[j] = T(static_cast<float>(gradient[j]) + static_cast<float>(above[j]));
-      }
-    }
-    Pack<bool, width> sent{};
-    TANDEM_UNROLL
-    for (int tap = 0; tap < MaxPoolShape::kKernel * MaxPoolShape::kKernel; ++tap) {
-      const int row = 2 * down - 1 + tap / 3;
-      const int column = 2 * right - 1 + tap % 3;
-      if (row > 1 || (row == 1 && column > 1)) break;  // behind the square
-      const bool exists = of.has(first, row, column);
-      const bool is_own = row >= 0 && (column == 0 || column == 1);
-      for (int j = 0; j < width; ++j) {
-        const auto value = static_cast<float>(seen[(row + 1) * kColumns + column + 1][j]);
-        bool is_first = value == static_cast<float>(largest[j]);
-        is_first &= exists;  // without branches
-        is_first &= !sent[j];
-        sent[j] |= is_first;
-        const float share = is_first ? static_cast<float>(gradient[j]) : 0.0F;
-        if (is_own) sums[2 * row + column][j] += share;
-      }
-    }
+  [[nodiscard]] TANDEM_DEVICE static bool are_same(const T& a, const T& b) {
+    return static_cast<float>(a) == static_cast<float>(b);
   }
 };
 
