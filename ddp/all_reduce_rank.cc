@@ -91,7 +91,7 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
       replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options,
-               reducer.micro_batches > 1 ? OutputReader::kGather : OutputReader::kLoss) {
+               reducer.micro_batches > 1 ? OutputType::kFp32 : OutputType::kLayers) {
   verify_same_parameters(communicator_, model.layout());
   if (micro_batches_ > 1) {
     accumulator_ = std::make_unique<GradientAccumulator>(replica_, model.layout());

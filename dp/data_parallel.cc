@@ -103,11 +103,11 @@ void DataParallel::warn_of(const DataParallelOptions& how) {
 
 void DataParallel::build_replicas(const TrainingOptions& options, const DataParallelOptions& how) {
   const bool gathers = how.loss == LossPlace::kRoot && !one_device_;
-  const OutputReader reader = gathers ? OutputReader::kGather : OutputReader::kLoss;
+  const OutputType output_type = gathers ? OutputType::kFp32 : OutputType::kLayers;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
     replicas_.push_back(
-        std::make_unique<Replica>(*devices_[i], model_, shards_[i].count, options, reader));
+        std::make_unique<Replica>(*devices_[i], model_, shards_[i].count, options, output_type));
     replicas_.back()->prime(gradients_.back().tensors);
   }
 }

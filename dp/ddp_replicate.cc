@@ -88,7 +88,7 @@ DdpReplicate::DdpReplicate(Platform& platform, Device& device, const Model& mode
           bytes_of<float>(inputs_[static_cast<std::size_t>(communicator.rank())].count))),
       gradients_(make_arena(communicator, model.layout())),
       replica_(device, model, shards_[static_cast<std::size_t>(communicator.rank())].count, options,
-               OutputReader::kGather, make_arena(communicator, model.layout())) {
+               OutputType::kFp32, make_arena(communicator, model.layout())) {
   const std::int64_t samples = shards_[static_cast<std::size_t>(communicator.rank())].count;
   outputs_ = blocks_of(shards_, replica_.output().size() / samples);
   if (communicator.rank() == kRootRank) {

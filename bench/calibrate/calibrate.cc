@@ -218,7 +218,7 @@ class ModelCalibration {
       training.global_batch = batch;
       CalibratedStep times = time_step(on, *model_, training);
       add_all(times.measured.operations,
-              time_losses(*job_.device, model_->objective(), batch, training.precision), batch);
+              time_losses(*job_.device, *model_, batch, training.precision), batch);
       add_measured(calibration_.models[name], times.measured);
       std::cout << line_of(times.measured.batches.front(), name) << std::flush;
       if (!first) first = std::move(times);

@@ -121,36 +121,45 @@ class SizedWork {
   const std::unique_ptr<Buffer> one_;
 };
 
-// Times one loss of `count` samples, in one operation and in two.
+// Elements of a sample's output, behind whose rows of classes lies padding.
+std::int64_t outputs_of(const Objective& objective, std::int64_t padding) {
+  return objective.target_width * std::max<std::int64_t>(objective.classes + padding, 1);
+}
+
+// Times one loss of `count` samples, in one operation and in two, and the casts of its prediction
+// and gradient where outputs of several devices come together.
 class SizedLoss {
  public:
   SizedLoss(Device& device, Operations& operations, Stream& stream, const Objective& objective,
-            std::int64_t count, DType type)
+            std::int64_t count, std::int64_t padding, DType type)
       : device_(device),
         operations_(operations),
         stream_(stream),
         objective_(objective),
+        padding_(padding),
         type_(type),
-        outputs_(count * objective.target_width * std::max<std::int64_t>(objective.classes, 1)),
+        outputs_(count * outputs_of(objective, padding)),
         prediction_(zeros(outputs_)),
         gradient_(zeros(outputs_)),
         target_(zeros(count * objective.target_width)),
         loss_(zeros(1)) {}
 
   void add_to(MeasuredOperations& all) {
+    if (type_ != DType::kFloat32) add_casts(all);
     if (objective_.kind == ObjectiveKind::kCrossEntropy) {
       const CrossEntropyLoss whole{.classes = objective_.classes,
                                    .prediction = prediction_->as(type_, outputs_),
                                    .target = target_->as<float>(),
                                    .gradient = gradient_->as(type_, outputs_),
-                                   .loss = loss_->as<float>(1)};
+                                   .loss = loss_->as<float>(1),
+                                   .padding = padding_};
       CrossEntropyLoss alone = whole;
       alone.gradient = {};
       add(all, "cross_entropy_loss", whole);
       add(all, "cross_entropy_loss", alone);
       add(all, "cross_entropy_loss_backward",
           CrossEntropyLossBackward{objective_.classes, whole.prediction, whole.target,
-                                   loss_->as<float>(1), whole.gradient});
+                                   loss_->as<float>(1), whole.gradient, padding_});
       return;
     }
     const MseLoss whole{prediction_->as(type_, outputs_), target_->as<float>(outputs_),
@@ -170,17 +179,29 @@ class SizedLoss {
     return buffer;
   }
 
+  // The mean of both, which move as many bytes.
+  void add_casts(MeasuredOperations& all) {
+    const AnySpan wide = gradient_->as<float>(outputs_);
+    const AnySpan narrow = prediction_->as(type_, outputs_);
+    const Convert casts[] = {{.tensors = {{narrow, wide}}}, {.tensors = {{wide, narrow}}}};
+    add(all, "convert", casts[0], [&](int i) { operations_.enqueue(stream_, casts[i % 2]); });
+  }
+
   template <class Op>
   void add(MeasuredOperations& all, std::string_view name, const Op& op) {
-    const double seconds =
-        seconds_in_row(device_, stream_, [&](int) { operations_.enqueue(stream_, op); });
-    all[key_of(op, name)].push_back({.bytes = bytes_moved_by(op).value, .seconds = {seconds}});
+    add(all, name, op, [&](int) { operations_.enqueue(stream_, op); });
+  }
+  template <class Op, class Enqueue>
+  void add(MeasuredOperations& all, std::string_view name, const Op& op, const Enqueue& enqueue) {
+    all[key_of(op, name)].push_back({.bytes = bytes_moved_by(op).value,
+                                     .seconds = {seconds_in_row(device_, stream_, enqueue)}});
   }
 
   Device& device_;
   Operations& operations_;
   Stream& stream_;
   const Objective objective_;
+  const std::int64_t padding_;
   const DType type_;  // of the prediction and its gradient
   const std::int64_t outputs_;
   const std::unique_ptr<Buffer> prediction_;
@@ -232,20 +253,22 @@ MeasuredOperations time_sizes(Device& device, Precision precision) {
   return all;
 }
 
-MeasuredOperations time_losses(Device& device, const Objective& objective, std::int64_t batch,
+MeasuredOperations time_losses(Device& device, const Model& model, std::int64_t batch,
                                Precision precision) {
+  const Objective objective = model.objective();
+  const std::int64_t padding =
+      model.make_activations(device, 1, precision, OutputType::kLayers)->output_padding();
   const auto operations = make_operations(device);
   const auto stream = device.make_stream(StreamPriority::kNormal);
   std::vector<DType> types{DType::kFloat32};
   if (storage_of(precision) != types.front()) types.push_back(storage_of(precision));
   MeasuredOperations all;
   for (const std::int64_t multiple : kLossMultiples) {
-    const std::int64_t outputs =
-        batch * multiple * objective.target_width * std::max<std::int64_t>(objective.classes, 1);
-    const Bytes operands = bytes_of<float>(3 * outputs);
+    const Bytes operands = bytes_of<float>(3 * batch * multiple * outputs_of(objective, padding));
     if (multiple > 1 && operands > std::min(kLargestLoss, Bytes{left_on(device).value / 2})) break;
     for (const DType type : types) {
-      SizedLoss(device, *operations, *stream, objective, batch * multiple, type).add_to(all);
+      SizedLoss(device, *operations, *stream, objective, batch * multiple, padding, type)
+          .add_to(all);
       stream->synchronize();
     }
   }

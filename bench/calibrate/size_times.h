@@ -50,8 +50,8 @@ inline constexpr std::int64_t kTensorStep = 8;
 
 // The losses of a model, by key: of a batch and of multiples of it, with the gradient in one
 // operation and in two; on fp32, as where outputs of several devices come together on one, and in
-// the type that the precision is stored in.
-[[nodiscard]] MeasuredOperations time_losses(Device& device, const Objective& objective,
-                                             std::int64_t batch, Precision precision);
+// the type that the precision is stored in, with the casts between the two.
+[[nodiscard]] MeasuredOperations time_losses(Device& device, const Model& model, std::int64_t batch,
+                                             Precision precision);
 
 }  // namespace tandem::bench

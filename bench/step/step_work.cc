@@ -158,7 +158,7 @@ class CountedStep {
         parameters_(make_arena(device_, model.layout())),
         gradients_(make_arena(device_, model.layout())),
         buffers_(make_arena(device_, model.buffers())),
-        activations_(model.make_activations(device_, batch, precision, OutputReader::kLoss)),
+        activations_(model.make_activations(device_, batch, precision, OutputType::kLayers)),
         input_(batch * model.input_width(), device_),
         targets_(batch * model.objective().target_width, device_) {}
 

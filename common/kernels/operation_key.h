@@ -40,8 +40,9 @@ namespace tandem {
   return fmt::format(" {}x{}", shape.positions, shape.channels);
 }
 
-// The key of an operation of this name: "linear_forward 784x512 relu, 4 operands". Updates take any
-// number of tensors, and operations without a shape any size, so that their names say all.
+// The key of an operation of this name: "linear_forward 784x512 relu, 4 operands". Operations on
+// lists take any number of tensors, and operations without a shape any size, so that their names
+// say all.
 template <class Op>
 [[nodiscard]] std::string key_of(const Op& op, std::string_view name) {
   std::string key(name);
@@ -55,7 +56,7 @@ template <class Op>
     if (op.activation == Activation::kRelu) key += " relu";
     if (op.activation == Activation::kGelu) key += " gelu";
   }
-  if constexpr (!kChangesInPlace<Op>) {
+  if constexpr (!requires { op.tensors; }) {
     const auto operands = op.accesses();
     const auto given =
         std::ranges::count_if(operands, [](const Access& a) { return a.size.value > 0; });

@@ -341,8 +341,8 @@ void Gpt2::initialise(Executor on, const TensorList& parameters, std::uint64_t s
 
 std::unique_ptr<Activations> Gpt2::make_activations(Device& device, std::int64_t batch,
                                                     Precision precision,
-                                                    OutputReader reader) const {
-  return std::make_unique<Gpt2Activations>(device, shape_, layout_, batch, precision, reader);
+                                                    OutputType output_type) const {
+  return std::make_unique<Gpt2Activations>(device, shape_, layout_, batch, precision, output_type);
 }
 
 void Gpt2::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,

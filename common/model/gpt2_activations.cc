@@ -32,7 +32,7 @@ std::int64_t padding_of(const Device& device, DType type, std::int64_t vocabular
 
 Gpt2Activations::Gpt2Activations(Device& device, const Gpt2Shape& shape,
                                  const ParameterLayout& layout, std::int64_t batch,
-                                 Precision precision, OutputReader reader)
+                                 Precision precision, OutputType output_type)
     : batch_(batch),
       rows_(shape.rows(batch)),
       width_(shape.width),
@@ -41,7 +41,7 @@ Gpt2Activations::Gpt2Activations(Device& device, const Gpt2Shape& shape,
       tensors_(device) {
   add_norms(2 * shape.layers + 1);
   add_blocks(shape);
-  add_shared(shape, reader);
+  add_shared(shape, output_type);
   if (type_ == DType::kFloat32) return;
   copies_.emplace(device, type_, layout, cast_segments(shape), padding_ * width_);
 }
@@ -65,10 +65,10 @@ void Gpt2Activations::add_blocks(const Gpt2Shape& shape) {
   }
 }
 
-void Gpt2Activations::add_shared(const Gpt2Shape& shape, OutputReader reader) {
+void Gpt2Activations::add_shared(const Gpt2Shape& shape, OutputType output_type) {
   const bool is_wide = type_ == DType::kFloat32;
   logits_ = tensors_.add(type_, rows_ * (shape.vocabulary + padding_));
-  const bool is_cast = reader == OutputReader::kGather && !is_wide;
+  const bool is_cast = output_type == OutputType::kFp32 && !is_wide;
   output_ = is_cast ? AnySpan(tensors_.add(logits_.size())) : logits_;
   shared_ = tensors_.add(type_, rows_ * width_);
   wide_ = tensors_.add(type_, rows_ * shape.hidden());

@@ -125,7 +125,7 @@ class Gpt2Activations final : public Activations {
   };
 
   Gpt2Activations(Device& device, const Gpt2Shape& shape, const ParameterLayout& layout,
-                  std::int64_t batch, Precision precision, OutputReader reader);
+                  std::int64_t batch, Precision precision, OutputType output_type);
 
   [[nodiscard]] AnySpan output() override { return output_; }
   [[nodiscard]] AnySpan output_gradient() override { return output_; }
@@ -161,7 +161,7 @@ class Gpt2Activations final : public Activations {
  private:
   void add_norms(std::int64_t count);
   void add_blocks(const Gpt2Shape& shape);
-  void add_shared(const Gpt2Shape& shape, OutputReader reader);
+  void add_shared(const Gpt2Shape& shape, OutputType output_type);
 
   const std::int64_t batch_;
   const std::int64_t rows_;

@@ -13,12 +13,12 @@ namespace tandem {
 
 // The outputs of every layer, and two gradient buffers that take turns: once a layer's input
 // gradient is made, its output gradient is free, as with torch's caching allocator. In bf16 all
-// these tensors are bf16, with fp32 copies of the last two for a reader that takes those.
+// these tensors are bf16, with fp32 copies of the last two where the output is to be fp32.
 class StackActivations final : public Activations {
  public:
   StackActivations(Device& device, const std::vector<LinearLayer>& layers,
                    const ParameterLayout& layout, std::int64_t rows, Precision precision,
-                   OutputReader reader)
+                   OutputType output_type)
       : rows_(rows), type_(storage_of(precision)), tensors_(device) {
     std::int64_t widest = 0;
     for (const LinearLayer& layer : layers) {
@@ -31,7 +31,7 @@ class StackActivations final : public Activations {
     if (type_ == DType::kFloat32) return;
     copies_.emplace(device, type_, layout);
     input_ = tensors_.add(type_, rows * layers.front().in);
-    if (reader == OutputReader::kLoss) return;
+    if (output_type == OutputType::kLayers) return;
     output_ = tensors_.add(output_.size());
     output_gradient_ = tensors_.add(output_.size());
   }
@@ -141,9 +141,9 @@ void LinearStack::initialise(Executor on, const TensorList& parameters, std::uin
 
 std::unique_ptr<Activations> LinearStack::make_activations(Device& device, std::int64_t batch,
                                                            Precision precision,
-                                                           OutputReader reader) const {
+                                                           OutputType output_type) const {
   return std::make_unique<StackActivations>(device, options_.layers, layout_,
-                                            batch * options_.positions, precision, reader);
+                                            batch * options_.positions, precision, output_type);
 }
 
 void LinearStack::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,

@@ -59,15 +59,16 @@ class IgnoreGradients final : public GradientSink {
   void gradient_ready(int) override {}
 };
 
-// Who reads a model's output and writes its gradient, by which their type goes.
-enum class OutputReader {
-  kLoss,    // the loss beside the replica, which computes in fp32 on any type: the layers' type
-  kGather,  // others, too: fp32, cast up from the layers' result, and down for the layers
+// The type of a model's output and its gradient.
+enum class OutputType {
+  kLayers,  // the layers' own, which a loss beside the replica takes as it is
+  kFp32,    // cast up from the layers' result, and down for the layers: to be gathered or divided
 };
 
 // The tensors that a model keeps between forward and backward for one batch on one device, in the
-// precision and for the reader that the object was made for. Under an objective whose loss may
-// write its gradient over the prediction, output() and output_gradient() may be the same memory.
+// precision and with the type of output that the object was made for. Under an objective whose loss
+// may write its gradient over the prediction, output() and output_gradient() may be the same
+// memory.
 class Activations {
  public:
   Activations() = default;
@@ -157,7 +158,7 @@ class Model {
                           Distribution distribution) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<Activations> make_activations(
-      Device& device, std::int64_t batch, Precision precision, OutputReader reader) const = 0;
+      Device& device, std::int64_t batch, Precision precision, OutputType output_type) const = 0;
 
   // Enqueues forward on `input` (batch, input_width), which must stay until backward is done.
   // Charges the interpreter for each call.

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "common/runtime/copy.h"
-
 namespace tandem {
 
 void enqueue_linear_backward(const Executor& on, const LayerParameters& parameters,
@@ -45,14 +43,14 @@ void Initialiser::constant(int segment, float value) const {
 // The copies lie in one arena, each at a cache line's start, like the parameters themselves.
 ParameterCopies::ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
                                  std::vector<int> segments, std::int64_t zeros)
-    : segments_(std::move(segments)), zeros_(zeros), copies_(layout.segments().size()) {
+    : segments_(std::move(segments)), copies_(layout.segments().size()) {
   if (segments_.empty()) {
     segments_.resize(copies_.size());
     std::iota(segments_.begin(), segments_.end(), 0);
   }
   const auto count_of = [&](int segment) {
     const std::int64_t count = layout.segments().at(static_cast<std::size_t>(segment)).count;
-    return segment == segments_.front() ? count + zeros_ : count;
+    return segment == segments_.front() ? count + zeros : count;
   };
   std::int64_t total = 0;
   for (const int segment : segments_) total += aligned_count(count_of(segment));
@@ -75,10 +73,6 @@ void ParameterCopies::cast(Executor on, const ConstTensorList& parameters,
   }
   if (input) casts.tensors.push_back(*input);
   on.enqueue(casts);
-  if (zeros_ == 0) return;
-  const AnySpan first = copies_[static_cast<std::size_t>(segments_.front())];
-  enqueue_zero_bytes(on.stream, first.subspan(first.size() - zeros_, zeros_).bytes());
-  zeros_ = 0;
 }
 
 ConstAnySpan ParameterCopies::of(int segment) const {

@@ -19,12 +19,11 @@ namespace tandem {
 class ParameterCopies {
  public:
   // Copies only these segments, by index, in this order, or all where none is named; `zeros` more
-  // elements, of 0, belong to the first one's copy.
+  // elements, which stay 0, belong to the first one's copy.
   ParameterCopies(Device& device, DType type, const ParameterLayout& layout,
                   std::vector<int> segments = {}, std::int64_t zeros = 0);
 
-  // Enqueues the casts, that of a batch's input among them, as one operation; the first call also
-  // zeros what nothing else writes.
+  // Enqueues the casts, that of a batch's input among them, as one operation.
   void cast(Executor on, const ConstTensorList& parameters,
             const std::optional<Convert::Tensor>& input = std::nullopt);
 
@@ -33,7 +32,6 @@ class ParameterCopies {
 
  private:
   std::vector<int> segments_;
-  std::int64_t zeros_;  // still to be written
   std::unique_ptr<Buffer> memory_;
   std::vector<AnySpan> copies_;  // copies by segment; empty: no copy
 };

@@ -90,7 +90,7 @@ ReplaySizes Replay::sizes(std::int64_t batch) const {
 
 std::unique_ptr<Activations> Replay::make_activations(Device& device, std::int64_t batch,
                                                       Precision precision,
-                                                      OutputReader /*reader*/) const {
+                                                      OutputType /*output_type*/) const {
   return std::make_unique<ReplayActivations>(device, sizes(batch), plan_replay(workload_, batch),
                                              precision);
 }

@@ -144,9 +144,9 @@ class Replay final : public Model {
 
   void initialise(Executor on, const TensorList& parameters, std::uint64_t seed,
                   Distribution distribution) const override;
-  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision,
-                                                              OutputReader reader) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(
+      Device& device, std::int64_t batch, Precision precision,
+      OutputType output_type) const override;
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override;
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,

@@ -335,8 +335,8 @@ void ResNet::initialise_buffers(Executor on, const TensorList& buffers) const {
 
 std::unique_ptr<Activations> ResNet::make_activations(Device& device, std::int64_t batch,
                                                       Precision precision,
-                                                      OutputReader reader) const {
-  return std::make_unique<ResNetActivations>(device, plan_, layout_, batch, precision, reader);
+                                                      OutputType output_type) const {
+  return std::make_unique<ResNetActivations>(device, plan_, layout_, batch, precision, output_type);
 }
 
 void ResNet::forward(Executor on, const ConstTensorList& parameters, ModuleState& state,

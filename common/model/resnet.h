@@ -47,9 +47,9 @@ class ResNet final : public Model {
                   Distribution distribution) const override;
   // Sets running_var to 1.
   void initialise_buffers(Executor on, const TensorList& buffers) const override;
-  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision,
-                                                              OutputReader reader) const override;
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(
+      Device& device, std::int64_t batch, Precision precision,
+      OutputType output_type) const override;
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override;
   void backward(Executor on, const ConstTensorList& parameters, Span<const float> input,

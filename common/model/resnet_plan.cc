@@ -92,10 +92,10 @@ std::vector<int> cast_segments(const ResNetPlan& plan) {
 
 ResNetActivations::ResNetActivations(Device& device, const ResNetPlan& plan,
                                      const ParameterLayout& layout, std::int64_t batch,
-                                     Precision precision, OutputReader reader)
+                                     Precision precision, OutputType output_type)
     : batch_(batch), type_(storage_of(precision)), tensors_(device) {
   add_units(plan);
-  add_ends(plan, reader);
+  add_ends(plan, output_type);
   if (type_ == DType::kFloat32) return;
   input_ = tensors_.add(type_, batch * plan.stem().shape.input_count());
   copies_.emplace(device, type_, layout, cast_segments(plan));
@@ -126,13 +126,13 @@ void ResNetActivations::add_units(const ResNetPlan& plan) {
   }
 }
 
-void ResNetActivations::add_ends(const ResNetPlan& plan, OutputReader reader) {
+void ResNetActivations::add_ends(const ResNetPlan& plan, OutputType output_type) {
   const LinearShape head = plan.head(batch_);
   pooled_ = tensors_.add(type_, plan.max_pool(batch_).output_count());
   features_ = tensors_.add(type_, head.batch * head.in);
   features_gradient_ = tensors_.add(type_, head.batch * head.in);
   logits_ = tensors_.add(type_, head.batch * head.out);
-  const bool is_cast = reader == OutputReader::kGather && type_ != DType::kFloat32;
+  const bool is_cast = output_type == OutputType::kFp32 && type_ != DType::kFloat32;
   output_ = is_cast ? AnySpan(tensors_.add(logits_.size())) : logits_;
 }
 

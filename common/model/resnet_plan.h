@@ -133,7 +133,7 @@ class ResNetActivations final : public Activations {
   };
 
   ResNetActivations(Device& device, const ResNetPlan& plan, const ParameterLayout& layout,
-                    std::int64_t batch, Precision precision, OutputReader reader);
+                    std::int64_t batch, Precision precision, OutputType output_type);
 
   [[nodiscard]] AnySpan output() override { return output_; }
   [[nodiscard]] AnySpan output_gradient() override { return output_; }
@@ -162,7 +162,7 @@ class ResNetActivations final : public Activations {
 
  private:
   void add_units(const ResNetPlan& plan);
-  void add_ends(const ResNetPlan& plan, OutputReader reader);
+  void add_ends(const ResNetPlan& plan, OutputType output_type);
 
   const std::int64_t batch_;
   const DType type_;

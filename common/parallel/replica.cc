@@ -93,7 +93,7 @@ std::unique_ptr<ObservedOperations> observed_where_wanted(
 }  // namespace
 
 Replica::Replica(Device& device, const Model& model, std::int64_t batch,
-                 const TrainingOptions& options, OutputReader reader, std::optional<Arena> given)
+                 const TrainingOptions& options, OutputType output_type, std::optional<Arena> given)
     : device_(device),
       model_(model),
       batch_(batch),
@@ -105,7 +105,7 @@ Replica::Replica(Device& device, const Model& model, std::int64_t batch,
           observed_where_wanted(*operations_, device, {model.layout(), weights_}, work_observers_)),
       buffers_(make_arena(device, model.buffers())),
       state_{.buffers = buffers_.tensors},
-      activations_(model.make_activations(device, batch, options.precision, reader)),
+      activations_(model.make_activations(device, batch, options.precision, output_type)),
       autograd_(options.interpreter.costs.only(Dispatcher::kAutograd)),
       timer_(device, options.phases),
       stream_(device.make_stream(StreamPriority::kNormal)) {}

@@ -84,7 +84,7 @@ class Replica {
   // Makes a replica for `batch` samples; uses only the options of phases, precision and
   // interpreter. `given`: parameters that lie elsewhere on the device, in memory of a communicator.
   Replica(Device& device, const Model& model, std::int64_t batch, const TrainingOptions& options,
-          OutputReader reader = OutputReader::kLoss, std::optional<Arena> given = std::nullopt);
+          OutputType output_type = OutputType::kLayers, std::optional<Arena> given = std::nullopt);
 
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Stream& stream() { return *stream_; }

@@ -18,7 +18,7 @@ namespace tandem {
 
 namespace {
 
-constexpr std::string_view kFormat = "tandem calibration 3";
+constexpr std::string_view kFormat = "tandem calibration 4";
 constexpr JsonRange kTime{0, 1e5};    // seconds of an operation, a collective or a step
 constexpr JsonRange kCount{0, 1e18};  // FLOPs, bytes
 

@@ -9,7 +9,7 @@ namespace {
 
 namespace fake_nccl = tandem::test::fake_nccl;
 
-// 2.30 takes several ranks on one GPU where it is told so.
+// 2.30 takes several ranks on one GPU where its variable is set.
 tandem::NcclProbe probe() {
   return {.usable = true, .trouble = "", .version = "2.30.0 (stand-in)"};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is of bf16 operands alone.
+// Operations on bf16 operands, beyond what the tests of both types hold.
 #include <gmock/gmock.h>
 
 #include <cstdint>

@@ -47,7 +47,7 @@ TEST_F(Bf16Model, Forward_ComputesOnRoundedCopies_AndLeavesTheParameters) {
   const Mlp model("one", {1, 1});
   const auto platform = host_devices(1);
   Device& device = platform->device(0);
-  Replica replica(device, model, 1, untimed(Precision::kBf16), OutputReader::kGather);
+  Replica replica(device, model, 1, untimed(Precision::kBf16), OutputType::kFp32);
   put(device, replica.parameters().tensors[0], {1 + 0x1p-9F});
   const auto input = device.allocate(Bytes{4});
   put(device, input->as<float>(), {3});
@@ -70,7 +70,7 @@ TEST_F(Bf16Model, GradientsOfParameters_AreNotRoundedToBf16) {
   const Mlp model("one", {1, 1});
   const auto platform = host_devices(1);
   Device& device = platform->device(0);
-  Replica replica(device, model, 4, untimed(Precision::kBf16), OutputReader::kGather);
+  Replica replica(device, model, 4, untimed(Precision::kBf16), OutputType::kFp32);
   const auto input = device.allocate(Bytes{16});
   const Arena gradients = make_arena(device, model.layout());
   put(device, input->as<float>(), {1, 1, 1, 1});
@@ -113,13 +113,13 @@ TEST_F(Bf16Model, OnRealNumbers_StaysWithinTheFormatsReach) {
   }
 }
 
-// The loss and the gradients of a step whose output `reader` reads.
-std::vector<float> trained(const Model& model, OutputReader reader) {
+// The loss and the gradients of a step whose output is of this type.
+std::vector<float> trained(const Model& model, OutputType output_type) {
   const auto platform = host_devices(1);
   Device& device = platform->device(0);
   const TrainingOptions options = untimed(Precision::kBf16);
-  Replica replica(device, model, 2, options, reader);
-  EXPECT_EQ(replica.output().dtype() == DType::kBFloat16, reader == OutputReader::kLoss);
+  Replica replica(device, model, 2, options, output_type);
+  EXPECT_EQ(replica.output().dtype() == DType::kBFloat16, output_type == OutputType::kLayers);
   LocalBatch batch(*platform, device, model, {0, 2}, options);
   const Arena gradients = make_arena(device, model.layout());
   const auto loss = device.allocate(bytes_of<float>(1));
@@ -140,7 +140,7 @@ std::vector<float> trained(const Model& model, OutputReader reader) {
 TEST_F(Bf16Model, LossOfTheLayersOwnOutput_ComesToTheBitsOfOneOfItsFp32Copy) {
   for (const char* name : {"mlp-tiny", "padded", "gpt2-nano:16", "resnet-tiny"}) {
     const auto model = make_model(name);
-    EXPECT_EQ(trained(*model, OutputReader::kLoss), trained(*model, OutputReader::kGather)) << name;
+    EXPECT_EQ(trained(*model, OutputType::kLayers), trained(*model, OutputType::kFp32)) << name;
   }
 }
 

@@ -31,7 +31,7 @@ class CountedOperations final : public EachOperationHandedOn<CountedOperations> 
   Bytes bytes{};
 };
 
-// Of the second step: the first one also prepares.
+// Counts the second step: the first one also prepares.
 Asked step_of(const std::string& name, std::int64_t batch) {
   stand_in::reset(1);
   stand_in::only_count();
@@ -52,7 +52,7 @@ Asked step_of(const std::string& name, std::int64_t batch) {
   const Arena gradients = make_arena(device, model->layout());
   const Arena buffers = make_arena(device, model->buffers());
   ModuleState state{.buffers = buffers.tensors};
-  const auto kept = model->make_activations(device, batch, Precision::kBf16, OutputReader::kLoss);
+  const auto kept = model->make_activations(device, batch, Precision::kBf16, OutputType::kLayers);
   OwnedTensors tensors(device);
   const Span<float> input = tensors.add(batch * model->input_width());
   const Span<float> target = tensors.add(batch * model->objective().target_width);

@@ -37,7 +37,7 @@ Calls calls_of_forward(const char* name) {
   const auto input = device.allocate(Bytes{4 * model->input_width()});
   Replica replica(device, *model, 1, TrainingOptions{.phases = {PhaseTiming::kOff}});
   const auto activations =
-      model->make_activations(device, 1, Precision::kFp32, OutputReader::kLoss);
+      model->make_activations(device, 1, Precision::kFp32, OutputType::kLayers);
   Interpreter interpreter(of_operations());
   const TimePoint before = interpreter.dispatch(DispatchKind::kOperation, kBusy);
   model->forward({replica.operations(), replica.stream(), &interpreter},

@@ -98,7 +98,7 @@ struct ModelRun {
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,
                 TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}},
-                OutputReader::kGather) {
+                OutputType::kFp32) {
     replica.initialise(5, distribution);
     put(device, input->as<float>(), x);
     put(device, replica.output_gradient().as<float>(), dy);

@@ -113,7 +113,7 @@ struct ResNetRun {
         gradients(make_arena(device, model.layout())),
         replica(device, model, batch,
                 TrainingOptions{.precision = precision, .phases = {PhaseTiming::kOff}},
-                OutputReader::kGather) {
+                OutputType::kFp32) {
     replica.initialise(5, Distribution::kUniform);
     replica.stream().synchronize();
     put(device, input->as<float>(), x);

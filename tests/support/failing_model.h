@@ -32,10 +32,10 @@ class FailingModel final : public Model {
                   Distribution distribution) const override {
     mlp_.initialise(on, parameters, seed, distribution);
   }
-  [[nodiscard]] std::unique_ptr<Activations> make_activations(Device& device, std::int64_t batch,
-                                                              Precision precision,
-                                                              OutputReader reader) const override {
-    return mlp_.make_activations(device, batch, precision, reader);
+  [[nodiscard]] std::unique_ptr<Activations> make_activations(
+      Device& device, std::int64_t batch, Precision precision,
+      OutputType output_type) const override {
+    return mlp_.make_activations(device, batch, precision, output_type);
   }
   void forward(Executor on, const ConstTensorList& parameters, ModuleState& state,
                Span<const float> input, Activations& activations) const override {

@@ -26,7 +26,7 @@ struct AttentionChoice {
 };
 
 // The plans of a shape, on operands that lie as AttentionForward's and AttentionBackward's, at
-// multiples of 16 bytes. Of no engine that gives other bits from one run to the next.
+// multiples of 16 bytes. Engines that give other bits from one run to the next are not taken.
 [[nodiscard]] AttentionChoice choose_attention(const LoadedCudnn& cudnn, cudnnHandle_t handle,
                                                const AttentionShape& shape);
 

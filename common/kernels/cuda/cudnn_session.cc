@@ -54,7 +54,7 @@ void try_all(const CudnnApi& api, cudnnHandle_t handle, const PlanLimits& limits
     try {
       const Notes notes = notes_of(api, configuration);
       if (std::ranges::find_first_of(notes, limits.refused) != notes.end()) {
-        choice.trouble = "none of its engines keeps to the asked precision";
+        choice.trouble = "each of its engines does to numbers what is refused";
         continue;
       }
       CudnnPlan plan = make_plan(api, handle, configuration, notes);

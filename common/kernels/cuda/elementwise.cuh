@@ -46,7 +46,7 @@ struct ScaleElements {
   }
 };
 
-// Of one tensor, as EachTensor (updates.cuh) takes it.
+// The elements of one tensor, as EachTensor (updates.cuh) takes it.
 struct AddScalarElements {
   using Tensor = float*;
 
@@ -76,8 +76,8 @@ struct FillElements {
   }
 };
 
-// Of one tensor, as EachTensor takes it. Rounds twice where there is a divisor: Convert in
-// operations.h says why.
+// The elements of one tensor, as EachTensor takes it. Rounds twice where there is a divisor:
+// Convert in operations.h says why.
 template <class In, class Out>
 struct ConvertElements {
   struct Tensor {
