@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,8 +127,7 @@ std::int64_t outputs_of(const Objective& objective, std::int64_t padding) {
   return objective.target_width * std::max<std::int64_t>(objective.classes + padding, 1);
 }
 
-// Times one loss of `count` samples, in one operation and in two, and the casts of its prediction
-// and gradient where outputs of several devices come together.
+// Times one loss of `count` samples, in one operation and in two, and casts of its operands.
 class SizedLoss {
  public:
   SizedLoss(Device& device, Operations& operations, Stream& stream, const Objective& objective,
@@ -146,30 +146,23 @@ class SizedLoss {
 
   void add_to(MeasuredOperations& all) {
     if (type_ != DType::kFloat32) add_casts(all);
-    if (objective_.kind == ObjectiveKind::kCrossEntropy) {
-      const CrossEntropyLoss whole{.classes = objective_.classes,
-                                   .prediction = prediction_->as(type_, outputs_),
-                                   .target = target_->as<float>(),
-                                   .gradient = gradient_->as(type_, outputs_),
-                                   .loss = loss_->as<float>(1),
-                                   .padding = padding_};
-      CrossEntropyLoss alone = whole;
-      alone.gradient = {};
-      add(all, "cross_entropy_loss", whole);
-      add(all, "cross_entropy_loss", alone);
-      add(all, "cross_entropy_loss_backward",
-          CrossEntropyLossBackward{objective_.classes, whole.prediction, whole.target,
-                                   loss_->as<float>(1), whole.gradient, padding_});
-      return;
+    const ConstAnySpan prediction = prediction_->as(type_, outputs_);
+    const AnySpan gradient = gradient_->as(type_, outputs_);
+    const Span<const float> target = target_->as<float>();
+    const Span<float> loss = loss_->as<float>(1);
+    if (objective_.kind == ObjectiveKind::kMeanSquaredError) {
+      for (const AnySpan& to : {gradient, AnySpan()}) {
+        add(all, "mse_loss", MseLoss{prediction, target, to, loss});
+      }
+      return add(all, "mse_loss_backward", MseLossBackward{prediction, target, loss, gradient});
     }
-    const MseLoss whole{prediction_->as(type_, outputs_), target_->as<float>(outputs_),
-                        gradient_->as(type_, outputs_), loss_->as<float>(1)};
-    MseLoss alone = whole;
-    alone.gradient = {};
-    add(all, "mse_loss", whole);
-    add(all, "mse_loss", alone);
-    add(all, "mse_loss_backward",
-        MseLossBackward{whole.prediction, whole.target, loss_->as<float>(1), whole.gradient});
+    const std::int64_t classes = objective_.classes;
+    for (const AnySpan& to : {gradient, AnySpan()}) {
+      add(all, "cross_entropy_loss",
+          CrossEntropyLoss{classes, prediction, target, to, loss, padding_});
+    }
+    add(all, "cross_entropy_loss_backward",
+        CrossEntropyLossBackward{classes, prediction, target, loss, gradient, padding_});
   }
 
  private:
@@ -179,7 +172,7 @@ class SizedLoss {
     return buffer;
   }
 
-  // The mean of both, which move as many bytes.
+  // The mean of those up and down, which move as many bytes: where outputs come together.
   void add_casts(MeasuredOperations& all) {
     const AnySpan wide = gradient_->as<float>(outputs_);
     const AnySpan narrow = prediction_->as(type_, outputs_);
@@ -260,8 +253,7 @@ MeasuredOperations time_losses(Device& device, const Model& model, std::int64_t 
       model.make_activations(device, 1, precision, OutputType::kLayers)->output_padding();
   const auto operations = make_operations(device);
   const auto stream = device.make_stream(StreamPriority::kNormal);
-  std::vector<DType> types{DType::kFloat32};
-  if (storage_of(precision) != types.front()) types.push_back(storage_of(precision));
+  const std::set types{DType::kFloat32, storage_of(precision)};
   MeasuredOperations all;
   for (const std::int64_t multiple : kLossMultiples) {
     const Bytes operands = bytes_of<float>(3 * batch * multiple * outputs_of(objective, padding));

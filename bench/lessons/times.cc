@@ -53,8 +53,7 @@ double seconds_of_step(Strategy& strategy) {
 }
 
 // The step time of `second` over that of `first`. In every other round the two come in reverse
-// order: a strategy that gains or loses by the sample before its own does so in half of the rounds
-// only.
+// order, so that whoever gains or loses by the sample before does so in half of the rounds only.
 stats::Estimate ratio_of(Strategy& first, Strategy& second, int rounds) {
   const std::array<Strategy*, 2> strategies{&first, &second};
   std::array<std::vector<double>, 2> seconds;
@@ -74,8 +73,7 @@ std::string text_of(const stats::Estimate& estimate) {
                      estimate.interval->high);
 }
 
-// The claim that a step with the first replicas takes more than `bar` times as long as with the
-// second.
+// The claim that a step takes more than `bar` times as long with the first as with the second.
 struct Timed {
   std::int64_t batch = 0;
   Replicas first{};

@@ -2,7 +2,6 @@
 #include "common/model/passes.h"
 
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace tandem {

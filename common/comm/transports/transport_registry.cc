@@ -136,8 +136,7 @@ RankFacts find_rank_facts(Transport asked, Bootstrap& bootstrap, Device& device)
     if (theirs.at(end + 1) == '0') facts.nccl_shares = false;
     if (facts.no_nccl.empty()) facts.no_nccl = theirs.substr(end + 2);
   }
-  // Nothing says that the variable is meant for slices of a GPU (MIG).
-  if (!first_alike(hardware)) facts.nccl_shares = false;
+  if (!first_alike(hardware)) facts.nccl_shares = false;  // slices of a GPU (MIG) are not meant
   facts.sharing = sharing_of(hardware);
   return facts;
 }

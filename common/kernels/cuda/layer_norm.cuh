@@ -223,7 +223,7 @@ struct NormBackwardRows {
   }
 };
 
-// Then the sums of the stretches.
+// The sums of the stretches, by a name that traces can tell from batch normalisation's.
 struct NormGradientSums : ParameterGradients {};
 
 }  // namespace tandem::cuda

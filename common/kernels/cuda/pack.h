@@ -37,15 +37,8 @@ TANDEM_DEVICE inline Pack<T, width> load(const T* from) {
 
 template <int width, class T>
 TANDEM_DEVICE inline void store(T* to, const Pack<T, width>& pack) {
-#ifdef __CUDA_ARCH__  // of an assignment the compiler may make several
-  if constexpr (sizeof pack == sizeof(uint2)) {
-    const auto words = __builtin_bit_cast(uint2, pack);
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
-                 "r"(words.x), "r"(words.y)
-                 : "memory");
-    return;
-  }
-  if constexpr (sizeof pack == sizeof(uint4)) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof pack == sizeof(uint4)) {  // of an assignment the compiler may make several
     const auto words = __builtin_bit_cast(uint4, pack);
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
                  "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
