@@ -6,7 +6,7 @@ import re
 # A kernel is of the first kind whose pattern its mangled name holds: (kind, in torch, in Tandem).
 KINDS = [
     ("division into buckets", "AUnaryFunctor.*MulFunctor", "ScaleElements"),
-    ("activations", "launch_clamp_scalar|threshold_kernel|GeluBackward|GeluCUDA", "ReluBackward|GeluBackward"),
+    ("activations", "launch_clamp_scalar|threshold_kernel|GeluBackward|GeluCUDA", r"\dBackwardElements"),
     ("batch normalisation", None, "MomentTerms|BatchStatistics|BatchNorm|GradientTerms|ParameterGradients"),
     ("batch counters", "CUDAFunctorOnSelf_addIl", "AddScalarElements"),
     ("layer normalisation", "layer_norm|GammaBetaBackward", "NormForwardRows|NormGradientSums|NormBackwardRows"),

@@ -62,8 +62,8 @@ def run(step_twin):
     import torch
     from twin import ranks as joined, strategies
 
-    step_twin.settle(torch, options)
-    step_twin.prepare(torch, options, place)
+    step_twin.launch.check_backend(torch, options)
+    step_twin.launch.prepare(torch, options, place.rank)
     ranks = joined.JoinedRanks(place, "nccl") if options.strategy == "ddp" else joined.Ranks()
     share = options.batch // ranks.size
     strategy = strategies.make(options, ranks.rank * share, share)
