@@ -70,7 +70,7 @@ TEST(Calibration, RefusesOtherFiles_InOneLineThatSaysWhat) {
   EXPECT_EQ(other.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(other, "is no calibration: step_bench calibrate writes one"))
       << other.what();
-  const Error newer = calibration_refusal(changed("calibration 3\"", "calibration 7\""));
+  const Error newer = calibration_refusal(changed("calibration 4\"", "calibration 7\""));
   EXPECT_TRUE(mentions(newer, "is 'tandem calibration 7', and this program reads")) << newer.what();
   const Error machine = calibration_refusal(machine_text());
   EXPECT_TRUE(mentions(machine, "format")) << machine.what();
