@@ -58,7 +58,6 @@ TEST_F(GpuWatchTest, TimeHeldDown_IsWhatTheCountersAdded) {
   const results::GpuRecord& record = watch.records().front();
   EXPECT_EQ(record.held_down_ms,
             (std::map<std::string, double>{{"power cap", 20.0}, {"thermal slowdown", 0.0}}));
-  EXPECT_GE(record.watched_ms.value(), 20.0);
   const std::vector<std::string> lines = slowdown_warnings(watch.records());
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/kernels/activation.h"
 #include "common/kernels/convolution.h"
 
 namespace tandem::naive_loops {
