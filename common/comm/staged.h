@@ -15,7 +15,7 @@ using MakeHostCommunicator =
 
 // Collectives among devices of any kind through the host: values are copied into pinned memory,
 // moved there by a host communicator, and copied back. For ranks that share a GPU, which NCCL
-// refuses unless told otherwise.
+// refuses unless its variable allows it.
 //
 // The caller waits in each call until the result is on its device, so a collective overlaps with no
 // work of the caller, and its errors are thrown by the call. The wait is on purpose: a stream that

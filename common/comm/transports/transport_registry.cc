@@ -31,7 +31,7 @@ constexpr char kBetween = '\n';
   fail(ErrorKind::kUsage, "the transport nccl: {}; or take the transport auto", why);
 }
 
-// NCCL takes each GPU once unless told otherwise, so ranks that share one go through the host.
+// Ranks that share a GPU go through the host, unless NCCL is allowed to take it more than once.
 TransportChoice choose_for_shared_gpus(Transport asked, const RankFacts& facts) {
   const bool may_be_nccl = asked == Transport::kAuto || asked == Transport::kNccl;
   if (may_be_nccl && facts.nccl_shares) {
