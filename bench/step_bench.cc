@@ -113,7 +113,7 @@ void check_back_end(const Model& model, Backend backend, const ImageOptions& ima
   check_runs_on(model, backend);
   if (backend != Backend::kHost || images == ImageOptions{}) return;
   fail(ErrorKind::kUsage,
-       "--channels-last and --conv-fp32 are of GPUs, and the back end is host: leave them out");
+       "--channels-last and --conv-fp32 apply to GPUs, and the back end is host: leave them out");
 }
 
 void check_planted(const StepOptions& step, const Job& job) {
@@ -175,7 +175,7 @@ int run_step(const OpenStep& open, const StepCommand& command) {
   return 0;
 }
 
-// What the error of a step becomes, which the job does not survive.
+// Reports the error of a step, which the job does not survive.
 [[noreturn]] void end_with(const Error& error, const OpenStep& open,
                            const SamplingOptions& options) {
   const auto& [driver, bootstrap, job, step, model, watch, machine] = open;
@@ -184,10 +184,10 @@ int run_step(const OpenStep& open, const StepCommand& command) {
   if (error.kind() != ErrorKind::kOutOfMemory) throw Error(error);
   // An error that one rank met alone is a failure of that rank, not a size that does not fit.
   if (bootstrap.size() > 1 && error.reach() != Error::Reach::kAllRanks) throw Error(error);
-  const Error told =
+  const Error reported =
       is_simulated(job) ? with_fitting_batch(error, bootstrap, step, model) : Error(error);
-  write_record(open, options, out_of_memory_record(step, job, model, told, machine));
-  throw Error(told);
+  write_record(open, options, out_of_memory_record(step, job, model, reported, machine));
+  throw Error(reported);
 }
 
 int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {

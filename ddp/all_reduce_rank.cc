@@ -2,7 +2,6 @@
 #include "ddp/all_reduce_rank.h"
 
 #include "common/base/error.h"
-#include "common/parallel/step_graph.h"
 #include "ddp/communication_hook.h"
 #include "ddp/state_sync.h"
 
@@ -19,7 +18,7 @@ class GradientAccumulator final : public GradientSink {
   // Gradients that a later backward writes, by segment.
   [[nodiscard]] const TensorList& latest() const { return latest_.tensors; }
 
-  // Sets the sums that gradient_ready() adds to, and the sink that is told of each sum. Both
+  // Sets the sums that gradient_ready() adds to, and the sink that receives each sum. Both
   // outlive the backward.
   void add_to(const TensorList& sums, GradientSink& next) {
     sums_ = &sums;
@@ -43,7 +42,7 @@ class GradientAccumulator final : public GradientSink {
 
 namespace {
 
-// Charges DDP's hook for each gradient, on autograd's thread, before the reducer is told.
+// Charges DDP's hook for each gradient, on autograd's thread, before the reducer gets it.
 class HookedGradients final : public GradientSink {
  public:
   HookedGradients(Replica& replica, GradientSink& next) : replica_(replica), next_(next) {}
@@ -156,12 +155,12 @@ void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
   const bool last = micro_batch == micro_batches_ - 1;
   IgnoreGradients nobody;
   HookedGradients hooked(replica_, *reducer_);
-  GradientSink& told = last ? static_cast<GradientSink&>(hooked) : nobody;
+  GradientSink& sink = last ? static_cast<GradientSink&>(hooked) : nobody;
   replica_.begin_backward(interpreter_);
   if (micro_batch == 0) {
-    replica_.backward(inputs, reducer_->gradients(), told);
+    replica_.backward(inputs, reducer_->gradients(), sink);
   } else {
-    accumulator_->add_to(reducer_->gradients(), told);
+    accumulator_->add_to(reducer_->gradients(), sink);
     replica_.backward(inputs, accumulator_->latest(), *accumulator_);
   }
   replica_.end_backward(interpreter_);
@@ -183,10 +182,6 @@ void AllReduceRank::update() {
     optimizer_->step(operations, stream, parameters.tensors, as_const(reducer_->gradients()));
   }
   replica_.timer().end_step(stream);
-}
-
-std::vector<CaptureObserver*> AllReduceRank::capture_observers() {
-  return {communicator_.capture_observer(), reducer_->capture_observer()};
 }
 
 void AllReduceRank::synchronize() {

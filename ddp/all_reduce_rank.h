@@ -43,10 +43,6 @@ class AllReduceRank {
 
   void synchronize();
 
-  // The observers that keep account of a step's collectives, for StepGraph; null where the host
-  // takes part in the collectives.
-  [[nodiscard]] std::vector<CaptureObserver*> capture_observers();
-
   [[nodiscard]] Replica& replica() { return replica_; }
   [[nodiscard]] std::map<std::string, std::string> implementations() const {
     return replica_.implementations();

@@ -30,7 +30,7 @@ namespace tandem::ddp {
 // gradients then decides the buckets (rank 0's order, sent to all ranks), which are built when the
 // second step begins. With a static graph the first step also reduces after backward only.
 //
-// Used by the rank's thread. A step is begin_step(), a backward into gradients() which tells of
+// Used by the rank's thread. A step is begin_step(), a backward into gradients() which reports
 // each gradient, then finish().
 class BucketReducer final : public GradientSink {
  public:
@@ -63,9 +63,6 @@ class BucketReducer final : public GradientSink {
   // The collectives over the steps since the last call, in launch order; synchronise first. Empty
   // with phases off.
   [[nodiscard]] std::vector<CollectiveTimes> collect_collectives();
-
-  // The observer that keeps account of a step's collectives.
-  [[nodiscard]] CaptureObserver* capture_observer() { return &timer_; }
 
   // Waits for the collectives' stream; throws its error.
   void synchronize();

@@ -13,7 +13,6 @@
 //                  brings the bucket's averages back after the wait
 //   --overlap=off  all-reduces start at exposed_comm
 //   --accumulate   forward, loss and backward per micro-batch; the last one's gradients are reduced
-//   --cuda-graph   all of it is captured in the third step, and replayed from then on
 //   a model with buffers: rank 0 broadcasts them before every forward (phase buffers)
 //
 // All but the input is what dp-allreduce does as well, in ddp/all_reduce_rank.h.
@@ -28,16 +27,9 @@ DistributedDataParallel::DistributedDataParallel(Platform& platform, Device& dev
     : interpreter_(options.interpreter.costs),
       share_(share_of_batch(options.global_batch, communicator.rank(), communicator.size())),
       batch_(platform, device, model, share_, options),
-      rank_(device, model, share_.count, communicator, interpreter_, options, reducer),
-      graph_(options.replay, rank_.replica(), interpreter_, rank_.capture_observers()) {
-  check_replayable(options);
-}
+      rank_(device, model, share_.count, communicator, interpreter_, options, reducer) {}
 
 void DistributedDataParallel::step() {
-  graph_.step([this] { enqueue_step(); });
-}
-
-void DistributedDataParallel::enqueue_step() {
   Replica& replica = rank_.replica();
   replica.timer().begin(replica.stream(), Phase::kInput);
   batch_.load(replica, interpreter_);

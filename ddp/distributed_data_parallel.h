@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/parallel/shards.h"
-#include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 #include "ddp/all_reduce_rank.h"
 
@@ -39,13 +38,10 @@ class DistributedDataParallel final : public Strategy {
   [[nodiscard]] const ModuleState& module() { return rank_.replica().state(); }
 
  private:
-  void enqueue_step();
-
   Interpreter interpreter_;
   const Shard share_;
   LocalBatch batch_;
   AllReduceRank rank_;  // declared after the memory that its streams use
-  StepGraph graph_;
 };
 
 }  // namespace tandem::ddp

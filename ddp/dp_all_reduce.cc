@@ -83,7 +83,7 @@ DpAllReduce::~DpAllReduce() {
   }));
 }
 
-// A rank that fails tells the other ranks, which would else wait for that rank.
+// A rank that fails informs the other ranks, which would else wait for that rank.
 void DpAllReduce::on_threads(const std::function<void(int)>& body) {
   std::vector<std::optional<Error>> errors(ranks_.size());
   threads_->run([&](int i) {

@@ -45,11 +45,11 @@ struct ReducerOptions {
   Compression compression = Compression::kNone;
 };
 
-// What a command line says of the reducer.
+// The reducer that a command line asks for.
 [[nodiscard]] ReducerOptions reducer_options(const options::Values& values);
 
-// What --bucket-mb and --first-bucket-mb say: torch's defaults, but with a size of the user's own
-// no small first bucket.
+// The sizes that --bucket-mb and --first-bucket-mb give: torch's defaults, but with a size of the
+// user's own no small first bucket.
 [[nodiscard]] BucketLimits bucket_limits(const options::Values& values);
 
 }  // namespace tandem::ddp

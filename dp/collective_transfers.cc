@@ -15,7 +15,7 @@ struct WatchedCollective {
 };
 
 // Runs `call(rank, replica)` on every rank's communicator, as one collective. Observers on each
-// device from `first` on are told of the collective outside of all calls: the work that the calls
+// device from `first` on see the collective outside of all calls: the work that the calls
 // enqueue may come with the last call.
 template <class Call>
 void on_all(DeviceTeam& team, const std::vector<Replica*>& replicas,

@@ -76,8 +76,8 @@ enum class Shortcut { kTaken, kNotTaken };  // torch's for one device: there is 
                                                       const Targets& targets, Shortcut shortcut);
 
 // The loss in each replica, over the replica's own shard; the scalars are gathered into a vector,
-// and the loss is their mean weighted by the shards. `scatter` brings each replica's targets as
-// tensor `target_tensor`.
+// and the loss is their mean weighted by the shards. A replica's targets are the tensor of index
+// `target_tensor` among those that `scatter` brings.
 [[nodiscard]] std::unique_ptr<Loss> make_loss_in_replicas(const LossParts& parts, Scatter& scatter,
                                                           int target_tensor);
 

@@ -53,7 +53,7 @@ struct DataParallelOptions {
   DeviceTeam::OptionsOf communicators{};
 };
 
-// What a command line says of DataParallel; the communicators' options are the job's to set.
+// The DataParallel that a command line asks for; the communicators' options are the job's to set.
 [[nodiscard]] DataParallelOptions data_parallel_options(const options::Values& values);
 
 }  // namespace tandem::dp

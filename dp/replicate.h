@@ -76,9 +76,9 @@ class CopiedBroadcast final : public Broadcast {
   std::vector<std::vector<std::unique_ptr<Event>>> ready_;  // by replica and chunk: has the chunk
 };
 
-// In a binomial tree over 0 .. n - 1 with root 0, for `peer` > 0: the parent that `peer` receives
-// from, and the sibling that the parent serves just before (`peer` itself, where `peer` is the
-// first child).
+// Order::kTree, a binomial tree over the replicas 0 .. n - 1 with root 0. For `peer` > 0: the
+// parent that `peer` copies from, and the sibling that copies from the same parent just before it
+// (`peer` itself if `peer` is the first child).
 [[nodiscard]] std::size_t tree_parent(std::size_t peer);
 [[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
 
@@ -90,8 +90,8 @@ void charge_construction(const Model& model, Interpreter& caller, Stream& stream
 // forward changes in a replica is lost with the replica.
 class Replicate {
  public:
-  // The first replica is on the root. The orders in `options` are resolved; `team` is absent where
-  // no order is collective. All arguments outlive the object.
+  // The first replica is on the root. No order in `options` is kTorch (see resolved()); `team` is
+  // absent if no order is collective. All arguments outlive the object.
   Replicate(const std::vector<Replica*>& replicas, const Model& model,
             const DataParallelOptions& options, DeviceTeam* team);
 

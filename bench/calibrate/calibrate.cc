@@ -39,7 +39,7 @@ std::string device_kind(const Job& job, const results::MachineFacts& machine) {
   return name.substr(0, name.rfind(" (GPU "));
 }
 
-// What this process runs on and is.
+// The machine and the build of this process.
 struct CalibrationRun {
   Job& job;
   const StepOptions& step;
@@ -68,7 +68,7 @@ void check_same(const std::string& file, std::string_view what, const std::strin
        file, what, theirs, here);
 }
 
-// What the file has so far; nothing where there is no file yet.
+// The file's content so far; nothing where there is no file yet.
 std::optional<MachineCalibration> calibration_so_far(const CalibrationRun& at) {
   const std::string& file = at.options.file;
   std::error_code none;
@@ -147,7 +147,7 @@ void measure_gpus_together(Platform& team, Precision precision, MachineFigures& 
   figures.contention = measure_contention_share(team, precision);
 }
 
-// What takes several devices: threads, copies between two, collectives, and what devices do beside
+// Costs of several devices: threads, copies between two, collectives, and what devices do beside
 // each other and beside collectives.
 void measure_team(const CalibrationRun& here, Platform& team, MachineFigures& figures,
                   MachineCalibration& calibration) {

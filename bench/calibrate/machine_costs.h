@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a machine costs beside operations: copies, threads, and collectives with the time of what a
+// A machine's costs beside operations: copies, threads, and collectives with the time of what a
 // device computes meanwhile.
 #pragma once
 
@@ -29,7 +29,7 @@ struct CopyCosts {
 // The seconds from the end of one device's work until another's stream goes on that waits for it.
 [[nodiscard]] double time_stream_wake(Device& one, Device& other);
 
-// What the host's threads cost, in seconds.
+// The cost of the host's threads, in seconds.
 struct ThreadCosts {
   double wake = 0;   // until a parked thread goes on
   double start = 0;  // until a new thread runs
@@ -44,7 +44,7 @@ struct ThreadCosts {
 // GPUs, as a share of their time alone; the most of any device, and never below 0.
 [[nodiscard]] double measure_contention_share(Platform& platform, Precision precision);
 
-// What is measured of a machine, for its description.
+// A machine's measured figures, for its description.
 struct MachineFigures {
   std::string name;    // of the machine
   std::string device;  // of a device

@@ -17,9 +17,9 @@
 
 namespace tandem::bench {
 
-// What `measure(Bootstrap&, Device&)` returns on each of the platform's devices, by device, all at
-// once: each device is a rank, and each rank a thread that is bound to the device. Throws what the
-// rank that failed first threw.
+// The results of `measure(Bootstrap&, Device&)` on each of the platform's devices, by device, all
+// at once: each device is a rank, and each rank a thread that is bound to the device. Throws what
+// the rank that failed first threw.
 template <class Measure>
 [[nodiscard]] auto on_each_device(Platform& platform, const Measure& measure) {
   using Measured = std::invoke_result_t<const Measure&, Bootstrap&, Device&>;

@@ -29,7 +29,7 @@ constexpr int kInputCopies = 2;
 
 enum class Marked { kNo, kYes };
 
-// Sets events around each operation of a step, where it is told to.
+// Sets events around each operation of a step, where it is asked to.
 class OperationMarks final : public DetailObserver {
  public:
   OperationMarks(Device& device, const std::vector<StepOperation>& expected) : expected_(expected) {

@@ -31,8 +31,8 @@ struct CalibratedStep {
 // Times each operation in the steps of `single` by events around it, in every other step. Events
 // cost time themselves, which small operations would show: the steps between go without events, and
 // all times are scaled so that they, with the copies of the batch, add up to the median of those
-// steps. `options` has the batch. Where there are neighbours on
-// which the model fits, all of that once more while each of them runs the same steps.
+// steps. `options` has the batch. If the model fits on neighbouring cores, each operation is timed
+// a second time while every neighbour runs the same steps.
 [[nodiscard]] CalibratedStep time_step(const TimedDevice& on, const Model& model,
                                        const TrainingOptions& options);
 

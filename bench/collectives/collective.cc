@@ -3,28 +3,13 @@
 
 namespace tandem::bench {
 
-namespace {
-
-// True where the caller chooses the operation, sum or average.
-bool has_operation(Collective collective) {
-  return collective == Collective::kAllReduce || collective == Collective::kReduceScatter;
-}
-
-}  // namespace
-
-bool has_two_forms(Collective collective) {
-  return collective == Collective::kAllReduce || collective == Collective::kAllGather ||
-         collective == Collective::kReduceScatter;
-}
-
 bool is_in_blocks(Collective collective) {
-  return collective == Collective::kAllGather || collective == Collective::kReduceScatter ||
-         collective == Collective::kScatter || collective == Collective::kGather;
+  return collective == Collective::kScatter || collective == Collective::kGather;
 }
 
 bool is_repeatable(const CollectiveCase& measured) {
   if (measured.collective == Collective::kReduce) return false;
-  return !has_operation(measured.collective) || measured.form == BufferUse::kOutOfPlace;
+  return measured.collective != Collective::kAllReduce || measured.form == BufferUse::kOutOfPlace;
 }
 
 bool grows(const CollectiveCase& measured) {
@@ -44,7 +29,8 @@ std::string name_of(const CollectiveCase& measured, int ranks) {
                   measured.size().value, tandem::name_of(measured.type));
   if (measured.form == BufferUse::kInPlace) name += "/in_place";
   if (measured.form == BufferUse::kOutOfPlace) name += "/out_of_place";
-  if (has_operation(measured.collective) && measured.op == ReduceOp::kSum) name += "/sum";
+  if (measured.collective == Collective::kAllReduce && measured.op == ReduceOp::kSum)
+    name += "/sum";
   if (measured.calls > 1) name += fmt::format("/free-running:{}", measured.calls);
   return name;
 }
@@ -54,23 +40,18 @@ Expectation::Expectation(const CollectiveCase& measured, const Pattern& pattern,
     : pattern_(pattern), block_(measured.count / ranks), rank_(rank) {
   switch (measured.collective) {
     case Collective::kAllReduce:
-    case Collective::kReduceScatter:
       source_ = Source::kSum;
       if (measured.op == ReduceOp::kAverage) factor_ = 1.0F / static_cast<float>(ranks);
       break;
     case Collective::kReduce:
       if (rank == kRoot) source_ = Source::kSum;  // other ranks keep their own values
       break;
-    case Collective::kAllGather:
     case Collective::kGather:
       source_ = Source::kOwner;
       break;
     case Collective::kBroadcast:
     case Collective::kScatter:
       rank_ = kRoot;
-      break;
-    case Collective::kSendRecv:
-      rank_ = (rank + ranks - 1) % ranks;
       break;
   }
 }

@@ -12,29 +12,15 @@
 
 namespace tandem::bench {
 
-enum class Collective {
-  kAllReduce,
-  kBroadcast,
-  kReduce,
-  kAllGather,
-  kReduceScatter,
-  kScatter,
-  kGather,
-  kSendRecv,  // a ring: every rank sends to the next rank and receives from the previous rank
-};
+enum class Collective { kAllReduce, kBroadcast, kReduce, kScatter, kGather };
 
-inline constexpr std::array kCollectives{
-    Choice<Collective>{"all_reduce", Collective::kAllReduce},
-    Choice<Collective>{"broadcast", Collective::kBroadcast},
-    Choice<Collective>{"reduce", Collective::kReduce},
-    Choice<Collective>{"all_gather", Collective::kAllGather},
-    Choice<Collective>{"reduce_scatter", Collective::kReduceScatter},
-    Choice<Collective>{"scatter", Collective::kScatter},
-    Choice<Collective>{"gather", Collective::kGather},
-    Choice<Collective>{"sendrecv", Collective::kSendRecv}};
+inline constexpr std::array kCollectives{Choice<Collective>{"all_reduce", Collective::kAllReduce},
+                                         Choice<Collective>{"broadcast", Collective::kBroadcast},
+                                         Choice<Collective>{"reduce", Collective::kReduce},
+                                         Choice<Collective>{"scatter", Collective::kScatter},
+                                         Choice<Collective>{"gather", Collective::kGather}};
 
-// Whether result and input are one memory; broadcast, reduce, scatter, gather and sendrecv have one
-// form alone.
+// Whether result and input are one memory; all but all_reduce have one form alone.
 enum class BufferUse { kOnly, kInPlace, kOutOfPlace };
 
 // The rank from which or to which rooted collectives go.
@@ -46,17 +32,15 @@ struct CollectiveCase {
   BufferUse form = BufferUse::kInPlace;
   std::int64_t count = 0;  // elements of the larger buffer
   DType type = DType::kFloat32;
-  ReduceOp op = ReduceOp::kAverage;  // all_reduce's and reduce_scatter's; reduce always sums
+  ReduceOp op = ReduceOp::kAverage;  // all_reduce's; reduce always sums
   int calls = 1;                     // calls per sample, back to back
   int buckets = 0;                   // buckets of a model with this size; 0: the size was given
 
   [[nodiscard]] Bytes size() const { return Bytes{count * size_of(type)}; }
 };
 
-[[nodiscard]] bool has_two_forms(Collective collective);
-
-// True where each rank has a block of the larger buffer: all_gather, reduce_scatter, scatter,
-// gather. The size of such a collective is that of the larger buffer, as in nccl-tests.
+// True where each rank has a block of the larger buffer: scatter and gather. The size of such a
+// collective is that of the larger buffer, as in nccl-tests.
 [[nodiscard]] bool is_in_blocks(Collective collective);
 
 // True where a second call on the first call's result makes the same result. All cases are

@@ -22,7 +22,6 @@ constexpr int kWarmups = 5;
 
 // Elements of the second buffer; 0 where one is enough.
 std::int64_t other_count(const CollectiveCase& measured, int ranks) {
-  if (measured.collective == Collective::kSendRecv) return measured.count;
   if (measured.form == BufferUse::kInPlace) return 0;
   if (is_in_blocks(measured.collective)) return measured.count / ranks;
   return measured.collective == Collective::kAllReduce ? measured.count : 0;
@@ -91,16 +90,10 @@ class CollectiveRun {
         return communicator_.broadcast(*stream_, result_.span, kRoot);
       case Collective::kReduce:
         return communicator_.reduce(*stream_, result_.span, kRoot);
-      case Collective::kAllGather:
-        return communicator_.all_gather(*stream_, input_.span, result_.span);
-      case Collective::kReduceScatter:
-        return communicator_.reduce_scatter(*stream_, input_.span, result_.span, measured_.op);
       case Collective::kScatter:
         return communicator_.scatter(*stream_, input_.span, result_.span, blocks_, kRoot);
       case Collective::kGather:
         return communicator_.gather(*stream_, input_.span, result_.span, blocks_, kRoot);
-      case Collective::kSendRecv:
-        return send_around();
     }
   }
 
@@ -159,29 +152,16 @@ class CollectiveRun {
 
   void assign_regions() {
     const Region all{whole(*whole_, measured_.count), 0};
-    const std::int64_t mine = rank_ * block_;
-    const auto my_block = [&]() -> Region {
-      if (measured_.form == BufferUse::kInPlace) return {all.span.subspan(mine, block_), mine};
-      return {whole(*other_, block_), mine};
-    };
+    const auto my_block = [&] { return Region{whole(*other_, block_), rank_ * block_}; };
     const Region on_root = rank_ == kRoot ? all : Region{};
     switch (measured_.collective) {
       case Collective::kAllReduce:
-      case Collective::kSendRecv:
         input_ = all;
         result_ = other_ ? Region{whole(*other_, measured_.count), 0} : all;
         break;
       case Collective::kBroadcast:
       case Collective::kReduce:
         input_ = result_ = all;
-        break;
-      case Collective::kAllGather:
-        input_ = my_block();
-        result_ = all;
-        break;
-      case Collective::kReduceScatter:
-        input_ = all;
-        result_ = my_block();
         break;
       case Collective::kScatter:
         input_ = on_root;
@@ -192,16 +172,6 @@ class CollectiveRun {
         result_ = on_root;
         break;
     }
-  }
-
-  // A stream does one operation after the other, and a send may wait for its receiver: ranks of
-  // even number send first, ranks of odd number receive first.
-  void send_around() {
-    const int next = (rank_ + 1) % ranks_;
-    const int last = (rank_ + ranks_ - 1) % ranks_;
-    if (rank_ % 2 == 0) communicator_.send(*stream_, input_.span, next);
-    communicator_.recv(*stream_, result_.span, last);
-    if (rank_ % 2 == 1) communicator_.send(*stream_, input_.span, next);
   }
 
   Communicator& communicator_;
@@ -395,9 +365,6 @@ void set_rank_times(benchmark::State& state, const CollectiveResult& result) {
 }  // namespace
 
 CollectiveResult measure_collective(const Rank& rank, const CollectiveCase& measured, int samples) {
-  if (measured.collective == Collective::kSendRecv && rank.communicator.size() == 1) {
-    return skipped_because("a rank alone has nobody to send to");
-  }
   std::optional<CollectiveRun> run;
   try {
     // Memory may run out on one rank alone.

@@ -35,8 +35,7 @@ struct Flags {
 
 void declare_cases(CLI::App& app, Flags& flags) {
   app.add_option("--collective", flags.collective,
-                 "all, or some of all_reduce, broadcast, reduce, all_gather, reduce_scatter, "
-                 "scatter, gather, sendrecv")
+                 "all, or some of all_reduce, broadcast, reduce, scatter, gather")
       ->type_name("NAME,...")
       ->capture_default_str();
   auto* const sizes =
@@ -50,15 +49,15 @@ void declare_cases(CLI::App& app, Flags& flags) {
                  "a model, such as gpt2-124m: the sizes of the buckets that ddp reduces of it")
       ->type_name("MODEL")
       ->excludes(sizes);
-  app.add_option("--in-place", flags.in_place,
-                 "all_reduce, all_gather, reduce_scatter: whether the result lies where the "
-                 "operand lay; the others have one form")
+  app.add_option(
+         "--in-place", flags.in_place,
+         "all_reduce: whether the result lies where the operand lay; the others have one form")
       ->type_name("on|off|both")
       ->capture_default_str();
   app.add_option("--dtype", flags.type, "the elements' type")
       ->type_name("fp32|bf16|fp16")
       ->capture_default_str();
-  app.add_option("--op", flags.op, "of all_reduce and reduce_scatter")
+  app.add_option("--op", flags.op, "for all_reduce")
       ->type_name("average|sum")
       ->capture_default_str();
 }
@@ -75,7 +74,7 @@ void declare_samples(CLI::App& app, Flags& flags) {
   app.footer(
       "Examples:\n"
       "  collective_bench --launch=threads --devices=2 --sizes=1KiB:64MiB:4\n"
-      "  mpirun -np 2 --bind-to none collective_bench --collective=all_reduce,all_gather\n"
+      "  mpirun -np 2 --bind-to none collective_bench --collective=all_reduce,broadcast\n"
       "Google Benchmark's flags say what they say elsewhere.\n"
       "Exit status: 0 measured, 1 failed, 2 wrong usage.");
 }
@@ -222,7 +221,7 @@ std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
              tandem::name_of(options.type), ranks, ranks * size_of(options.type));
       }
       for (const BufferUse form : options.forms) {
-        added.form = has_two_forms(collective) ? form : BufferUse::kOnly;
+        added.form = collective == Collective::kAllReduce ? form : BufferUse::kOnly;
         add_case(cases, added);
       }
     }

@@ -73,7 +73,8 @@ void refuse_interleaving(const Flag& flag, int ranks) {
 [[noreturn]] void refuse(const std::string& program, const Flag& flag) {
   if (flag.name == "--benchmark_min_time" || flag.name == "--benchmark_min_warmup_time") {
     fail(ErrorKind::kUsage,
-         "'{}' is not for {}, which is told how many samples to take: use --samples or --pairs, "
+         "'{}' is not for {}, whose number of samples has its own options: use --samples or "
+         "--pairs, "
          "as --help lists them",
          flag.text, program);
   }

@@ -12,7 +12,6 @@
 
 #include "common/base/error.h"
 #include "common/base/units.h"
-#include "common/options/removed_names.h"
 
 namespace tandem::bench {
 
@@ -33,7 +32,6 @@ template <class T, std::size_t N>
     if (choice.name == text) return choice.value;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", choice.name);
   }
-  options::refuse_removed("", fmt::format("{}={}", flag, text));
   fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}", flag, text, known);
 }
 

@@ -82,8 +82,8 @@ class ConsoleTable final : public AsAsked<benchmark::ConsoleReporter> {
   const bool says_context_;
 };
 
-}  // namespace
-
+// The reporter of a format, with the library's context but for the library's build type, and with
+// names as add() took them.
 std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(BenchmarkFlags::Format format,
                                                             const BenchmarkFlags& flags) {
   using Options = benchmark::ConsoleReporter::OutputOptions;
@@ -95,11 +95,26 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(BenchmarkFlags::Form
   return std::make_unique<ConsoleTable>(flags, static_cast<Options>(color | tabular));
 }
 
+// The reporter of --benchmark_out; null without that flag.
 std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(BenchmarkFlags flags) {
   flags.in_color = false;
   flags.tabular = false;
   return flags.out.empty() ? nullptr : make_reporter(flags.out_format, flags);
 }
+
+// To be called when all benchmarks have run, as the library does not check its file. Throws a
+// failure where the file is cut off.
+void check_written(const BenchmarkFlags& flags) {
+  std::error_code unknown;
+  if (flags.out.empty() || !std::filesystem::is_regular_file(flags.out, unknown)) return;
+  std::ifstream file(flags.out, std::ios::binary | std::ios::ate);
+  char last = 0;
+  if (file.tellg() > 0) file.seekg(-1, std::ios::end).get(last);
+  if (last == '\n') return;  // every format ends with a line end
+  fail(ErrorKind::kFailure, "--benchmark_out: writing {} failed; is the disk full?", flags.out);
+}
+
+}  // namespace
 
 void check_writable(const std::string& path, const std::string& flag) {
   std::error_code unknown;
@@ -111,16 +126,6 @@ void check_writable(const std::string& path, const std::string& flag) {
   }
   fail(ErrorKind::kUsage,
        "{}: '{}' cannot be written: choose a file in a folder that you may write", flag, path);
-}
-
-void check_written(const BenchmarkFlags& flags) {
-  std::error_code unknown;
-  if (flags.out.empty() || !std::filesystem::is_regular_file(flags.out, unknown)) return;
-  std::ifstream file(flags.out, std::ios::binary | std::ios::ate);
-  char last = 0;
-  if (file.tellg() > 0) file.seekg(-1, std::ios::end).get(last);
-  if (last == '\n') return;  // every format ends with a line end
-  fail(ErrorKind::kFailure, "--benchmark_out: writing {} failed; is the disk full?", flags.out);
 }
 
 void check_replaceable(const std::string& path, const std::string& flag) {
@@ -138,7 +143,7 @@ GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flag
   tell_library(program);
 }
 
-// Only the rank that reports is told of the file, so that one rank alone writes the file.
+// Only the rank that reports knows the file, so that one rank alone writes the file.
 void GoogleBenchmark::tell_library(const std::string& program) {
   arguments_.insert(arguments_.end(), flags_.for_all.begin(), flags_.for_all.end());
   if (reports_) {

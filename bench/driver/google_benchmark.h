@@ -54,19 +54,6 @@ class GoogleBenchmark {
   std::optional<Error> failure_;
 };
 
-// The reporter of a format, with the library's context but for the library's build type, and with
-// names as add() took them.
-[[nodiscard]] std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(
-    BenchmarkFlags::Format format, const BenchmarkFlags& flags);
-
-// The reporter of --benchmark_out; null without that flag.
-[[nodiscard]] std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(
-    BenchmarkFlags flags);
-
-// To be called when all benchmarks have run, as the library does not check its file. Throws a
-// failure where the file is cut off.
-void check_written(const BenchmarkFlags& flags);
-
 // Throws a usage error where a new file must not replace the file at `path`.
 void check_replaceable(const std::string& path, const std::string& flag);
 

@@ -15,7 +15,7 @@ std::vector<options::Name> all_names() {
   return {options::kOptions.begin(), options::kOptions.end()};
 }
 
-// What the option takes in a program that has `names`.
+// The form of the option's value in a program that has `names`.
 std::string_view takes_with(const std::vector<options::Name>& names, options::Name name) {
   const std::string_view all = name->value.takes;
   const std::string_view needed = name->last_choice_with;

@@ -86,7 +86,7 @@ void restart_in_clean_environment(char** argv) {
   std::fprintf(stderr, "ignored, as they would change what is measured:%s\n", ignored.c_str());
   kept.push_back(nullptr);
   execve(program_starter().c_str(), argv, kept.data());
-  // Where the restart failed, the effects of the variables show in the record (the library's
+  // If the restart failed, the effects of the variables show in the record (the library's
   // instruction set, the cores).
 }
 

@@ -36,7 +36,7 @@ auto aborting_on_error(const RankExit& rank_exit, Abort&& abort, Body&& body) {
   }
 }
 
-// From now on a SIGINT (Ctrl-C) that ends this process is told of in a line on stderr, by rank 0
+// From now on a SIGINT (Ctrl-C) that ends this process has a line on stderr, by rank 0
 // where a launcher started several ranks; the process ends as before. Does nothing where SIGINT is
 // ignored.
 void tell_of_interrupt(const std::string& program);
@@ -54,7 +54,7 @@ void restart_in_clean_environment(char** argv);
                                               std::vector<std::string>& benchmark_flags);
 
 // Runs `body` and turns an exception into one line and an exit status: 2 for usage, else 1. An
-// error that all ranks of a job find alike is printed by rank 0 alone, also before MPI tells the
+// error that all ranks of a job find alike is printed by rank 0 alone, also before MPI gives the
 // rank.
 [[nodiscard]] int run_main(const std::string& program, const std::function<int()>& body);
 

@@ -50,7 +50,7 @@ enum class Clocks { kCommon, kApart };
   return static_cast<double>(Nanoseconds(time.time_since_epoch()).count());
 }
 
-// What tells the time: the machine's clock, or a platform's (Platform::now).
+// The clock of the samples: the machine's clock, or a platform's (Platform::now).
 using TellTime = std::function<TimePoint()>;
 
 // The times of one piece of work on all ranks.

@@ -2,7 +2,7 @@
 //
 // On several nodes no clock is common, so a sample is the slowest rank's own duration. A rank that
 // left the barrier before other ranks then also counts its wait for the other ranks: the skew by
-// which ranks leave a barrier is estimated here, and told beside the samples.
+// which ranks leave a barrier is estimated here, and recorded beside the samples.
 #pragma once
 
 #include <vector>

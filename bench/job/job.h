@@ -26,7 +26,7 @@ struct JobOptions {
   int devices = 1;
   Launch launch = Launch::kThreads;
   BackendChoice backend = BackendChoice::kAuto;
-  // What the command line says of the platform: device_memory is by the job's devices, gpus are one
+  // The command line's options of the platform: device_memory is by the job's devices, gpus are one
   // for each process of a node, and the rest follows when the job is opened.
   PlatformOptions platform{};
   // A simulated job may have a calibration: its file, and what the file has to hold.
@@ -44,7 +44,7 @@ struct JobOptions {
 // Gives a job of processes as many devices as the launcher started ranks, unless --devices says.
 void give_devices_started(options::Values& values);
 
-// What a command line says of the machine that a job asks for, the same for every program. Options
+// The machine that a command line asks for, the same for every program. Options
 // that a program does not declare have their defaults. Throws usage errors.
 //
 // --comm-timeout is divided into two waits, so that every rank has ended by then: a rank's patience
@@ -71,7 +71,7 @@ struct Job {
   std::vector<std::string> warnings;  // warnings about where the devices are, the same on all ranks
   std::vector<RankClass> rank_classes{};  // of simulated processes; else empty
   std::string simulated_hardware{};       // the description's name; empty: the devices are there
-  // What a lone rank's communicator keeps on a core that is simulated
+  // The time for which a lone rank's communicator keeps on a core that is simulated
   // (shared_memory/allocations.h).
   std::unique_ptr<Buffer> simulated_stage{};
 };

@@ -74,7 +74,7 @@ int core_of(const Cores& cores, int device) {
   return cores[static_cast<std::size_t>(device) % cores.size()];
 }
 
-// What a rank sends to the other ranks of its node: the CPUs that the rank may use, and the
+// A rank's message to the other ranks of its node: the CPUs that the rank may use, and the
 // CPUs near each device.
 struct RankCpus {
   Cores allowed{};
@@ -96,7 +96,7 @@ RankCpus rank_cpus_in(const std::string& text) {
   return cpus;
 }
 
-// What this rank knows of each GPU: the CPUs near the GPU, none where NVML names none, and the
+// This rank's knowledge of each GPU: the CPUs near the GPU, none where NVML names none, and the
 // memory near the GPU.
 struct Known {
   RankCpus cpus{};

@@ -30,7 +30,7 @@ std::shared_ptr<const MachineCalibration> calibration_for(const JobOptions& opti
   const std::string& precision = calibration->origin.precision;
   if (precision == options.precision) return calibration;
   fail(ErrorKind::kUsage,
-       "--calibration={}: its times are of {}, and the precision is {}: calibrate in that one",
+       "--calibration={}: its times are for {}, and the precision is {}: calibrate in that one",
        options.calibration, precision, options.precision);
 }
 

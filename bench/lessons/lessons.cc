@@ -9,7 +9,6 @@
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
-#include "common/options/removed_names.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -70,7 +69,6 @@ Lessons choose_lessons(const Lessons& all, const std::vector<std::string>& names
   for (const Lesson* const lesson : all) known.push_back(lesson->name);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    options::refuse_removed("lesson", name);
     fail_unknown("lesson", name, known);
   }
   Lessons chosen;

@@ -215,8 +215,8 @@ struct FirstStep {
   std::vector<float> shares;            // of the batch: a piece contributes that much of its own
 };
 
-// The claim is judged on the whole batch's mean loss and uneven shards, which tell the two readings
-// of the claim apart; the reading under which the claim is true stands beside the verdict.
+// The claim is judged on the whole batch's mean loss and uneven shards, which separate the two
+// readings of the claim apart; the reading under which the claim is true stands beside the verdict.
 LessonFinding gradients_averaged(const Classroom& room) {
   FirstStep uneven(room, 10, dp::LossPlace::kRoot);
   FirstStep even(room, 8, dp::LossPlace::kReplicas);

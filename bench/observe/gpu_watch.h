@@ -66,8 +66,8 @@ class GpuWatch {
   TimePoint begin_{};
 };
 
-// The energy of all GPUs, each once, over `steps`; absent where the driver does not tell it of one,
-// or where one of the job's devices has no record.
+// The energy of all GPUs, each once, over `steps`; absent where the driver does not report it of
+// one, or where one of the job's devices has no record.
 [[nodiscard]] std::optional<double> joules_per_step(const std::vector<results::GpuRecord>& gpus,
                                                     int devices, std::int64_t steps);
 

@@ -10,7 +10,7 @@
 
 namespace tandem::bench {
 
-// Calls with which this process tells a profiler that the samples to capture begin and end.
+// Calls by which this process signals to a profiler that the samples to capture begin and end.
 struct ProfilerSwitch {
   std::function<void()> start{};  // absent: there is no profiler switch
   std::function<void()> stop{};

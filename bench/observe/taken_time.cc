@@ -139,10 +139,10 @@ void keep_larger(std::optional<double>& most, const std::optional<double>& other
 KernelCounters read_counters(const fs::path& root) {
   KernelCounters counters;
   std::set<int> cpus;
-  std::error_code none;  // without the folder nothing is told
+  std::error_code none;  // without the folder nothing is known
   for (const auto& task : fs::directory_iterator(root / "proc/self/task", none)) {
     const auto thread = thread_in(task.path());
-    if (!thread) continue;  // not told, or just ended
+    if (!thread) continue;  // not readable, or just ended
     counters.threads[parse_number<int>(task.path().filename().string()).value_or(0)] = *thread;
     cpus.insert(thread->cpus.begin(), thread->cpus.end());
   }

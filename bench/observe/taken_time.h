@@ -16,7 +16,7 @@
 namespace tandem::bench {
 
 // The kernel's counters of this process, and of the CPUs that its threads may use, in seconds since
-// some start. What the kernel does not tell is absent or empty.
+// some start. A figure that the kernel does not report is absent or empty.
 struct KernelCounters {
   struct Thread {
     std::vector<int> cpus;  // the CPUs that the thread may use
@@ -61,10 +61,10 @@ struct ProcessShare {
 [[nodiscard]] ProcessShare between(const KernelCounters& before, const KernelCounters& after,
                                    Seconds window);
 
-// What others took from the processes of a launch, by node: of a group of threads the smaller one
-// of two times, its run delay, and how long its CPUs were busy on average beyond the launch's own
-// threads. So threads of the launch that wait for each other do not count, as a host device's two
-// do, which take turns on one core.
+// Time that others took from the processes of a launch, by node. For a group of threads it is
+// min(run delay, mean busy time of the group's CPUs - the launch's own time on them). So threads of
+// the launch that wait for each other do not count, such as the two of a host device, which share
+// one core.
 [[nodiscard]] results::TakenTime taken_from(
     const std::vector<std::vector<ProcessShare>>& processes_by_node);
 

@@ -12,7 +12,6 @@
 #include "bench/step/strategy_factory.h"
 #include "common/comm/bootstrap.h"
 #include "common/parallel/shard_by_shard.h"
-#include "common/parallel/step_graph.h"
 
 namespace tandem::bench {
 
@@ -49,20 +48,15 @@ TensorValues without_rounding(TensorValues weights, const std::vector<TensorValu
 
 constexpr int kSteps = 3;
 
-// A graph trains more steps, to see replays that follow one another.
-int steps_of(const Variant& variant) {
-  return variant.training.replay == StepReplay::kOn ? StepGraph::kCapturedStep + 2 : kSteps;
-}
-
 // Calls `between(step)` after each step but the last, with the step's number, from 0.
 template <class Between>
-TrainedValues train(Strategy& strategy, Platform& platform, int steps, Between&& between) {
+TrainedValues train(Strategy& strategy, Platform& platform, Between&& between) {
   TrainedValues training;
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < kSteps; ++step) {
     strategy.step();
     strategy.synchronize();
     training.gradients.push_back(values_of(platform, strategy.gradients()));
-    if (step + 1 < steps) between(step);
+    if (step + 1 < kSteps) between(step);
   }
   training.weights = values_of(platform, strategy.weights());
   return training;
@@ -104,7 +98,7 @@ void check_comparable(const StepOptions& options, const Model& model, Precision 
        model.name(), name_of(factors), backend == Backend::kCuda ? " --conv-fp32=on" : "");
 }
 
-// What training came to, and by what factors.
+// The result of training, and its factors.
 struct TrainedModel {
   TrainedValues values;
   Precision factors;
@@ -117,7 +111,7 @@ TrainedModel train_together(Bootstrap& bootstrap, Job& job, const StepOptions& o
   const Precision factors = factors_of(bootstrap, *strategy, options.variant.training.precision);
   check_comparable(options, model, factors, platform.backend());
   std::vector<TensorValues> updated;
-  TrainedValues mine = train(*strategy, platform, steps_of(options.variant), [&](int) {
+  TrainedValues mine = train(*strategy, platform, [&](int) {
     if (is_by_shard(options, model)) updated.push_back(values_of(platform, strategy->weights()));
   });
   mine.updated = std::move(updated);
@@ -131,7 +125,7 @@ TrainedValues train_by_shard(Job& job, const Model& model, const StepOptions& op
   ShardByShard reference(*job.platform, *job.device, model, shards_of(options),
                          options.variant.training);
   std::vector<TensorValues> updated;
-  TrainedValues values = train(reference, *job.platform, steps_of(options.variant), [&](int step) {
+  TrainedValues values = train(reference, *job.platform, [&](int step) {
     updated.push_back(values_of(*job.platform, reference.weights()));
     reference.load(starts.at(static_cast<std::size_t>(step)));
   });
@@ -145,9 +139,8 @@ TrainedValues train_reference(Job& job, const Model& model, const StepOptions& o
   if (is_by_shard(options, model)) return train_by_shard(job, model, options, starts);
   Variant single = options.variant;
   single.strategy = StrategyKind::kSingle;
-  single.training.replay = StepReplay::kOff;
   const auto strategy = make_strategy(job, model, single);
-  return train(*strategy, *job.platform, steps_of(options.variant), [](int) {});
+  return train(*strategy, *job.platform, [](int) {});
 }
 
 // Rank 0's disagreement, on all ranks.
@@ -162,14 +155,14 @@ Verification judge(const StepOptions& options, const Model& model, Backend backe
   const int devices = options.job.devices;
   const Disagreement bounds = bounds_of(mine.factors, rounding_of(backend, shards_of(options)));
   const bool passed = equal && within(found, bounds);
-  return {passed ? Verification::Outcome::kAgrees : Verification::Outcome::kDiffers,
-          fmt::format("{}: over {} steps on {} device{} gradients and weights of {} in {} differ "
-                      "from single's{} {}; ranks hold {}; checksum of the weights {:016x}",
-                      passed ? "verified" : "WRONG", steps_of(options.variant), devices,
-                      devices == 1 ? "" : "s", to_string(options.variant.strategy),
-                      name_of(mine.factors), is_by_shard(options, model) ? ", shard by shard," : "",
-                      to_text(found, bounds), equal ? "the same bits" : "DIFFERENT bits",
-                      checksum(mine.values.weights))};
+  return {
+      passed ? Verification::Outcome::kAgrees : Verification::Outcome::kDiffers,
+      fmt::format("{}: over {} steps on {} device{} gradients and weights of {} in {} differ "
+                  "from single's{} {}; ranks hold {}; checksum of the weights {:016x}",
+                  passed ? "verified" : "WRONG", kSteps, devices, devices == 1 ? "" : "s",
+                  to_string(options.variant.strategy), name_of(mine.factors),
+                  is_by_shard(options, model) ? ", shard by shard," : "", to_text(found, bounds),
+                  equal ? "the same bits" : "DIFFERENT bits", checksum(mine.values.weights))};
 }
 
 }  // namespace

@@ -133,19 +133,19 @@ void add_memory(results::LaunchRecord& record, const Measurement& measurement) {
   }
 }
 
-// The figures are those of each class of ranks, whose number the entries tell.
+// The figures are those of each class of ranks, whose number the entries state.
 void count_ranks(results::LaunchRecord& record, const std::vector<RankClass>& classes) {
   for (std::size_t i = 0; i < classes.size(); ++i) {
     const auto [first, count] = classes[i];
-    const std::optional<int> told = count > 1 ? std::optional(count) : std::nullopt;
-    if (i < record.phases.size()) record.phases[i].count = told;
+    const std::optional<int> members = count > 1 ? std::optional(count) : std::nullopt;
+    if (i < record.phases.size()) record.phases[i].count = members;
     record.memory[i].device = first;
-    record.memory[i].count = told;
+    record.memory[i].count = members;
   }
 }
 
 // The modelled parts of the launch, which are no measurement of this machine, as the reader is
-// told.
+// known.
 std::vector<std::string> modelled_in(const StepOptions& options, const Job& job,
                                      const std::map<std::string, double>& rests_on) {
   std::vector<std::string> modelled;

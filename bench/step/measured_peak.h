@@ -35,7 +35,7 @@ namespace tandem::bench {
 // convolutions of fp32 were computed in tf32.
 [[nodiscard]] bool has_one_format(const StepOptions& options, const Measurement& measured);
 
-// Where the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
+// If the peak is known, writes a line to rank 0's stderr that holds the achieved FLOP/s against
 // the peak.
 void report_flops(const Job& job, const StepOptions& options, const Model& model,
                   const Measurement& measured, bool is_peak_measured);

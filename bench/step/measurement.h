@@ -30,7 +30,7 @@ struct Measurement {
   std::vector<MemoryUse> memory;          // all ranks' devices, by device
   std::vector<results::GpuRecord> gpus;   // GPUs of all ranks that NVML knows, by device
   std::optional<double> joules_per_step;  // of all GPUs together
-  // What others took while the samples ran; absent where these are simulated.
+  // The time that others used while the samples ran; absent where these are simulated.
   std::optional<results::TakenTime> taken;
   std::vector<results::ThreadPlace> threads;    // the threads of all ranks
   std::map<std::string, std::string> resolved;  // Strategy::resolved_options()
@@ -42,7 +42,7 @@ struct Measurement {
   BarrierSkew barrier_skew;  // skew on several nodes; else zero
 };
 
-// The limits of a process's first warm-up; on GPUs without a time given, `gpus` tell when clocks
+// The limits of a process's first warm-up; on GPUs without a time given, `gpus` report when clocks
 // are steady. All arguments outlive the limits.
 [[nodiscard]] WarmupLimits settling_warmup(const Job& job, const StepOptions& options,
                                            GpuWatch& gpus);

@@ -46,7 +46,9 @@ class SingleStep {
   explicit SingleStep(const StepOptions& options)
       : options_(options), model_(make_model_for(options)) {
     options_.variant.strategy = StrategyKind::kSingle;
-    options_.variant.training.global_batch = shards_of(options).front().count;
+    // A shard is one micro-batch of a device's share.
+    options_.variant.training.global_batch =
+        shards_of(options).front().count * options.variant.reducer.micro_batches;
     options_.variant.training.interpreter.lock = InterpreterLock::kOff;
     options_.job.devices = 1;
     options_.job.launch = Launch::kThreads;
@@ -138,16 +140,17 @@ Error with_fitting_batch(const Error& error, Bootstrap& bootstrap, const StepOpt
                          const Model& model) {
   if (!options.job.calibration.empty()) return error;
   const auto batch = largest_fitting_batch(bootstrap, options, model);
-  const std::string told = batch ? fmt::format("the largest batch that fits is {}, {} on a device",
+  const std::string advice = batch
+                                 ? fmt::format("the largest batch that fits is {}, {} on a device",
                                                *batch, *batch / options.job.devices)
                                  : std::string("no batch fits");
-  return {error.kind(), fmt::format("{}; {}", error.what(), told)};
+  return {error.kind(), fmt::format("{}; {}", error.what(), advice)};
 }
 
 void scale_to_single_step(StepOptions& options) {
   if (!options.single_step) return;
   const auto error = capture_error([&] { options.job.scale = factor_of(options); });
-  // A batch that does not fit is told, and recorded, where the step itself is simulated.
+  // A batch that does not fit is reported, and recorded, where the step itself is simulated.
   if (error && error->kind() != ErrorKind::kOutOfMemory) throw Error(*error);
 }
 

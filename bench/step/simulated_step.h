@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step of simulated devices is found by that is tried: a batch that fits, and the scale of
+// Figures that a step of simulated devices finds by trying: a batch that fits, and the scale of
 // its operations.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace tandem::bench {
 [[nodiscard]] Error with_fitting_batch(const Error& error, Bootstrap& bootstrap,
                                        const StepOptions& options, const Model& model);
 
-// Where --single-step is given: sets the factor on simulated operations (options.job.scale) with
+// If --single-step is given: sets the factor on simulated operations (options.job.scale) with
 // which a step of `single` on a device's share of the batch takes that time. Throws a usage error
 // where no factor does.
 void scale_to_single_step(StepOptions& options);

@@ -23,10 +23,8 @@ constexpr const char* kFooter =
     "  step_bench --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "  mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64 --grads=views\n"
     "  step_bench verify --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
-    "docs/cli.md lists all options with what they go into. Google Benchmark's flags "
-    "(--benchmark_filter, _list_tests, _repetitions, _min_time, _format, _out, "
-    "_context and the rest of its --help) say what they say elsewhere; "
-    "random interleaving is refused where there are several ranks.\n"
+    "Google Benchmark's flags (--benchmark_filter and the rest of its --help) hold as well; random "
+    "interleaving is refused for several ranks.\n"
     "Exit status: 0 measured, 1 failed, 2 wrong usage.";
 
 // Times under Google Benchmark's names, which stand in for the table's own.

@@ -14,7 +14,7 @@ namespace tandem::bench {
 
 using options::Check;
 
-// What step_bench does with a step, in the order of the table's choices.
+// The runs of step_bench, in the order of the table's choices.
 enum class Run { kTime, kPair, kVerify, kTrace, kCalibrate, kList };
 
 struct StepCommand {

@@ -7,7 +7,6 @@
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
 #include "common/options/rules.h"
-#include "common/parallel/step_graph.h"
 #include "simulate/catalogue/catalogue.h"
 
 namespace tandem::bench {
@@ -23,7 +22,6 @@ Variant variant_of(const Values& values) {
   variant.dp = dp::data_parallel_options(values);
   variant.reducer = ddp::reducer_options(values);
   if (values.is("input", "scatter")) variant.shards = ddp::Shards::kScattered;
-  check_replayable(variant.training);
   return variant;
 }
 
@@ -32,7 +30,7 @@ int samples_with(int steps, const StepOptions& options) {
   return (steps + options.steps_per_sample() - 1) / options.steps_per_sample();
 }
 
-// What a simulated job has to find in its calibration.
+// The entries that a simulated job needs in its calibration.
 void set_calibration(const Values& values, StepOptions& options) {
   options.job.calibration = values.text("calibration");
   options.job.model = name_in_results(options.model);

@@ -94,7 +94,7 @@ struct CalibrationOptions {
 // Throws usage errors for what only an option's owner can judge.
 [[nodiscard]] StepOptions step_options(const options::Values& values);
 
-// What a run has beside the step that the same command line gives.
+// A run's options beside the step that the same command line gives.
 [[nodiscard]] SamplingOptions sampling_options(const options::Values& values,
                                                const StepOptions& step);
 [[nodiscard]] PairOptions pair_options(const options::Values& values);

@@ -31,7 +31,7 @@ class ThreadPlaces final : public StepObserver {
   // are one entry.
   [[nodiscard]] std::vector<results::ThreadPlace> places() const;
 
-  // The places of all ranks' threads, the same on every rank. Of several ranks each has one device,
+  // The places of all ranks' threads, the same on every rank. Several ranks have one device each,
   // whose number is the rank's own. Collective.
   [[nodiscard]] std::vector<results::ThreadPlace> gather(Bootstrap& bootstrap) const;
 

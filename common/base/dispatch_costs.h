@@ -58,7 +58,7 @@ inline constexpr auto kDispatchKindNames = [] {
   return names;
 }();
 
-// What one piece of work of each kind costs; 0 where nothing is modelled.
+// The cost of one piece of work of each kind; 0 where nothing is modelled.
 class DispatchCosts {
  public:
   DispatchCosts() = default;

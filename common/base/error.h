@@ -32,7 +32,7 @@ struct PeerFailure {
     kWaited,    // this rank waited past its deadline
     kDiverged,  // ranks enqueued different collectives
     kLost,      // a connection to another rank broke
-    kAborted,   // another rank gave up first and told this rank
+    kAborted,   // another rank gave up first and aborted this rank
   };
   Kind kind = Kind::kUnknown;
   std::vector<int> awaited{};  // job ranks that had not come; empty: not known

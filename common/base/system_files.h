@@ -33,8 +33,8 @@ namespace tandem {
 // operating system reports the binding.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-// The first line of a file, "" where the file cannot be read: a fact that the system does not tell
-// is absent from a record and is no error.
+// The first line of a file, "" where the file cannot be read: a fact that the system does not
+// report is absent from a record and is no error.
 [[nodiscard]] std::string first_line(const std::string& path);
 
 // The CPUs of a list such as "0-3,8", ascending.

@@ -43,7 +43,7 @@ class Bootstrap : public RankExchange {
   virtual void abort(int exit_code) = 0;
 };
 
-// Where the ranks of one process find each other, each on a thread of its own. Outlives the ranks'
+// The meeting place of the ranks of one process, each on a thread of its own. Outlives the ranks'
 // bootstraps.
 class RankGroup {
  public:

@@ -10,13 +10,13 @@
 
 namespace tandem {
 
-// Queues one rank's collectives on host streams, for any transport: numbers each collective, tells
-// the observer, and puts the collective's name and number before the message of its error. Used by
-// one thread at a time.
+// Queues one rank's collectives on host streams, for any transport: numbers each collective,
+// informs the observer, and puts the collective's name and number before the message of its error.
+// Used by one thread at a time.
 class CollectiveQueue {
  public:
   // `abort` is called where a collective is dropped because its stream has failed: this rank will
-  // not come, and `abort` tells the ranks that would wait for this one.
+  // not come, and `abort` informs the ranks that would wait for this one.
   CollectiveQueue(int rank, const CommunicatorOptions& options, std::function<void()> abort)
       : rank_(rank), observer_(options.observer), abort_(std::move(abort)) {}
 

@@ -31,19 +31,8 @@ void check_reduction(ConstAnySpan mine, ConstAnySpan result, bool is_root) {
                "a result of {} elements of reduce on another rank than root", result.size());
 }
 
-void check_parts(const char* name, ConstAnySpan mine, ConstAnySpan all, int ranks) {
-  TANDEM_CHECK(mine.size() * ranks == all.size() && mine.dtype() == all.dtype(),
-               "{} of {} elements of {} per rank, and {} of {} for {} ranks", name, mine.size(),
-               name_of(mine.dtype()), all.size(), name_of(all.dtype()), ranks);
-}
-
 void check_root(int root, int ranks) {
   TANDEM_CHECK(root >= 0 && root < ranks, "root {} of {} ranks", root, ranks);
-}
-
-void check_peer(int peer, int rank, int ranks) {
-  TANDEM_CHECK(peer >= 0 && peer < ranks && peer != rank, "a message between rank {} and {} of {}",
-               rank, peer, ranks);
 }
 
 void check_blocks(const std::vector<Block>& blocks, ConstAnySpan mine, ConstAnySpan at_root,
@@ -75,35 +64,22 @@ const char* CollectiveRequest::name() const {
       return "broadcast";
     case Kind::kReduce:
       return "reduce";
-    case Kind::kAllGather:
-      return "all_gather";
-    case Kind::kReduceScatter:
-      return "reduce_scatter";
     case Kind::kScatter:
       return "scatter";
     case Kind::kGather:
       return "gather";
-    case Kind::kSend:
-      return "send";
-    case Kind::kRecv:
-      return "recv";
   }
   return "";
 }
 
 Bytes CollectiveRequest::size() const {
-  const bool is_of_result =
-      kind == Kind::kAllGather || kind == Kind::kScatter || kind == Kind::kRecv;
-  return is_of_result ? to.size_bytes() : from.size_bytes();
+  return kind == Kind::kScatter ? to.size_bytes() : from.size_bytes();
 }
 
 std::vector<Access> CollectiveRequest::accesses(int rank) const {
   switch (kind) {
     case Kind::kBroadcast:
-    case Kind::kRecv:
       return {writes(to)};
-    case Kind::kSend:
-      return {reads(from)};
     case Kind::kScatter:
       if (rank != root) return {writes(to)};
       return {writes(to), at_root(reads(from))};
@@ -112,8 +88,6 @@ std::vector<Access> CollectiveRequest::accesses(int rank) const {
       return {reads(from), at_root(writes(to))};
     case Kind::kAllReduce:
     case Kind::kReduce:
-    case Kind::kAllGather:
-    case Kind::kReduceScatter:
       break;
   }
   return {reads(from), writes(to)};
@@ -135,16 +109,6 @@ void Communicator::reduce(Stream& stream, ConstAnySpan mine, AnySpan result, int
   enqueue(stream, {.kind = Kind::kReduce, .from = mine, .to = result, .root = root});
 }
 
-void Communicator::all_gather(Stream& stream, ConstAnySpan mine, AnySpan all) {
-  check_parts("all_gather", mine, all, size());
-  enqueue(stream, {.kind = Kind::kAllGather, .from = mine, .to = all});
-}
-
-void Communicator::reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op) {
-  check_parts("reduce_scatter", mine, all, size());
-  enqueue(stream, {.kind = Kind::kReduceScatter, .from = all, .to = mine, .op = op});
-}
-
 void Communicator::scatter(Stream& stream, ConstAnySpan source, AnySpan mine,
                            const std::vector<Block>& blocks, int root) {
   check_root(root, size());
@@ -159,16 +123,6 @@ void Communicator::gather(Stream& stream, ConstAnySpan mine, AnySpan destination
   check_blocks(blocks, mine, destination, rank() == root, rank(), size());
   enqueue(stream,
           {.kind = Kind::kGather, .from = mine, .to = destination, .root = root, .blocks = blocks});
-}
-
-void Communicator::send(Stream& stream, ConstAnySpan values, int to) {
-  check_peer(to, rank(), size());
-  enqueue(stream, {.kind = Kind::kSend, .from = values, .root = to});
-}
-
-void Communicator::recv(Stream& stream, AnySpan values, int from) {
-  check_peer(from, rank(), size());
-  enqueue(stream, {.kind = Kind::kRecv, .to = values, .root = from});
 }
 
 // A number travels as its bits, so that all ranks see the same number.

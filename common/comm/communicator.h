@@ -21,10 +21,10 @@ namespace tandem {
 struct CollectiveCall {
   std::uint64_t sequence = 0;  // 1 for the first that this rank enqueued on this communicator
   const char* name = "";       // a literal: "all_reduce"
-  Bytes size;                  // this rank's part; of all_gather and reduce_scatter all parts
+  Bytes size;                  // this rank's part
 };
 
-// Is told of each collective's progress: enqueued on the caller's thread, started and finished on
+// Observes each collective's progress: enqueued on the caller's thread, started and finished on
 // the stream's worker. A GPU's stream has no worker: there, a thread that polls every few
 // milliseconds reports. A collective that fails or is dropped never finishes. The observer outlives
 // the communicator. The observer's calls run within the step, so their cost is part of the step.
@@ -56,30 +56,25 @@ struct Block {
   std::int64_t count = 0;
 };
 
-// A collective or a message, as one rank asks for it.
+// A collective, as one rank asks for it.
 struct CollectiveRequest {
   enum class Kind {
     kAllReduce,
     kBroadcast,
     kReduce,
-    kAllGather,
-    kReduceScatter,
     kScatter,
     kGather,
-    kSend,
-    kRecv
   };
 
   Kind kind = Kind::kAllReduce;
-  ConstAnySpan from{};              // what this rank brings; empty where it brings nothing
-  AnySpan to{};                     // where this rank's result comes; empty where it gets none
-  ReduceOp op = ReduceOp::kSum;     // all-reduce and reduce-scatter alone use the operation
-  int root = 0;                     // the other rank where the request is a message
+  ConstAnySpan from{};           // what this rank brings; empty where it brings nothing
+  AnySpan to{};                  // where this rank's result comes; empty where it gets none
+  ReduceOp op = ReduceOp::kSum;  // an all-reduce alone uses the operation
+  int root = 0;
   std::span<const Block> blocks{};  // each rank's block in a scatter or gather; valid in the call
 
   [[nodiscard]] const char* name() const;  // "all_reduce"
   [[nodiscard]] Bytes size() const;        // the size that CollectiveCall::size defines
-  [[nodiscard]] bool is_message() const { return kind == Kind::kSend || kind == Kind::kRecv; }
   // The memory that rank `rank` reads and writes. The root's side of a scatter or gather may be
   // host memory, away from the stream's device.
   [[nodiscard]] std::vector<Access> accesses(int rank) const;
@@ -93,7 +88,7 @@ enum class OrderCheck {
 
 struct CommunicatorOptions {
   Nanoseconds deadline = std::chrono::seconds(60);  // longest wait for a peer
-  CollectiveObserver* observer = nullptr;  // told of all collectives; outlives the communicator
+  CollectiveObserver* observer = nullptr;  // sees all collectives; outlives the communicator
   OrderCheck check_order = OrderCheck::kWhereFree;
   // The last words of a process whose transport cannot be interrupted and so ends the process.
   RankExit rank_exit{};
@@ -134,15 +129,6 @@ class Communicator : public RankExchange {
   // The reduction in place.
   void reduce(Stream& stream, AnySpan values, int root) { reduce(stream, values, values, root); }
 
-  // Every rank's `all`, which is size() times as large as `mine`, becomes all ranks' `mine` by
-  // rank. The operation is in place where `mine` is the rank's part of `all`.
-  void all_gather(Stream& stream, ConstAnySpan mine, AnySpan all);
-
-  // Every rank's `mine` becomes the reduction of its part of all ranks' `all`, which is size()
-  // times as large as `mine` and keeps its values. The operation is in place where `mine` is the
-  // rank's part of `all`.
-  void reduce_scatter(Stream& stream, ConstAnySpan all, AnySpan mine, ReduceOp op);
-
   // Every rank's `mine` becomes that rank's block of the root's `source`, which may be host memory
   // and is empty on other ranks. `blocks` has one block per rank and is the same on all ranks;
   // blocks may be uneven or empty.
@@ -153,11 +139,6 @@ class Communicator : public RankExchange {
   // `mine`. Blocks do not overlap.
   void gather(Stream& stream, ConstAnySpan mine, AnySpan destination,
               const std::vector<Block>& blocks, int root);
-
-  // Sends `values` from this rank to another, which receives as many elements of the same type.
-  // Messages between two ranks arrive in the order in which they are sent.
-  void send(Stream& stream, ConstAnySpan values, int to);
-  void recv(Stream& stream, AnySpan values, int from);
 
   // Blocks the calling thread (parked) until every rank has called barrier(); throws at the
   // deadline.
@@ -170,11 +151,6 @@ class Communicator : public RankExchange {
 
   // Enqueues a request that the functions above have checked.
   virtual void enqueue(Stream& stream, const CollectiveRequest& request) = 0;
-
-  // The observer of collectives that are captured (Stream::capture) and replayed; null where
-  // collectives cannot be captured because the host takes part in them. Every rank captures and
-  // replays the same collectives.
-  [[nodiscard]] virtual CaptureObserver* capture_observer() { return nullptr; }
 
   // Makes all waiting and future calls of all ranks fail soon.
   virtual void abort() noexcept = 0;

@@ -55,7 +55,7 @@ std::string describe_nccl(const NcclProbe& probe) {
     const char* const value = std::getenv(variable);
     if (value != nullptr) prescribed += fmt::format(", {}={}", variable, value);
   }
-  return fmt::format("{}; algorithm and protocol chosen by NCCL, which does not tell{}",
+  return fmt::format("{}; algorithm and protocol chosen by NCCL, which does not report them{}",
                      probe.version, prescribed);
 }
 

@@ -23,7 +23,7 @@ struct NcclProbe {
 // Raise with every change to NcclModule or to a type that crosses it.
 inline constexpr int kNcclModuleAbi = 5;
 
-// What the module exports. `abi` stays first, so that any version of it can be read.
+// The module's exports. `abi` stays first, so that any version of it can be read.
 struct NcclModule {
   int abi;
   NcclProbe (*probe)();
@@ -47,8 +47,8 @@ inline constexpr const char* kNcclModuleEntry = "tandem_nccl_module";
 // NCCL_MULTI_RANK_GPU_ENABLE is a number other than 0, as NCCL reads it.
 [[nodiscard]] bool takes_shared_gpus(const NcclProbe& probe);
 
-// How NCCL moves data, for the record. NCCL does not tell its choice of algorithm and protocol, so
-// the text holds NCCL's version and the settings of the user's environment.
+// How NCCL moves data, for the record. NCCL does not report its choice of algorithm and protocol,
+// so the text holds NCCL's version and the settings of the user's environment.
 [[nodiscard]] std::string describe_nccl(const NcclProbe& probe);
 
 // Keeps NCCL from reading and writing peers' memory, for as long as this process lives: to be

@@ -31,7 +31,7 @@ void RankExit::end_process(const Error& error, int exit_code) const {
 ExitGuard::ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit,
                      int exit_code) {
   const TimePoint deadline = Clock::now() + patience;
-  // Where no thread can be started the call goes unguarded, which is better than no call.
+  // If no thread can be started the call goes unguarded, which is better than no call.
   static_cast<void>(capture_error([&] {
     thread_ =
         std::thread([this, own = error.reworded(error.what()), deadline, rank_exit, exit_code] {

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = CollectiveRequest::Kind;
 
-// Its collectives are copies within the device, which a graph may hold.
+// Its collectives are copies within the device.
 class SoloCommunicator final : public Communicator {
  public:
   SoloCommunicator(Device& device, CollectiveObserver* observer)
@@ -29,8 +29,6 @@ class SoloCommunicator final : public Communicator {
     }
     calls_.note(request);
   }
-
-  [[nodiscard]] CaptureObserver* capture_observer() override { return &calls_; }
 
   void barrier() override {}
   [[nodiscard]] std::vector<std::string> all_gather(const std::string& mine) override {

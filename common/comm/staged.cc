@@ -23,7 +23,7 @@ std::unique_ptr<Platform> open_host(Bootstrap& bootstrap) {
   return host::make_host_platform({.devices = 1, .cores = {cores[local % cores.size()]}});
 }
 
-// Where `part` begins within `whole`; nothing where `part` does not lie there.
+// The offset of `part` within `whole`; nothing where `part` does not lie there.
 std::optional<Bytes> place_within(ConstByteSpan part, ConstByteSpan whole) {
   const auto begin = reinterpret_cast<std::uintptr_t>(whole.data());
   const auto here = reinterpret_cast<std::uintptr_t>(part.data());
@@ -51,7 +51,7 @@ class StagedCommunicator final : public Communicator {
     return buffer;
   }
 
-  // A rank that fails here will not come, so abort() tells the ranks that wait for it.
+  // A rank that fails here will not come, so abort() informs the ranks that wait for it.
   void enqueue(Stream& stream, const CollectiveRequest& request) override {
     check_placement(request.name(), device_.id(), request.accesses(rank()));
     TANDEM_CHECK(stream.device() == device_.id(), "{} of {} on a stream of {}", request.name(),

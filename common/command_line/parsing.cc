@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
-#include "common/options/removed_names.h"
 
 namespace tandem::command_line {
 namespace {
@@ -137,7 +136,6 @@ bool parse(CLI::App& app, int count, const char* const* words) {
 
 void refuse(const CLI::App& command, const std::string& word,
             const std::vector<std::string>& others) {
-  options::refuse_removed(full_name(command), word);
   constexpr std::size_t kLongestShown = 60;
   const std::string given = word.substr(0, word.find('='));
   const bool is_option = given.starts_with('-');

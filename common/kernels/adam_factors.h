@@ -26,9 +26,9 @@ struct AdamFactors {
   float epsilon;
 };
 
-// The steps taken so far and the last step's factors, which lie with the moments on the device, so
-// that a replayed graph counts on. Zero before the first step. Floats alone, as torch's own count
-// is one: beyond 2^24 steps it stands still, where the powers are long zero.
+// The steps taken so far and the last step's factors, which lie with the moments on the device.
+// Zero before the first step. Floats alone, as torch's own count is one: beyond 2^24 steps it
+// stands still, where the powers are long zero.
 struct AdamClock {
   static constexpr int kFloats = 8;
 

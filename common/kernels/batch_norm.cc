@@ -308,7 +308,7 @@ Linear finish_backward(const BatchNormBackward& op, double* plain, double* slope
   return {op.shape.rows, channels, op.mean.data(), outer, inner, constant};
 }
 
-// Where the residual's gradient is not asked for, dx holds this gradient between the two passes, so
+// If the residual's gradient is not asked for, dx holds this gradient between the two passes, so
 // that the sum and cut of dy, dabove and y are computed once.
 template <class T>
 void backward(const BatchNormBackward& op, double* scratch) {

@@ -17,7 +17,7 @@ struct EmbeddingShape {
   auto operator<=>(const EmbeddingShape&) const = default;
 };
 
-// Throws a logic error where a size is not positive, or fp32 cannot tell the ids apart.
+// Throws a logic error where a size is not positive, or fp32 cannot represent every id.
 void check(const EmbeddingShape& shape);
 
 // y[r] = tokens[ids[r]] + places[r mod positions]. Ids are whole numbers in [0, vocabulary), held

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an operand's type is open, the type is that in which the linear layers compute (fp32 or
+// If an operand's type is open, the type is that in which the linear layers compute (fp32 or
 // bf16); the residual stream, statistics and gradients of parameters are fp32, as under
 // torch.autocast.
 #pragma once

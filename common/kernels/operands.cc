@@ -41,7 +41,7 @@ void check(const EmbeddingShape& s) {
       s.rows > 0 && s.positions > 0 && s.rows % s.positions == 0 && s.vocabulary > 0 && s.width > 0,
       "{} tokens in samples of {}, of a table of {} x {}", s.rows, s.positions, s.vocabulary,
       s.width);
-  TANDEM_CHECK(s.vocabulary <= kExact, "a table of {} tokens, whose ids fp32 cannot tell apart",
+  TANDEM_CHECK(s.vocabulary <= kExact, "a table of {} tokens, whose ids fp32 cannot represent",
                s.vocabulary);
 }
 
@@ -88,7 +88,7 @@ void check_rows(std::int64_t classes, std::int64_t padding, Span<const float> ta
   TANDEM_CHECK(classes > 0 && padding >= 0 && !target.empty(),
                "the mean of {} rows of {} classes and {} of padding", target.size(), classes,
                padding);
-  TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot tell apart", classes);
+  TANDEM_CHECK(classes <= kExact, "{} classes, which fp32 cannot represent", classes);
 }
 
 }  // namespace tandem

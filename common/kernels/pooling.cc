@@ -122,7 +122,7 @@ void forward(const MaxPoolForward& op) {
   }
 }
 
-// Where dx is narrow, a sample is summed in scratch memory and rounded once.
+// If dx is narrow, a sample is summed in scratch memory and rounded once.
 template <class T>
 void backward(const MaxPoolBackward& op, float* scratch) {
   constexpr bool kIsWide = std::is_same_v<T, float>;

@@ -29,10 +29,6 @@ struct ImageOptions {
 // The name of the precision: "fp32", "tf32", "bf16".
 [[nodiscard]] std::string_view name_of(Precision precision);
 
-// The precision of that name; throws a usage error that names `flag` and lists the names for any
-// other text.
-[[nodiscard]] Precision parse_precision(std::string_view text, std::string_view flag);
-
 // The type in which activations, and copies of parameters for products, are stored.
 [[nodiscard]] constexpr DType storage_of(Precision precision) {
   return precision == Precision::kBf16 ? DType::kBFloat16 : DType::kFloat32;

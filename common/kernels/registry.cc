@@ -10,7 +10,13 @@
 namespace tandem {
 namespace {
 
-std::atomic<MakeOperations> simulated_operations{nullptr};
+std::atomic<const SimulatedKernels*> simulated_kernels{nullptr};
+
+const SimulatedKernels& of_simulation() {
+  const SimulatedKernels* const kernels = simulated_kernels;
+  TANDEM_CHECK(kernels != nullptr, "kernels of a simulation that is not registered");
+  return *kernels;
+}
 
 std::string lack_of_images_on_cuda() {
   try {
@@ -22,7 +28,15 @@ std::string lack_of_images_on_cuda() {
 
 }  // namespace
 
-void register_simulated_operations(MakeOperations make) { simulated_operations = make; }
+void register_simulated_kernels(const SimulatedKernels& kernels) { simulated_kernels = &kernels; }
+
+bool takes_listed_kernels(Device& device) {
+  return device.id().backend == Backend::kSimulated && of_simulation().takes_listed(device);
+}
+
+void enqueue_listed(Stream& stream, const ListedKernel& kernel) {
+  of_simulation().enqueue_listed(stream, kernel);
+}
 
 void check_host_has(Precision precision) {
   switch (precision) {
@@ -50,11 +64,8 @@ std::unique_ptr<Operations> make_operations(Device& device, Precision precision,
       return std::make_unique<host::HostOperations>(device);
     case Backend::kCuda:
       return cuda_kernels_module().make_operations(device, precision, images);
-    case Backend::kSimulated: {
-      const MakeOperations make = simulated_operations;
-      TANDEM_CHECK(make != nullptr, "operations of a simulation that is not registered");
-      return make(device, precision, images);
-    }
+    case Backend::kSimulated:
+      return of_simulation().make_operations(device, precision, images);
   }
   fail(ErrorKind::kLogic, "no such back end");
 }

@@ -65,7 +65,7 @@ struct AdamUpdate {
   }
 };
 
-// What lies in AdamUpdate's clock.
+// The content of AdamUpdate's clock.
 [[nodiscard]] inline AdamClock& clock_of(const AdamUpdate& op) {
   return *reinterpret_cast<AdamClock*>(op.clock.data());
 }

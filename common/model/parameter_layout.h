@@ -16,7 +16,7 @@ namespace tandem {
 using TensorList = std::vector<Span<float>>;
 using ConstTensorList = std::vector<Span<const float>>;
 
-// Where each parameter lies in one arena: "per tensor", "coalesced" and "flat" are views of the
+// The place of each parameter in one arena: "per tensor", "coalesced" and "flat" are views of the
 // same memory. Segments are in registration order, each at a cache line's start; the gaps hold
 // zeros, which no operation changes.
 class ParameterLayout {

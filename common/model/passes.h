@@ -53,7 +53,7 @@ struct LayerParameters {
   }
 };
 
-// The place of backward's gradients, and the sink that is told of gradients.
+// The place of backward's gradients, and the sink that receives them.
 struct GradientPlaces {
   const TensorList& tensors;
   GradientSink& sink;

@@ -38,6 +38,12 @@ LinearBackwardInput outer_backward(Span<const float> dy, Span<const float> patte
           .dx = dx};
 }
 
+bool lists_kernels(const Workload& workload) {
+  return std::ranges::any_of(workload.layers, [](const WorkloadLayer& layer) {
+    return !layer.forward.kernels.empty() || !layer.backward.kernels.empty();
+  });
+}
+
 }  // namespace
 
 Replay::Replay(Workload workload)
@@ -91,19 +97,36 @@ ReplaySizes Replay::sizes(std::int64_t batch) const {
 std::unique_ptr<Activations> Replay::make_activations(Device& device, std::int64_t batch,
                                                       Precision precision,
                                                       OutputType /*output_type*/) const {
-  return std::make_unique<ReplayActivations>(device, sizes(batch), plan_replay(workload_, batch),
-                                             precision);
+  ReplaySizes sizes = this->sizes(batch);
+  if (!lists_kernels(workload_) || !takes_listed_kernels(device)) {
+    return std::make_unique<ReplayActivations>(device, sizes, plan_replay(workload_, batch),
+                                               precision);
+  }
+  if (workload_.held) {
+    sizes.held_bytes = size_at(*workload_.held, batch);
+    std::ranges::fill(sizes.activation_bytes, 0);
+  }
+  return std::make_unique<ReplayActivations>(device, sizes, plan_listed(workload_, batch),
+                                             precision, true);
 }
 
 void Replay::forward(Executor on, const ConstTensorList& parameters, ModuleState& /*state*/,
                      Span<const float> input, Activations& activations) const {
   auto& kept = static_cast<ReplayActivations&>(activations);
   const auto& t = kept.tensors();
-  kept.make_patterns(on, workload_.input_classes, layout_.parameter_count());
-  begin_forward(on, input, kept);
+  if (!kept.is_listed()) {
+    kept.make_patterns(on, workload_.input_classes, layout_.parameter_count());
+    begin_forward(on, input, kept);
+  }
   for (std::size_t layer = 0; layer < segments_.size(); ++layer) {
-    charge(on, static_cast<int>(workload_.layers[layer].calls));
+    const WorkloadLayer& of = workload_.layers[layer];
+    charge(on, static_cast<int>(of.calls - of.operation_calls));
+    charge(on, static_cast<int>(of.operation_calls), DispatchKind::kOperation);
     const ReplayLayer& plan = kept.plan()[layer];
+    if (kept.is_listed()) {
+      kept.multiply(on, plan.forward);
+      continue;
+    }
     for (const std::size_t segment : segments_[layer]) {
       const auto& [columns, rows, first_row] = folded_[segment];
       on.enqueue(folded(parameters[segment], t.fold_pattern.subspan(0, columns),
@@ -113,7 +136,7 @@ void Replay::forward(Executor on, const ConstTensorList& parameters, ModuleState
     if (!plan.moves_activations) continue;
     on.enqueue(Fill{.values = kept.activations(layer), .constant = 1});
   }
-  end_forward(on, kept);
+  if (!kept.is_listed()) end_forward(on, kept);
 }
 
 void Replay::begin_forward(Executor on, Span<const float> input, ReplayActivations& kept) const {
@@ -153,7 +176,7 @@ void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
                       const TensorList& gradients, GradientSink& sink) const {
   auto& kept = static_cast<ReplayActivations&>(activations);
   const auto& t = kept.tensors();
-  begin_backward(on, kept);
+  if (!kept.is_listed()) begin_backward(on, kept);
   for (std::size_t layer = segments_.size(); layer-- > 0;) {
     const ReplayLayer& plan = kept.plan()[layer];
     kept.multiply(on, plan.backward);
@@ -162,8 +185,10 @@ void Replay::backward(Executor on, const ConstTensorList& /*parameters*/,
     }
     for (const std::size_t segment : segments_[layer]) {
       const auto& [columns, rows, first_row] = folded_[segment];
-      on.enqueue(outer(t.dfolded.subspan(first_row, rows), t.fold_pattern.subspan(0, columns),
-                       gradients[segment]));
+      if (!kept.is_listed()) {
+        on.enqueue(outer(t.dfolded.subspan(first_row, rows), t.fold_pattern.subspan(0, columns),
+                         gradients[segment]));
+      }
       sink.gradient_ready(static_cast<int>(segment));
     }
   }
@@ -213,8 +238,9 @@ FoldedTensor fold(std::int64_t count, std::int64_t first_row) {
 }
 
 ReplayActivations::ReplayActivations(Device& device, const ReplaySizes& sizes,
-                                     std::vector<ReplayLayer> plan, Precision precision)
-    : sizes_(sizes), plan_(std::move(plan)), memory_(device) {
+                                     std::vector<ReplayLayer> plan, Precision precision,
+                                     bool is_listed)
+    : sizes_(sizes), plan_(std::move(plan)), is_listed_(is_listed), memory_(device) {
   const std::int64_t rows = sizes.batch * sizes.rows;
   tensors_ = {.input_pattern = memory_.add(sizes.input),
               .row_pattern = memory_.add(sizes.rows),
@@ -234,6 +260,7 @@ ReplayActivations::ReplayActivations(Device& device, const ReplaySizes& sizes,
     const std::int64_t count = ceil_div(sizes.batch * bytes, sizeof(float));
     activations_.push_back(count > 0 ? memory_.add(count) : Span<float>());
   }
+  if (sizes.held_bytes > 0) (void)memory_.add(ceil_div(sizes.held_bytes, sizeof(float)));
   allocate_products(storage_of(precision));
 }
 
@@ -281,6 +308,7 @@ void ReplayActivations::fill_random(Executor on, AnySpan values, std::uint64_t s
 }
 
 void ReplayActivations::multiply(Executor on, const ReplayPass& pass) const {
+  for (const ListedKernel& kernel : pass.kernels) enqueue_listed(on.stream, kernel);
   const std::int64_t width = pass.width;
   for (const std::int64_t rows : pass.rows) {
     on.enqueue(LinearForward{.shape = {.batch = rows, .in = width, .out = width},
@@ -342,6 +370,19 @@ std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batc
     plan.push_back({.forward = pass_of(layer.forward, others, batch),
                     .backward = pass_of(layer.backward, others, batch),
                     .moves_activations = layer.activation_bytes > 0});
+  }
+  return plan;
+}
+
+std::vector<ReplayLayer> plan_listed(const Workload& workload, std::int64_t batch) {
+  const auto pass_at = [batch](const LayerPass& pass) {
+    ReplayPass listed;
+    for (const WorkloadKernel& one : pass.kernels) listed.kernels.push_back(kernel_at(one, batch));
+    return listed;
+  };
+  std::vector<ReplayLayer> plan;
+  for (const WorkloadLayer& layer : workload.layers) {
+    plan.push_back({.forward = pass_at(layer.forward), .backward = pass_at(layer.backward)});
   }
   return plan;
 }

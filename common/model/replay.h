@@ -21,6 +21,7 @@ namespace tandem {
 struct ReplayPass {
   std::int64_t width = 0;
   std::vector<std::int64_t> rows{};
+  std::vector<ListedKernel> kernels{};  // in place of products, on devices that take them
 };
 
 struct ReplayLayer {
@@ -41,6 +42,9 @@ inline constexpr std::int64_t kMostProductRows = 8192;
 // The products of each layer, of as many FLOPs per sample as its passes have.
 [[nodiscard]] std::vector<ReplayLayer> plan_replay(const Workload& workload, std::int64_t batch);
 
+// The kernels of each layer as the workload lists them; it has no other operations then.
+[[nodiscard]] std::vector<ReplayLayer> plan_listed(const Workload& workload, std::int64_t batch);
+
 // A tensor as a matrix (rows, columns) that patterns multiply from both sides.
 struct FoldedTensor {
   std::int64_t columns = 1;
@@ -60,6 +64,7 @@ struct ReplaySizes {
   std::int64_t rows = 0;     // output rows per sample
   std::int64_t columns = 0;  // output columns per row
   std::int64_t folded_rows = 0;
+  std::int64_t held_bytes = 0;                   // by listed kernels, of all samples
   bool shares_output_gradient = false;           // the output gradient shares the output's memory
   std::vector<std::int64_t> activation_bytes{};  // bytes per sample, by layer
 };
@@ -69,7 +74,7 @@ struct ReplaySizes {
 class ReplayActivations final : public Activations {
  public:
   ReplayActivations(Device& device, const ReplaySizes& sizes, std::vector<ReplayLayer> plan,
-                    Precision precision);
+                    Precision precision, bool is_listed = false);
 
   [[nodiscard]] AnySpan output() override { return output_; }
   [[nodiscard]] AnySpan output_gradient() override { return output_gradient_; }
@@ -77,7 +82,10 @@ class ReplayActivations final : public Activations {
   // Enqueues the patterns; only the first call has an effect.
   void make_patterns(Executor on, std::int64_t input_classes, std::int64_t parameters);
 
-  // Enqueues a pass's products.
+  // Whether the plan is of listed kernels alone, which compute nothing.
+  [[nodiscard]] bool is_listed() const { return is_listed_; }
+
+  // Enqueues a pass's products or kernels.
   void multiply(Executor on, const ReplayPass& pass) const;
 
   [[nodiscard]] const ReplaySizes& sizes() const { return sizes_; }
@@ -107,6 +115,7 @@ class ReplayActivations final : public Activations {
 
   const ReplaySizes sizes_;
   const std::vector<ReplayLayer> plan_;
+  const bool is_listed_;
   OwnedTensors memory_;
   Tensors tensors_;
   Span<float> output_;
@@ -125,7 +134,8 @@ class ReplayActivations final : public Activations {
 //   output[b] = (p . input[b]) * z * p, where z = sum over tensors of p^T tensor p,
 // scaled by powers of two. Each parameter is read in forward, and each gradient, the scalar dz
 // times a pattern, is written in full by a separate operation, after the products of the
-// gradient's layer. Weights start uniform in [-1, 1).
+// gradient's layer. Weights start uniform in [-1, 1). A simulated device runs the kernels that the
+// file lists in place of all that.
 class Replay final : public Model {
  public:
   explicit Replay(Workload workload);

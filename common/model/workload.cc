@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/model/workload.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "common/json/parse.h"
-#include "common/options/removed_names.h"
 
 namespace tandem {
 namespace {
@@ -19,6 +21,7 @@ constexpr std::int64_t kMostOperations = 1'000'000;  // includes calls: takes se
 // The limit per sample: backward through all of a model of 2e10 parameters, which 150 GB hold, on
 // 8192 tokens.
 constexpr double kMostFlops = 1e15;
+constexpr double kLargestSize = 1e18;  // of a listed kernel
 constexpr int kMostClasses = 1 << 24;  // floats hold smaller ids exactly
 
 std::vector<JsonValue> elements_of(const JsonValue& list) {
@@ -77,20 +80,55 @@ void read_ends(const JsonValue& document, Workload& workload) {
                         .classes = count};
 }
 
-// Complains of a key of an earlier version's, with what serves its need now.
-void refuse_removed_keys(const JsonValue& json) {
-  json.expect_object();
-  for (const JsonValue member : json) {
-    const std::string removal = options::removal_of("workload key", member.key());
-    if (!removal.empty()) json.complain(removal);
+// A number, or [fixed, per sample]. The fixed part of what grows in steps may be below zero.
+SizeByBatch size_of(const JsonValue& json) {
+  if (!json.is_list()) return {.fixed = json.number({0, kLargestSize})};
+  const auto parts = json.elements();
+  if (parts.size() != 2) json.complain("a size is a number, or [fixed, per sample]");
+  return {.fixed = parts[0].number({-kLargestSize, kLargestSize}),
+          .per_sample = parts[1].number({-kLargestSize, kLargestSize})};
+}
+
+// The value of an enumeration by its name.
+template <class Enum, std::size_t kCount>
+Enum named(const JsonValue& json, const std::array<std::string_view, kCount>& names,
+           std::string_view what) {
+  const auto found = std::ranges::find(names, json.line());
+  if (found == names.end()) {
+    json.complain(fmt::format("there is no such {}: use one of {}", what, fmt::join(names, ", ")));
   }
+  return static_cast<Enum>(found - names.begin());
+}
+
+WorkloadKernel kernel_of(const JsonValue& json) {
+  const auto parts = json.elements();
+  if (parts.size() != 5) json.complain("a kernel is [kind, type, layout, sizes, count]");
+  WorkloadKernel kernel{.kind = named<KernelKind>(parts[0], kKernelKinds, "kind of kernel"),
+                        .type = named<NumberType>(parts[1], kNumberTypes, "type"),
+                        .layout = named<KernelLayout>(parts[2], kKernelLayouts, "layout"),
+                        .count = parts[4].whole(1, kMostOperations)};
+  const auto names = sizes_of(kernel.kind);
+  const auto sizes = parts[3].elements();
+  if (sizes.size() != names.size()) {
+    parts[3].complain(fmt::format("the sizes of this kind are {}", fmt::join(names, ", ")));
+  }
+  std::ranges::transform(sizes, kernel.sizes.begin(), size_of);
+  return kernel;
 }
 
 LayerPass pass_of(const JsonValue& json) {
-  refuse_removed_keys(json);
-  json.allow({"operations", "flops"});
-  return {.operations = json.at("operations").whole(0, kMostOperations),
-          .flops = json.at("flops").number({0, kMostFlops})};
+  json.allow({"operations", "flops", "kernels"});
+  LayerPass pass{.operations = json.at("operations").whole(0, kMostOperations),
+                 .flops = json.at("flops").number({0, kMostFlops})};
+  const auto kernels = json.find("kernels");
+  if (!kernels) return pass;
+  std::int64_t count = 0;
+  for (const JsonValue& one : kernels->elements()) {
+    pass.kernels.push_back(kernel_of(one));
+    count += pass.kernels.back().count;
+  }
+  if (count > kMostOperations) kernels->complain("too many kernels: use fewer");
+  return pass;
 }
 
 // The index of each layer by its name.
@@ -102,7 +140,7 @@ LayerNames read_layers(const JsonValue& document, Workload& workload) {
   LayerNames names;
   std::int64_t operations = 0;
   for (const JsonValue& json : layers) {
-    json.allow({"name", "forward", "backward", "activation_bytes", "calls"});
+    json.allow({"name", "forward", "backward", "activation_bytes", "calls", "operation_calls"});
     WorkloadLayer layer{.name = json.at("name").line()};
     if (!names.emplace(layer.name, workload.layers.size()).second) {
       json.at("name").complain(fmt::format("a second layer '{}': rename one", layer.name));
@@ -112,6 +150,8 @@ LayerNames read_layers(const JsonValue& document, Workload& workload) {
     layer.activation_bytes = json.at("activation_bytes").whole(0, kMostElements);
     const auto calls = json.find("calls");
     layer.calls = calls ? calls->whole(0, kMostOperations) : layer.forward.operations;
+    const auto operation_calls = json.find("operation_calls");
+    layer.operation_calls = operation_calls ? operation_calls->whole(0, layer.calls) : 0;
     operations += layer.forward.operations + layer.backward.operations + layer.calls;
     if (operations > kMostOperations) json.complain("too many operations and calls: use fewer");
     workload.layers.push_back(std::move(layer));
@@ -210,6 +250,19 @@ void check_version(const JsonValue& document) {
 
 }  // namespace
 
+std::int64_t size_at(const SizeByBatch& size, std::int64_t batch) {
+  const double all = size.fixed + size.per_sample * static_cast<double>(batch);
+  return std::llround(std::clamp(all, 0.0, kLargestSize));
+}
+
+ListedKernel kernel_at(const WorkloadKernel& kernel, std::int64_t batch) {
+  ListedKernel listed{
+      .kind = kernel.kind, .type = kernel.type, .layout = kernel.layout, .count = kernel.count};
+  std::ranges::transform(kernel.sizes, listed.sizes.begin(),
+                         [batch](const SizeByBatch& size) { return size_at(size, batch); });
+  return listed;
+}
+
 Workload parse_workload(std::string_view text, const std::string& source) {
   const JsonDocument json(JsonAuthor::kPerson, text, source);
   const JsonValue document = json.root();
@@ -218,9 +271,8 @@ Workload parse_workload(std::string_view text, const std::string& source) {
   }
   // The version comes first, as only a newer version may know some keys.
   if (document.is_object()) check_version(document);
-  refuse_removed_keys(document);
-  document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "tensors",
-                  "buffers", "layers"});
+  document.allow({"tandem_workload", "name", "origin", "modules", "input", "output", "held_bytes",
+                  "tensors", "buffers", "layers"});
   Workload workload;
   workload.name = document.at("name").line();
   if (const auto origin = document.find("origin")) workload.origin = origin->line();
@@ -228,6 +280,7 @@ Workload parse_workload(std::string_view text, const std::string& source) {
     workload.modules = static_cast<int>(modules->whole(1, kMostOperations));
   }
   read_ends(document, workload);
+  if (const auto held = document.find("held_bytes")) workload.held = size_of(*held);
   const LayerNames layers = read_layers(document, workload);
   read_tensors(document, layers, workload);
   read_buffers(document, workload);

@@ -4,20 +4,44 @@
 // docs/workload-files.md documents. replay.h runs the workload.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/kernels/listed_kernel.h"
 #include "common/model/model.h"
 #include "common/tensor/shape.h"
 
 namespace tandem {
 
+// What grows evenly with the samples of a batch.
+struct SizeByBatch {
+  double fixed = 0;
+  double per_sample = 0;
+};
+
+// The whole number next to the size of so many samples, 0 or more.
+[[nodiscard]] std::int64_t size_at(const SizeByBatch& size, std::int64_t batch);
+
+// A kernel of a batch of any size.
+struct WorkloadKernel {
+  KernelKind kind{};
+  NumberType type{};
+  KernelLayout layout{};
+  std::array<SizeByBatch, kMostKernelSizes> sizes{};
+  std::int64_t count = 1;
+};
+
+[[nodiscard]] ListedKernel kernel_at(const WorkloadKernel& kernel, std::int64_t batch);
+
 // The forward or backward pass of a layer.
 struct LayerPass {
   std::int64_t operations = 0;  // dispatched per step, whatever the batch
   double flops = 0;             // per sample
+  std::vector<WorkloadKernel> kernels{};
 };
 
 struct WorkloadLayer {
@@ -26,6 +50,7 @@ struct WorkloadLayer {
   LayerPass backward{};
   std::int64_t activation_bytes = 0;  // kept from forward to backward, per sample
   std::int64_t calls = 0;             // calls that forward dispatches from Python
+  std::int64_t operation_calls = 0;   // among these, those outside a module's own call
 };
 
 struct WorkloadTensor {
@@ -48,13 +73,16 @@ struct Workload {
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
   Objective objective{};
+  // Bytes that a step holds at most beside parameters, their gradients and what the optimizer
+  // keeps.
+  std::optional<SizeByBatch> held{};
   std::vector<WorkloadTensor> tensors{};  // in the order in which their gradients become ready
   std::vector<WorkloadBuffer> buffers{};
   std::vector<WorkloadLayer> layers{};  // in the order of forward; backward is the reverse
 };
 
 // The newest version of the format that is read.
-inline constexpr int kWorkloadVersion = 1;
+inline constexpr int kWorkloadVersion = 2;
 
 // A workload from the text of its file (docs/workload-files.md). Any value that is missing,
 // unknown, of another type, out of range or at odds with the rest is a usage error of one line,

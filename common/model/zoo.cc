@@ -102,7 +102,7 @@ std::unique_ptr<Model> make_model(const std::string& name) {
   if (auto resnet = make_resnet(name)) return resnet;
   if (name.find(".json") != std::string::npos) {
     fail(ErrorKind::kUsage,
-         "'{}' is a workload file, which step_bench, sweeps and tandem explain take: name a "
+         "'{}' is a workload file, which step_bench, sweeps and tandem explain accept: name a "
          "built-in model here",
          name);
   }

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// All models that have a name of their own; docs/method/model-table.md lists them.
+// All models that have a name of their own; `tandem list models` prints them.
 [[nodiscard]] std::vector<std::string> model_names();
 
 // One of these models; mlp:LxW (L layers of W x W, such as mlp:4x1024); or a GPT-2 of shorter

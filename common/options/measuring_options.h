@@ -39,8 +39,8 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .of = kTimingOption,
      .value = duration(""),
      .marks = kVaried,
-     .help = "the least time whose steps are discarded before the first sample; default: 200ms, on "
-             "GPUs 2s and then until their clocks are steady, 10s at most",
+     .help = "the least time of discarded steps; default: 200ms, on GPUs 2s and then until their "
+             "clocks are steady, 10s at most",
      .example = "1s"},
     {.name = "warmup-steps",
      .of = kTimingOption,
@@ -54,8 +54,8 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .value = speed("GFLOPS|measured", "use a speed above 0, in GFLOP/s, or measured"),
      .runs = kRecordingRuns,
      .marks = kVaried,
-     .help = "peak of a device in the precision, which achieved FLOP/s are held against: in "
-             "GFLOP/s, or measured: by large products, after the steps",
+     .help = "a device's peak, with which FLOP/s are compared: in GFLOP/s, or measured by large "
+             "products",
      .example = "measured"},
     {.name = "record",
      .of = kTimingOption,
@@ -68,8 +68,8 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .of = kTimingOption,
      .value = text("OPTION=VALUE"),
      .runs = "pair",
-     .help = "the change of step_bench pair: steps without it and with it take turns; the time "
-             "shown is with it, the ratio is step time with it over without",
+     .help = "the change of step_bench pair: steps without and with it take turns; the ratio is "
+             "step time with it over without",
      .example = "grads=views"},
     {.name = "pairs",
      .of = kTimingOption,
@@ -94,55 +94,49 @@ inline constexpr auto kMeasuringOptions = std::to_array<Option>({
      .of = kTimingOption,
      .value = device_list("SAMPLES,...", "is no batch: use numbers from 1"),
      .runs = "calibrate",
-     .help = "the batches that are calibrated, between and near which simulated times are "
-             "interpolated; default: the batch of --batch or --batch-per-device",
+     .help = "the batches that are calibrated; default: that of --batch or --batch-per-device",
      .example = "16,64"},
     {.name = "profile-steps",
      .of = kTimingOption,
      .value = integer("STEPS", "", {1, kNoEnd, "use 1 or more"}),
      .runs = "time",
-     .help = "what a profiler captures: so many steps behind the warm-up, by cudaProfilerStart and "
-             "cudaProfilerStop in every rank and as the NVTX range capture@tandem; see "
-             "docs/profiling.md",
+     .help = "steps after the warm-up that a profiler captures, by cudaProfilerStart and as the "
+             "NVTX range capture@tandem; see docs/profiling.md",
      .example = "10"},
     // Debug
     {.name = "check",
      .of = kDebugOption,
      .value = {.form = Form::kChoice, .takes = "options|backend|model", .bare = "options"},
-     .help = "say what is wrong with the command line, if anything is, and end; with "
-             "--check=backend also where this machine has no such back end; --check=model prints "
-             "the model's size as JSON",
+     .help = "check the command line, and end; backend: also whether this machine has the back "
+             "end; model: print the model's size as JSON",
      .example = "backend"},
     {.name = "plant",
      .of = kDebugOption,
      .value = text("PHASE:TIME"),
      .runs = kSteppingRuns,
      .marks = kPartOfCell | kPaired | kAsked,
-     .help = "a delay planted in a phase of device 0 (dp: of the root), to see that it is found",
+     .help = "a delay planted in a phase of device 0 (dp: of the root)",
      .example = "loss:2ms"},
     {.name = "fault",
      .of = kDebugOption,
      .value = text("FAULT"),
      .runs = kSamplingRuns,
      .marks = kPartOfCell | kAsked,
-     .help =
-         "planted on purpose, to see that a job with it ends as it should: KIND[:RANK][@STEP], of "
-         "killed, stopped, throws, memory, diverges and late (default: the last rank, step 5)",
+     .help = "planted on purpose: KIND[:RANK][@STEP], of killed, stopped, throws, memory, diverges "
+             "and late (default: the last rank, step 5)",
      .example = "killed:1@7"},
     {.name = "comm-timeout",
      .of = kDebugOption,
      .value =
          duration("60s", {1'000'000, kAnyNumber.most, "no rank is that punctual: use 1ms or more"}),
      .marks = kVaried | kPerRank,
-     .help = "in a run, until every rank of a job has ended that one cannot go on: each gives up "
-             "on a late one a little earlier",
+     .help = "the time by which every rank has ended once a rank of the run cannot go on",
      .example = "10s"},
     {.name = "flight-dir",
      .of = kDebugOption,
      .value = file("FOLDER"),
      .marks = kPerRank,
-     .help = "folder in which each rank keeps its step, phase and collective in a mapped file, "
-             "rank.N: what is left of it once it is killed",
+     .help = "folder in which each rank keeps its step, phase and collective, as rank.N",
      .example = "flight"},
 });
 

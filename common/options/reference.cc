@@ -34,42 +34,14 @@ std::string owners_of(const Option& option) {
   return fmt::format("{}", fmt::join(owners, "; "));
 }
 
-// A text within a cell of a table, where a bar would end the cell.
-std::string in_cell(std::string_view text) {
-  std::string cell;
-  for (const char letter : text) {
-    if (letter == '|') cell += '\\';
-    cell += letter;
-  }
-  return cell;
-}
-
-std::string code(std::string_view text) {
-  return text.empty() ? "" : fmt::format("`{}`", in_cell(text));
-}
-
-std::string uses_of(const Option& option) {
-  std::vector<std::string_view> uses;
-  if (option.is(kNamed)) uses.push_back("name");
-  if (option.is(kVaried)) uses.push_back("sweep");
-  if (option.is(kPaired)) uses.push_back("ab");
-  return fmt::format("{}", fmt::join(uses, ", "));
-}
-
-std::string row(const Option& option) {
-  const Value& value = option.value;
-  const std::string_view usual = value.usual.empty() ? value.implied : value.usual;
-  return fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", Name(option).flag(),
-                     code(value.takes), code(usual), code(option.example), owners_of(option),
-                     uses_of(option), in_cell(option.help));
-}
-
 }  // namespace
 
 std::string help_of(Name name) {
   const std::string owners = owners_of(*name);
-  const std::string example =
-      name->value.form == Form::kSwitch ? "" : fmt::format(" (such as {})", name->example);
+  // The values of a choice are examples of themselves.
+  const Form form = name->value.form;
+  const bool is_choice = form == Form::kSwitch || form == Form::kChoice;
+  const std::string example = is_choice ? "" : fmt::format(" (such as {})", name->example);
   return fmt::format("{}{}{}{}", owners, owners.empty() ? "" : ": ", name->help, example);
 }
 
@@ -84,20 +56,6 @@ std::vector<std::pair<std::string, std::string>> help_lines(std::size_t group) {
         help_of(option) + (usual.empty() ? "" : fmt::format("; default: {}", usual)));
   }
   return lines;
-}
-
-std::string reference() {
-  std::string text;
-  for (std::size_t group = 0; group < kGroupNames.size(); ++group) {
-    text += fmt::format(
-        "\n### {}\n\n| option | takes | default | such as | for | in | what it does |\n"
-        "|---|---|---|---|---|---|---|\n",
-        kGroupNames[group]);
-    for (const Option& option : kOptions) {
-      if (static_cast<std::size_t>(option.of.group) == group) text += row(option);
-    }
-  }
-  return text;
 }
 
 }  // namespace tandem::options

@@ -15,7 +15,4 @@ namespace tandem::options {
 // The options of a group, each with what it takes, and its help with its default.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> help_lines(std::size_t group);
 
-// All options, a Markdown table per group: a part of docs/cli.md.
-[[nodiscard]] std::string reference();
-
 }  // namespace tandem::options

@@ -9,7 +9,6 @@
 
 #include "common/base/known_names.h"
 #include "common/base/text.h"
-#include "common/options/removed_names.h"
 
 namespace tandem::options {
 namespace {
@@ -104,10 +103,10 @@ std::vector<Rule> training_rules() {
        "{option} does nothing but with --comm=mpi or nccl: leave it out"},
       {{is("conv-fp32", "on")},
        {is_not("precision", "fp32")},
-       "{option} is of fp32, and the precision is another: leave it out"},
+       "{option} applies to fp32, and the precision is another: leave it out"},
       {{set("channels-last"), set("conv-fp32"), set("comm-priority")},
        {is("backend", "host")},
-       "{option} is of GPUs, and the back end is host: leave it out"},
+       "{option} applies to GPUs, and the back end is host: leave it out"},
       {{is("comm", "shared_memory|mpi")},
        {is("backend", "cuda"), is("oversubscribe", "off")},
        "{option}: shared_memory and mpi move the host's memory, and collectives between GPUs are "
@@ -146,36 +145,6 @@ std::vector<Rule> run_rules() {
   };
 }
 
-// A replayed step: common/parallel/step_graph.h. Its owners refuse more, by what they replay.
-std::vector<Rule> replay_rules() {
-  return {
-      {{is_not("strategy", "single")},
-       {is("cuda-graph", "on"), is("launch", "threads")},
-       "--cuda-graph=on cannot replay {run}: threads of one process enqueue a step on several "
-       "devices at once, and one thread captures one device's; use single, ddp, or independent as "
-       "processes"},
-      {{is("strategy", "ddp-replicate")},
-       {is("cuda-graph", "on")},
-       "--cuda-graph=on cannot replay {strategy}: it is there to be compared with dp, which cannot "
-       "be replayed; use ddp"},
-      {{is("backend", "host")},
-       {is("cuda-graph", "on")},
-       "--cuda-graph=on needs the CUDA back end, and this is host: leave it out"},
-      {{given("fault")},
-       {is("cuda-graph", "on")},
-       "--cuda-graph=on cannot replay {option}: the host meets it in a phase of a step; leave it "
-       "out"},
-      {{is("check-order", "on")},
-       {is("cuda-graph", "on")},
-       "--cuda-graph=on cannot replay {option}: the hosts compare each call before it is made; "
-       "leave it out"},
-      {{given("free-running")},
-       {is("cuda-graph", "on"), is_not("free-running", "1"), is("phases", "on")},
-       "--cuda-graph=on cannot replay {option} with --phases=on: times are of the latest replay "
-       "alone; add --phases=off"},
-  };
-}
-
 // A simulated step (simulate/): nothing is computed, no machine is looked at, and
 // one rank stands for all.
 std::vector<Rule> simulation_rules() {
@@ -203,7 +172,7 @@ std::vector<Rule> simulation_rules() {
       {{is("oversubscribe", "on"), set("gpus"), set("gpu-wait"), set("bind"), set("comm"),
         set("check-order")},
        {is("backend", "simulated")},
-       "{option} is of a machine that is there, and --backend=simulated takes the one that "
+       "{option} applies to a machine that is there, and --backend=simulated uses the one that "
        "--hardware describes: leave it out"},
   };
 }
@@ -293,7 +262,6 @@ const Option& paired_option(const std::string& ab) {
           fmt::format("--ab={}: give an option and its other value, such as grads=views", ab));
   const Option* const option = find_option(name);
   if (option != nullptr && option->is(kPaired)) return *option;
-  refuse_removed("", "--" + name);
   const std::vector<std::string_view> known = names_with(kPaired);
   fail(ErrorKind::kUsage, "--ab={}: '{}' cannot change within a process: use one of {}{}", ab, name,
        fmt::join(known, ", "), did_you_mean(name, known));
@@ -317,7 +285,7 @@ void check(const Values& values) {
   check_owners(values);
   check_runs(values);
   check_launch(traits_of(values.strategy()), values);
-  for (const auto& rules : {training_rules(), run_rules(), replay_rules(), simulation_rules()}) {
+  for (const auto& rules : {training_rules(), run_rules(), simulation_rules()}) {
     check_rules(rules, values);
   }
   check_rest(values);
@@ -361,7 +329,6 @@ Values with_change(const Values& values) {
                       in_words(option.of.strategies), strategy));
   check_sides(values, changed, ab);
   check_rules(training_rules(), changed);
-  check_rules(replay_rules(), changed);
   return changed;
 }
 

@@ -19,11 +19,10 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "run",
      .value = choice("time|pair|verify|trace|calibrate|list", "time"),
      .marks = kWord,
-     .help = "time: samples of the step; pair: the step in turn with one that has --ab's change; "
-             "verify: some steps compared with single's; trace: samples, and a timeline of some "
-             "steps more in --file, for tandem trace, Perfetto (ui.perfetto.dev) and "
-             "chrome://tracing; calibrate: the times of the operations of single's step, added to "
-             "--file, which --calibration takes; list: the models and their sizes",
+     .help = "time: samples of the step; pair: the step in turn with --ab's change; verify: some "
+             "steps compared with single's; trace: also a timeline of some steps, in --file; "
+             "calibrate: the times of single's operations, added to --file; list: the models and "
+             "their sizes",
      .example = "verify"},
     {.name = "strategy",
      .value = choice(kStrategyNames, "single"),
@@ -40,9 +39,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
     {.name = "model",
      .value = text("MODEL", "mlp-small"),
      .marks = kAsked,
-     .help =
-         "a model's name, as step_bench list has them, such as mlp-100m, mlp:LxW (L layers of W x "
-         "W) or gpt2-124m:64 (samples of 64 tokens); or a workload file (docs/workload-files.md)",
+     .help = "a model's name, as step_bench list has them, mlp:LxW (L layers of W x W) or "
+             "gpt2-124m:64 (samples of 64 tokens); or a workload file (docs/workload-files.md)",
      .example = "gpt2-124m:64"},
     {.name = "batch",
      .value = integer("SAMPLES", "", kAnyNumber),
@@ -86,8 +84,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .scope = Scope::kCuda,
      .elsewhere = "convolutions of cores are fp32",
      .marks = kPartOfCell | kPaired,
-     .help = "on: convolutions in fp32 keep to it (torch.backends.cudnn.allow_tf32=False); off: a "
-             "GPU's may round their factors to tf32, as torch's default",
+     .help = "on: convolutions stay fp32 (torch.backends.cudnn.allow_tf32=False); off: a GPU's may "
+             "be tf32, torch's default",
      .example = "on"},
     {.name = "channels-last",
      .value = choice("off|on", "off"),
@@ -95,16 +93,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .scope = Scope::kCuda,
      .elsewhere = "channels of cores are last anyhow",
      .marks = kPartOfCell | kPaired,
-     .help = "on: weights and images lie in a GPU's memory with their channels last; off: first, "
-             "torch's default",
-     .example = "on"},
-    {.name = "cuda-graph",
-     .value = choice("off|on", "off"),
-     .runs = "time|pair|verify|trace",
-     .scope = Scope::kCuda,
-     .marks = kPartOfCell | kPaired | kAsked,
-     .help = "single, ddp, independent as processes: on captures the third step as a CUDA graph, "
-             "of which it and all later ones are replays",
+     .help = "on: weights and images of a GPU have their channels last; off: first, torch's "
+             "default",
      .example = "on"},
     {.name = "seed",
      .value = integer("NUMBER", "1", {0, std::int64_t{1} << 53, "use 0 to 9007199254740992"}),
@@ -113,7 +103,7 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .example = "7"},
     {.name = "oversubscribe",
      .value = on_or_off(),
-     .help = "let devices share cores or GPUs; results carry the mark",
+     .help = "let devices share cores or GPUs",
      .example = "on"},
     {.name = "device-memory",
      .value = sizes(),
@@ -151,9 +141,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .of = kDpOption,
      .value = choice("torch|sequential|tree|collective", "torch"),
      .marks = kPartOfCell | kPaired,
-     .help = "weights sequential from the root (torch without NCCL), by tree, collective (torch "
-             "with NCCL), or as torch would: collective where each device has a GPU of its own and "
-             "NCCL is there",
+     .help = "weights sequentially from the root (torch without NCCL), by tree, collective (torch "
+             "with NCCL), or as torch would",
      .example = "tree"},
     {.name = "loss",
      .of = kDpOption,
@@ -219,23 +208,22 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .scope = Scope::kCuda,
      .elsewhere = "streams of cores have no priority",
      .marks = kPartOfCell | kPaired,
-     .help = "of a GPU's stream that buckets are all-reduced on; high (torch: "
-             "is_high_priority_stream=True) lets all-reduces go before what waits of backward",
+     .help = "the priority of a GPU's stream of all-reduces; high is torch's "
+             "is_high_priority_stream=True",
      .example = "high"},
     {.name = "comm",
      .of = kRanksOption,
      .value = choice("auto|shared_memory|mpi|nccl", "auto"),
      .marks = kPartOfCell,
-     .help = "the transport of collectives; auto: on the host shared_memory on one node and mpi on "
-             "several; on GPUs nccl, and through the host where ranks share one; shared_memory and "
-             "mpi are the host's, on GPUs only where ranks share one",
+     .help = "the transport of collectives; auto: shared_memory on one node, mpi on several, nccl "
+             "on GPUs unless ranks share one",
      .example = "mpi"},
     {.name = "check-order",
      .of = kRanksOption,
      .value = on_or_off(),
      .marks = kPartOfCell,
-     .help = "over mpi or nccl: ranks compare what they call before each collective, which "
-             "costs a message each; shared_memory always does",
+     .help = "over mpi or nccl: ranks compare each collective before it starts; shared_memory "
+             "always does",
      .example = "on"},
     // GPU
     {.name = "gpus",
@@ -258,19 +246,18 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .of = kGpuOption,
      .value = choice("auto|park", "auto"),
      .scope = Scope::kCuda,
-     .elsewhere = "gpu-wait is of GPUs",
+     .elsewhere = "gpu-wait applies to GPUs",
      .marks = kPartOfCell,
-     .help = "how the host waits for a GPU: auto as CUDA and torch do, which spins while there is "
-             "a processor for each GPU of a process; park leaves the core to others, for shared "
-             "machines, and adds a wake-up to each wait",
+     .help = "how the host waits for a GPU: auto as CUDA and torch do; park leaves the core to "
+             "others, and adds a wake-up to each wait",
      .example = "park"},
     {.name = "bind",
      .of = kGpuOption,
      .value = choice("near|none", "near"),
      .scope = Scope::kCuda,
      .marks = kPartOfCell,
-     .help = "near: threads and pinned memory of each device on its share of the cores near its "
-             "GPU; none: where the launcher and the system let them",
+     .help = "near: threads and pinned memory of each device on cores near its GPU; none: where "
+             "the system places them",
      .example = "none"},
     // Simulation
     {.name = "dispatch-cost",
@@ -278,8 +265,8 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .value = costs(),
      .runs = kSteppingRuns,
      .marks = kPartOfCell | kPaired,
-     .help = "what each call costs that PyTorch dispatches from Python, or costs of kinds such as "
-             "call:3us,replica-module:9us: a kind that is not named costs nothing",
+     .help = "the cost of each call that PyTorch dispatches from Python, or costs of kinds such as "
+             "call:3us,replica-module:9us",
      .example = "8us"},
     {.name = "interpreter-lock",
      .of = kSimulationOption,
@@ -291,24 +278,22 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .of = kSimulationOption,
      .value = file("NAME|FILE"),
      .marks = kNamed,
-     .help = "of --backend=simulated: the machine, by a name that 'tandem list hardware' has, or "
-             "the .json file that describes it",
+     .help = "with --backend=simulated: the machine, a name that 'tandem list hardware' has or a "
+             ".json file",
      .example = "dgx-a100"},
     {.name = "calibration",
      .of = kSimulationOption,
      .value = file(),
      .marks = kNamed,
-     .help = "of --backend=simulated: the file of measured times that operations take, as "
-             "step_bench calibrate writes it; without --hardware its machine is the one that is "
-             "simulated",
+     .help = "with --backend=simulated: operations' measured times, as step_bench calibrate writes "
+             "them; without --hardware also the machine",
      .example = "own-calibration.json"},
     {.name = "single-step",
      .of = kSimulationOption,
      .value = duration("", {1'000, kAnyNumber.most, "no step is that short: use 1us or more"}),
      .marks = kNamed,
-     .help = "of --backend=simulated with --hardware: what a step of single takes on a device's "
-             "share of the batch, as measured or published; one factor scales the operations of "
-             "forward, loss and backward to it",
+     .help = "with --hardware: the known step of single on a device's share of the batch, to which "
+             "forward, loss and backward are scaled",
      .example = "36ms"},
 });
 

@@ -11,12 +11,11 @@
 
 #include "common/base/known_names.h"
 #include "common/base/text.h"
-#include "common/options/removed_names.h"
 
 namespace tandem::options {
 namespace {
 
-// Where among the choices the text stands.
+// The text's place among the choices.
 std::optional<std::size_t> place_among(const std::vector<std::string_view>& choices,
                                        std::string_view text) {
   const auto found = std::ranges::find(choices, text);
@@ -45,7 +44,6 @@ std::string hint_of(const std::string& text, const std::vector<std::string_view>
 
 void check_choice(Name name, const std::string& text, std::string_view strategy) {
   if (place_among(choices_of(name), text)) return;
-  refuse_removed("", fmt::format("{}={}", name.flag(), text));
   const std::vector<std::string_view> own = choices_of(name, strategy);
   fail(ErrorKind::kUsage, "{}: '{}' is not known: use one of {}{}", name.flag(), text,
        fmt::join(own, ", "), hint_of(text, own));

@@ -40,7 +40,7 @@ std::string_view ObservedOperations::layer_of(const void* parameter) const {
 namespace {
 
 // Charges the nodes that lead to a gradient before the work of that gradient, and the node that
-// keeps the gradient behind it. Which call leads to which gradient models do not tell: the nodes of
+// keeps the gradient behind it. Models do not say which call leads to which gradient: the nodes of
 // calls are spread evenly over the gradients.
 class NodesOfGradients final : public GradientSink {
  public:

@@ -35,7 +35,7 @@ template <class Allocator>
   return arena;
 }
 
-// A replica's operations. Around each operation observers are told its name and layer: an operation
+// A replica's operations. Around each operation observers get its name and layer: an operation
 // on a layer's parameters, on narrow copies of them or on their gradients belongs to the layer, by
 // the parameters' name without its last part. All other operations belong to no layer: attention,
 // ReLU's gradients, losses, casts, and an optimizer's on all parameters at once.

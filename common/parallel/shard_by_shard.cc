@@ -30,7 +30,6 @@ namespace {
 
 TrainingOptions untimed(TrainingOptions options) {
   options.phases = {PhaseTiming::kOff};
-  options.replay = StepReplay::kOff;
   return options;
 }
 

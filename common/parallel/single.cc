@@ -12,19 +12,13 @@ Single::Single(Platform& platform, Device& device, const Model& model, Shard sha
       loss_(device.allocate(bytes_of<float>(1))),
       gradients_(make_arena(device, model.layout())),
       optimizer_(make_optimizer(device, model.layout().arena_count(), options.optimizer)),
-      replica_(device, model, share.count, options),
-      graph_(options.replay, replica_, interpreter_) {
-  check_replayable(options);
+      replica_(device, model, share.count, options) {
   replica_.prime(gradients_.tensors);
   replica_.initialise(options.seed, options.distribution);
   replica_.stream().synchronize();
 }
 
 void Single::step() {
-  graph_.step([this] { enqueue_step(); });
-}
-
-void Single::enqueue_step() {
   Stream& stream = replica_.stream();
   PhaseTimer& timer = replica_.timer();
   IgnoreGradients nobody;

@@ -6,7 +6,6 @@
 #include "common/optim/optimizer.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
-#include "common/parallel/step_graph.h"
 #include "common/parallel/strategy.h"
 
 namespace tandem {
@@ -37,8 +36,6 @@ class Single final : public Strategy {
   [[nodiscard]] const ModuleState& module() { return replica_.state(); }
 
  private:
-  void enqueue_step();
-
   Interpreter own_interpreter_;
   Interpreter& interpreter_;
   const int parameters_;
@@ -47,7 +44,6 @@ class Single final : public Strategy {
   const Arena gradients_;
   const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;  // last: its stream ends before the members above are destroyed
-  StepGraph graph_;
 };
 
 }  // namespace tandem

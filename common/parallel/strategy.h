@@ -30,12 +30,6 @@ enum class InputPlace {
   return place == InputPlace::kPageable ? HostMemory::kPageable : HostMemory::kPinned;
 }
 
-// How a rank's steps get to its device.
-enum class StepReplay {
-  kOff,  // each step is enqueued anew
-  kOn,   // from the third step on, replays of a CUDA graph: step_graph.h
-};
-
 // The options that every strategy of a comparison shares.
 struct TrainingOptions {
   std::int64_t global_batch = 0;  // samples per step over all devices
@@ -48,10 +42,9 @@ struct TrainingOptions {
   std::vector<std::int64_t> input_lengths{};  // as in BatchShape; empty: no padding
   PhaseOptions phases{};
   InterpreterOptions interpreter{};
-  StepReplay replay = StepReplay::kOff;  // for single, independent and ddp
 };
 
-// What a command line says of the training; --input=scatter counts as kHost.
+// The training that a command line asks for; --input=scatter counts as kHost.
 [[nodiscard]] TrainingOptions training_options(const options::Values& values);
 
 struct DeviceTimes {

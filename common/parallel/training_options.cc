@@ -30,7 +30,7 @@ std::optional<PlantedDelay> planted_delay(const std::string& text, int device) {
 }
 
 // The threads of these strategies each wait for an autograd thread, and no thread holds the lock
-// meanwhile: the one time at which the modelled lock is free cannot tell.
+// meanwhile: the one time at which the modelled lock is free cannot express it.
 void check_lock(const InterpreterOptions& interpreter, const options::Values& values) {
   if (interpreter.lock == InterpreterLock::kOff) return;
   if (!interpreter.costs.only(Dispatcher::kAutograd).any()) return;
@@ -73,7 +73,6 @@ TrainingOptions training_options(const options::Values& values) {
   training.phases.planted =
       planted_delay(values.text("plant"), values.devices("device-ids").front());
   training.interpreter = interpreter_options(values);
-  training.replay = values.pick("cuda-graph", {StepReplay::kOff, StepReplay::kOn});
   return training;
 }
 

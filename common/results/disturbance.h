@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rule that tells launches which others disturbed. A launch is judged by what was taken from
+// The rule that finds launches which others disturbed. A launch is judged by what was taken from
 // it, never by its times, so that leaving it out of figures does not bias them. A quota and heat
 // are no causes, since a launch brings them upon itself. Thread-safe.
 #pragma once
@@ -18,12 +18,12 @@ namespace tandem::results {
 inline constexpr double kDisturbedShare = 0.02;
 inline constexpr double kTickSeconds = 0.01;
 
-// A window that is shorter tells nothing.
+// A shorter window is not judged.
 inline constexpr double kShortestWindow = 0.1;  // seconds
 
-// What took more from the launch's measured window, a phrase each: "other
+// The causes that took more from the launch's measured window, a phrase each: "other
 // programs had a core for 17.1 % of the time". Empty: the launch was not disturbed, or the system
-// tells nothing.
+// proves nothing.
 [[nodiscard]] std::vector<std::string> disturbances(const LaunchRecord& record);
 
 // A cell's launches, those that figures are of, and how many were disturbed.

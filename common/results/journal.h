@@ -23,7 +23,7 @@ struct JournalContents {
   std::uintmax_t whole_bytes = 0;  // bytes without a torn last line
 };
 
-// What the journal says, as a document.
+// The journal as a document.
 [[nodiscard]] Document document_of(JournalContents contents);
 
 // The place of a cell's launch among the contents' launches. The key is the cell's name, since a

@@ -164,13 +164,13 @@ struct HostPart {
   std::string thread;   // "main", "replica" (of DataParallel's forward), "autograd"
   double per_step = 0;  // how often a step has it
   double wall_seconds = 0;
-  // Of the thread; absent where a range of PyTorch's profiler tells the part.
+  // The thread's; absent where a range of PyTorch's profiler gives the part.
   std::optional<double> cpu_seconds;
-  // The time that the thread waited for a core; absent: as above, or the kernel does not tell it.
+  // The time that the thread waited for a core; absent: as above, or the kernel does not report it.
   std::optional<double> run_delay_seconds;
 };
 
-// What threads of one kind took per step, in and between all parts.
+// The time of threads of one kind per step, in and between all parts.
 struct HostThreads {
   std::string kind;  // "main", "autograd", "other"
   int threads = 0;   // those that ran
@@ -178,8 +178,8 @@ struct HostThreads {
   double run_delay_seconds = 0;
 };
 
-// What others took of a launch while its samples ran: what the thread, core or process lost that
-// lost most, of all ranks. Absent: the system does not tell.
+// Time that others took from a launch while its samples ran: the loss of the thread, core or
+// process that lost most, of all ranks. Absent: the system does not report it.
 struct TakenTime {
   double window_seconds = 0;  // from before the first sample to after the last one
   // A thread could run, and another program had its core. What threads of the launch take from each
@@ -192,7 +192,7 @@ struct TakenTime {
   std::optional<double> cpu_mhz;            // the slowest core's clock after the last sample
 };
 
-// Where the host's time goes in rank 0's process, from steps of their own behind the samples.
+// The host's time by part in rank 0's process, from steps of their own after the samples.
 struct HostWork {
   int steps = 0;
   std::vector<HostPart> parts;

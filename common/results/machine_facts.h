@@ -29,14 +29,14 @@ namespace tandem::results {
 [[nodiscard]] bool looks_secret(std::string_view name, std::string_view value);
 
 // The number of physical cores that `cpus` (numbers of hardware threads) lie on, from
-// <system>/cpu*/topology; the number of `cpus` where the system does not tell for each of them. The
-// count equals the host back end's, which uses one hardware thread of each core.
+// <system>/cpu*/topology; the number of `cpus` where the system does not report it for each of
+// them. The count equals the host back end's, which uses one hardware thread of each core.
 [[nodiscard]] int physical_cores(const std::vector<int>& cpus,
                                  const std::filesystem::path& system = "/sys/devices/system/cpu");
 
 // The place where a process runs, from files and variables below a root.
 
-// The number of the machine's NUMA nodes; 0 where the system does not tell.
+// The number of the machine's NUMA nodes; 0 where the system does not report it.
 [[nodiscard]] int count_numa_nodes(const std::filesystem::path& root = "/");
 
 // The active setting in transparent_hugepage/enabled; "" without that file.

@@ -37,7 +37,7 @@ struct HostDebug {
 // host's memory.
 enum class PeerAccess { kOn, kOff };
 
-// How the host waits for a GPU: as CUDA does unless it is told otherwise, which spins while the
+// How the host waits for a GPU: as CUDA does by default, which spins while the
 // machine has a processor for each context of the process; or parked, which leaves the core to
 // others and adds an interrupt's wake-up to each wait.
 enum class GpuWait { kAuto, kPark };
@@ -46,7 +46,7 @@ enum class GpuWait { kAuto, kPark };
 // devices are cores, and their threads are bound to these cores in any case.
 enum class Binding { kNear, kNone };
 
-// Where a GPU's threads and pinned memory belong.
+// The CPUs and memory that are near a GPU.
 struct NearHost {
   std::vector<int> cpus{};           // OS numbers of hardware threads; empty: threads are not bound
   std::optional<int> memory_node{};  // OS number of the preferred NUMA node; unset: no preference

@@ -70,7 +70,7 @@ BackendDecision decide_host(const BackendFacts& facts) {
 }
 
 BackendDecision decide_cuda(const BackendFacts& facts) {
-  // Where CUDA is asked for by name, CUDA's own answer counts, whatever the file system shows.
+  // If CUDA is asked for by name, CUDA's own answer counts, whatever the file system shows.
   if (facts.cuda.state == CudaState::kUsable) return {Backend::kCuda, "backend cuda: as asked"};
   if (facts.gpu.empty()) {
     fail(ErrorKind::kUsage,

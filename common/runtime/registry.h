@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which back end a program runs on, and why. The findings about the machine (facts) and the
-// conclusion (the decision) are apart, so that every rule is tested without a GPU.
+// The choice of a program's back end, and its reason. The findings about the machine (facts) and
+// the conclusion (the decision) are apart, so that every rule is tested without a GPU.
 //
 // A program does: decision = choose_backend(choice, options); print decision.why; then
 // open_platform(decision.backend, options). make_platform (platform.h) does both without the
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 

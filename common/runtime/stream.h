@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "common/base/dispatch_costs.h"
-#include "common/base/error.h"
 #include "common/base/units.h"
 #include "common/runtime/span.h"
 
@@ -37,7 +34,7 @@ class TimedEvent : public Event {
   [[nodiscard]] virtual Nanoseconds since(const TimedEvent& start) const = 0;
 
   // This event, done, on the clock of Platform::now, in time since its epoch; unset where events
-  // only tell their distance from one another.
+  // give only their distance from one another.
   [[nodiscard]] virtual std::optional<Nanoseconds> on_clock() const { return std::nullopt; }
 };
 
@@ -72,42 +69,6 @@ template <class T>
 // Throws a logic error naming `operation` and both devices where a local access lies elsewhere
 // than on `device`.
 void check_placement(std::string_view operation, DeviceId device, std::span<const Access> accesses);
-
-class Stream;
-
-// Work that streams of one device were given while the work was captured (Stream::capture), to be
-// run again as a whole: a CUDA graph. Every replay has the same memory, sizes and order; the
-// contents of the memory may change. The owner must destroy the graph only when no replay is in
-// flight, as for buffers.
-class StreamGraph {
- public:
-  StreamGraph() = default;
-  StreamGraph(const StreamGraph&) = delete;
-  StreamGraph& operator=(const StreamGraph&) = delete;
-  virtual ~StreamGraph() = default;
-
-  // Enqueues the whole graph on `stream`, of the same device, behind the earlier work; later work
-  // on the stream starts when the whole graph is done. Errors surface as errors of other work do.
-  virtual void replay(Stream& stream) = 0;
-};
-
-// A timer or a communicator that keeps account on the host of the work that it enqueues: a replay
-// enqueues this work without the observer, so the observer is told. Called by the enqueuing thread.
-class CaptureObserver {
- public:
-  CaptureObserver() = default;
-  CaptureObserver(const CaptureObserver&) = delete;
-  CaptureObserver& operator=(const CaptureObserver&) = delete;
-  virtual ~CaptureObserver() = default;
-
-  // Work enqueued between the two calls does not run, but becomes part of a graph.
-  virtual void capture_begins() = 0;
-  virtual void capture_ends() = 0;
-
-  // The calls around each replay of this graph, as the replay is enqueued on `stream`.
-  virtual void replay_begins(Stream& stream) = 0;
-  virtual void replay_ends(Stream& stream) = 0;
-};
 
 enum class StreamPriority { kNormal, kHigh };
 
@@ -154,18 +115,6 @@ class Stream {
 
   // True when nothing is queued or running. Throws like synchronize() once the stream failed.
   [[nodiscard]] virtual bool is_done() = 0;
-
-  // Captures as a graph, without running, the work that `enqueue` gives this stream, and the
-  // device's streams that wait for this stream's events and are waited for in turn. Within
-  // `enqueue`, nothing may take or free memory, make the host wait or ask for an event; timed
-  // events tell their times after each replay. Where the capture is spoiled, throws a failure that
-  // names the call, and the device's streams have failed with the same error, since their work is
-  // lost. Throws a usage error where there are no graphs.
-  [[nodiscard]] virtual std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) {
-    static_cast<void>(enqueue);
-    fail(ErrorKind::kUsage, "{}: streams are captured on the CUDA back end alone",
-         to_string(device()));
-  }
 
   // Raw forms behind enqueue_copy and enqueue_zero (copy.h), which check sizes and placement.
   virtual void copy_bytes(ByteSpan destination, ConstByteSpan source) = 0;

@@ -88,7 +88,8 @@ Verdict judge(const Estimate& speed_ratio) {
 }
 
 std::string_view to_string(Change change) {
-  constexpr std::array<std::string_view, 4> kNames{"FASTER", "SLOWER", "SAME", "UNSURE"};
+  constexpr std::array<std::string_view, 5> kNames{"FASTER", "SLOWER", "SAME", "NOT SLOWER",
+                                                   "UNSURE"};
   return kNames.at(static_cast<std::size_t>(change));
 }
 
@@ -104,7 +105,7 @@ Change judge_change(const Estimate& time_ratio, double threshold) {
   if (low >= 1 / (1 + threshold) && high <= 1 + threshold) return Change::kSame;
   if (low > 1) return Change::kSlower;
   if (high < 1) return Change::kFaster;
-  return Change::kUnsure;
+  return high <= 1 + threshold ? Change::kNotSlower : Change::kUnsure;
 }
 
 bool is_beyond(const Estimate& time_ratio, double threshold) {

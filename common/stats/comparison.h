@@ -40,9 +40,9 @@ enum class Verdict { kFaster, kSlower, kNotResolved };
 // together. By Bonferroni each of m cells has an interval of confidence 1 - 0.05 / m, so that with
 // 95 % all intervals hold the truth at once, and then every verdict of the rule below is right.
 // (Holm's steps would resolve a few more cells, but have no intervals.)
-enum class Change { kFaster, kSlower, kSame, kUnsure };
+enum class Change { kFaster, kSlower, kSame, kNotSlower, kUnsure };
 
-// The change's name: "FASTER", "SLOWER", "SAME", "UNSURE".
+// The change's name: "FASTER", "SLOWER", "SAME", "NOT SLOWER", "UNSURE".
 [[nodiscard]] std::string_view to_string(Change change);
 
 // The confidence of each interval where `comparisons` intervals, at least one, hold together at 95
@@ -51,10 +51,11 @@ enum class Change { kFaster, kSlower, kSame, kUnsure };
 
 // Judges a change by the interval [low, high] of the time after / before, and by a threshold (0.03:
 // 3 %, not below 0) under which a change does not matter:
-//   SAME    1 / (1 + threshold) <= low and high <= 1 + threshold
-//   SLOWER  not SAME, and low > 1: slower, possibly by more than the threshold
-//   FASTER  not SAME, and high < 1
-//   UNSURE  all other intervals, and a missing one
+//   SAME        1 / (1 + threshold) <= low and high <= 1 + threshold
+//   SLOWER      not SAME, and low > 1: slower, possibly by more than the threshold
+//   FASTER      not SAME, and high < 1
+//   NOT SLOWER  none of these, and high <= 1 + threshold: the same or faster, not slower by more
+//   UNSURE      all other intervals, and a missing one
 [[nodiscard]] Change judge_change(const Estimate& time_ratio, double threshold);
 
 // Whether the whole interval lies beyond the threshold, on the side of the change.

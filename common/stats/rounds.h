@@ -3,7 +3,7 @@
 // Figures of launches that were measured in rounds, each round launching every cell once. What
 // slows a machine for some minutes slows a whole round, so cells are compared round by round, and
 // only what is left within a round widens an interval. Wild launches are trimmed. Both choices were
-// made once, by simulation (tests/stats/rounds_study_test.cc), and not per document.
+// made once, by simulation (docs/method/statistics.md), and not per document.
 #pragma once
 
 #include <span>

@@ -31,7 +31,7 @@ using TimeRanges = std::vector<TimeRange>;
 
 [[nodiscard]] Nanoseconds length(const TimeRanges& intervals);
 
-// One step on one device, as the device's slices tell. Points into the trace, which must outlive
+// One step on one device, as the device's slices show. Points into the trace, which must outlive
 // this.
 struct DeviceStep {
   int rank = 0;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "common/json/fields.h"
@@ -15,7 +14,6 @@ namespace tandem::timeline {
 namespace {
 
 constexpr std::size_t kWaitsTold = 3;
-constexpr double kAlike = 0.05;  // a traced step this near to an untraced one needs no reason
 
 Nanoseconds end_skew(const StepView& step) {
   const auto [first, last] = std::ranges::minmax_element(step.devices, {}, &DeviceStep::end);
@@ -115,141 +113,6 @@ TraceSummary summary_of(const Trace& trace) {
   summary.devices = means_of(steps);
   summary.waits = longest_waits(steps, kWaitsTold);
   return summary;
-}
-
-namespace {
-
-std::string heading(const Trace& trace) {
-  Nanoseconds error{0};
-  for (const Process& process : trace.processes) error = std::max(error, process.clock_error);
-  return fmt::format("{}\nclock: {}; error bound {:.1f} us\n", subject_of(trace),
-                     fact(trace, "clock"), milliseconds(error) * 1e3);
-}
-
-std::string row(const StepFigures& one) {
-  return fmt::format(
-      "{:>4}  {:>9.3f}  {:>13}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>7}  "
-      "{:>9.3f}  {:>9.3f}  "
-      "{:>9.3f}\n",
-      one.step, milliseconds(one.length), fmt::format("{} / {}", one.rank, one.device),
-      milliseconds(one.communication), milliseconds(one.exposed), milliseconds(one.hand_over),
-      milliseconds(one.exposed_by_account), milliseconds(one.in_line), milliseconds(one.in_gaps),
-      one.communication == Nanoseconds{0} ? "-" : fmt::format("{:.1f} %", one.overlap() * 100),
-      milliseconds(one.idle), milliseconds(one.end_skew), milliseconds(one.arrival_skew));
-}
-
-// The table of steps; docs/method/trace.md defines its columns.
-std::string table(const TraceSummary& summary) {
-  std::string text = fmt::format(
-      "\nTimes in ms, of the device that ended last; skews of all.\n{:>4}  {:>9}  {:>13}  {:>9}  "
-      "{:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}  {:>9}  {:>9}  {:>9}\n",
-      "step", "length", "rank / device", "comm", "exposed", "hand-over", "account", "in line",
-      "in gaps", "overlap", "idle", "end skew", "arrival");
-  for (const StepFigures& one : summary.steps) text += row(one);
-  return text;
-}
-
-std::string path(const TraceSummary& summary) {
-  std::map<std::string, Nanoseconds> sums;
-  Nanoseconds whole{0};
-  for (const StepFigures& one : summary.steps) {
-    for (const auto& [name, time] : one.critical_path) {
-      sums[name] += time;
-      whole += time;
-    }
-  }
-  std::vector<std::pair<std::string, Nanoseconds>> sorted(sums.begin(), sums.end());
-  std::ranges::stable_sort(sorted,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::string text = "\nCritical path, mean of the steps:\n";
-  const auto steps = static_cast<double>(std::max<std::size_t>(1, summary.steps.size()));
-  for (const auto& [name, time] : sorted) {
-    text += fmt::format("  {:<14} {:>9.3f} ms  {:>5.1f} %\n", name, milliseconds(time) / steps,
-                        whole == Nanoseconds{0} ? 0.0 : Seconds(time) / Seconds(whole) * 100);
-  }
-  return text;
-}
-
-std::string waits(const TraceSummary& summary) {
-  std::string text = "\nLongest waits:\n";
-  for (const Wait& wait : summary.waits) {
-    text += fmt::format("  {:.3f} ms in {}, rank {} device {}, step {} at {:.3f} ms: {}\n",
-                        milliseconds(wait.length), wait.phase, wait.rank, wait.device, wait.step,
-                        milliseconds(wait.begin), wait.cause);
-  }
-  return summary.waits.empty() ? "\nNo waits.\n" : text;
-}
-
-// The times of a process's samples; the samples of all processes are in the same order.
-std::vector<TimeRange> times_of_samples(const Process& process) {
-  std::vector<TimeRange> samples;
-  for (const Track& track : process.tracks) {
-    for (const Slice& slice : track.slices) {
-      if (slice.kind == SliceKind::kHarness && slice.name == "sample") {
-        samples.push_back({slice.begin, slice.end});
-      }
-    }
-  }
-  return samples;
-}
-
-// The lengths of the samples, as bench's sampler defines length: from the last rank's start to the
-// last rank's end, or on clocks that are apart the longest of the ranks' own lengths.
-std::vector<double> seconds_of_samples(const Trace& trace) {
-  const bool is_apart = std::ranges::any_of(
-      trace.processes, [&](const Process& one) { return one.host != trace.processes[0].host; });
-  std::vector<TimeRange> all;
-  std::vector<Nanoseconds> longest;
-  for (const Process& process : trace.processes) {
-    const std::vector<TimeRange> own = times_of_samples(process);
-    if (all.empty()) {
-      all = own;
-      longest.resize(own.size());
-    }
-    for (std::size_t i = 0; i < std::min(own.size(), all.size()); ++i) {
-      all[i].begin = std::max(all[i].begin, own[i].begin);
-      all[i].end = std::max(all[i].end, own[i].end);
-      longest[i] = std::max(longest[i], own[i].end - own[i].begin);
-    }
-  }
-  std::vector<double> lengths;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    lengths.push_back(Seconds(is_apart ? longest[i] : all[i].end - all[i].begin).count());
-  }
-  return lengths;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-// The traced step beside the untraced one.
-std::string cost_of_tracing(const Trace& trace, const TraceSummary& summary) {
-  const std::vector<double> samples = seconds_of_samples(trace);
-  if (!trace.untraced || samples.empty() || summary.steps.size() < samples.size()) return "";
-  const auto per_sample = static_cast<double>(summary.steps.size() / samples.size());
-  const double traced = median(samples) / per_sample;
-  const double untraced = trace.untraced->step.count();
-  std::string text = fmt::format(
-      "\nA traced step takes {:.3f} ms, one of the launch's {} untraced samples {:.3f} ms{}\n",
-      traced * 1e3, trace.untraced->samples, untraced * 1e3,
-      untraced > 0 ? fmt::format(": {:.3f} times", traced / untraced) : "");
-  if (std::abs(traced - untraced) <= kAlike * untraced) return text;
-  return text + fmt::format(
-                    "More than 5 % apart: {}the two passes differ, or met the machine in different "
-                    "states. Trace more steps, with nothing beside it.\n",
-                    fact(trace, "cuda_times") == "cupti"
-                        ? "CUPTI was attached, which makes each launch slower; or "
-                        : "");
-}
-
-}  // namespace
-
-std::string to_text(const Trace& trace, const TraceSummary& summary) {
-  return heading(trace) + table(summary) + path(summary) + waits(summary) +
-         cost_of_tracing(trace, summary);
 }
 
 constexpr auto json_fields(const DeviceMeans*) {

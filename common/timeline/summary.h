@@ -68,10 +68,6 @@ struct TraceSummary {
 
 [[nodiscard]] inline double milliseconds(Nanoseconds time) { return Seconds(time).count() * 1e3; }
 
-// A text for people: a table of steps and their mean, the critical path by phase, waits and their
-// causes, and the traced step beside the launch's untraced one.
-[[nodiscard]] std::string to_text(const Trace& trace, const TraceSummary& summary);
-
 // A JSON text for programs: each device's means over its steps, in seconds.
 [[nodiscard]] std::string to_json(const TraceSummary& summary);
 

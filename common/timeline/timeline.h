@@ -55,7 +55,6 @@ struct Slice {
   int sequence = -1;                 // a collective's number in the trace, the same on all ranks
   Bytes size{};                      // bytes moved by copies, a collective or a memory slice
   int copies = 1;                    // number of copies in a row in a copy's slice
-  std::uint64_t graph_node = 0;      // CUDA's node of a kernel or memory slice in a replay
   std::optional<Arrival> arrival{};  // arrival of a collective that was matched with its peers'
 
   [[nodiscard]] Nanoseconds length() const { return end - begin; }

@@ -134,7 +134,6 @@ class Writer {
     if (slice.copies > 1) json.value("copies", slice.copies);
     if (slice.index >= 0) json.value("bucket", slice.index);
     if (slice.sequence >= 0) json.value("sequence", slice.sequence);
-    if (slice.graph_node > 0) json.value("graph_node", slice.graph_node);
     if (!slice.arrival) return;
     json.value("arrival_skew_us", microseconds(slice.arrival->skew));
     json.value("waited_for_last_us", microseconds(slice.arrival->waited));

@@ -109,7 +109,6 @@ class Reader {
     slice.index = value_or(args, "bucket", -1);
     slice.sequence = value_or(args, "sequence", -1);
     slice.copies = value_or(args, "copies", 1);
-    slice.graph_node = value_or(args, "graph_node", std::uint64_t{0});
     slice.size = Bytes{value_or(args, "bytes", std::int64_t{0})};
     if (args.has("last_rank")) {
       slice.arrival =

@@ -14,10 +14,10 @@ void sort_slices(Track& track);
 // The track stays sorted.
 void add_layers(Track& track);
 
-// Slices of a track nest or are apart, but slices that a GPU ran may cross: kernels of a replayed
-// graph run beside each other, and a kernel may begin before the preceding kernel has ended. Takes
-// out of a sorted track as few of these slices as a sweep finds, and returns tracks of the same
-// device that hold the slices: "compute beside", "compute beside 2".
+// Slices of a track nest or are apart, but slices that a GPU ran may cross: a kernel may begin
+// before the preceding kernel has ended. Takes out of a sorted track as few of these slices as a
+// sweep finds, and returns tracks of the same device that hold the slices: "compute beside",
+// "compute beside 2".
 [[nodiscard]] std::vector<Track> split_crossing(Track& track);
 
 }  // namespace tandem::timeline

@@ -92,7 +92,7 @@ std::string cause_in(const StepView& step, const DeviceStep& device, const Slice
   if (!late.empty()) return late;
   const std::string name =
       collective->index < 0 ? collective->name : fmt::format("bucket {}", collective->index);
-  if (collective->size == Bytes{0}) return name + " was in transfer";  // its size is not told
+  if (collective->size == Bytes{0}) return name + " was in transfer";  // its size is not known
   return fmt::format("{} ({}) was in transfer", name, to_string(collective->size));
 }
 

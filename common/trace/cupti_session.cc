@@ -32,7 +32,7 @@ class Receiver {
   // From here on buffers are read, with this; null: they are only freed. Forgets what it has.
   void use(const Api* api);
 
-  // What was read, each behind the mark that was pushed where it was enqueued.
+  // The records read, each after the mark that was pushed where it was enqueued.
   [[nodiscard]] CollectedRecords take();
 
  private:
@@ -193,7 +193,6 @@ void Receiver::add(const Activity& activity, SliceKind kind, const std::string& 
                        .end = time(activity.end),
                        .gpu = static_cast<int>(activity.deviceId),
                        .stream = activity.streamId,
-                       .graph_node = activity.graphNodeId,
                        .size = size},
                       activity.correlationId});
 }
@@ -211,7 +210,7 @@ using timeline::ClockFit;
 using timeline::ClockReading;
 
 // Kernels as they run beside each other; and calls of both of CUDA's interfaces, since only these
-// are told with the mark behind which they were made.
+// are handed over with the mark after which they were made.
 constexpr std::pair<CUpti_ActivityKind, const char*> kKinds[] = {
     {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, "EXTERNAL_CORRELATION"},
     {CUPTI_ACTIVITY_KIND_RUNTIME, "RUNTIME"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CUPTI, by which a CUDA driver tells what its GPUs did and when. cupti_api.h alone includes
+// CUPTI, by which a CUDA driver reports what its GPUs did and when. cupti_api.h alone includes
 // NVIDIA's header; cupti_absent.cc stands in for builds without it.
 #pragma once
 
@@ -24,8 +24,7 @@ struct Record {
   int gpu = 0;               // CUDA's ordinal
   std::uint32_t stream = 0;  // CUPTI's number of it, among the GPU's
   std::uint64_t behind = 0;  // the last mark of the thread that enqueued it; 0: of a thread without
-  std::uint64_t graph_node = 0;  // that was replayed; 0: it was enqueued by itself
-  Bytes size{};                  // of what a copy or a set moves
+  Bytes size{};              // of what a copy or a set moves
 };
 
 struct CollectedRecords {
@@ -36,7 +35,7 @@ struct CollectedRecords {
   std::string failure;            // of reading them; empty: none
 };
 
-// Where CUPTI may lie, in the order in which they are tried: by the loader's own rules, beside the
+// Places of CUPTI, in the order in which they are tried: by the loader's own rules, beside the
 // cuBLASLt that this process has loaded (in a toolkit's folder, or among pip's wheels, those of
 // CUDA 13 in one folder and those of CUDA 12 in a folder each), then in the toolkits that CUDA_HOME
 // and CUDA_PATH name, and in CUDA's usual places.
@@ -58,7 +57,8 @@ class Session {
   // Records of what ran so far are forgotten. All streams are synchronised.
   void begin();
 
-  // What the calling thread enqueues from here on is behind this mark, which is not 0. Thread-safe.
+  // Work that the calling thread enqueues from here on follows this mark, which is not 0.
+  // Thread-safe.
   void mark(std::uint64_t number) const;
 
   // CUPTI's number of a cudaStream_t; none where it has none. Thread-safe.

@@ -165,8 +165,7 @@ TimelineMark ran(cupti::Record&& record, std::size_t stream) {
           .kind = record.kind,
           .name = std::move(record.name),
           .size = record.size,
-          .end = record.end,
-          .graph_node = record.graph_node};
+          .end = record.end};
 }
 
 }  // namespace
@@ -227,7 +226,7 @@ GpuActivity::Report GpuActivity::end() {
     const std::uint64_t behind = record.behind;
     report.work[place->device].push_back({ran(std::move(record), place->stream), behind});
   }
-  if (why.empty() && report.work.empty()) why = "CUPTI told of nothing that these GPUs ran";
+  if (why.empty() && report.work.empty()) why = "CUPTI reported nothing that these GPUs ran";
   report.cuda_times = why.empty() ? "cupti" : "events, since " + why;
   report.clock_error = report.work.empty() ? Nanoseconds{0} : collected.clock_error;
   report.lost = collected.dropped + collected.without_time;

@@ -28,8 +28,8 @@ struct MarksWithWork {
 };
 
 // Merges a device's marks, by number, with the work that its GPU ran behind the marks. On a stream,
-// order tells what two clocks cannot: a mark is no later than the work enqueued after the mark, and
-// no earlier than the end of the work enqueued before. So the marks' times, which are times of
+// order decides what two clocks cannot: a mark is no later than the work enqueued after the mark,
+// and no earlier than the end of the work enqueued before. So the marks' times, which are times of
 // events, are moved to fit the times of the work, as little as possible: first all marks alike, as
 // one clock is off the other, then each mark by itself. Work whose mark is unknown is put by its
 // time where its stream's marks say that work goes on, or else into the step around this time, or
@@ -39,7 +39,7 @@ struct MarksWithWork {
 
 // The work of this process's GPUs as CUPTI reports the work, on the devices and streams of a
 // timeline. CUPTI is attached during the life of this object where CUPTI is available; else this
-// object numbers marks and tells why. Thread-safe except begin() and end().
+// object numbers marks and gives the reason. Thread-safe except begin() and end().
 class GpuActivity {
  public:
   struct Report {

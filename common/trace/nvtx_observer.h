@@ -22,8 +22,7 @@ namespace tandem {
 // expect; tools then show the work launched within a range as the range's time on the GPU, and the
 // CPU times are times of launching. There a bucket's range ends once the bucket's collective is
 // enqueued. Where several threads enqueue a GPU's step in turn, no thread can end a range that
-// another thread pushed, so steps and phases are start/end ranges as well. A step that replays a
-// captured step has the one phase "replay".
+// another thread pushed, so steps and phases are start/end ranges as well.
 class NvtxObserver final : public DetailObserver {
  public:
   enum class Enqueuers { kOneThread, kSeveral };  // threads that enqueue a device's step

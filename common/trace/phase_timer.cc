@@ -30,10 +30,6 @@ void PhaseTimer::meet_planted(Stream& stream, Phase phase) {
 void PhaseTimer::end_step(Stream& stream) {
   mark(stream, Phase::kIdle, true);
   met_planted_ = false;
-  if (!is_captured_) tell_of_end(stream);
-}
-
-void PhaseTimer::tell_of_end(Stream& stream) {
   for (StepObserver* const observer : options_.observers) observer->step_ends(device_, stream);
 }
 
@@ -45,26 +41,9 @@ void PhaseTimer::abandon_step(Stream& stream) {
   }
 }
 
-void PhaseTimer::capture_begins() {
-  is_captured_ = true;
-  marks_.begin_capture();
-}
-
-void PhaseTimer::capture_ends() {
-  is_captured_ = false;
-  marks_.end_capture();
-}
-
-void PhaseTimer::replay_begins(Stream& stream) {
-  for (StepObserver* const observer : options_.observers) observer->replay_begins(device_, stream);
-}
-
-void PhaseTimer::replay_ends(Stream& stream) {
-  marks_.note_replay();
-  tell_of_end(stream);
-}
-
-void PhaseTimer::sum_up(std::span<const Mark> marks, PhaseTimes& times) {
+PhaseTimes PhaseTimer::collect() {
+  const std::span<const Mark> marks = marks_.take();
+  PhaseTimes times;
   for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
     if (marks[i].ends_step) continue;  // the time between steps
     const Nanoseconds took = *marks[i + 1].event - *marks[i].event;
@@ -72,11 +51,6 @@ void PhaseTimer::sum_up(std::span<const Mark> marks, PhaseTimes& times) {
     times.span += took;
     if (marks[i + 1].ends_step) ++times.steps;
   }
-}
-
-PhaseTimes PhaseTimer::collect() {
-  PhaseTimes times;
-  for (const std::span<const Mark> marks : marks_.take()) sum_up(marks, times);
   return times;
 }
 
@@ -110,14 +84,12 @@ void CollectiveTimer::end(Stream& stream, std::size_t index, Bytes size) {
 
 std::vector<CollectiveTimes> CollectiveTimer::collect() {
   std::vector<CollectiveTimes> times;
-  for (const std::span<const Mark> marks : marks_.take()) {
-    for (const Mark& mark : marks) {
-      if (mark.index >= times.size()) times.resize(mark.index + 1);
-      CollectiveTimes& collective = times[mark.index];
-      collective.size = mark.size;
-      collective.total += *mark.end - *mark.start;
-      ++collective.steps;
-    }
+  for (const Mark& mark : marks_.take()) {
+    if (mark.index >= times.size()) times.resize(mark.index + 1);
+    CollectiveTimes& collective = times[mark.index];
+    collective.size = mark.size;
+    collective.total += *mark.end - *mark.start;
+    ++collective.steps;
   }
   return times;
 }

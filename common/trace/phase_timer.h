@@ -17,58 +17,35 @@
 
 namespace tandem {
 
-// A timer's marks, kept for reuse, in the order in which the marks were made. Marks of a captured
-// step are kept apart: each replay sets these marks anew, so that only the latest replay can be
-// read.
+// A timer's marks, kept for reuse, in the order in which the marks were made.
 template <class Mark>
 class MarkLog {
  public:
   // Returns the next mark to be set: a forgotten mark, else a new one from `make`.
   template <class Make>
   Mark& next(const Make& make) {
-    List& list = current();
-    if (list.used == list.marks.size()) list.marks.push_back(make());
-    return list.marks[list.used++];
+    if (used_ == marks_.size()) marks_.push_back(make());
+    return marks_[used_++];
   }
 
   // The latest mark; there must be one.
-  [[nodiscard]] Mark& latest() { return current().marks[current().used - 1]; }
+  [[nodiscard]] Mark& latest() { return marks_[used_ - 1]; }
 
   // Forgets the latest marks for which `is_unwanted` is true.
   template <class Condition>
   void forget_latest_while(const Condition& is_unwanted) {
-    List& list = current();
-    while (list.used > 0 && is_unwanted(list.marks[list.used - 1])) --list.used;
+    while (used_ > 0 && is_unwanted(marks_[used_ - 1])) --used_;
   }
 
-  void begin_capture() {
-    captured_.used = 0;
-    is_capturing_ = true;
-  }
-  void end_capture() { is_capturing_ = false; }
-  void note_replay() { is_replayed_ = true; }
-
-  // Returns all marks that were set since the last call, first the enqueued ones, then the marks of
-  // the latest replay, and forgets the marks; the spans hold until next().
-  [[nodiscard]] std::array<std::span<const Mark>, 2> take() {
-    const std::size_t made = std::exchange(made_.used, 0);
-    const std::size_t captured = std::exchange(is_replayed_, false) ? captured_.used : 0;
-    return {std::span<const Mark>(made_.marks).first(made),
-            std::span<const Mark>(captured_.marks).first(captured)};
+  // Returns all marks that were set since the last call and forgets them; the span holds until
+  // next().
+  [[nodiscard]] std::span<const Mark> take() {
+    return std::span<const Mark>(marks_).first(std::exchange(used_, 0));
   }
 
  private:
-  struct List {
-    std::vector<Mark> marks;  // the first `used` marks are set
-    std::size_t used = 0;
-  };
-
-  [[nodiscard]] List& current() { return is_capturing_ ? captured_ : made_; }
-
-  List made_;
-  List captured_;
-  bool is_capturing_ = false;
-  bool is_replayed_ = false;
+  std::vector<Mark> marks_;  // the first `used_` marks are set
+  std::size_t used_ = 0;
 };
 
 // The time of one device by phase, over some steps.
@@ -100,7 +77,7 @@ struct PhaseOptions {
 // Marks on one device's main stream where one phase ends and the next begins. The marks are events
 // in stream order: a mark waits for nothing and costs less than a microsecond. One thread at a
 // time.
-class PhaseTimer final : public CaptureObserver {
+class PhaseTimer final {
  public:
   PhaseTimer(Device& device, const PhaseOptions& options)
       : device_(device), options_(options), work_(work_observers_of(options.observers)) {}
@@ -117,7 +94,7 @@ class PhaseTimer final : public CaptureObserver {
   // may have failed.
   void abandon_step(Stream& stream);
 
-  // Enqueues a copy of the step, on any stream of the device, and tells observers of the copy.
+  // Enqueues a copy of the step, on any stream of the device, and reports the copy to observers.
   template <class T>
   void copy(Stream& stream, Span<T> destination, std::type_identity_t<Span<const T>> source) {
     enqueue_observed(
@@ -127,7 +104,7 @@ class PhaseTimer final : public CaptureObserver {
   }
 
   // Does the same for `count` copies in a row on one stream, `size` bytes together, which
-  // `enqueue()` enqueues. Observers are told of the row as one copy, since each copy may be shorter
+  // `enqueue()` enqueues. Observers see the row as one copy, since each copy may be shorter
   // than a mark takes.
   template <class Enqueue>
   void copies(Stream& stream, int count, Bytes size, const Enqueue& enqueue) {
@@ -144,16 +121,8 @@ class PhaseTimer final : public CaptureObserver {
                      {.kind = EnqueuedWork::Kind::kInLine, .name = name, .size = size}, enqueue);
   }
 
-  // Sums up all steps since the last call, of replays only the latest, and forgets these steps.
-  // Synchronise the stream first.
+  // Sums up all steps since the last call, and forgets these steps. Synchronise the stream first.
   [[nodiscard]] PhaseTimes collect();
-
-  // Observers are told of a captured step's phases once, during the capture, and of the start and
-  // the end of each replay: the host work of observers in the phases is not repeated.
-  void capture_begins() override;
-  void capture_ends() override;
-  void replay_begins(Stream& stream) override;
-  void replay_ends(Stream& stream) override;
 
  private:
   struct Mark {
@@ -163,15 +132,12 @@ class PhaseTimer final : public CaptureObserver {
   };
 
   void mark(Stream& stream, Phase phase, bool ends_step);
-  void tell_of_end(Stream& stream);
   void meet_planted(Stream& stream, Phase phase);
-  static void sum_up(std::span<const Mark> marks, PhaseTimes& times);
 
   Device& device_;
   const PhaseOptions options_;
   const std::vector<WorkObserver*> work_;
   MarkLog<Mark> marks_;
-  bool is_captured_ = false;  // the step being enqueued is captured
   bool met_planted_ = false;  // the planted delay was met in this step
 };
 
@@ -183,9 +149,9 @@ struct CollectiveTimes {
 };
 
 // Marks on a communication stream where each collective of a step begins and ends, which the phases
-// of the compute stream do not tell. The marks are events in stream order, like PhaseTimer's;
-// observers are told as well, even with timing off. Used by one thread at a time.
-class CollectiveTimer final : public CaptureObserver {
+// of the compute stream do not show. The marks are events in stream order, like PhaseTimer's;
+// observers see them as well, even with timing off. Used by one thread at a time.
+class CollectiveTimer final {
  public:
   // Uses all options but the planted delay.
   CollectiveTimer(Device& device, const PhaseOptions& options)
@@ -200,14 +166,9 @@ class CollectiveTimer final : public CaptureObserver {
   void begin(Stream& stream, std::size_t index, Bytes size);
   void end(Stream& stream, std::size_t index, Bytes size);
 
-  // Returns the times by index since the last call, of replays only the latest, and forgets these
-  // times. Synchronise the stream first.
+  // Returns the times by index since the last call, and forgets these times. Synchronise the stream
+  // first.
   [[nodiscard]] std::vector<CollectiveTimes> collect();
-
-  void capture_begins() override { marks_.begin_capture(); }
-  void capture_ends() override { marks_.end_capture(); }
-  void replay_begins(Stream&) override {}
-  void replay_ends(Stream&) override { marks_.note_replay(); }
 
  private:
   struct Mark {

@@ -27,7 +27,7 @@ struct EnqueuedWork {
   int copies = 1;            // number of copies in a row
 };
 
-// Is told of the work within phases as the work is enqueued, which a profiler or a timeline shows.
+// Observes the work within phases as the work is enqueued, which a profiler or a timeline shows.
 // Calls for different devices may come at once; calls for one device come one after the other,
 // except calls about collectives, which may come from another thread than the step's.
 class WorkObserver {
@@ -48,7 +48,7 @@ class WorkObserver {
   virtual void bucket_back(Device& /*device*/, Stream& /*stream*/, std::size_t /*index*/) {}
 };
 
-// Is told how far a device's step has been enqueued, on the thread that enqueues the step, for a
+// Observes how far a device's step has been enqueued, on the thread that enqueues the step, for a
 // flight recorder, a check or a planted fault. Calls for different devices may come at once; calls
 // for one device come one after the other. Work that an observer enqueues on `stream` happens at
 // this point of the step; an exception of an observer ends the step. Outlives the strategy.
@@ -68,9 +68,6 @@ class StepObserver {
   // The device's step will not be ended, since something in the step failed, perhaps `stream`.
   virtual void step_abandoned(Device& /*device*/, Stream& /*stream*/) {}
 
-  // The device's step is enqueued as the replay of a captured step, all of the step at once.
-  virtual void replay_begins(Device& /*device*/, Stream& /*stream*/) {}
-
   // The observer of the work within phases, which costs calls per operation; null where there is
   // none. Always returns the same.
   [[nodiscard]] virtual WorkObserver* work_observer() { return nullptr; }
@@ -86,7 +83,8 @@ class StepObserver {
   return found;
 }
 
-// Tells observers that the enqueued work begins and, even after an exception, that the work ends.
+// Reports to observers that the enqueued work begins and, even after an exception, that the work
+// ends.
 template <class Enqueue>
 void enqueue_observed(const std::vector<WorkObserver*>& observers, Device& device, Stream& stream,
                       const EnqueuedWork& work, const Enqueue& enqueue) {
@@ -103,15 +101,12 @@ void enqueue_observed(const std::vector<WorkObserver*>& observers, Device& devic
   tell_of_end();
 }
 
-// A step observer that is also told of the work within phases, and to which the replay of a
-// captured step is one phase, "replay". As thread-safe as StepObserver and WorkObserver require.
+// A step observer that also sees the work within phases. As thread-safe as StepObserver and
+// WorkObserver require.
 class DetailObserver : public StepObserver, protected WorkObserver {
  public:
   void phase_begins(Device& device, Stream& stream, Phase phase) final {
     part_begins(device, stream, name_of(phase));
-  }
-  void replay_begins(Device& device, Stream& stream) final {
-    part_begins(device, stream, "replay");
   }
   [[nodiscard]] WorkObserver* work_observer() final { return this; }
 

@@ -144,8 +144,7 @@ class Conversion {
                          .begin = mark.at,
                          .end = mark.end,
                          .step = step_ ? steps_ : 0,
-                         .size = mark.size,
-                         .graph_node = mark.graph_node});
+                         .size = mark.size});
   }
 
   Bucket& bucket(int index) {

@@ -34,7 +34,6 @@ struct TimelineMark {
   int copies = 1;                       // number of copies in a row
   std::uint64_t number = 0;             // mark's number in the process from 1; CUDA only
   Nanoseconds end{0};                   // end of what a GPU ran
-  std::uint64_t graph_node = 0;         // CUDA's graph node of what a GPU ran in a replay
 };
 
 // Builds the timeline of a device: a track per stream, named by the stream's work, and the steps'

@@ -17,8 +17,8 @@
 
 namespace tandem {
 
-// Tells when on the host's clock a device's events were. A host device's events carry the host's
-// time, and simulated ones that of their simulation. A GPU's events tell only their distance from
+// Finds when on the host's clock a device's events were. A host device's events carry the host's
+// time, and simulated ones that of their simulation. A GPU's events give only their distance from
 // another event, so one event is recorded here, waited for, and placed between two readings of the
 // host's clock, the closest pair of a few.
 class DeviceClock {
@@ -47,7 +47,7 @@ struct Moment {
   std::shared_ptr<TimedEvent> event{};  // the event where there is no log
 };
 
-// Takes moments of one stream, and tells afterwards when the moments were. Moments are events in
+// Takes moments of one stream, and finds afterwards when the moments were. Moments are events in
 // stream order, but between phases a host stream's worker keeps a log of its tasks instead: an
 // event is a task of its own, which wakes the worker and runs on the worker's core, as much work as
 // the smallest operations are. One thread at a time.

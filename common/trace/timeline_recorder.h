@@ -13,9 +13,8 @@ namespace tandem {
 
 class GpuActivity;
 
-// Records when each device did what, at every beginning and end that observers are told of. A step
-// that replays a captured step is recorded only with its beginning and end. Outlives the
-// strategies.
+// Records when each device did what, at every beginning and end that observers see.
+// Outlives the strategies.
 class TimelineRecorder final : public DetailObserver {
  public:
   TimelineRecorder();

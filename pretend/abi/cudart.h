@@ -14,10 +14,21 @@ enum CudaError : int {
   kCudaMemoryAllocation = 2,
   kCudaInvalidDevice = 101,
   kCudaNoDevice = 100,
+  kCudaNoKernelImage = 209,
   kCudaInvalidResourceHandle = 400,
+  kCudaIllegalState = 401,
   kCudaSymbolNotFound = 500,
   kCudaNotReady = 600,
   kCudaNotSupported = 801,
+  kCudaCaptureUnsupported = 900,
+  kCudaCaptureInvalidated = 901,
+  kCudaCaptureMerge = 902,
+  kCudaCaptureUnmatched = 903,
+  kCudaCaptureUnjoined = 904,
+  kCudaCaptureIsolation = 905,
+  kCudaCaptureImplicit = 906,
+  kCudaCapturedEvent = 907,
+  kCudaCaptureWrongThread = 908,
   kCudaUnknown = 999,
 };
 
@@ -42,6 +53,11 @@ struct PointerAttributes {
   int device;
   void* device_pointer;
   void* host_pointer;
+};
+
+// cudaIpcMemHandle_t and cudaIpcEventHandle_t.
+struct IpcHandle {
+  char bytes[64];
 };
 
 // The first fields; later ones are left as they are.

@@ -11,6 +11,7 @@ enum DriverError : int {
   kDriverOutOfMemory = 2,
   kDriverInvalidDevice = 101,
   kDriverNotFound = 500,
+  kDriverNotReady = 600,
   kDriverNotSupported = 801,
 };
 
@@ -22,6 +23,14 @@ struct DriverLaunchConfig {
   void* stream;
   void* attributes;
   unsigned attribute_count;
+};
+
+// CUmemAllocationProp, as far as it is read.
+struct AllocationProperties {
+  int type;
+  int handle_types;
+  int location;  // CUmemLocationType: 1 is a device
+  int device;
 };
 
 // CUpointer_attribute

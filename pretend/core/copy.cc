@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "pretend/core/capture.h"
+#include "pretend/core/check.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
 #include "pretend/core/read_back.h"
@@ -26,15 +28,34 @@ bool is_done(Direction direction, uint64_t bytes) {
   return bytes <= kRealBytes || direction == Direction::kHostToHost;
 }
 
-// What the copy means for later reads: a value that the host sent is known where it arrives.
+// The host waits for its own memory, but for pinned memory that the copy writes later.
+bool lets_host_wait(const char* call, const Rows& rows, int from, int to) {
+  const bool is_later = std::strstr(call, "Async") != nullptr;
+  if (to == memory::kHost) {
+    return !is_later || memory::find(rows.to).bytes == 0;
+  }
+  return from == memory::kHost && !is_later;
+}
+
+// What the copy means for later reads: a value that the host sent is known where it arrives, and
+// so is one that was known on a device.
 void note(Direction direction, int from_device, int to_device, const Rows& rows, bool done) {
   const uint64_t bytes = rows.width * rows.count;
   if (direction == Direction::kDeviceToHost) {
     read_back::note_read(from_device, rows.from, bytes);
-  } else if (direction == Direction::kHostToDevice && done) {
-    read_back::note_known(to_device, rows.to, bytes);
-  } else if (to_device != memory::kHost) {
-    read_back::note_launch(to_device);
+    return;
+  }
+  if (to_device == memory::kHost) {
+    return;
+  }
+  uint64_t known = 0;
+  if (done && rows.count == 1) {
+    known = from_device == memory::kHost ? bytes
+                                         : read_back::known_bytes(from_device, rows.from, bytes);
+  }
+  read_back::note_unknown(to_device, rows.to, rows.count * rows.to_pitch);
+  if (known > 0) {
+    read_back::note_known(to_device, rows.to, known);
   }
 }
 
@@ -45,6 +66,10 @@ void copy(const char* call, void* to, const void* from, uint64_t bytes, const vo
 }
 
 void copy_rows(const char* call, const Rows& rows, const void* stream) {
+  if (capture::takes(stream, capture::NodeType::kCopy,
+                     [=](const void* on) { copy_rows(call, rows, on); })) {
+    return;
+  }
   log::Entry entry(call, RecordKind::kCopy);
   const int from = memory::device_of(rows.from);
   const int to = memory::device_of(rows.to);
@@ -54,6 +79,9 @@ void copy_rows(const char* call, const Rows& rows, const void* stream) {
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
   entry.set(bytes, direction, from, to, done);
+  if (check::on && lets_host_wait(call, rows, from, to)) {
+    check::wait_for_stream(target);
+  }
   settle_if_needed(rows.from, bytes);
   settle_if_needed(rows.to, bytes);
   for (uint64_t row = 0; done && row < rows.count; ++row) {
@@ -64,6 +92,10 @@ void copy_rows(const char* call, const Rows& rows, const void* stream) {
 }
 
 void fill(const char* call, void* to, int value, uint64_t bytes, const void* stream) {
+  if (capture::takes(stream, capture::NodeType::kFill,
+                     [=](const void* on) { fill(call, to, value, bytes, on); })) {
+    return;
+  }
   log::Entry entry(call, RecordKind::kFill);
   const Target target = target_of(stream);
   const int device = memory::device_of(to);
@@ -75,7 +107,7 @@ void fill(const char* call, void* to, int value, uint64_t bytes, const void* str
     std::memset(to, value, bytes);
     read_back::note_known(device, to, bytes);
   } else {
-    read_back::note_launch(device);
+    read_back::note_unknown(device, to, bytes);
   }
 }
 

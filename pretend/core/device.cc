@@ -10,7 +10,7 @@
 namespace tandem::pretend {
 namespace {
 
-// What the cards have in common, by the CUDA programming guide's table for 8.0 to 9.0.
+// What the cards have in common, by the CUDA programming guide's table for 7.0 to 9.0.
 constexpr std::pair<int, int> kAlike[] = {
     {abi::kMaxThreadsPerBlock, 1024},
     {abi::kMaxBlockDimX, 1024},
@@ -33,7 +33,6 @@ constexpr std::pair<int, int> kAlike[] = {
     {abi::kComputePreemptionSupported, 1},
     {abi::kCooperativeLaunch, 1},
     {abi::kHostRegisterSupported, 1},
-    {abi::kReservedSharedMemoryPerBlock, 1 << 10},
 };
 
 thread_local int current = 0;
@@ -109,6 +108,8 @@ int attribute_of(int attribute, int device) {
       return card.shared_per_processor;
     case abi::kMaxSharedMemoryPerBlockOptin:
       return card.shared_per_block_optin;
+    case abi::kReservedSharedMemoryPerBlock:
+      return card.shared_per_block_reserved();
     case abi::kMaxBlocksPerMultiprocessor:
       return card.blocks_per_processor;
     default:

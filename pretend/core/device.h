@@ -69,7 +69,7 @@ struct PciName {
 [[nodiscard]] PciName pci_name(int physical);
 [[nodiscard]] int pci_bus(int physical);
 
-// 16 bytes that tell one pretended GPU from another.
+// 16 bytes that distinguish pretended GPUs.
 [[nodiscard]] std::array<char, 16> uuid_of(int physical);
 
 [[nodiscard]] int physical_of(int device);

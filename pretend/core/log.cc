@@ -26,7 +26,7 @@ bool on = std::getenv(kLogVariable) != nullptr && *std::getenv(kLogVariable) != 
 
 namespace {
 
-constexpr int kVersion = 2;                  // of the file: 2 has the threads' CPU time and waits
+constexpr int kVersion = 3;                  // of the file: 3 has no waits between threads
 constexpr uint32_t kFirstChunk = 64;         // DataParallel starts threads in every step
 constexpr uint32_t kLargestChunk = 1 << 14;  // records: 1.8 MB
 constexpr uint32_t kLimit = 1 << 18;         // records that one thread may hold: 29 MB
@@ -67,13 +67,6 @@ File*& file_of_process() {
 File& file() { return *file_of_process(); }
 
 thread_local ThreadRecords* mine = nullptr;
-
-// Whether the process asked anything of a library: one that only has threads needs no file.
-std::atomic<bool> has_asked{false};
-
-bool is_of_threads(RecordKind kind) {
-  return kind == RecordKind::kLock || kind == RecordKind::kPost || kind == RecordKind::kWoken;
-}
 
 void put(const std::string& text) {
   const ssize_t written = write(file().descriptor, text.data(), text.size());
@@ -209,9 +202,6 @@ void append(const Record& record) {
   if (mine == nullptr) {
     mine = enlist();
   }
-  if (!is_of_threads(record.kind)) {
-    has_asked.store(true, std::memory_order_relaxed);
-  }
   uint32_t used = mine->last->used.load(std::memory_order_relaxed);
   if (used == mine->last->capacity) {
     add_chunk();
@@ -228,11 +218,10 @@ void forget_parent() {
   }
   file_of_process() = new File;  // another thread of the parent may have been changing the old one
   mine = nullptr;
-  has_asked = false;
 }
 
 void write_all() {
-  if (!on || !has_asked) {
+  if (!on) {
     return;
   }
   const std::lock_guard lock(file().mutex);
@@ -263,9 +252,9 @@ void accept(const char* library, const char* function) {
 
 void refuse(const char* library, const char* function) {
   static std::mutex* const mutex = new std::mutex;
-  static std::set<std::string>* const told = new std::set<std::string>;
+  static std::set<std::string>* const reported = new std::set<std::string>;
   const std::lock_guard lock(*mutex);
-  if (told->insert(function).second) {
+  if (reported->insert(function).second) {
     std::fprintf(stderr,
                  "pretended %s: %s is not known to Tandem and answers \"not supported\"; leave out "
                  "what calls it, or add an answer to pretend/\n",

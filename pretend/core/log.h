@@ -8,6 +8,7 @@
 #pragma once
 
 #include <ctime>
+#include <optional>
 
 #include "pretend/core/record.h"
 
@@ -54,35 +55,44 @@ class Entry {
  public:
   Entry(const char* call, RecordKind kind) {
     if (on) {
-      record_.call = call;
-      record_.kind = kind;
-      record_.cpu = cpu_now();
-      record_.start = now();
+      record_.emplace();
+      record_->call = call;
+      record_->kind = kind;
+      record_->cpu = cpu_now();
+      record_->start = now();
     }
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry() {
-    if (on) {
-      record_.duration = static_cast<uint32_t>(now() - record_.start);
-      record_.cpu_duration = static_cast<uint32_t>(cpu_now() - record_.cpu);
-      append(record_);
+    if (record_) {
+      record_->duration = static_cast<uint32_t>(now() - record_->start);
+      record_->cpu_duration = static_cast<uint32_t>(cpu_now() - record_->cpu);
+      append(*record_);
     }
   }
 
   void at(int device, uint32_t stream) {
-    record_.device = static_cast<int16_t>(device);
-    record_.stream = stream;
+    if (record_) {
+      record_->device = static_cast<int16_t>(device);
+      record_->stream = stream;
+    }
   }
-  void text(const char* text) { record_.text = text; }
+  void text(const char* text) {
+    if (record_) {
+      record_->text = text;
+    }
+  }
   template <typename... Values>
   void set(Values... values) {
     static_assert(sizeof...(Values) <= kRecordValues);
-    record_.values = {static_cast<int64_t>(values)...};
+    if (record_) {
+      record_->values = {static_cast<int64_t>(values)...};
+    }
   }
 
  private:
-  Record record_{};
+  std::optional<Record> record_{};  // empty without the log
 };
 
 }  // namespace tandem::pretend::log

@@ -11,7 +11,9 @@
 #include <mutex>
 #include <vector>
 
+#include "pretend/core/segments.h"
 #include "pretend/core/settings.h"
+#include "pretend/core/sharing.h"
 
 namespace tandem::pretend::memory {
 namespace {
@@ -26,6 +28,9 @@ class Window {
 
   void* take(uint64_t bytes) {
     const std::lock_guard lock(mutex_);
+    if (bytes > free_) {  // other memory may have no place here
+      return nullptr;
+    }
     for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
       if (gap->second >= bytes) {
         return take_from(gap, bytes);
@@ -40,12 +45,25 @@ class Window {
     if (taken == taken_.end()) {
       return false;
     }
+    sharing::forget(address, taken->second);
     madvise(address, taken->second, MADV_DONTNEED);
     mprotect(address, taken->second, PROT_NONE);
     add_gap(taken->first, taken->second);
     free_ += taken->second;
     taken_.erase(taken);
     return true;
+  }
+
+  bool charge(uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const bool has_room = bytes <= free_;
+    free_ -= has_room ? bytes : 0;
+    return has_room;
+  }
+
+  void refund(uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    free_ += bytes;
   }
 
   Place find(const char* address, int device) {
@@ -142,6 +160,13 @@ Windows& windows() {
   return *windows;
 }
 
+int window_of(const void* address) {
+  const Windows& all = windows();
+  const auto offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(all.begin);
+  const uint64_t device = offset / all.each;
+  return device < all.of.size() ? static_cast<int>(device) : kHost;
+}
+
 }  // namespace
 
 void* allocate(int device, uint64_t bytes) {
@@ -151,20 +176,34 @@ void* allocate(int device, uint64_t bytes) {
 }
 
 bool release(void* address) {
-  const int device = device_of(address);
+  const int device = window_of(address);
   return device != kHost &&
          windows().of[static_cast<size_t>(device)]->give_back(static_cast<char*>(address));
 }
 
+bool charge(int device, uint64_t bytes) {
+  const auto index = static_cast<size_t>(device);
+  return index < windows().of.size() && windows().of[index]->charge(bytes);
+}
+
+void refund(int device, uint64_t bytes) {
+  windows().of[static_cast<size_t>(device)]->refund(bytes);
+}
+
 int device_of(const void* address) {
-  const Windows& all = windows();
-  const auto offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(all.begin);
-  const uint64_t device = offset / all.each;
-  return device < all.of.size() ? static_cast<int>(device) : kHost;
+  const int device = window_of(address);
+  const bool may_be_elsewhere = device == kHost && segments::any.load(std::memory_order_relaxed);
+  return may_be_elsewhere ? segments::find(address).device : device;
 }
 
 Place find(const void* address) {
-  const int device = device_of(address);
+  const int device = window_of(address);
+  if (device == kHost && segments::any) {
+    const Place place = segments::find(address);
+    if (place.bytes != 0) {
+      return place;
+    }
+  }
   if (device != kHost) {
     return windows().of[static_cast<size_t>(device)]->find(static_cast<const char*>(address),
                                                            device);

@@ -17,7 +17,11 @@ inline constexpr int kHost = -1;
 // False where no allocation begins at the address.
 bool release(void* address);
 
-// The device whose window holds the address, or kHost.
+// Takes from a device's memory without an address; charge() is false where there is no room.
+bool charge(int device, uint64_t bytes);
+void refund(int device, uint64_t bytes);
+
+// The device that has the address, or kHost.
 [[nodiscard]] int device_of(const void* address);
 
 // An allocation of a device, or of pinned host memory; bytes is 0 where the address is in neither.

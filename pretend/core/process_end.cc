@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 
+#include "pretend/core/check.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
 
@@ -19,10 +20,11 @@ namespace {
 
 pid_t owner = getpid();  // of this memory
 
-void say_the_end() {
+void say_the_end(int status, void*) {
   if (getpid() != owner) {
     return;
   }
+  tandem::pretend::check::say_exit(status);
   tandem::pretend::read_back::report();
   tandem::pretend::log::write_all();
 }
@@ -32,9 +34,10 @@ void start_in_child() {
   owner = getpid();
   tandem::pretend::read_back::forget_parent();
   tandem::pretend::log::forget_parent();
+  tandem::pretend::check::forget_parent();
 }
 
-[[maybe_unused]] const int at_exit = std::atexit(say_the_end);
+[[maybe_unused]] const int at_exit = on_exit(say_the_end, nullptr);
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, start_in_child);
 
 }  // namespace
@@ -42,7 +45,7 @@ void start_in_child() {
 extern "C" {
 
 [[noreturn]] void _exit(int status) {
-  say_the_end();
+  say_the_end(status, nullptr);
   for (;;) {
     syscall(SYS_exit_group, status);
   }

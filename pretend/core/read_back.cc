@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pretend/core/read_back.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -15,10 +16,11 @@ constexpr size_t kKnownRanges = 4096;
 
 struct alignas(64) Launches {
   std::atomic<uint64_t> count{0};
+  std::atomic<uint64_t> when_known{~uint64_t{0}};  // the count at which bytes became known last
 };
 std::array<Launches, kDevices> launches;
 std::atomic<int64_t> reads{0};
-std::atomic<bool> told{false};
+std::atomic<bool> has_reported{false};
 
 struct Range {
   uint64_t bytes = 0;
@@ -37,36 +39,86 @@ Known*& known_of_process() {
 
 Known& known() { return *known_of_process(); }
 
-std::atomic<uint64_t>& launches_of(int device) {
-  return launches[static_cast<size_t>(device) % kDevices].count;
+Launches& launches_of(int device) { return launches[static_cast<size_t>(device) % kDevices]; }
+
+uint64_t launched(int device) { return launches_of(device).count.load(std::memory_order_relaxed); }
+
+// Without a lock: large copies in a step cost no more than that.
+bool nothing_known(int device) {
+  return launches_of(device).when_known.load(std::memory_order_relaxed) != launched(device);
 }
 
-bool is_known(int device, uintptr_t address, uint64_t bytes) {
-  const std::lock_guard lock(known().mutex);
-  auto range = known().ranges.upper_bound(address);
-  if (range == known().ranges.begin()) {
-    return false;
+// Takes the bytes out of the ranges that they touch; with the mutex held.
+void cut(uintptr_t begin, uintptr_t end) {
+  auto& ranges = known().ranges;
+  auto range = ranges.upper_bound(begin);
+  if (range != ranges.begin()) {
+    --range;
   }
-  --range;
-  return address + bytes <= range->first + range->second.bytes &&
-         range->second.launches == launches_of(device).load(std::memory_order_relaxed);
+  while (range != ranges.end() && range->first < end) {
+    const auto [first, was] = *range;
+    const uintptr_t last = first + was.bytes;
+    if (last <= begin) {
+      ++range;
+      continue;
+    }
+    range = ranges.erase(range);
+    if (first < begin) {
+      ranges[first] = {begin - first, was.launches};
+    }
+    if (last > end) {
+      ranges[end] = {last - end, was.launches};
+    }
+  }
 }
 
 }  // namespace
 
-void note_launch(int device) { launches_of(device).fetch_add(1, std::memory_order_relaxed); }
+void note_launch(int device) { launches_of(device).count.fetch_add(1, std::memory_order_relaxed); }
 
 void note_known(int device, const void* address, uint64_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
   const std::lock_guard lock(known().mutex);
   if (known().ranges.size() > kKnownRanges) {
     known().ranges.clear();
   }
-  known().ranges[reinterpret_cast<uintptr_t>(address)] = {
-      bytes, launches_of(device).load(std::memory_order_relaxed)};
+  cut(begin, begin + bytes);
+  const uint64_t now = launched(device);
+  known().ranges[begin] = {bytes, now};
+  launches_of(device).when_known.store(now, std::memory_order_relaxed);
+}
+
+void note_unknown(int device, const void* address, uint64_t bytes) {
+  if (nothing_known(device)) {
+    return;
+  }
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const std::lock_guard lock(known().mutex);
+  cut(begin, begin + bytes);
+}
+
+uint64_t known_bytes(int device, const void* address, uint64_t bytes) {
+  if (nothing_known(device)) {
+    return 0;
+  }
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const uintptr_t end = begin + bytes;
+  const uint64_t now = launched(device);
+  const std::lock_guard lock(known().mutex);
+  uintptr_t at = begin;
+  while (at < end) {  // several neighbours may hold the bytes together
+    auto range = known().ranges.upper_bound(at);
+    if (range == known().ranges.begin() || (--range)->second.launches != now ||
+        range->first + range->second.bytes <= at) {
+      break;
+    }
+    at = range->first + range->second.bytes;
+  }
+  return std::min(at, end) - begin;
 }
 
 void note_read(int device, const void* address, uint64_t bytes) {
-  if (!is_known(device, reinterpret_cast<uintptr_t>(address), bytes)) {
+  if (bytes > 0 && known_bytes(device, address, 1) == 0) {
     reads.fetch_add(1, std::memory_order_relaxed);
   }
 }
@@ -76,15 +128,16 @@ int64_t count() { return reads.load(); }
 void forget_parent() {
   for (Launches& of_device : launches) {
     of_device.count = 0;
+    of_device.when_known = ~uint64_t{0};
   }
   reads = 0;
-  told = false;
+  has_reported = false;
   known_of_process() = new Known;  // another thread may have been changing the parent's
 }
 
 void report() {
   const int64_t found = count();
-  if (found > 0 && !told.exchange(true)) {
+  if (found > 0 && !has_reported.exchange(true)) {
     std::fprintf(
         stderr,
         "pretended GPUs: %lld %s read back from pretended devices; control flow may differ\n",

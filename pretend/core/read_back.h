@@ -8,13 +8,25 @@
 
 namespace tandem::pretend::read_back {
 
-// Something that was to write memory of the device did not: kernels, products, large copies.
+// Something that was to write memory of the device did not, and nobody knows where: kernels,
+// products.
 void note_launch(int device);
 
 // The bytes at `address` hold what they would hold on a GPU, until the next launch there.
 void note_known(int device, const void* address, uint64_t bytes);
 
-// The host copies the bytes to itself. Counted unless they are known.
+// They do not any more, whatever is launched.
+void note_unknown(int device, const void* address, uint64_t bytes);
+
+// How many of the bytes, from the first on.
+[[nodiscard]] uint64_t known_bytes(int device, const void* address, uint64_t bytes);
+
+[[nodiscard]] inline bool is_known(int device, const void* address, uint64_t bytes) {
+  return known_bytes(device, address, bytes) == bytes;
+}
+
+// The host copies the bytes to itself. Counted unless the first is known: behind a value that is
+// known there may be memory that nobody has written, which torch sends along with objects.
 void note_read(int device, const void* address, uint64_t bytes);
 
 [[nodiscard]] int64_t count();

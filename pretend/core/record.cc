@@ -42,9 +42,6 @@ constexpr auto kKinds = std::to_array<RecordKindFields>({
     {"memory", {{{"bytes"}}}},
     {"call", {{{"library", Form::kText}}}},
     {"mark", {{{"text", Form::kText}}}},
-    {"lock", {{{"held"}}}},
-    {"post", {{{"object"}}}},
-    {"woken", {{{"object"}}}},
     {"written", {{{"records"}}}},
 });
 static_assert(kKinds.size() == static_cast<size_t>(RecordKind::kCount));

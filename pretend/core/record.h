@@ -25,9 +25,6 @@ enum class RecordKind : uint8_t {
   kMemory,
   kCall,
   kMark,
-  kLock,
-  kPost,
-  kWoken,
   kWritten,
   kCount,  // how many there are
 };

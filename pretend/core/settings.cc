@@ -10,9 +10,9 @@
 namespace tandem::pretend {
 namespace {
 
-// Sources: NVIDIA's A100, H100 and Ada whitepapers (multiprocessors, L2, bus, clocks) and the CUDA
-// programming guide's table of compute capabilities (threads, blocks, shared memory). Memory is
-// what cudaMemGetInfo tells on such cards, below the printed size.
+// Sources: NVIDIA's V100, A100, H100, GA102 and Ada whitepapers (multiprocessors, L2, bus, clocks)
+// and the CUDA programming guide's table of compute capabilities (threads, blocks, shared memory).
+// Memory is what cudaMemGetInfo reports on such cards, below the printed size.
 constexpr auto kCards = std::to_array<Card>({
     {.key = "a100",
      .name = "NVIDIA A100-SXM4-80GB",
@@ -62,6 +62,38 @@ constexpr auto kCards = std::to_array<Card>({
      .shared_per_block_optin = 99 << 10,
      .copy_engines = 2,
      .peers = false},
+    {.key = "rtx3090",
+     .name = "NVIDIA GeForce RTX 3090",
+     .major = 8,
+     .minor = 6,
+     .processors = 82,
+     .memory = 25'447'170'048,
+     .l2_bytes = 6 << 20,
+     .memory_bus_bits = 384,
+     .clock_khz = 1'695'000,
+     .memory_clock_khz = 9'751'000,
+     .threads_per_processor = 1536,
+     .blocks_per_processor = 16,
+     .shared_per_processor = 100 << 10,
+     .shared_per_block_optin = 99 << 10,
+     .copy_engines = 2,
+     .peers = false},
+    {.key = "v100",
+     .name = "Tesla V100-SXM2-32GB",
+     .major = 7,
+     .minor = 0,
+     .processors = 80,
+     .memory = 34'089'730'048,
+     .l2_bytes = 6 << 20,
+     .memory_bus_bits = 4096,
+     .clock_khz = 1'530'000,
+     .memory_clock_khz = 877'000,
+     .threads_per_processor = 2048,
+     .blocks_per_processor = 32,
+     .shared_per_processor = 96 << 10,
+     .shared_per_block_optin = 96 << 10,
+     .copy_engines = 6,
+     .peers = true},
 });
 
 const char* variable(const char* name, const char* otherwise) {
@@ -75,7 +107,8 @@ const Card* card_of(const char* word) {
   if (card == nullptr) {
     std::fprintf(
         stderr,
-        "pretended GPUs: %s=%s names no card: use one of a100, h100, rtx4090; a100 is taken\n",
+        "pretended GPUs: %s=%s names no card: use one of a100, h100, rtx4090, rtx3090, v100; a100 "
+        "is taken\n",
         kLikeVariable, word);
     return find_card("a100");
   }

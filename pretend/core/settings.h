@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tandem pretend` tells the libraries, by environment variables: read once, at the first
+// Settings from `tandem pretend`, by environment variables: read once, at the first
 // question. The names are a contract with start/.
 #pragma once
 
@@ -15,12 +15,13 @@ namespace tandem::pretend {
 inline constexpr const char* kGpusVariable = "TANDEM_PRETEND_GPUS";
 inline constexpr const char* kLikeVariable = "TANDEM_PRETEND_LIKE";
 inline constexpr const char* kLogVariable = "TANDEM_PRETEND_LOG";
+inline constexpr const char* kCheckVariable = "TANDEM_PRETEND_CHECK";  // the job's name
 inline constexpr const char* kVersionsVariable = "TANDEM_PRETEND_VERSIONS";
 
 // Copies and collectives up to this size are done for real, larger ones only logged.
 inline constexpr size_t kRealBytes = 64 << 10;
 
-// The versions of the libraries that the pretended ones stand in for, each as the library tells
+// The versions of the libraries that the pretended ones stand in for, each as the library reports
 // it: torch compares some with those that torch was compiled against.
 struct Versions {
   int runtime = 13'000;  // 13.0
@@ -36,7 +37,7 @@ struct Card {
   int major;             // compute capability
   int minor;
   int processors;  // streaming multiprocessors
-  int64_t memory;  // bytes, as the runtime tells them
+  int64_t memory;  // bytes, as the runtime reports them
   int l2_bytes;
   int memory_bus_bits;
   int clock_khz;
@@ -47,6 +48,11 @@ struct Card {
   int shared_per_block_optin;
   int copy_engines;
   bool peers;  // whether GPUs of the kind reach each other's memory
+
+  // What CUDA keeps of each block's shared memory; the table has it as a difference.
+  [[nodiscard]] constexpr int shared_per_block_reserved() const {
+    return shared_per_processor - shared_per_block_optin;
+  }
 };
 
 // The card of this word; nullptr where there is none.

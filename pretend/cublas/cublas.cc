@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pretended cuBLAS. Of handles what is set is what is told. Shapes of products go to the log.
+// The pretended cuBLAS. Handles return what was set. Shapes of products go to the log.
 // The four element types and the two widths of integers of each family differ in name alone, so
 // macros write them down.
 #include <cstdint>

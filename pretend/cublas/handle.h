@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
@@ -28,6 +29,10 @@ struct Product {
 };
 
 inline int log_product(const char* call, const void* stream, const Product& product) {
+  if (capture::takes(stream, capture::NodeType::kKernel,
+                     [=](const void* on) { log_product(call, on, product); })) {
+    return 0;
+  }
   log::Entry entry(call, RecordKind::kProduct);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);

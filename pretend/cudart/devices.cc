@@ -8,6 +8,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "pretend/core/capture.h"
+#include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
@@ -46,7 +48,6 @@ void fill_limits(Properties& properties) {
   properties.regsPerBlock = 65536;
   properties.regsPerMultiprocessor = 65536;
   properties.sharedMemPerBlock = 48 << 10;
-  properties.reservedSharedMemPerBlock = 1 << 10;
 }
 
 void fill_abilities(Properties& properties) {
@@ -66,7 +67,7 @@ void fill_abilities(Properties& properties) {
   properties.memoryClockRate = card.memory_clock_khz;
 }
 
-// CUDA 13 tells clocks as attributes alone.
+// CUDA 13 reports clocks as attributes alone.
 [[maybe_unused]] void fill_clocks(abi::DeviceProperties13&, const Card&) {}
 
 void fill_card(Properties& properties, const Card& card) {
@@ -81,6 +82,7 @@ void fill_card(Properties& properties, const Card& card) {
   properties.maxBlocksPerMultiProcessor = card.blocks_per_processor;
   properties.sharedMemPerMultiprocessor = static_cast<uint64_t>(card.shared_per_processor);
   properties.sharedMemPerBlockOptin = static_cast<uint64_t>(card.shared_per_block_optin);
+  properties.reservedSharedMemPerBlock = static_cast<uint64_t>(card.shared_per_block_reserved());
   properties.asyncEngineCount = card.copy_engines;
   fill_clocks(properties, card);
 }
@@ -117,6 +119,9 @@ abi::CudaError cudaSetDevice(int device) {
   const abi::CudaError error = check_device(device);
   if (error == abi::kCudaSuccess) {
     set_current_device(device);
+  }
+  if (check::on) {
+    check::greet();
   }
   return error;
 }
@@ -176,8 +181,17 @@ abi::CudaError cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 abi::CudaError cudaDeviceSynchronize() {
+  if (capture::is_any()) {
+    const abi::CudaError error = capture::check_wait_for_device(current_device());
+    if (error != abi::kCudaSuccess) {
+      return with_last_error(error);
+    }
+  }
   log::Entry entry("cudaDeviceSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
+  if (check::on) {
+    check::wait_for_device(current_device());
+  }
   settle_if_needed();
   return abi::kCudaSuccess;
 }

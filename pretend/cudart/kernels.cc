@@ -2,25 +2,52 @@
 //
 // Kernels of the pretended runtime: registered by the program's start-up code, asked about, and
 // launched, which only logs. A kernel's handle is the address of its host function.
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
 #include "pretend/core/settings.h"
+#include "pretend/cudart/images.h"
 #include "pretend/cudart/last_error.h"
+#include "pretend/torch_kernels/torch_kernel.h"
 
 using namespace tandem::pretend;
 
 namespace {
 
+// What stands behind the handle of a registered fat binary, whose first word is CUDA's.
+struct Binary {
+  const void* registered;
+  int version;  // of the code that the card would run; 0: none
+};
+
+struct Registered {
+  const char* name;
+  int version;
+};
+
+struct Kernel {
+  const void* function = nullptr;
+  const char* name = nullptr;
+  int version = 0;
+  bool tells_elements = false;  // by its first argument, as torch's element-wise kernels do
+  std::unique_ptr<torch_kernels::TorchKernel> computed{};  // where it is computed
+  bool only_counts = false;  // as nearly all kernels, where nothing is captured or logged
+};
+
 struct Registry {
   std::mutex mutex{};
-  std::unordered_map<const void*, const char*> names{};
+  std::unordered_map<const void*, Registered> kernels{};
   std::unordered_map<const void*, void*> variables{};
+  std::unordered_map<const void*, Kernel> launched{};
 };
 
 Registry& registry() {
@@ -28,31 +55,50 @@ Registry& registry() {
   return *registry;
 }
 
-struct Kernel {
-  const void* function = nullptr;
-  const char* name = nullptr;
-  bool tells_elements = false;  // by its first argument, as torch's element-wise kernels do
-};
+int card_version() { return settings().card->major * 10 + settings().card->minor; }
 
-// The kernels that a thread has launched, so that a launch takes no lock.
-const Kernel& kernel_of(const void* function) {
-  thread_local Kernel known[256];
-  Kernel& entry = known[(reinterpret_cast<uintptr_t>(function) >> 4) % 256];
-  if (entry.function != function) {
-    const std::lock_guard lock(registry().mutex);
-    const auto found = registry().names.find(function);
-    entry.function = function;
-    entry.name = found == registry().names.end() ? "unregistered" : found->second;
-    entry.tells_elements = std::strstr(entry.name, "elementwise_kernelI") != nullptr;
+// The kernels launched last, so that a launch takes no lock. They stay in the registry.
+std::array<std::atomic<const Kernel*>, 1024> recent;
+
+std::atomic<const Kernel*>& recent_entry(const void* function) {
+  return recent[(reinterpret_cast<uintptr_t>(function) >> 4) % recent.size()];
+}
+
+const Kernel& find_kernel(const void* function) {
+  const std::lock_guard lock(registry().mutex);
+  const auto [at, is_new] = registry().launched.try_emplace(function);
+  Kernel& kernel = at->second;
+  if (is_new) {
+    const auto found = registry().kernels.find(function);
+    const auto [name, version] = found == registry().kernels.end()
+                                     ? Registered{"unregistered", card_version()}
+                                     : found->second;
+    kernel.function = function;
+    kernel.name = name;
+    kernel.version = version;
+    kernel.tells_elements = std::strstr(name, "elementwise_kernelI") != nullptr;
+    kernel.computed = torch_kernels::recognise(name);
+    kernel.only_counts = version != 0 && kernel.computed == nullptr;
   }
-  return entry;
+  return kernel;
+}
+
+const Kernel& kernel_of(const void* function) {
+  std::atomic<const Kernel*>& entry = recent_entry(function);
+  const Kernel* const known = entry.load(std::memory_order_acquire);
+  if (known != nullptr && known->function == function) {
+    return *known;
+  }
+  const Kernel& kernel = find_kernel(function);
+  entry.store(&kernel, std::memory_order_release);
+  return kernel;
 }
 
 struct Configuration {
   abi::Dim3 grid{};
   abi::Dim3 block{};
   uint64_t shared_bytes = 0;
-  void* stream = nullptr;
+  const void* stream = nullptr;
 };
 
 // Between <<<...>>> and the launch; they nest where an argument launches a kernel itself.
@@ -67,18 +113,70 @@ int elements_of(const Kernel& kernel, void** arguments) {
   return elements;
 }
 
-abi::CudaError launch(const char* call, const void* function, const Configuration& how,
-                      void** arguments) {
+// `arguments` is nullptr where a graph launches the kernel: those of its capture are gone.
+void compute(const Kernel& kernel, const Configuration& how, void** arguments, int device) {
+  if (kernel.computed == nullptr || arguments == nullptr ||
+      !kernel.computed->compute(arguments, how.grid.y)) {
+    read_back::note_launch(device);
+  }
+}
+
+void log_launch(const char* call, const Kernel& kernel, const Configuration& how, void** arguments,
+                int elements) {
   log::Entry entry(call, RecordKind::kLaunch);
   const Target target = target_of(how.stream);
-  read_back::note_launch(target.device);
-  if (log::on) {
-    entry.at(target.device, target.stream);
-    const Kernel& kernel = kernel_of(function);
-    entry.text(kernel.name);
-    entry.set(how.grid.x, how.grid.y, how.grid.z, how.block.x, how.block.y, how.block.z,
-              how.shared_bytes, elements_of(kernel, arguments));
+  compute(kernel, how, arguments, target.device);
+  entry.at(target.device, target.stream);
+  entry.text(kernel.name);
+  entry.set(how.grid.x, how.grid.y, how.grid.z, how.block.x, how.block.y, how.block.z,
+            how.shared_bytes, elements);
+}
+
+bool is_captured(const char* call, const Kernel& kernel, const Configuration& how,
+                 void** arguments) {
+  const int elements = elements_of(kernel, arguments);
+  return capture::keep(how.stream, capture::NodeType::kKernel, [=, &kernel](const void* on) {
+    const Configuration again{how.grid, how.block, how.shared_bytes, on};
+    if (log::on) {
+      log_launch(call, kernel, again, nullptr, elements);
+    } else {
+      compute(kernel, again, nullptr, target_of(on).device);
+    }
+  });
+}
+
+bool is_only_counted(const void* function) {
+  const Kernel* const known = recent_entry(function).load(std::memory_order_acquire);
+  return known != nullptr && known->function == function && known->only_counts && !log::on &&
+         !capture::is_any();
+}
+
+// Apart from the way that nearly all launches take.
+[[gnu::noinline]] abi::CudaError launch_beyond(const char* call, const void* function,
+                                               const Configuration& how, void** arguments) {
+  const Kernel& kernel = kernel_of(function);
+  if (capture::is_any() && is_captured(call, kernel, how, arguments)) {
+    return abi::kCudaSuccess;
   }
+  if (kernel.version == 0) {
+    return with_last_error(abi::kCudaNoKernelImage);
+  }
+  if (log::on) {
+    log_launch(call, kernel, how, arguments, elements_of(kernel, arguments));
+  } else {
+    compute(kernel, how, arguments, target_of(how.stream).device);
+  }
+  return abi::kCudaSuccess;
+}
+
+// `how` gives the configuration, which few launches need.
+template <typename How>
+abi::CudaError launch(const char* call, const void* function, const void* stream, void** arguments,
+                      const How& how) {
+  if (!is_only_counted(function)) {
+    return launch_beyond(call, function, how(), arguments);
+  }
+  read_back::note_launch(target_of(stream).device);
   return abi::kCudaSuccess;
 }
 
@@ -93,16 +191,18 @@ int blocks_that_fit(int threads) {
 
 extern "C" {
 
-void** __cudaRegisterFatBinary(void* binary) { return new void*(binary); }
+Binary* __cudaRegisterFatBinary(const void* registered) {
+  return new Binary{registered, image_version(registered)};
+}
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
-void __cudaUnregisterFatBinary(void** handle) { delete handle; }
+void __cudaUnregisterFatBinary(Binary* binary) { delete binary; }
 
-void __cudaRegisterFunction(void**, const char* function, char*, const char* name, int, void*,
-                            void*, void*, void*, int*) {
+void __cudaRegisterFunction(const Binary* binary, const char* function, char*, const char* name,
+                            int, void*, void*, void*, void*, int*) {
   const std::lock_guard lock(registry().mutex);
-  registry().names[function] = name;
+  registry().kernels[function] = {name, binary->version};
 }
 
 // The host's variable stands in for the device's.
@@ -133,7 +233,7 @@ abi::CudaError __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block, uin
   *grid = top.grid;
   *block = top.block;
   *shared_bytes = top.shared_bytes;
-  *stream = top.stream;
+  *stream = const_cast<void*>(top.stream);
   return abi::kCudaSuccess;
 }
 
@@ -152,35 +252,45 @@ abi::CudaError cudaGetFuncBySymbol(const void** kernel, const void* function) {
 
 abi::CudaError cudaLaunchKernel(const void* function, abi::Dim3 grid, abi::Dim3 block,
                                 void** arguments, uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchKernel", function, {grid, block, shared_bytes, stream}, arguments);
+  return launch("cudaLaunchKernel", function, stream, arguments, [&] {
+    return Configuration{grid, block, shared_bytes, stream};
+  });
 }
 
 abi::CudaError __cudaLaunchKernel(const void* kernel, abi::Dim3 grid, abi::Dim3 block,
                                   void** arguments, uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchKernel", kernel, {grid, block, shared_bytes, stream}, arguments);
+  return launch("cudaLaunchKernel", kernel, stream, arguments, [&] {
+    return Configuration{grid, block, shared_bytes, stream};
+  });
 }
 
 abi::CudaError cudaLaunchCooperativeKernel(const void* function, abi::Dim3 grid, abi::Dim3 block,
                                            void** arguments, uint64_t shared_bytes, void* stream) {
-  return launch("cudaLaunchCooperativeKernel", function, {grid, block, shared_bytes, stream},
-                arguments);
+  return launch("cudaLaunchCooperativeKernel", function, stream, arguments, [&] {
+    return Configuration{grid, block, shared_bytes, stream};
+  });
 }
 
 abi::CudaError cudaLaunchKernelExC(const abi::LaunchConfig* how, const void* function,
                                    void** arguments) {
-  return launch("cudaLaunchKernelExC", function,
-                {how->grid, how->block, how->shared_bytes, how->stream}, arguments);
+  return launch("cudaLaunchKernelExC", function, how->stream, arguments, [&] {
+    return Configuration{how->grid, how->block, how->shared_bytes, how->stream};
+  });
 }
 
-abi::CudaError cudaFuncGetAttributes(abi::FunctionAttributes* attributes, const void*) {
+abi::CudaError cudaFuncGetAttributes(abi::FunctionAttributes* attributes, const void* function) {
   const Card& card = *settings().card;
+  const int version = kernel_of(function).version;
+  if (version == 0) {
+    return with_last_error(abi::kCudaNoKernelImage);
+  }
   *attributes = {.shared_bytes = 0,
                  .const_bytes = 0,
                  .local_bytes = 0,
                  .max_threads_per_block = 1024,
                  .registers = 32,
-                 .ptx_version = card.major * 10 + card.minor,
-                 .binary_version = card.major * 10 + card.minor,
+                 .ptx_version = version,
+                 .binary_version = version,
                  .cache_mode_ca = 0,
                  .max_dynamic_shared_bytes = card.shared_per_block_optin,
                  .preferred_shared_carveout = -1};

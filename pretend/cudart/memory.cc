@@ -4,21 +4,32 @@
 #include "pretend/core/memory.h"
 
 #include <cstdint>
+#include <cstring>
 
+#include "pretend/core/capture.h"
 #include "pretend/core/copy.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/segments.h"
+#include "pretend/core/sharing.h"
 #include "pretend/cudart/last_error.h"
 
 using namespace tandem::pretend;
 
 namespace {
 
-abi::CudaError take(const char* call, void** address, uint64_t bytes) {
+abi::CudaError take(const char* call, void** address, uint64_t bytes, int device) {
+  if (capture::is_any()) {
+    const abi::CudaError error = capture::check_unsafe();
+    if (error != abi::kCudaSuccess) {
+      return with_last_error(error);
+    }
+  }
   log::Entry entry(call, RecordKind::kMemory);
-  entry.at(current_device(), 0);
+  entry.at(device, 0);
   entry.set(bytes);
-  *address = memory::allocate(current_device(), bytes);
+  *address =
+      device == memory::kHost ? memory::allocate_pinned(bytes) : memory::allocate(device, bytes);
   return with_last_error(*address == nullptr ? abi::kCudaMemoryAllocation : abi::kCudaSuccess);
 }
 
@@ -34,28 +45,20 @@ abi::CudaError give_back(const char* call, void* address) {
   return with_last_error(memory::release(address) ? abi::kCudaSuccess : abi::kCudaInvalidValue);
 }
 
-abi::CudaError take_pinned(const char* call, void** address, uint64_t bytes) {
-  log::Entry entry(call, RecordKind::kMemory);
-  entry.at(memory::kHost, 0);
-  entry.set(bytes);
-  *address = memory::allocate_pinned(bytes);
-  return with_last_error(*address == nullptr ? abi::kCudaMemoryAllocation : abi::kCudaSuccess);
-}
-
 }  // namespace
 
 extern "C" {
 
 abi::CudaError cudaMalloc(void** address, uint64_t bytes) {
-  return take("cudaMalloc", address, bytes);
+  return take("cudaMalloc", address, bytes, current_device());
 }
 
 abi::CudaError cudaMallocAsync(void** address, uint64_t bytes, void*) {
-  return take("cudaMallocAsync", address, bytes);
+  return take("cudaMallocAsync", address, bytes, current_device());
 }
 
 abi::CudaError cudaMallocManaged(void** address, uint64_t bytes, unsigned) {
-  return take("cudaMallocManaged", address, bytes);
+  return take("cudaMallocManaged", address, bytes, current_device());
 }
 
 abi::CudaError cudaFree(void* address) { return give_back("cudaFree", address); }
@@ -63,11 +66,11 @@ abi::CudaError cudaFree(void* address) { return give_back("cudaFree", address); 
 abi::CudaError cudaFreeAsync(void* address, void*) { return give_back("cudaFreeAsync", address); }
 
 abi::CudaError cudaHostAlloc(void** address, uint64_t bytes, unsigned) {
-  return take_pinned("cudaHostAlloc", address, bytes);
+  return take("cudaHostAlloc", address, bytes, memory::kHost);
 }
 
 abi::CudaError cudaMallocHost(void** address, uint64_t bytes) {
-  return take_pinned("cudaMallocHost", address, bytes);
+  return take("cudaMallocHost", address, bytes, memory::kHost);
 }
 
 abi::CudaError cudaFreeHost(void* address) {
@@ -88,6 +91,28 @@ abi::CudaError cudaHostUnregister(void* address) {
 abi::CudaError cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   *device = host;
   return abi::kCudaSuccess;
+}
+
+abi::CudaError cudaIpcGetMemHandle(abi::IpcHandle* handle, void* address) {
+  sharing::Handle from{};
+  const bool done = sharing::share(address, &from);
+  *handle = {};  // torch compares all its bytes
+  std::memcpy(handle->bytes, &from, sizeof from);
+  return with_last_error(done ? abi::kCudaSuccess : abi::kCudaInvalidValue);
+}
+
+abi::CudaError cudaIpcOpenMemHandle(void** address, abi::IpcHandle handle, unsigned) {
+  sharing::Handle from{};
+  std::memcpy(&from, handle.bytes, sizeof from);
+  *address = sharing::open(from);
+  return with_last_error(*address == nullptr ? abi::kCudaInvalidResourceHandle : abi::kCudaSuccess);
+}
+
+abi::CudaError cudaIpcCloseMemHandle(void* address) {
+  const memory::Place place = memory::find(address);
+  const bool done =
+      segments::unmap(address, place.bytes) && segments::give_up(address, place.bytes);
+  return with_last_error(done ? abi::kCudaSuccess : abi::kCudaInvalidValue);
 }
 
 abi::CudaError cudaPointerGetAttributes(abi::PointerAttributes* attributes, const void* address) {

@@ -3,6 +3,8 @@
 // Streams and events of the pretended runtime. Whatever is enqueued is done at once.
 #include <cstdint>
 
+#include "pretend/core/capture.h"
+#include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/cudart/last_error.h"
@@ -12,6 +14,7 @@ using namespace tandem::pretend;
 namespace {
 
 constexpr unsigned kEventDisableTiming = 2;  // cudaEventDisableTiming
+constexpr unsigned kExternal = 1;            // cudaEventRecordExternal, cudaEventWaitExternal
 
 const Stream* made_stream(const void* handle) {
   return reinterpret_cast<uintptr_t>(handle) <= 2 ? nullptr : static_cast<const Stream*>(handle);
@@ -28,13 +31,52 @@ abi::CudaError record(const char* call, Event* event, const void* stream) {
   entry.at(target.device, target.stream);
   entry.set(event->number);
   event->recorded.store(event->timed ? log::now() : 1, std::memory_order_relaxed);
+  if (check::on) {
+    check::record(event, target);
+  }
   return abi::kCudaSuccess;
 }
 
+abi::CudaError wait(Event* event, const void* stream) {
+  log::Entry entry("cudaStreamWaitEvent", RecordKind::kWait);
+  const Target target = target_of(stream);
+  entry.at(target.device, target.stream);
+  entry.set(event->number);
+  if (check::on) {
+    check::let_wait(target, event);
+  }
+  return abi::kCudaSuccess;
+}
+
+// An external event of a graph is recorded and waited for when the graph is launched.
+abi::CudaError record_or_capture(const char* call, Event* event, const void* stream,
+                                 bool is_external) {
+  if (capture::is_any()) {
+    if (is_external && capture::keep(stream, capture::NodeType::kEvent,
+                                     [=](const void* on) { record(call, event, on); })) {
+      return abi::kCudaSuccess;
+    }
+    const capture::Answer answer = capture::record(call, event, stream);
+    if (answer.done) {
+      return with_last_error(answer.error);
+    }
+  }
+  return record(call, event, stream);
+}
+
 abi::CudaError sync(const char* call, const void* stream) {
+  if (capture::is_any()) {
+    const abi::CudaError error = capture::check_wait_for_stream(stream);
+    if (error != abi::kCudaSuccess) {
+      return with_last_error(error);
+    }
+  }
   log::Entry entry(call, RecordKind::kSync);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
+  if (check::on) {
+    check::wait_for_stream(target);
+  }
   settle_if_needed();
   return abi::kCudaSuccess;
 }
@@ -78,43 +120,35 @@ abi::CudaError cudaStreamGetId(void* stream, uint64_t* number) {
   return abi::kCudaSuccess;
 }
 
-abi::CudaError cudaStreamQuery(void*) { return abi::kCudaSuccess; }
+abi::CudaError cudaStreamQuery(void* stream) {
+  if (check::on && !check::is_complete(target_of(stream))) {
+    return abi::kCudaNotReady;
+  }
+  return with_last_error(capture::is_any() ? capture::check_wait_for_stream(stream)
+                                           : abi::kCudaSuccess);
+}
 
 abi::CudaError cudaStreamSynchronize(void* stream) { return sync("cudaStreamSynchronize", stream); }
 
-abi::CudaError cudaStreamWaitEvent(void* stream, Event* event, unsigned) {
-  log::Entry entry("cudaStreamWaitEvent", RecordKind::kWait);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
-  entry.set(event->number);
-  return abi::kCudaSuccess;
-}
-
-// No stream is ever captured: what stands behind the status is left as it is.
-abi::CudaError cudaStreamIsCapturing(void*, int* status) {
-  *status = 0;
-  return abi::kCudaSuccess;
-}
-
-abi::CudaError cudaStreamGetCaptureInfo(void*, int* status, uint64_t* number) {
-  *status = 0;
-  if (number != nullptr) {
-    *number = 0;
+abi::CudaError cudaStreamWaitEvent(void* stream, Event* event, unsigned flags) {
+  if (capture::is_any()) {
+    if ((flags & kExternal) != 0 &&
+        capture::keep(stream, capture::NodeType::kWait, [=](const void* on) { wait(event, on); })) {
+      return abi::kCudaSuccess;
+    }
+    const capture::Answer answer = capture::wait("cudaStreamWaitEvent", event, stream);
+    if (answer.done) {
+      return with_last_error(answer.error);
+    }
   }
-  return abi::kCudaSuccess;
+  return wait(event, stream);
 }
-
-abi::CudaError cudaStreamGetCaptureInfo_v2(void* stream, int* status, uint64_t* number) {
-  return cudaStreamGetCaptureInfo(stream, status, number);
-}
-
-abi::CudaError cudaStreamGetCaptureInfo_v3(void* stream, int* status, uint64_t* number) {
-  return cudaStreamGetCaptureInfo(stream, status, number);
-}
-
-abi::CudaError cudaThreadExchangeStreamCaptureMode(int*) { return abi::kCudaSuccess; }
 
 abi::CudaError cudaLaunchHostFunc(void* stream, void (*function)(void*), void* data) {
+  if (capture::takes(stream, capture::NodeType::kHostFunction,
+                     [=](const void*) { function(data); })) {
+    return abi::kCudaSuccess;
+  }
   const abi::CudaError error = sync("cudaLaunchHostFunc", stream);
   function(data);
   return error;
@@ -123,7 +157,9 @@ abi::CudaError cudaLaunchHostFunc(void* stream, void (*function)(void*), void* d
 abi::CudaError cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), void* data,
                                      unsigned) {
   const abi::CudaError error = sync("cudaStreamAddCallback", stream);
-  function(stream, error, data);
+  if (error == abi::kCudaSuccess) {
+    function(stream, error, data);
+  }
   return error;
 }
 
@@ -135,26 +171,60 @@ abi::CudaError cudaEventCreateWithFlags(void** event, unsigned flags) {
 abi::CudaError cudaEventCreate(void** event) { return cudaEventCreateWithFlags(event, 0); }
 
 abi::CudaError cudaEventDestroy(Event* event) {
+  if (capture::is_any()) {
+    capture::forget(event);
+  }
+  if (check::on) {
+    check::forget(event);
+  }
   delete event;
   return abi::kCudaSuccess;
 }
 
 abi::CudaError cudaEventRecord(Event* event, void* stream) {
-  return record("cudaEventRecord", event, stream);
+  return record_or_capture("cudaEventRecord", event, stream, false);
 }
 
-abi::CudaError cudaEventRecordWithFlags(Event* event, void* stream, unsigned) {
-  return record("cudaEventRecordWithFlags", event, stream);
+abi::CudaError cudaEventRecordWithFlags(Event* event, void* stream, unsigned flags) {
+  return record_or_capture("cudaEventRecordWithFlags", event, stream, (flags & kExternal) != 0);
 }
 
-abi::CudaError cudaEventQuery(Event*) { return abi::kCudaSuccess; }
+abi::CudaError cudaEventQuery(Event* event) {
+  if (check::on && !check::is_complete(event)) {
+    return abi::kCudaNotReady;
+  }
+  if (!capture::is_any()) {
+    return abi::kCudaSuccess;
+  }
+  const abi::CudaError error = capture::check_event(event);
+  return with_last_error(error == abi::kCudaSuccess ? capture::check_unsafe() : error);
+}
 
 abi::CudaError cudaEventSynchronize(Event* event) {
+  if (capture::is_any()) {
+    const abi::CudaError error = capture::check_event(event);
+    if (error != abi::kCudaSuccess) {
+      return with_last_error(error);
+    }
+  }
   log::Entry entry("cudaEventSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
   entry.set(event->number);
+  if (check::on) {
+    check::wait_for_event(event);
+  }
   settle_if_needed();
   return abi::kCudaSuccess;
+}
+
+// All work of another process is done, too: an event that is opened holds nothing of the other.
+abi::CudaError cudaIpcGetEventHandle(abi::IpcHandle* handle, Event*) {
+  *handle = {};
+  return abi::kCudaSuccess;
+}
+
+abi::CudaError cudaIpcOpenEventHandle(void** event, abi::IpcHandle) {
+  return cudaEventCreateWithFlags(event, kEventDisableTiming);
 }
 
 // The host's time between the two records: nothing else passes on a pretended GPU.

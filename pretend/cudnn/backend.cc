@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include "pretend/abi/cudnn.h"
-#include "pretend/core/device.h"
 #include "pretend/core/log.h"
-#include "pretend/core/read_back.h"
 #include "pretend/cudnn/backend_descriptor.h"
 #include "pretend/cudnn/handle.h"
 
@@ -124,12 +122,7 @@ int cudnnBackendExecute(DnnHandle* handle, BackendDescriptor* plan, BackendDescr
   const char* const operations = plan->contents->operations;
   const bool convolves =
       operations != nullptr && std::strstr(operations, "\"convolution-") != nullptr;
-  log::Entry entry("cudnnBackendExecute",
-                   convolves ? RecordKind::kConvolution : RecordKind::kLibrary);
-  const Target target = target_of(handle->stream);
-  entry.at(target.device, target.stream);
-  entry.text(operations);
-  read_back::note_launch(target.device);
-  return 0;
+  return log_library("cudnnBackendExecute", handle, operations,
+                     convolves ? RecordKind::kConvolution : RecordKind::kLibrary);
 }
 }

@@ -5,10 +5,8 @@
 #include <string>
 
 #include "pretend/abi/cudnn.h"
-#include "pretend/core/device.h"
 #include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
-#include "pretend/core/read_back.h"
 #include "pretend/cudnn/handle.h"
 
 using namespace tandem::pretend;
@@ -28,12 +26,7 @@ const char* describe(const char* pass, const DnnTensor& x, const DnnTensor& w, c
 }
 
 int log_convolution(const char* call, const DnnHandle* handle, const char* operations) {
-  log::Entry entry(call, RecordKind::kConvolution);
-  const Target target = target_of(handle->stream);
-  entry.at(target.device, target.stream);
-  entry.text(operations);
-  read_back::note_launch(target.device);
-  return 0;
+  return log_library(call, handle, operations, RecordKind::kConvolution);
 }
 
 // One algorithm that needs no workspace: number 1 exists in all three passes.

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
@@ -21,8 +22,15 @@ std::string shape_of(const DnnTensor& tensor) {
   return text + "]";
 }
 
-int log_library(const char* call, const DnnHandle* handle, const char* operations) {
-  log::Entry entry(call, RecordKind::kLibrary);
+int log_library(const char* call, const DnnHandle* handle, const char* operations,
+                RecordKind kind) {
+  if (capture::takes(handle->stream, capture::NodeType::kKernel, [=](const void* on) {
+        const DnnHandle there{const_cast<void*>(on)};
+        log_library(call, &there, operations, kind);
+      })) {
+    return 0;
+  }
+  log::Entry entry(call, kind);
   const Target target = target_of(handle->stream);
   entry.at(target.device, target.stream);
   entry.text(operations);

@@ -7,13 +7,15 @@
 #include <cstdint>
 #include <string>
 
+#include "pretend/core/record.h"
+
 namespace tandem::pretend {
 
 struct DnnHandle {
   void* stream = nullptr;
 };
 
-// Tensors and filters: what is set is what is told, and what the log shows.
+// Tensors and filters return, and the log shows, what was set.
 struct DnnTensor {
   static constexpr int kMostDimensions = 8;  // CUDNN_DIM_MAX
   int type = 0;
@@ -46,6 +48,7 @@ struct DnnRnnData {
 [[nodiscard]] std::string shape_of(const DnnTensor& tensor);
 
 // Logs a call that computes on the handle's stream; `operations` is JSON or nullptr.
-int log_library(const char* call, const DnnHandle* handle, const char* operations = nullptr);
+int log_library(const char* call, const DnnHandle* handle, const char* operations = nullptr,
+                RecordKind kind = RecordKind::kLibrary);
 
 }  // namespace tandem::pretend

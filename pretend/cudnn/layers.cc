@@ -14,7 +14,7 @@ using namespace tandem::pretend;
 
 namespace {
 
-// The generator's states of dropout: the size that cuDNN tells for a GPU is of this order.
+// The generator's states of dropout: the size that cuDNN reports for a GPU is of this order.
 constexpr uint64_t kDropoutStateBytes = 1 << 20;
 
 // The arguments up to the input's descriptor are declared: no caller sees the difference.

@@ -93,8 +93,8 @@ int64_t element_size(const DnnRnn& rnn) { return bytes_of(abi::from_cudnn(rnn.ty
 
 // Fills a descriptor and the address, of which the caller may leave out either; no dimensions and
 // no address where there is no such part.
-void tell(const DnnRnn& rnn, const Part& part, const char* space, DnnTensor* tensor,
-          void** address) {
+void answer(const DnnRnn& rnn, const Part& part, const char* space, DnnTensor* tensor,
+            void** address) {
   const bool exists = part.shape[1] != 0;
   if (tensor != nullptr) {
     *tensor = {};
@@ -137,8 +137,8 @@ int cudnnGetRNNWeightSpaceSize(const DnnHandle*, const DnnRnn* rnn, uint64_t* by
 int cudnnGetRNNWeightParams(const DnnHandle*, const DnnRnn* rnn, int pseudo_layer, uint64_t,
                             const char* space, int number, DnnTensor* matrix, void** matrix_address,
                             DnnTensor* bias, void** bias_address) {
-  tell(*rnn, matrix_part(*rnn, pseudo_layer, number), space, matrix, matrix_address);
-  tell(*rnn, bias_part(*rnn, pseudo_layer, number), space, bias, bias_address);
+  answer(*rnn, matrix_part(*rnn, pseudo_layer, number), space, matrix, matrix_address);
+  answer(*rnn, bias_part(*rnn, pseudo_layer, number), space, bias, bias_address);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "pretend/abi/driver.h"
+#include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
@@ -128,6 +129,9 @@ abi::DriverError cuCtxGetDevice(int* device) {
 abi::DriverError cuCtxSynchronize() {
   log::Entry entry("cuCtxSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
+  if (check::on) {
+    check::wait_for_device(current_device());
+  }
   settle_if_needed();
   return abi::kDriverSuccess;
 }

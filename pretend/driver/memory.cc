@@ -6,9 +6,12 @@
 #include <cstdint>
 
 #include "pretend/abi/driver.h"
+#include "pretend/core/capture.h"
+#include "pretend/core/check.h"
 #include "pretend/core/copy.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/segments.h"
 
 using namespace tandem::pretend;
 
@@ -18,7 +21,7 @@ constexpr int kMemoryOfHost = 1;    // CU_MEMORYTYPE_HOST
 constexpr int kMemoryOfDevice = 2;  // CU_MEMORYTYPE_DEVICE
 
 template <typename Value>
-abi::DriverError tell(void* to, Value value) {
+abi::DriverError answer(void* to, Value value) {
   *static_cast<Value*>(to) = value;
   return abi::kDriverSuccess;
 }
@@ -49,6 +52,51 @@ abi::DriverError cuMemGetInfo_v2(uint64_t* free, uint64_t* total) {
   return abi::kDriverSuccess;
 }
 
+// Memory and addresses apart, which torch's expandable segments use. All are of a large page.
+abi::DriverError cuMemGetAllocationGranularity(uint64_t* bytes, const void*, int) {
+  *bytes = 2 << 20;
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemAddressReserve(void** address, uint64_t bytes, uint64_t, void*, uint64_t) {
+  *address = segments::reserve(bytes);
+  return *address == nullptr ? abi::kDriverOutOfMemory : abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemAddressFree(void* address, uint64_t bytes) {
+  return segments::give_up(address, bytes) ? abi::kDriverSuccess : abi::kDriverInvalidValue;
+}
+
+abi::DriverError cuMemCreate(segments::Memory** made, uint64_t bytes,
+                             const abi::AllocationProperties* properties, uint64_t) {
+  log::Entry entry("cuMemCreate", RecordKind::kMemory);
+  entry.at(properties->device, 0);
+  entry.set(bytes);
+  *made = segments::make(properties->device, bytes);
+  return *made == nullptr ? abi::kDriverOutOfMemory : abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemMap(void* address, uint64_t, uint64_t, segments::Memory* memory, uint64_t) {
+  return segments::map(address, memory) ? abi::kDriverSuccess : abi::kDriverInvalidValue;
+}
+
+abi::DriverError cuMemSetAccess(void*, uint64_t, const void*, uint64_t) {
+  return abi::kDriverSuccess;
+}
+
+abi::DriverError cuMemUnmap(void* address, uint64_t bytes) {
+  settle_if_needed(address, bytes);
+  return segments::unmap(address, bytes) ? abi::kDriverSuccess : abi::kDriverInvalidValue;
+}
+
+abi::DriverError cuMemRelease(segments::Memory* memory) {
+  log::Entry entry("cuMemRelease", RecordKind::kMemory);
+  entry.at(memory->device, 0);
+  entry.set(-static_cast<int64_t>(memory->bytes));
+  segments::let_go(memory);
+  return abi::kDriverSuccess;
+}
+
 abi::DriverError cuMemGetAddressRange_v2(void** begin, uint64_t* bytes, void* address) {
   const memory::Place place = memory::find(address);
   if (begin != nullptr) {
@@ -72,16 +120,16 @@ abi::DriverError cuPointerGetAttribute(void* to, int attribute, void* address) {
   const bool on_device = place.device != memory::kHost;
   switch (attribute) {
     case abi::kPointerMemoryType:
-      return tell(to, on_device ? kMemoryOfDevice : kMemoryOfHost);
+      return answer(to, on_device ? kMemoryOfDevice : kMemoryOfHost);
     case abi::kPointerDevicePointer:
     case abi::kPointerHostPointer:
-      return tell(to, address);
+      return answer(to, address);
     case abi::kPointerDeviceOrdinal:
-      return tell(to, place.device);
+      return answer(to, place.device);
     case abi::kPointerRangeStart:
-      return tell(to, place.begin);
+      return answer(to, place.begin);
     case abi::kPointerRangeSize:
-      return tell(to, place.bytes);
+      return answer(to, place.bytes);
     default:
       return abi::kDriverNotSupported;
   }
@@ -134,14 +182,20 @@ abi::DriverError cuStreamSynchronize(void* stream) {
   log::Entry entry("cuStreamSynchronize", RecordKind::kSync);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
+  if (check::on) {
+    check::wait_for_stream(target);
+  }
   settle_if_needed();
   return abi::kDriverSuccess;
 }
 
-abi::DriverError cuStreamQuery(void*) { return abi::kDriverSuccess; }
+abi::DriverError cuStreamQuery(void* stream) {
+  return check::on && !check::is_complete(target_of(stream)) ? abi::kDriverNotReady
+                                                             : abi::kDriverSuccess;
+}
 
-abi::DriverError cuStreamIsCapturing(void*, int* status) {
-  *status = 0;
+abi::DriverError cuStreamIsCapturing(void* stream, int* status) {
+  *status = static_cast<int>(capture::info_of(stream).status);
   return abi::kDriverSuccess;
 }
 
@@ -151,18 +205,29 @@ abi::DriverError cuEventCreate(void** event, unsigned) {
 }
 
 abi::DriverError cuEventDestroy_v2(Event* event) {
+  if (check::on) {
+    check::forget(event);
+  }
   delete event;
   return abi::kDriverSuccess;
 }
 
-abi::DriverError cuEventRecord(Event* event, void*) {
+abi::DriverError cuEventRecord(Event* event, void* stream) {
   event->recorded.store(log::now());
+  if (check::on) {
+    check::record(event, target_of(stream));
+  }
   return abi::kDriverSuccess;
 }
 
-abi::DriverError cuEventQuery(Event*) { return abi::kDriverSuccess; }
+abi::DriverError cuEventQuery(Event* event) {
+  return check::on && !check::is_complete(event) ? abi::kDriverNotReady : abi::kDriverSuccess;
+}
 
-abi::DriverError cuEventSynchronize(Event*) {
+abi::DriverError cuEventSynchronize(Event* event) {
+  if (check::on) {
+    check::wait_for_event(event);
+  }
   settle_if_needed();
   return abi::kDriverSuccess;
 }

@@ -4,10 +4,12 @@
 // its name; a launch goes to the log.
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "pretend/abi/driver.h"
+#include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"
@@ -28,12 +30,18 @@ abi::DriverError load(Module** made) {
   return abi::kDriverSuccess;
 }
 
-abi::DriverError launch(const char* call, const Function* function, const unsigned* grid,
-                        const unsigned* block, unsigned shared_bytes, const void* stream) {
+using Axes = std::array<unsigned, 3>;
+
+abi::DriverError launch(const char* call, const char* name, const Axes& grid, const Axes& block,
+                        unsigned shared_bytes, const void* stream) {
+  if (capture::takes(stream, capture::NodeType::kKernel,
+                     [=](const void* on) { launch(call, name, grid, block, shared_bytes, on); })) {
+    return abi::kDriverSuccess;
+  }
   log::Entry entry(call, RecordKind::kLaunch);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
-  entry.text(function->name);
+  entry.text(name);
   entry.set(grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes);
   read_back::note_launch(target.device);
   return abi::kDriverSuccess;
@@ -95,24 +103,28 @@ abi::DriverError cuLaunchKernel(const Function* function, unsigned grid_x, unsig
                                 unsigned grid_z, unsigned block_x, unsigned block_y,
                                 unsigned block_z, unsigned shared_bytes, void* stream, void**,
                                 void**) {
-  const unsigned grid[] = {grid_x, grid_y, grid_z};
-  const unsigned block[] = {block_x, block_y, block_z};
-  return launch("cuLaunchKernel", function, grid, block, shared_bytes, stream);
+  return launch("cuLaunchKernel", function->name, {grid_x, grid_y, grid_z},
+                {block_x, block_y, block_z}, shared_bytes, stream);
 }
 
 abi::DriverError cuLaunchCooperativeKernel(const Function* function, unsigned grid_x,
                                            unsigned grid_y, unsigned grid_z, unsigned block_x,
                                            unsigned block_y, unsigned block_z,
                                            unsigned shared_bytes, void* stream, void**) {
-  const unsigned grid[] = {grid_x, grid_y, grid_z};
-  const unsigned block[] = {block_x, block_y, block_z};
-  return launch("cuLaunchCooperativeKernel", function, grid, block, shared_bytes, stream);
+  return launch("cuLaunchCooperativeKernel", function->name, {grid_x, grid_y, grid_z},
+                {block_x, block_y, block_z}, shared_bytes, stream);
 }
 
 abi::DriverError cuLaunchKernelEx(const abi::DriverLaunchConfig* how, const Function* function,
                                   void**, void**) {
-  return launch("cuLaunchKernelEx", function, how->grid, how->block, how->shared_bytes,
-                how->stream);
+  return launch("cuLaunchKernelEx", function->name, {how->grid[0], how->grid[1], how->grid[2]},
+                {how->block[0], how->block[1], how->block[2]}, how->shared_bytes, how->stream);
+}
+
+// NVRTC compiles without the driver's tables, but crashes where the driver has no such function.
+abi::DriverError cuGetExportTable(const void** table, const void*) {
+  *table = nullptr;
+  return abi::kDriverNotFound;
 }
 
 // Descriptors of tensors for kernels that nobody runs.

@@ -76,6 +76,7 @@ std::unique_ptr<Meeting> Meeting::join(const std::string& name, int rank, int ra
                  "/dev/shm\n",
                  ranks, file->path().c_str(), static_cast<unsigned long long>(bytes >> 10),
                  std::strerror(file->error()));
+    file->unlink();
     return nullptr;
   }
   std::unique_ptr<Meeting> meeting(new Meeting(std::move(file), rank, ranks));

@@ -12,9 +12,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "pretend/core/settings.h"
 
 namespace tandem::pretend {
 namespace {
@@ -143,7 +146,8 @@ std::string new_meeting_name() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count() ^ getpid();
     std::memcpy(random.data(), &now, random.size());
   }
-  std::string name(kPrefix);
+  const char* const job = std::getenv(kCheckVariable);
+  std::string name = job == nullptr ? std::string(kPrefix) : std::string(job) + '-';
   for (const unsigned char byte : random) {
     std::array<char, 3> digits{};
     std::snprintf(digits.data(), digits.size(), "%02x", byte);

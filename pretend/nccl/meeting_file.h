@@ -36,7 +36,8 @@ class MeetingFile {
   int error_ = 0;
 };
 
-// "tandem-pretended-" and 16 digits that no other meeting has. Removes what was left behind.
+// "tandem-pretended-" and 16 digits that no other meeting has; under --check the job's name goes in
+// between, by which start/ removes its files. Removes what was left behind.
 [[nodiscard]] std::string new_meeting_name();
 
 }  // namespace tandem::pretend

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/memory.h"
 #include "pretend/core/settings.h"
@@ -44,6 +45,9 @@ int make(Handle** made, const std::string& name, int rank, int ranks, int device
   *made =
       new Handle{std::make_shared<RankCommunicator>(std::move(meeting), name, device, ++number)};
   enlist((*made)->communicator);
+  if (check::on) {
+    check::join((*made)->communicator->number(), name, rank, ranks);
+  }
   return 0;
 }
 
@@ -53,13 +57,22 @@ int make_and_wait(Handle** made, const std::string& name, int rank, int ranks) {
   if (status != 0 || is_in_group()) {
     return status;
   }
+  if (check::on) {
+    check::wait_for_call((*made)->communicator->number(), check::kJoin);
+  }
   return (*made)->communicator->meeting().wait_for_all() ? 0 : kSystemError;
 }
 
 int end(Handle* handle) {
-  strike(handle->communicator.get());
+  handle->communicator->leave();
   delete handle;
   return 0;
+}
+
+void say_leave(const Handle* handle, bool aborted) {
+  if (check::on) {
+    check::leave(handle->communicator->number(), aborted);
+  }
 }
 
 UniqueId id_of(const std::string& name) {
@@ -178,14 +191,19 @@ int ncclCommGetAsyncError(const Handle*, int* status) {
 }
 
 int ncclCommFinalize(Handle* handle) {
-  handle->communicator->settle_complete();
+  handle->communicator->finish();
   return 0;
 }
 
-int ncclCommDestroy(Handle* handle) { return end(handle); }
+int ncclCommDestroy(Handle* handle) {
+  say_leave(handle, false);
+  return end(handle);
+}
 
+// Said first: a thread that waits under --check holds what abort() needs.
 int ncclCommAbort(Handle* handle) {
-  handle->communicator->meeting().abort();
+  say_leave(handle, true);
+  handle->communicator->abort();
   return end(handle);
 }
 

@@ -37,13 +37,18 @@ struct Collective {
 
 [[nodiscard]] const char* name_of(CollectiveKind kind);
 
+[[nodiscard]] inline bool is_of_two(CollectiveKind kind) {
+  return kind == CollectiveKind::kSend || kind == CollectiveKind::kReceive;
+}
+
 // The bytes that a rank puts down, and those that it gets.
 [[nodiscard]] uint64_t sent_bytes(const Collective& collective, int ranks);
 [[nodiscard]] uint64_t received_bytes(const Collective& collective, int rank, int ranks);
 
 [[nodiscard]] bool is_computed(const Collective& collective, int ranks);
 
-// Writes what this rank gets of a complete deposit to where it belongs.
+// Writes what this rank gets of a complete deposit to where it belongs. Sender and receiver meet
+// by themselves, the sender as rank 0.
 void compute(const Collective& collective, const Meeting& meeting, uint64_t number);
 
 }  // namespace tandem::pretend

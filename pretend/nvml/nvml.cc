@@ -32,7 +32,7 @@ int node_gpus() {
   return text == nullptr ? 1 : std::atoi(text);
 }
 
-int tell(char* to, unsigned room, const char* text) {
+int give(char* to, unsigned room, const char* text) {
   std::snprintf(to, room, "%s", text);
   return kSuccess;
 }
@@ -75,7 +75,7 @@ const char* nvmlErrorString(int error) {
   return error == kSuccess ? "Success" : "not supported by Tandem's pretended NVML";
 }
 
-int nvmlSystemGetDriverVersion(char* text, unsigned room) { return tell(text, room, "pretended"); }
+int nvmlSystemGetDriverVersion(char* text, unsigned room) { return give(text, room, "pretended"); }
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   *version = settings().versions.runtime;
@@ -122,11 +122,11 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, const Gpu** gpu) {
 }
 
 int nvmlDeviceGetUUID(const Gpu* gpu, char* text, unsigned room) {
-  return tell(text, room, uuid_text(index_of(gpu)).data());
+  return give(text, room, uuid_text(index_of(gpu)).data());
 }
 
 int nvmlDeviceGetName(const Gpu*, char* text, unsigned room) {
-  return tell(text, room, settings().card->name);
+  return give(text, room, settings().card->name);
 }
 
 int nvmlDeviceGetIndex(const Gpu* gpu, unsigned* index) {

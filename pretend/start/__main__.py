@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command of Python on pretended GPUs: `tandem pretend` starts this folder, and so can anybody.
+"""Runs a command of Python on pretended GPUs.
 
-  python3 lib/pretend/start [--gpus=8] [--like=a100|h100|rtx4090] [--log=FILE] [--python=PYTHON] [--beside-gpu] -- COMMAND...
-  python3 lib/pretend/start --variables --python=PYTHON [OPTION...]
+  tandem-pretend [--gpus=8] [--like=a100|h100|rtx4090|rtx3090|v100] [--log=FILE] [--python=PYTHON] [--beside-gpu] -- COMMAND...
+  tandem-pretend --check [--patience=SECONDS] [OPTION...] -- COMMAND...
+  tandem-pretend --variables --python=PYTHON [OPTION...]
 
-The libraries lie in the folder above. --variables prints the variables of the environment, "NAME=value" a line, instead of
-running a command. Exit status: the command's; 1 where something failed, 2 where it cannot be done as asked.
+`tandem pretend` and `python3 lib/pretend/start` are the same; the libraries lie in the folder above. --variables prints the variables of the environment, "NAME=value" a line, instead of
+running a command. --check finds ranks that wait for each other. Exit status: the command's; 1 where something failed, 2 where
+it cannot be done as asked, 3 where --check found something.
 """
 import argparse
 import os
@@ -15,22 +17,30 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import job
 import symbol_check
 import torch_wheel
 from refusal import Failure, Usage
 
 LIBRARIES = pathlib.Path(__file__).resolve().parent.parent
-CARDS = ("a100", "h100", "rtx4090")
+CARDS = ("a100", "h100", "rtx4090", "rtx3090", "v100")
 MOST_GPUS = 64
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise Usage(f"{message}; the command stands behind --, as in --gpus=2 -- python3 train.py")
+
+
 def parse(words):
-    parser = argparse.ArgumentParser(prog="pretend", usage=argparse.SUPPRESS, description=__doc__,
+    parser = Parser(prog="pretend", usage=argparse.SUPPRESS, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", type=int, default=8)
     parser.add_argument("--like", default="a100")
     parser.add_argument("--log", default="")  # each process writes LOG.PID
     parser.add_argument("--python", default="")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--patience", type=float)
     parser.add_argument("--beside-gpu", action="store_true")
     parser.add_argument("--variables", action="store_true")
     parser.add_argument("--root", type=pathlib.Path, default="/", help=argparse.SUPPRESS)  # where a real GPU is looked for
@@ -56,6 +66,12 @@ def check(options):
         raise Usage(f"--gpus={options.gpus}: use a number from 1 to {MOST_GPUS}")
     if options.like not in CARDS:
         raise Usage(f"--like={options.like}: there is no such card; use {', '.join(CARDS)}")
+    if options.patience is not None and not options.check:
+        raise Usage(f"--patience={options.patience:g}: it is of --check; add that, or leave it out")
+    if options.patience is not None and not 0 < options.patience < float("inf"):
+        raise Usage(f"--patience={options.patience:g}: use seconds above 0")
+    if options.check and options.log:
+        raise Usage("--check never measures, and a log would be taken for a measured one; leave out one of --check and --log")
     if not options.beside_gpu and has_nvidia_device(options.root):
         raise Usage("pretending GPUs: this machine has a real one, and its figures would be mistaken for measured ones; add "
                     "--beside-gpu if you mean it")
@@ -111,7 +127,10 @@ def run(options):
         for name, value in variables.items():
             if os.environ.get(name) != value:
                 print(f"{name}={value}")
-        return
+        return 0
+    if options.check:
+        print("pretended GPUs: calls of communicators checked, nothing computed or measured", file=sys.stderr, flush=True)
+        return job.Job(options.patience or 30).run(options.command, variables)
     print("pretended GPUs: host work measured, nothing computed", file=sys.stderr, flush=True)
     try:
         os.execvpe(options.command[0], options.command, variables)
@@ -121,11 +140,10 @@ def run(options):
 
 def main():
     try:
-        run(parse(sys.argv[1:]))
+        return run(parse(sys.argv[1:]))
     except Failure as failure:
         print(f"tandem: {failure}", file=sys.stderr)
         return failure.status
-    return 0
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 
 from refusal import Failure, Usage
 
-TRIED = "2.5.1 (CUDA 12.4), 2.9.1 (CUDA 12.8) and 2.15.0 (CUDA 13.2)"
-# Libraries whose functions carry the soname as version, so that it is told what comes from them.
-VERSIONED = ("libcudart.so.", "libcublas.so.", "libcublasLt.so.", "libcudnn.so.")
+TRIED = "2.4.1 (CUDA 12.1), 2.5.1 (CUDA 12.4), 2.9.1 (CUDA 12.8), 2.11.0 (CUDA 13.0) and 2.15.0 (CUDA 13.2)"
+# Libraries whose functions carry the soname as version, so that a report names their functions.
+VERSIONED = ("libcudart.so.", "libcublas.so.", "libcublasLt.so.", "libcudnn.so.", "libcupti.so.")
 BASE_VERSION = 1  # the flag of the entry that names the library itself
 SYMBOL = struct.Struct("<IBBHQQ")
 
@@ -67,7 +67,7 @@ def read(path):
 
 def pretended_sonames(cuda_major):
     """The libraries that a wheel of this CUDA version loads, in the order of LD_PRELOAD."""
-    return [*(f"lib{name}.so.{cuda_major}" for name in ("cudart", "cublas", "cublasLt")), "libcudnn.so.9", "libnccl.so.2", "libcuda.so.1",
+    return [*(f"lib{name}.so.{cuda_major}" for name in ("cudart", "cublas", "cublasLt", "cupti")), "libcudnn.so.9", "libnccl.so.2", "libcuda.so.1",
             "libnvidia-ml.so.1"]
 
 
@@ -102,6 +102,8 @@ def needs_replaced(user):
 
 def check(wheel, folder):
     """Refuses a wheel that needs functions which the libraries in `folder` lack."""
+    if not (folder / "libtandem_pretend.so").exists():
+        raise Usage(f"pretending GPUs: there are no libraries in {folder}; build them, as pretend/README.md says, or use tandem-pretend")
     pretended = [read(folder / soname) for soname in pretended_sonames(wheel.cuda_major)]
     users = (read(path) for path in users_of(wheel))
     missing = sorted({symbol for user in users if needs_replaced(user) for symbol in missing_symbols(user, pretended)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The torch that a Python would import: versions and place, told without importing it."""
+"""The torch that a Python would import: versions and place, without importing it."""
 import dataclasses
 import json
 import os
@@ -52,7 +52,7 @@ class TorchWheel:
                         "those of CUDA 12 and 13; install a torch for one of them")
 
     def library_versions(self):
-        """"runtime=13020,blas=130401,dnn=92600,nccl=23007": what the wheel's own libraries would tell."""
+        """"runtime=13020,blas=130401,dnn=92600,nccl=23007": the answers of the wheel's own libraries."""
         major, minor, _ = numbers(self.cuda)
         told = [f"runtime={major * 1000 + minor * 10}"]
         for key, name in (("blas", "nvidia-cublas"), ("dnn", "nvidia-cudnn"), ("nccl", "nvidia-nccl")):
@@ -91,6 +91,8 @@ def is_python_name(path):
 def python_of(program):
     """The Python that a command is run by: the command itself, or what the first line of the script names."""
     path = shutil.which(program)
+    if path is None and os.path.isfile(program):
+        raise Usage(f"running {program}: it may not be executed; put python3 in front of it, or use chmod +x")
     if path is None:
         raise Usage(f"running {program}: there is no such program; check the command behind --")
     if is_python_name(program):

@@ -126,12 +126,12 @@ TEST(PretendedStreams, BelongToTheDeviceThatWasCurrent) {
   EXPECT_EQ(cudart("cudaStreamDestroy", stream), 0);
 }
 
-TEST(PretendedStreams, RefuseCaptureByName) {
+TEST(PretendedRuntime, RefusesByName) {
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(cudart("cudaStreamBeginCapture", static_cast<void*>(nullptr), 0), kNotSupported);
-  EXPECT_EQ(cudart("cudaStreamBeginCapture", static_cast<void*>(nullptr), 0), kNotSupported);
+  EXPECT_EQ(cudart("cudaLibraryUnload", static_cast<void*>(nullptr)), kNotSupported);
+  EXPECT_EQ(cudart("cudaLibraryUnload", static_cast<void*>(nullptr)), kNotSupported);
   const std::string said = ::testing::internal::GetCapturedStderr();
-  EXPECT_TRUE(said.starts_with("pretended libcudart.so.13: cudaStreamBeginCapture is not known"))
+  EXPECT_TRUE(said.starts_with("pretended libcudart.so.13: cudaLibraryUnload is not known"))
       << said;
   EXPECT_EQ(said.find('\n'), said.size() - 1) << "said once: " << said;
 }
@@ -155,6 +155,57 @@ TEST(PretendedKernels, GetTheLaunchThatWasPushed) {
   EXPECT_EQ(grid.y, 2U);
   EXPECT_EQ(block.x, 128U);
   EXPECT_EQ(shared, 64U);
+}
+
+// A fat binary with code for GPUs of these compute capabilities.
+class FatBinary {
+ public:
+  explicit FatBinary(const std::vector<uint32_t>& capabilities) {
+    constexpr uint32_t kHeader = 0x00100001;  // version 1, 16 bytes
+    words_ = {0xba55ed50, kHeader, static_cast<uint32_t>(capabilities.size()) * 32, 0};
+    for (const uint32_t capability : capabilities) {
+      words_.insert(words_.end(), {2, 32, 0, 0, 0, 0, 0, capability});
+    }
+    registered_.binary = words_.data();
+  }
+  // The version of the code that kernel `function` of this binary has for the card, or an error.
+  int version_of(const char* function) {
+    using Register =
+        void (*)(void*, const char*, char*, const char*, int, void*, void*, void*, void*, int*);
+    const auto take = reinterpret_cast<void* (*)(const void*)>(
+        ::dlsym(library("libcudart.so.13"), "__cudaRegisterFatBinary"));
+    const auto add =
+        reinterpret_cast<Register>(::dlsym(library("libcudart.so.13"), "__cudaRegisterFunction"));
+    add(take(&registered_), function, nullptr, "kernel", -1, nullptr, nullptr, nullptr, nullptr,
+        nullptr);
+    struct {
+      uint64_t sizes[3];
+      int numbers[64];
+    } attributes{};
+    const int error = cudart("cudaFuncGetAttributes", static_cast<void*>(&attributes),
+                             static_cast<const void*>(function));
+    return error != 0 ? -error : attributes.numbers[2];
+  }
+
+ private:
+  struct {
+    uint32_t magic = 0x466243b1;
+    uint32_t version = 1;
+    const void* binary = nullptr;
+    void* more = nullptr;
+  } registered_{};
+  std::vector<uint32_t> words_{};
+};
+
+TEST(PretendedKernels, HaveTheVersionOfTheCodeThatTheCardWouldRun) {
+  constexpr int kNoKernelImage = 209;
+  static constexpr char kKernels[2] = {};
+  EXPECT_EQ(FatBinary({70, 80, 86, 90}).version_of(&kKernels[0]), 86) << "an RTX 4090 is of 8.9";
+  EXPECT_EQ(FatBinary({70, 90}).version_of(&kKernels[1]), -kNoKernelImage);
+  EXPECT_EQ(cudart("cudaLaunchKernel", static_cast<const void*>(&kKernels[1]), Dim3{}, Dim3{},
+                   static_cast<void**>(nullptr), uint64_t{0}, static_cast<void*>(nullptr)),
+            kNoKernelImage);
+  EXPECT_EQ(cudart("cudaGetLastError"), kNoKernelImage);
 }
 
 TEST(PretendedDriver, TellsFunctionsThatItHasAndNoOthers) {

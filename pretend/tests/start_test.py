@@ -59,11 +59,15 @@ class InAFolder(unittest.TestCase):
 class Refusals(InAFolder):
     def test_impossible_numbers_and_cards(self):
         self.refused("--gpus=65: use a number from 1 to 64", "--gpus=65", "--", sys.executable)
-        self.refused("--like=v100: there is no such card; use a100, h100, rtx4090", "--like=v100", "--", sys.executable)
+        self.refused("--like=a10: there is no such card; use a100, h100, rtx4090, rtx3090, v100", "--like=a10", "--", sys.executable)
+        self.refused("--patience=0: use seconds above 0", "--check", "--patience=0", "--", sys.executable)
+        self.refused("--patience=9: it is of --check; add that, or leave it out", "--patience=9", "--", sys.executable)
 
     def test_no_command_and_no_program(self):
         self.refused("pretending GPUs: there is no command; put one behind --: tandem pretend -- python3 train.py")
         self.refused("running no-such-program: there is no such program; check the command behind --", "--", "no-such-program")
+        self.script("train.py", "").chmod(0o644)
+        self.refused("running ./train.py: it may not be executed; put python3 in front of it, or use chmod +x", "--", "./train.py")
 
     def test_beside_a_real_gpu_unless_asked(self):
         python = self.python(cuda="")

@@ -15,9 +15,10 @@ import unittest
 PRETEND, LIBRARIES = map(pathlib.Path, sys.argv[1:3])
 COMPILER = sys.argv[3]
 VERSIONED = {"libcudart.so.12": "cudart", "libcudart.so.13": "cudart", "libcublas.so.12": "cublas", "libcublas.so.13": "cublas",
-             "libcublasLt.so.12": "cublaslt", "libcublasLt.so.13": "cublaslt", "libcudnn.so.9": "cudnn"}
+             "libcublasLt.so.12": "cublaslt", "libcublasLt.so.13": "cublaslt", "libcudnn.so.9": "cudnn",
+             "libcupti.so.12": "cupti", "libcupti.so.13": "cupti"}
 PLAIN = {"libnccl.so.2": "nccl", "libcuda.so.1": "cuda", "libnvidia-ml.so.1": "nvml"}
-PREFIXES = {"cudart": "(?:__)?cuda", "cublas": "cublas", "cublaslt": "cublasLt", "cudnn": "cudnn", "nccl": "nccl", "cuda": "cu[A-Z]", "nvml": "nvml"}
+PREFIXES = {"cudart": "(?:__)?cuda", "cublas": "cublas", "cublaslt": "cublasLt", "cudnn": "cudnn", "cupti": "cupti", "nccl": "nccl", "cuda": "cu[A-Z]", "nvml": "nvml"}
 
 
 def expanded(file, *definitions):
@@ -42,8 +43,8 @@ def answered(name):
 
 def exported(soname):
     """The functions of the library, with "@@version" where they have one."""
-    told = subprocess.run(["nm", "-D", "--defined-only", LIBRARIES / soname], capture_output=True, text=True, check=True)
-    return {line.split()[-1] for line in told.stdout.splitlines() if " T " in line}
+    listing = subprocess.run(["nm", "-D", "--defined-only", LIBRARIES / soname], capture_output=True, text=True, check=True)
+    return {line.split()[-1] for line in listing.stdout.splitlines() if " T " in line}
 
 
 class Symbols(unittest.TestCase):
@@ -61,13 +62,13 @@ class Symbols(unittest.TestCase):
 
     def test_sonames(self):
         for soname in [*VERSIONED, *PLAIN]:
-            told = subprocess.run(["readelf", "-d", LIBRARIES / soname], capture_output=True, text=True, check=True).stdout
-            self.assertIn(f"soname: [{soname}]", told)
+            listing = subprocess.run(["readelf", "-d", LIBRARIES / soname], capture_output=True, text=True, check=True).stdout
+            self.assertIn(f"soname: [{soname}]", listing)
 
     def test_no_library_needs_a_cxx_library(self):
         for file in LIBRARIES.glob("*.so*"):
-            told = subprocess.run(["readelf", "-d", file], capture_output=True, text=True, check=True).stdout
-            self.assertNotIn("libstdc++", told, f"{file.name} would stand in front of torch's own")
+            listing = subprocess.run(["readelf", "-d", file], capture_output=True, text=True, check=True).stdout
+            self.assertNotIn("libstdc++", listing, f"{file.name} would stand in front of torch's own")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,8 @@ std::vector<const StrategyPair*> largest(const Summary& summary) {
 
 std::string point_of(const CellSummary& cell) {
   const std::string text = point_text(cell.cell) + precision_suffix(cell.cell);
-  return cell.modelled.empty() ? text : text + " (modelled: " + cell.modelled + ")";
+  const std::string mark = modelled_mark(cell);
+  return mark.empty() ? text : text + " (" + mark + ")";
 }
 
 void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*>& pairs) {
@@ -94,12 +95,12 @@ void add_limits(std::vector<Advice>& list, const std::vector<const StrategyPair*
     const std::string ddp = limit_text(*pair->ddp);
     if (dp.empty() || ddp.empty()) continue;
     if (++limits > kMostLimits) continue;
-    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kPhaseTimes});
+    list.push_back({fmt::format("{}: {}; {}.", point_of(*pair->dp), dp, ddp), kPhaseTimes, true});
   }
   if (limits > kMostLimits) {
     list.push_back({fmt::format("What limits {} further workloads stands in the table of phases.",
                                 limits - kMostLimits),
-                    kPhaseTimes});
+                    kPhaseTimes, true});
   }
 }
 
@@ -161,7 +162,7 @@ void add_buckets(std::vector<Advice>& list, const Summary& summary) {
                   ? ", faster than the default of 25 MiB."
                   : "; that it is faster than the default of 25 MiB is not resolved.";
     }
-    list.push_back({text, kBucketSizes});
+    list.push_back({text, kCells});
   }
 }
 
@@ -190,7 +191,7 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Strategy
   list.push_back({fmt::format("dp's device 0 needs up to {:.1f} times the memory of the others "
                               "({}): it, not their sum, limits the batch.",
                               most, point_of(*worst)),
-                  kMemory});
+                  kMemory, true});
 }
 
 }  // namespace
@@ -204,7 +205,7 @@ std::vector<Advice> advice(const Summary& summary) {
   add_idle_devices(list, summary);
   add_root_memory(list, pairs);
   const std::string open = deciding_sweep(summary);
-  if (!open.empty()) list.push_back({open, kMap});
+  if (!open.empty()) list.push_back({open, kComparisons});
   return list;
 }
 

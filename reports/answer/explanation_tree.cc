@@ -28,24 +28,26 @@ std::string trained_text(const GapQuestion& question) {
   return fmt::format("{}, of which Tandem trains the export {}", question.module, question.model);
 }
 
-// What the figures are.
+// How the figures are read.
 std::string figures_text(const Explanation& explanation) {
   if (!explanation.question.simulated.empty()) {
-    return "each rung simulated once; milliseconds per step, and their differences, without "
-           "intervals, as simulations repeat; how far they are from measurements is what tandem "
-           "project tells";
+    return "Milliseconds per step, and their differences, without intervals, as simulations "
+           "repeat; "
+           "tandem project says how far they are from measurements.";
   }
-  return fmt::format(
-      "{} per rung at least; milliseconds per step: means of launch means, their differences with "
-      "95 % intervals (round by round)",
-      count_text(explanation.launches, "launch"));
+  return "Milliseconds per step: means of launch means, their differences with 95 % intervals "
+         "(round "
+         "by round).";
 }
 
 // The question, which follows the hardware and precedes the answer.
 std::string question_text(const Explanation& explanation) {
   const GapQuestion& question = explanation.question;
   std::string text = fmt::format("{}, batch {}, {}, {}", trained_text(question), question.batch,
-                                 count_text(question.devices, "device"), figures_text(explanation));
+                                 count_text(question.devices, "device"),
+                                 question.simulated.empty()
+                                     ? count_text(explanation.launches, "launch") + " per rung"
+                                     : "each rung simulated once");
   if (question.precision != "fp32") text += ", in " + question.precision;
   if (const std::string optimizer = named_optimizer(question); !optimizer.empty()) {
     text += ", optimizer " + optimizer;
@@ -58,14 +60,58 @@ std::string question_text(const Explanation& explanation) {
 std::string answer_text(const Explanation& explanation) {
   const Figure& gap = explanation.stock_gap;
   if (!gap.seconds) return "dp against ddp as torch has it: no figure, for " + gap.missing + ".";
-  const std::string steps = fmt::format("dp takes {} ms, ddp as torch has it {} ms",
-                                        milliseconds_text(explanation.ladder.front().mean_step),
-                                        milliseconds_text(explanation.stock_mean_step));
-  const char* verdict = !has_sign(gap)            ? kNotResolved
+  const char* verdict = !has_sign(gap)            ? "dp against ddp is not resolved"
                         : gap.seconds->center > 0 ? "ddp is faster"
                                                   : "dp is faster";
-  return fmt::format("{}{}; the gap, dp minus ddp, is {} ms: {}.",
-                     gap.is_projected ? "Projected: " : "", steps, milliseconds_text(gap), verdict);
+  return fmt::format(
+      "{}{}: dp takes {} ms, ddp as torch has it {} ms; the gap, dp minus ddp, is {} ms.",
+      gap.is_projected ? "Projected: " : "", verdict,
+      milliseconds_text(explanation.ladder.front().mean_step),
+      milliseconds_text(explanation.stock_mean_step), milliseconds_text(gap));
+}
+
+// The step of the ladder that saves most, of those whose sign is known.
+std::string cause_text(const Explanation& explanation) {
+  const Step* most = nullptr;
+  for (const Step& step : explanation.ladder) {
+    if (!step.saves.seconds || !has_sign(step.saves) || step.saves.seconds->center <= 0) continue;
+    if (most == nullptr || step.saves.seconds->center > most->saves.seconds->center) most = &step;
+  }
+  if (most == nullptr) return "No cause that slows dp is resolved.";
+  return fmt::format("The largest cause: \"{}\" saves {} ms of dp's step.", most->label,
+                     milliseconds_text(most->saves));
+}
+
+// What the figures advise to do.
+std::string next_text(const Explanation& explanation) {
+  const Figure& views = explanation.stock;
+  if (views.seconds && has_sign(views) && views.seconds->center > 0) {
+    return fmt::format(
+        "Next: --grads=views (torch: gradient_as_bucket_view=True) saves ddp {} ms a step.",
+        milliseconds_text(views));
+  }
+  return has_sign(explanation.stock_gap) ? "Next: --details shows each cause with its interval."
+                                         : "Next: more --launches narrow the intervals.";
+}
+
+// The step of each rung, of ddp as torch has it, and of the bound.
+Bars rung_bars(const Explanation& explanation) {
+  Bars bars{.caption = "Mean step, one cause less from line to line:"};
+  const auto add = [&](const std::string& label, const Figure& figure) {
+    if (!figure.seconds) return;
+    const double seconds = figure.seconds->center;
+    bars.bars.push_back({.label = label, .length = seconds, .figure = duration_text(seconds)});
+  };
+  for (const Step& step : explanation.ladder) {
+    add((bars.bars.empty() ? "" : "+ ") + step.label, step.mean_step);
+  }
+  add("ddp as torch has it", explanation.stock_mean_step);
+  const auto& ddp = explanation.stock_mean_step.seconds;
+  const auto& cost = explanation.own_cost.seconds;
+  if (!ddp || !cost) return bars;
+  const double bound = ddp->center - cost->center;
+  bars.bars.push_back({.label = kNoCommunication, .length = bound, .figure = duration_text(bound)});
+  return bars;
 }
 
 double largest_effect(const std::vector<Step>& steps) {
@@ -268,7 +314,12 @@ Section tree_of(const Explanation& explanation) {
   const bool says_so = explanation.subject.starts_with("Projected");
   Section root((says_so ? "" : modelled_prefix(explanation.question)) + explanation.subject);
   root.id = kLadderOfCauses.id;
-  root.say(question_text(explanation)).say(answer_text(explanation), "overall");
+  root.say(question_text(explanation), "hint", kEverywhere)
+      .say(answer_text(explanation), "overall", kEverywhere)
+      .say(cause_text(explanation), "overall", kEverywhere)
+      .add(rung_bars(explanation), kAnswer)
+      .say(next_text(explanation), "hint", kAnswer)
+      .say(figures_text(explanation));
   root.add(ladder_section(explanation));
   Section behind{std::string("What stands behind the ladder")};
   behind.add(replication_section(explanation))

@@ -25,7 +25,7 @@ bool has_throughput(const CellSummary& cell) {
   return cell.launches > 0 && !cell.cell.is_pretended();
 }
 
-// The cell of a projection without what tells the projected machine, so that the question is left.
+// The cell of a projection without its machine, so that the question is left.
 results::Cell asked_cell(results::Cell cell) {
   if (cell.options.erase("hardware") > 0) {
     cell.options.erase("dispatch-cost");
@@ -43,8 +43,8 @@ std::string measured_title(const std::string& implementation) {
   return fmt::format("PyTorch {}, measured", implementation.substr(kTorch.size()));
 }
 
-// The machine of a projection, as its launches tell: "hardware dgx-a100: all times are simulated",
-// or "hardware calibrated AMD EPYC, a core: ...".
+// The machine of a projection, as its launches name it: "hardware dgx-a100: all times are
+// simulated", or "hardware calibrated AMD EPYC, a core: ...".
 std::string machine_words(const Summary& summary) {
   for (const CellSummary& cell : summary.cells) {
     if (cell.launches == 0) continue;

@@ -36,8 +36,8 @@ struct Panel {
 // The names of the report's projections that answer no question of a measured cell.
 [[nodiscard]] std::vector<std::string> projections_apart(const Report& report);
 
-// Each panel's table, a row per cell whose question another panel answers, too: samples per second,
-// and the median step.
+// A table per panel: samples per second and median step of each cell whose question another panel
+// answers, too.
 [[nodiscard]] std::vector<TextTable> panel_tables(const std::vector<Panel>& panels);
 
 }  // namespace tandem::reports

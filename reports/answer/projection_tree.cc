@@ -52,9 +52,9 @@ std::string decision_label(const results::Cell& cell) {
 std::string errors_text(const PublishedStanding& standing) {
   const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
   return fmt::format(
-      "by {:.1f} % on average, by {:.0f} % at most for {} ({}, {}{})", 100 * standing.mean,
-      100 * standing.most, standing.strategy, count_text(standing.systems, "system"),
-      count_text(standing.steps, "step"),
+      "by {:.1f} % on average, by {:.0f} % at most for {}{} ({}, {}{})", 100 * standing.mean,
+      100 * standing.most, standing.strategy, standing.beyond > 0 ? " on several nodes" : "",
+      count_text(standing.systems, "system"), count_text(standing.steps, "step"),
       are_few ? ", too few for 90 %: its interval is no narrower than elsewhere" : "");
 }
 
@@ -120,7 +120,7 @@ TextTable steps_table(const Projection& projection) {
         cell_beside(*row, options::name_of(kIndependent), projection.cells);
     table.rows.push_back(
         {std::to_string(size_of(cell, decisions)), std::to_string(cell.devices),
-         decision_label(cell), duration_text({.center = row->seconds, .interval = row->interval}),
+         decision_label(cell), duration_text(step_of(*row, projection)),
          rate_text(static_cast<double>(cell.global_batch) / row->seconds),
          one_device_text(*row, projection),
          is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells))
@@ -132,7 +132,7 @@ TextTable steps_table(const Projection& projection) {
   return table;
 }
 
-// "ddp is 1.90 times as fast as dp [1.62 .. 2.23]", or that the errors are too large to decide.
+// "use ddp: its speed over dp is 1.90 [1.62 .. 2.23]", or that the errors are too large to decide.
 std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
   const stats::Estimate speed = speed_over(ddp, dp);
   const std::string figure = speed_words(speed);
@@ -143,16 +143,16 @@ std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
                           : fmt::format("use dp: ddp's speed over it is {}", figure);
 }
 
-// The text "; ddp reaches 98 % of the bound".
+// "ddp reaches 98 % of the bound"; empty without one.
 std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
   if (bound == nullptr) return "";
-  return fmt::format("; {} reaches {:.0f} % of the bound", cell.cell.strategy,
+  return fmt::format("{} reaches {:.0f} % of the bound", cell.cell.strategy,
                      100 * bound->seconds / cell.seconds);
 }
 
 // The sentence's part on one device, and whether it is the faster.
 struct AgainstOneDevice {
-  std::string words;  // "; over one device on the same batch, in samples per second, ddp 1.68 [..]"
+  std::string words;  // "Over one device on the same batch: ddp 1.68 [..], dp 1.20 [..]"
   bool is_one_faster = false;
 };
 
@@ -163,11 +163,10 @@ std::string without_one_device(const ProjectedCell& cell, const Projection& proj
     return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
            left.reason.starts_with("out of memory");
   });
-  return does_not_fit ? "; one device does not take that batch"
-                      : "; one device could not be simulated";
+  return does_not_fit ? "One device does not take that batch" : "One device could not be simulated";
 }
 
-// The fastest of the cells tells whether several devices pay.
+// The fastest of the cells decides whether several devices pay.
 AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
                                     const Projection& projection) {
   std::vector<std::string> parts;
@@ -179,10 +178,8 @@ AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cel
     if (speed->center > best.center) best = *speed;
   }
   const bool is_open = best.interval && best.interval->holds(1);
-  return {fmt::format("; over one device on {}, in samples per second, {}{}",
-                      projection.decisions->has_whole_batches ? "the same batch"
-                                                              : "as many samples as each has here",
-                      join(parts, ", "), is_open ? ": whether they pay is not decided" : ""),
+  return {fmt::format("Speed over one device: {}{}", join(parts, ", "),
+                      is_open ? "; whether they pay is not decided" : ""),
           !is_open && best.center <= 1};
 }
 
@@ -216,8 +213,13 @@ std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projectio
   return answered;
 }
 
-// For a batch that does not fit, the largest batch that does.
-std::string shortened(const std::string& reason) {
+// For a batch that does not fit, the largest batch that does, where one is known. A projection has
+// no --device-memory to raise.
+std::string shortened(std::string reason) {
+  constexpr std::string_view kRaise = ", or raise --device-memory";
+  if (const std::size_t raise = reason.find(kRaise); raise != std::string::npos) {
+    reason.erase(raise, kRaise.size());
+  }
   const std::size_t largest = reason.find("the largest batch that fits");
   if (!reason.starts_with("out of memory") || largest == std::string::npos) return reason;
   return "does not fit; " + reason.substr(largest);
@@ -236,8 +238,6 @@ constexpr std::string_view kStepWords =
 constexpr std::string_view kLimitsWords =
     "What limits it: shares of the critical path, the chain of work that the step is as long as; "
     "results.json has them by what their times rest on, too (rests_on).";
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 Section held_out_section(const Projection& projection) {
   Section section(
@@ -310,13 +310,15 @@ std::vector<std::string> projected_answers(const Projection& projection) {
   std::vector<std::string> lines;
   const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
     const AgainstOneDevice one = against_one_device(cells, projection);
-    std::string line =
-        fmt::format("{}: {}{}", samples_text(cells.front()->cell, *projection.decisions),
-                    one.is_one_faster ? "use one device; else " : "", verdict);
+    std::vector<std::string> parts{one.words};
     for (const ProjectedCell* const cell : cells) {
-      line += of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells));
+      parts.push_back(
+          of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells)));
     }
-    lines.push_back(line + one.words + ".");
+    std::erase(parts, "");
+    lines.push_back(
+        fmt::format("{}: {}{}. {}.", samples_text(cells.front()->cell, *projection.decisions),
+                    one.is_one_faster ? "use one device; else " : "", verdict, join(parts, "; ")));
   };
   for (const auto& [size, cells] : answered_cells(projection)) {
     if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));
@@ -326,12 +328,82 @@ std::vector<std::string> projected_answers(const Projection& projection) {
       add({most}, most->cell.strategy + " alone");
     }
   }
+  if (!lines.empty()) return lines;
+  for (const ProjectedCell& cell : projection.cells) {
+    if (cell.cell.devices > 1) continue;
+    const double speed = static_cast<double>(cell.cell.global_batch) / cell.seconds;
+    lines.push_back(fmt::format("{}: a step lasts {}, {} samples per second.",
+                                samples_text(cell.cell, *projection.decisions),
+                                duration_text(step_of(cell, projection)), rate_text(speed)));
+  }
   return lines;
 }
 
-Section projected_steps(const Projection& projection) {
-  Section section(Heading{"projected", "Projected steps", kStepWords});
-  return section.add(Table{.table = steps_table(projection), .caption = section.title});
+// ddp beside dp at the most devices of each measured model and share.
+std::vector<const ProjectedCell*> most_devices(const Projection& projection) {
+  std::map<std::pair<std::string, std::int64_t>, const ProjectedCell*> most;
+  for (const ProjectedCell& cell : projection.cells) {
+    if (cell.cell.strategy != options::name_of(kDdp) || cell.cell.devices == 1 ||
+        cell_beside(cell, options::name_of(kDp), projection.cells) == nullptr) {
+      continue;
+    }
+    const ProjectedCell*& found = most[{cell.cell.model, share_of(cell.cell)}];
+    if (found == nullptr || cell.cell.devices > found->cell.devices) found = &cell;
+  }
+  std::vector<const ProjectedCell*> cells;
+  for (const auto& [point, cell] : most) cells.push_back(cell);
+  return cells;
+}
+
+std::vector<std::string> answers_beyond(const Projection& projection) {
+  std::vector<std::string> lines;
+  for (const ProjectedCell* const ddp : most_devices(projection)) {
+    const results::Cell& cell = ddp->cell;
+    lines.push_back(
+        fmt::format("{}, {}, {} each: {}.", cell.model, count_text(cell.devices, "device"),
+                    count_text(share_of(cell), "sample"),
+                    verdict_of(*cell_beside(*ddp, options::name_of(kDp), projection.cells), *ddp)));
+  }
+  return lines;
+}
+
+// The point that stands for the answer, by its cell of ddp; nullptr without one.
+const ProjectedCell* shown_point(const Projection& projection) {
+  if (!projection.decisions) {
+    const std::vector<const ProjectedCell*> cells = most_devices(projection);
+    return cells.empty() ? nullptr : cells.front();
+  }
+  for (const auto& [size, cells] : answered_cells(projection)) {
+    if (cells.ddp != nullptr) return cells.ddp;
+  }
+  return nullptr;
+}
+
+// Its steps, and what limits dp and ddp there.
+void add_point(Section& root, const Projection& projection) {
+  const ProjectedCell* const ddp = shown_point(projection);
+  if (ddp == nullptr) return;
+  const ProjectedCell& dp = *cell_beside(*ddp, options::name_of(kDp), projection.cells);
+  root.say(fmt::format("What limits a step there: dp {}; ddp {}.", limits_text(dp.rests_on),
+                       limits_text(ddp->rests_on)),
+           "hint", kEverywhere);
+  Bars bars{.caption = fmt::format("Projected step of {}, {}, {} each:", ddp->cell.model,
+                                   count_text(ddp->cell.devices, "device"),
+                                   count_text(share_of(ddp->cell), "sample"))};
+  const auto add = [&](const char* label, const ProjectedCell* cell) {
+    if (cell == nullptr) return;
+    bars.bars.push_back(
+        {.label = label, .length = cell->seconds, .figure = duration_text(cell->seconds)});
+  };
+  const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& cell) {
+    return cell.cell.strategy == options::name_of(kSingle) && cell.cell.model == ddp->cell.model &&
+           share_of(cell.cell) == share_of(ddp->cell);
+  });
+  add("one device, its share", one == projection.cells.end() ? nullptr : &*one);
+  add("dp", &dp);
+  add("ddp", ddp);
+  add("bound", cell_beside(*ddp, options::name_of(kIndependent), projection.cells));
+  root.add(std::move(bars), kAnswer);
 }
 
 Section left_out_section(const Projection& projection) {
@@ -363,8 +435,7 @@ std::string standing_of(const Decisions& decisions) {
       in, decisions.gpu, given, like,
       others.empty()
           ? ""
-          : fmt::format("; none was compared with the other strategy, and on others it errs {}",
-                        others));
+          : fmt::format("; nothing else was compared there, and on others it errs {}", others));
 }
 
 std::string not_projected_line(const NotProjected& cell, const Decisions& decisions) {
@@ -382,21 +453,39 @@ std::string standing_of(const Projection& projection) {
   const auto errors = error_figures(projection.held_out);
   if (!errors) return "Projected: no measurement stands behind this.";
   return fmt::format(
-      "Projected, not measured. On {} measured in {} the method errs by {} on average, by {} at "
-      "most; no other system stands behind this.",
-      count_text(errors->cells, "cell"), projection.source, percent(errors->mean),
-      percent(errors->most));
+      "Projected, not measured. On {} measured in {} the method errs by {:.1f} % on average, by "
+      "{:.1f} % at most; no other system stands behind this.",
+      count_text(errors->cells, "cell"), projection.source, 100 * errors->mean, 100 * errors->most);
 }
 
 Section tree_of(const Projection& projection) {
-  std::string standing = standing_of(projection);
-  standing.pop_back();  // a title has no full stop
-  Section root(standing);
-  if (projection.decisions) root.list(projected_answers(projection), "verdict");
-  root.list(projection.basis, "breaks");
+  // "Projected, not measured. On ...": what it is, and how sure that is.
+  const std::string standing = standing_of(projection);
+  const std::size_t end = std::min(standing.find(". "), standing.size() - 1);
+  const bool is_described = projection.decisions.has_value();
+  Section root(is_described ? fmt::format("{}: {} on {}", standing.substr(0, end),
+                                          projection.source, projection.decisions->gpu)
+                            : standing.substr(0, end));
+  root.list(is_described ? projected_answers(projection) : answers_beyond(projection), "verdict",
+            kEverywhere);
+  add_point(root, projection);
+  if (!projection.fits.empty()) root.say(projection.fits, "hint", kEverywhere);
+  if (end + 2 < standing.size()) root.say(standing.substr(end + 2), "range", kEverywhere);
+  if (is_described && !projection.decisions->knows_single_step) {
+    root.say(
+        "Next: where you have one such GPU, measure a step there and give it with "
+        "--single-step, which narrows the intervals.",
+        "hint", kAnswer);
+  }
+  std::vector<std::string> basis = projection.basis;
+  const auto warnings = std::ranges::stable_partition(
+      basis, [](const std::string& line) { return !line.starts_with("! "); });
+  root.list({warnings.begin(), warnings.end()}, "breaks", kEverywhere);
+  root.list({basis.begin(), warnings.begin()}, "breaks");
   if (!projection.held_out.empty()) root.add(held_out_section(projection));
   if (projection.decisions) {
-    root.add(projected_steps(projection));
+    Section section(Heading{"projected", "Projected steps", kStepWords});
+    root.add(section.add(Table{.table = steps_table(projection), .caption = section.title}));
   } else if (!projection.cells.empty()) {
     Section section(Heading{"projected", "Projected"});
     section.say(how_intervals_grow(projection))

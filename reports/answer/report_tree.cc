@@ -32,10 +32,6 @@ constexpr std::string_view kHowToReadPhases =
 Chart phase_chart() {
   return {.id = "phase-chart", .words = "Mean time per phase, stacked, by strategy"};
 }
-Chart memory_chart() {
-  return {.id = "memory-chart", .words = "Peak memory per device, by strategy"};
-}
-Chart bucket_chart() { return {.id = "bucket-chart", .words = "Median step over bucket size"}; }
 Chart forest_chart() {
   return {.id = "forest", .words = "Speed of ddp over speed of dp, with intervals"};
 }
@@ -49,33 +45,23 @@ bool has_phases(const CellSummary& cell) { return !cell.phases.empty(); }
 bool has_speedup(const CellSummary& cell) { return cell.speedup.has_value(); }
 bool is_measured(const CellSummary& cell) { return cell.launches > 0; }
 
-// A section of a chart, whose figures the table has.
-void add_charted(Section& section, const Heading& heading, Chart chart, TextTable table,
-                 unsigned formats = kFiles) {
-  if (table.rows.empty()) return;
-  Section charted(heading);
-  charted.add(std::move(chart), kPage);
-  charted.add(Table{.table = std::move(table), .caption = charted.title, .is_folded = true});
-  section.add(std::move(charted), formats);
-}
-
 Section choices_section(const Report& report) {
   const VerdictText& verdict = report.verdict;
   Section section(kChoices);
   const std::vector<std::string> words = first_sentences(verdict.workloads);
   section.hint.clear();  // it stands below the table, which is for the first screen
   if (verdict.choices.rows.empty()) {
-    section.list(words, "verdict");
+    section.list(words, "verdict", kEverywhere);
   } else {
-    section.add(Table{.table = verdict.choices, .caption = section.title})
-        .say(std::string(kChoices.hint), "hint", kFiles);
+    section.add(Table{.table = verdict.choices, .caption = section.title}, kEverywhere)
+        .add(verdict.steps, kAnswer)
+        .say(std::string(kChoices.hint));
   }
   section.say(verdict.tested, "range").list(verdict.breaks, "breaks");
   if (!verdict.choices.rows.empty()) {
     Section each{std::string(kInWords)};
     each.is_folded = true;
-    section.add(std::move(each.list(words, "verdict")), kFiles);
-    section.list(words, "verdict", kTerminal);
+    section.add(std::move(each.list(words, "verdict")));
   }
   return section;
 }
@@ -87,7 +73,10 @@ Section advice_section(const std::vector<Advice>& advice) {
     list.lines.push_back(item.text);
     list.evidence.push_back(item.evidence);
   }
-  return list.lines.empty() ? section : section.add(std::move(list));
+  if (list.lines.empty()) return section;
+  const auto next = std::ranges::find(advice, false, &Advice::is_fact);
+  if (next != advice.end()) section.say("Next: " + next->text, "hint", kAnswer);
+  return section.add(std::move(list));
 }
 
 Section scaling_section(const std::vector<Panel>& panels) {
@@ -106,7 +95,7 @@ Section sources_section(const std::vector<Panel>& panels) {
   for (std::size_t at = 0; at < panels.size(); ++at) {
     if (tables[at].rows.empty()) continue;
     Section panel(panels[at].title);
-    panel.say(panels[at].note, "hint", kTerminal | kMarkdown);  // the page has it below the chart
+    panel.say(panels[at].note, "hint", kMarkdown);  // the page has it below the chart
     section.add(
         std::move(panel.add(Table{.table = std::move(tables[at]), .caption = panels[at].title})));
   }
@@ -143,20 +132,13 @@ Section ladders_section(const std::vector<Explanation>& explanations) {
 Section gap_section(const Report& report) {
   const Summary& summary = report.summary;
   Section section(kGap);
-  section.add(ladders_section(report.explanations), kFiles)
-      .table(kPhaseTimes, phase_table(summary), kFiles)
+  section.add(ladders_section(report.explanations))
+      .table(kPhaseTimes, phase_table(summary))
       .table(kCosts, ddp_cost_table(summary))
-      .table(kHostWork, host_work_table(summary), kFiles);
+      .table(kHostWork, host_work_table(summary));
   Heading twin = twin_heading(summary);
   twin.hint = {};
-  return section.table(twin, twin_table(summary), kEverywhere, twin_note(summary));
-}
-
-void add_maps(Section& section, const Summary& summary, const std::string& before) {
-  for (const WinMap& map : win_maps(summary)) {
-    section.add(Table{
-        .table = map_table(map), .caption = before + map.title, .is_modelled = map.is_modelled});
-  }
+  return section.table(twin, twin_table(summary), twin_note(summary));
 }
 
 void add_forest(Section& section, std::size_t comparisons) {
@@ -167,26 +149,19 @@ void add_forest(Section& section, std::size_t comparisons) {
               "hint", kPage);
 }
 
-Section map_section(const Summary& summary) {
-  Section section(kMap);
-  add_maps(section, summary, "");
-  if (section.blocks.empty()) {
-    section.hint.clear();
-    return section.say(std::string(kNoMap));
-  }
+Section comparisons_section(const Summary& summary) {
+  Section section(kComparisons);
+  if (summary.comparisons.empty()) return section.say(std::string(kNoComparison));
   add_forest(section, summary.comparisons.size());
-  Section comparisons(kComparisons);
-  comparisons.add(
-      Table{.table = comparison_table(summary), .caption = comparisons.title, .is_folded = true});
-  return section.add(std::move(comparisons));
+  return section.add(
+      Table{.table = comparison_table(summary), .caption = section.title, .is_folded = true});
 }
 
 Section details_section(const Summary& summary) {
   Section section(kDetails);
-  add_charted(section, kMemory, memory_chart(), memory_table(summary));
-  section.table(kEnergy, energy_table(summary), kFiles);
-  add_charted(section, kBucketSizes, bucket_chart(), bucket_curve_table(summary));
-  return section.table(kCollectives, collective_table(summary));
+  return section.table(kMemory, memory_table(summary))
+      .table(kEnergy, energy_table(summary))
+      .table(kCollectives, collective_table(summary));
 }
 
 Section reproduce_section(const results::SweepInfo& sweep) {
@@ -221,22 +196,20 @@ Section tree_of(const Report& report) {
   const VerdictText& verdict = report.verdict;
   Section root(verdict.subject);
   root.say(fmt::format("Tandem, sweep {}, {}", sweep.name, sweep.context.date), "eyebrow", kPage)
-      .say(verdict.slower, "overall", kPage)
-      .say(verdict.overall, "overall", kPage)
-      .say(headline(verdict), "overall", kTerminal | kMarkdown);
+      .say(verdict.overall, "overall", kEverywhere)
+      .say(verdict.slower, "overall");
   if (any_cell(report.summary, has_phases)) {
     root.add(phase_chart(), kPage).say(std::string(kHowToReadPhases), "hint", kPage);
   }
-  for (const std::string& line : dropped_lines(sweep)) root.say(line, "range", kTerminal);
-  root.add(choices_section(report));
+  root.add(choices_section(report), kEverywhere);
   Section warnings(kWarnings);
-  root.add(std::move(warnings.list(verdict.notes, "notes")));
-  return root.add(advice_section(report.advice))
+  root.add(std::move(warnings.list(verdict.notes, "notes", kEverywhere)), kEverywhere);
+  return root.add(advice_section(report.advice), kEverywhere)
       .add(report_scaling(report))
       .add(gap_section(report))
-      .add(map_section(report.summary), kFiles)
+      .add(comparisons_section(report.summary))
       .add(details_section(report.summary))
-      .add(trust_section(report), kFiles);
+      .add(trust_section(report));
 }
 
 }  // namespace tandem::reports

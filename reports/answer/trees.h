@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people read, as trees of blocks: each section is written here once, for all formats.
+// Everything that people read, as trees of blocks: each section is written once, for all formats.
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@ inline constexpr std::size_t kMostCharted = 60;
 // The gap from dp to ddp; the hardware, the question and the answer come first.
 [[nodiscard]] Section tree_of(const Explanation& explanation);
 
-// What stands behind a projection, its answer or its held-out cells, and the projected cells.
+// The basis of a projection, its answer or its held-out cells, and the projected cells.
 [[nodiscard]] Section tree_of(const Projection& projection);
 
-// What stands behind a projection, in one sentence: its first line wherever it is shown.
+// The basis of a projection in one sentence: its first line in every format.
 [[nodiscard]] std::string standing_of(const Projection& projection);
 
 // The same of a projection onto described hardware: the errors on published steps of systems with

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/options/strategies.h"
+#include "reports/answer/choices.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"
@@ -20,40 +20,11 @@
 namespace tandem::reports {
 namespace {
 
-using enum options::StrategyKind;
-
-constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kMostNames = 4;
-
-// Whether the cell is slower than one device beyond doubt.
-bool is_slower_than_single(const CellSummary& cell) {
-  return cell.speedup && stats::judge(*cell.speedup) == stats::Verdict::kSlower;
-}
-
-// Marks of a comparison's figures, " (oversubscribed, modelled: ...)"; empty where there are none.
-std::string marks_text(const StrategyPair& pair) {
-  std::vector<std::string> marks;
-  if (pair.dp->oversubscribed || pair.ddp->oversubscribed) marks.emplace_back("oversubscribed");
-  if (!pair.dp->modelled.empty()) marks.push_back("modelled: " + pair.dp->modelled);
-  for (const CellSummary* cell : {pair.dp, pair.ddp}) {
-    if (!cell->planted.empty()) marks.push_back(cell->cell.strategy + " planted: " + cell->planted);
-  }
-  if (pair.dp->mode != "synchronous") marks.push_back(pair.dp->mode);
-  return marks.empty() ? "" : " (" + join(marks, ", ") + ")";
-}
-
-bool counts(const StrategyPair& pair) {
-  return on_several_devices(pair) && !pair.dp->cell.is_pretended();
-}
 
 bool leads_clearly(const StrategyPair& pair) {
   return pair.ddp_verdict != stats::Verdict::kNotResolved && counts(pair) &&
          !is_too_wide(lead_of(pair));
-}
-
-// The pair's strategy that leads, by its centre where the verdict is open.
-const CellSummary& leader(const StrategyPair& pair) {
-  return pair.ddp_speed.center >= 1 ? *pair.ddp : *pair.dp;
 }
 
 // Whether a sentence can name the number of devices once for all its places.
@@ -65,74 +36,6 @@ bool has_one_device_count(const std::vector<const StrategyPair*>& pairs) {
 std::string several_devices(const std::vector<const StrategyPair*>& pairs) {
   return has_one_device_count(pairs) ? count_text(pairs.front()->dp->cell.devices, "device")
                                      : "several devices";
-}
-
-// The workload, with its number of devices unless the sentence around it has that.
-std::string place_of(const StrategyPair& pair, bool with_devices = true) {
-  const results::Cell& cell = pair.dp->cell;
-  std::string text =
-      with_devices ? point_text(cell) : fmt::format("{}, batch {}", cell.model, cell.global_batch);
-  text += precision_suffix(cell);
-  if (!is_plain(pair.dp->cell) || !is_plain(pair.ddp->cell)) {
-    text +=
-        fmt::format(" ({} / {})", strategy_label(pair.dp->cell), strategy_label(pair.ddp->cell));
-  }
-  return text + marks_text(pair);
-}
-
-// The faster of both launches of the bound; null where neither was measured.
-const CellSummary* bound_of(const StrategyPair& pair, const Summary& summary) {
-  const CellSummary* best = nullptr;
-  for (const CellSummary& cell : of_same_workload(summary.cells, pair.ddp->cell)) {
-    if (cell.cell.strategy != name_of(kIndependent) || cell.launches == 0) continue;
-    const bool is_alike = cell.mode == pair.ddp->mode && same_point(cell, *pair.ddp) &&
-                          cell.oversubscribed == pair.ddp->oversubscribed &&
-                          implementation_of(cell.cell) == implementation_of(pair.ddp->cell);
-    if (!is_alike) continue;
-    if (best == nullptr || cell.median_step.center < best->median_step.center) best = &cell;
-  }
-  return best;
-}
-
-std::string step_text(const CellSummary* cell) {
-  if (cell == nullptr) return "-";
-  return is_too_wide(cell->median_step) ? std::string(kTooWide)
-                                        : duration_text(cell->median_step.center);
-}
-
-struct Use {
-  std::string what;
-  std::string factor;
-};
-
-std::string over(const stats::Estimate& speed, std::string_view other) {
-  return is_too_wide(speed) ? std::string(kTooWide)
-                            : fmt::format("{} over {}", ratio_text(speed), other);
-}
-
-bool is_faster_than_single(const CellSummary& cell) {
-  return cell.speedup && stats::judge(*cell.speedup) == stats::Verdict::kFaster;
-}
-
-// What is known against one device, where the faster strategy is not clearly faster than it.
-std::string against_one(const CellSummary& best) {
-  if (!best.speedup) return " (one device was not measured)";
-  return is_faster_than_single(best) ? "" : " (no faster than one device)";
-}
-
-Use use_of(const StrategyPair& pair) {
-  const CellSummary& best = leader(pair);
-  const bool is_ddp = &best == pair.ddp;
-  const bool is_resolved = pair.ddp_verdict != stats::Verdict::kNotResolved;
-  const CellSummary& other = is_ddp ? *pair.dp : *pair.ddp;
-  if (is_slower_than_single(best) && (is_resolved || is_slower_than_single(other))) {
-    return {"one device", over(stats::rate(1, *best.speedup), best.cell.strategy)};
-  }
-  if (!is_resolved) {
-    return {pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
-            over(pair.ddp_speed, "dp")};
-  }
-  return {best.cell.strategy + against_one(best), over(lead_of(pair), other.cell.strategy)};
 }
 
 std::string slower_strategies(const StrategyPair& pair) {
@@ -222,33 +125,6 @@ std::string lead_text(const std::vector<const StrategyPair*>& pairs, stats::Verd
   if (first == times) return fmt::format(" ({} as fast)", times);
   return fmt::format(" ({} to {} as fast, most on {})", first.substr(0, first.find(' ')), times,
                      place);
-}
-
-// A row per comparison on several devices, of a dozen at most, and one that says how many more
-// there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over
-// the other strategy's, or one device's speed over the faster strategy's. A figure that
-// is_too_wide() says so; other tables have it. Pretended GPUs have no row, since their times say
-// nothing about speed.
-TextTable choice_table(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {
-  TextTable table({"workload", ">one device", ">dp", ">ddp", ">bound", "use", ">factor [95 %]"});
-  std::size_t left_out = 0;
-  for (const StrategyPair* pair : pairs) {
-    if (!counts(*pair)) continue;
-    if (table.rows.size() == kMostRows) {
-      ++left_out;
-      continue;
-    }
-    const Use use = use_of(*pair);
-    table.rows.push_back(
-        {place_of(*pair),
-         step_text(baseline_of(*pair->ddp, pair->ddp->cell.global_batch, summary.cells)),
-         step_text(pair->dp), step_text(pair->ddp), step_text(bound_of(*pair, summary)), use.what,
-         use.factor});
-  }
-  if (left_out > 0) {
-    table.rows.push_back({fmt::format("and {} more", left_out), "-", "-", "-", "-", "-", "-"});
-  }
-  return table;
 }
 
 // A workload is the user's choice; strategies and devices are compared for each workload.
@@ -341,13 +217,16 @@ std::string overall_text(Tally& total, const std::vector<const StrategyPair*>& c
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
-  const auto lead = [&](stats::Verdict winner) {
-    return lead_text(counted, winner) + because(total.reasons[winner]);
-  };
-  const std::string why_ddp = lead(stats::Verdict::kFaster);
-  const std::string why_dp = lead(stats::Verdict::kSlower);
-  if (ddp == all) return fmt::format("ddp is faster than dp {} {}{}.", where, devices, why_ddp);
-  if (dp == all) return fmt::format("dp is faster than ddp {} {}{}.", where, devices, why_dp);
+  const auto lead = [&](stats::Verdict winner) { return lead_text(counted, winner); };
+  const auto why = [&](stats::Verdict winner) { return because(total.reasons[winner]); };
+  if (ddp == all) {
+    return fmt::format("ddp is faster than dp {} {}{}.{}", where, devices,
+                       lead(stats::Verdict::kFaster), why(stats::Verdict::kFaster));
+  }
+  if (dp == all) {
+    return fmt::format("dp is faster than ddp {} {}{}.{}", where, devices,
+                       lead(stats::Verdict::kSlower), why(stats::Verdict::kSlower));
+  }
   if (total.equal == all) return fmt::format("dp and ddp are equal {} {}.", where, devices);
   if (unresolved == all && total.equal == 0) {
     return fmt::format("dp against ddp is not resolved {} {}.", where, devices);
@@ -356,9 +235,14 @@ std::string overall_text(Tally& total, const std::vector<const StrategyPair*>& c
   if (unresolved > total.equal) {
     rest += fmt::format("; {} not resolved", unresolved - total.equal);
   }
-  const auto count = [](int number) { return number == 0 ? "none" : std::to_string(number); };
-  return fmt::format("Of {} comparisons of dp and ddp {}, ddp is faster in {}{}; dp in {}{}{}.",
-                     all, devices, count(ddp), why_ddp, count(dp), why_dp, rest);
+  const bool is_ddp = ddp >= dp;
+  const stats::Verdict most = is_ddp ? stats::Verdict::kFaster : stats::Verdict::kSlower;
+  const stats::Verdict least = is_ddp ? stats::Verdict::kSlower : stats::Verdict::kFaster;
+  const int losses = total.verdicts[least];
+  return fmt::format(
+      "{0} is faster than {1} in {2} of {3} comparisons {4}{5}; {1} in {6}{7}{8}.{9}{10}",
+      is_ddp ? "ddp" : "dp", is_ddp ? "dp" : "ddp", total.verdicts[most], all, devices, lead(most),
+      losses == 0 ? "none" : std::to_string(losses), lead(least), rest, why(most), why(least));
 }
 
 std::string tested_text(const Summary& summary) {
@@ -439,7 +323,7 @@ std::vector<std::string> first_sentences(std::vector<std::string> sentences) {
   constexpr std::size_t kMost = 12;
   if (sentences.size() <= kMost) return sentences;
   const std::string further =
-      fmt::format("{} further workloads stand in the break-even map.", sentences.size() - kMost);
+      fmt::format("{} further workloads stand in comparisons.csv.", sentences.size() - kMost);
   sentences.resize(kMost);
   sentences.push_back(further);
   return sentences;
@@ -468,19 +352,21 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
     pairs.insert(pairs.end(), workload.pairs.begin(), workload.pairs.end());
   }
   text.slower = slower_text(pairs);
-  if (const StrategyPair* lead = largest_lead(pairs)) {
-    text.lead_model = lead->ddp->cell.model;
-    text.lead_batch = lead->ddp->cell.global_batch;
+  const StrategyPair* shown = largest_lead(pairs);
+  if (shown != nullptr) {
+    text.lead_model = shown->ddp->cell.model;
+    text.lead_batch = shown->ddp->cell.global_batch;
+  } else if (const auto first = std::ranges::find_if(
+                 pairs, [](const StrategyPair* pair) { return counts(*pair); });
+             first != pairs.end()) {
+    shown = *first;
   }
+  if (shown != nullptr) text.steps = step_bars(*shown, summary);
   text.choices = choice_table(summary, pairs);
   text.tested = tested_text(summary);
   text.breaks = breaks_of(summary);
   text.notes = notes(document, summary);
   return text;
-}
-
-std::string headline(const VerdictText& verdict) {
-  return verdict.slower.empty() ? verdict.overall : verdict.slower + " " + verdict.overall;
 }
 
 }  // namespace tandem::reports

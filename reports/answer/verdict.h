@@ -9,6 +9,7 @@
 
 #include "common/results/document.h"
 #include "reports/model/summary.h"
+#include "reports/text/blocks.h"
 #include "reports/text/section_words.h"
 #include "reports/text/table.h"
 
@@ -25,6 +26,7 @@ namespace tandem::reports {
 struct Advice {
   std::string text;
   Heading evidence;  // of the section that shows why
+  bool is_fact = false;
 };
 
 // The advice that the results support, most workloads first at their largest device count: what
@@ -51,15 +53,17 @@ struct Advice {
 struct VerdictText {
   // The measured hardware: "CPU only: 2 cores of <model>, says nothing about GPUs".
   std::string subject;
-  // What users must know first: where several devices are slower than one; empty where none are.
+  // A warning: the points at which several devices are slower than one; empty if there are none.
   std::string slower;
-  // One sentence over all workloads, with the reason of each side's lead where phases tell it.
+  // All workloads in a sentence, then the reason of each side's lead where phases show it.
   std::string overall;
   // The model and batch of the largest lead beyond doubt, which charts open with; empty without.
   std::string lead_model;
   std::int64_t lead_batch = 0;
-  // What to use, a row per workload; the rows of choice_table().
+  // The strategy to use, a row per workload; the rows of choice_table().
   TextTable choices;
+  // The steps at the point of the largest lead, or of the first comparison.
+  Bars steps;
   // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
   // without comparisons on several devices.
   std::string tested;
@@ -77,8 +81,5 @@ struct VerdictText {
 
 // At most a dozen sentences, then the number of further ones.
 [[nodiscard]] std::vector<std::string> first_sentences(std::vector<std::string> sentences);
-
-// The two sentences that come first, `slower` and `overall`.
-[[nodiscard]] std::string headline(const VerdictText& verdict);
 
 }  // namespace tandem::reports

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ddp's communication costs: its extra time over the same computation without any, and how
+// The cost of ddp's communication: its extra time over the same computation without any, and how
 // long gradient collectives take and the step waits for them.
 #pragma once
 

@@ -22,7 +22,7 @@ namespace {
 
 using stats::Change;
 
-// What two cells share to be the same cell: name, back end, mode and modelled parts.
+// The properties that two equal cells share: name, back end, mode and modelled parts.
 using CellIdentity = std::tuple<std::string, std::string, std::string, std::string>;
 
 // The name without what was planted into the cell on purpose.
@@ -114,7 +114,7 @@ void judge(CellChange& cell, double confidence, const ChangeRule& rule) {
 void leave_unsure(CellChange& cell) {
   cell.time_ratio = stats::ratio_by_t(cell.after->medians, cell.before->medians);
   cell.time_ratio.interval.reset();
-  cell.remarks.emplace_back("a single launch does not tell how launches vary");
+  cell.remarks.emplace_back("a single launch does not show how launches vary");
 }
 
 std::vector<CellChange> common_cells(const Summary& before, const CellIndex& before_index,
@@ -213,14 +213,14 @@ std::vector<std::string> change_notes(const results::Document& before,
                                       const results::Document& after) {
   std::vector<std::string> lines;
   const bool are_known = machine_of(before).cores > 0 && machine_of(after).cores > 0;
-  if (are_known) {  // a document without a measured launch tells of neither
+  if (are_known) {  // a document without a measured launch has neither
     add_differences(lines, "machines differ", machine_facts(before), machine_facts(after));
     add_differences(lines, "software differs", software_facts(before), software_facts(after));
   }
   return lines;
 }
 
-// Adds the cells that only one document measured, with the reason where the other document tells a
+// Adds the cells that only one document measured, with the reason where the other document has a
 // reason.
 void add_lonely_cells(std::vector<std::string>& lines, const Summary& before, const Summary& after,
                       const std::vector<CellChange>& common, const CellIndex& before_index,
@@ -292,8 +292,9 @@ std::string change_method(const DocumentChange& changes) {
   const double between = changes.rule.between_runs;
   return fmt::format(
       "Ratios of launch medians; above 1 B is slower. The intervals hold together with 95 %, each "
-      "with {:.4g} %{}. SAME: within {:g} % either way. UNSURE: too wide to tell; more launches "
-      "narrow it.",
+      "with {:.4g} %{}. SAME: within {:g} % either way. NOT SLOWER: a slow-down of more is "
+      "excluded. "
+      "UNSURE: too wide to decide; more launches narrow it.",
       100 * changes.confidence,
       between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
       100 * changes.rule.threshold);

@@ -35,7 +35,8 @@ struct ChangeRule {
 
 // The kinds of change in the order in which they are counted.
 inline constexpr std::array kChanges{stats::Change::kSlower, stats::Change::kFaster,
-                                     stats::Change::kSame, stats::Change::kUnsure};
+                                     stats::Change::kSame, stats::Change::kNotSlower,
+                                     stats::Change::kUnsure};
 
 // The changes between two documents, cell by cell. The changes point into the summaries.
 struct DocumentChange {
@@ -53,7 +54,7 @@ struct DocumentChange {
 // Two cells are the same where strategy, launch, model, back end, devices, batch, options, mode and
 // modelled parts are the same: a modelled step is never compared with a measured one. A planted
 // delay that one document alone has is no difference, so that a gate can be tried. The documents
-// tell the machines' facts; both summaries belong to the documents and must outlive the result.
+// give the machines' facts; both summaries belong to the documents and must outlive the result.
 [[nodiscard]] DocumentChange compare_documents(const results::Document& before,
                                                const Summary& before_summary,
                                                const results::Document& after,
@@ -67,7 +68,7 @@ struct DocumentChange {
 // A sentence or two on how to read the ratios.
 [[nodiscard]] std::string change_method(const DocumentChange& changes);
 
-// The text "2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 UNSURE."
+// The text "2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 NOT SLOWER, 0 UNSURE."
 [[nodiscard]] std::string change_counts(const DocumentChange& changes);
 
 }  // namespace tandem::reports

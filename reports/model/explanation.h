@@ -20,8 +20,8 @@ inline constexpr const char* kProjected = "projected";
 // Whether the figure's sign is known.
 [[nodiscard]] bool is_resolved(const Figure& figure);
 
-// Whether the figure says saves or costs: it is resolved, or projected, whose error other figures
-// tell.
+// Whether a text may say that the cause saves or costs: the figure is resolved, or it is projected
+// and not 0.
 [[nodiscard]] bool has_sign(const Figure& figure);
 
 // "1.234 [1.200 .. 1.268]" in milliseconds, or "no figure".

@@ -51,7 +51,7 @@ std::string kinds_text(const LaunchRecord& launch) {
   return text_of(kinds, "");
 }
 
-// The driver of the first device that tells one, since all devices share the driver.
+// The driver of the first device that names one, since all devices share the driver.
 std::string driver_of(const LaunchRecord& launch) {
   for (const GpuRecord& gpu : launch.gpus) {
     if (!gpu.driver.empty()) return gpu.driver;
@@ -98,7 +98,7 @@ void add_line(std::vector<std::string>& lines, const results::Document& document
 }
 
 // A cause that held a GPU's clocks down while a launch measured, and the largest share of the time
-// that it did. A driver that counts no time tells the causes at the readings before and after
+// that it did. A driver that counts no time reports the causes at the readings before and after
 // alone.
 struct Slowdown {
   std::string cause;

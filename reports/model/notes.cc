@@ -145,7 +145,7 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
 
 // Says what the figures of dp and ddp between GPUs leave out, where PyTorch's own were not measured
 // beside them. There is no figure for it: what the interpreter costs is known of another processor
-// alone, and how much of it hides behind kernels only launches tell.
+// alone, and how much of it hides behind kernels only launches show.
 void add_interpreter(std::vector<std::string>& lines, const Summary& summary) {
   const auto is_of_gpus = [](const CellSummary& cell) { return cell.cell.backend == "cuda"; };
   const auto is_compared = [&](const CellSummary& cell) {

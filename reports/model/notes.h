@@ -30,7 +30,7 @@ namespace tandem::reports {
 
 // The values that an option that leaves the choice to the machine, such as dp's "broadcast" and
 // "reduce", took in the cell's measured launches: "sequential", "tree", "collective". Empty where
-// the records do not tell.
+// the records do not say.
 [[nodiscard]] std::set<std::string> settled(const CellSummary& cell, const std::string& option);
 
 // Launches that the plan asks for and that neither ran nor were ruled out by a skipped cell.

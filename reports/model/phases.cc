@@ -22,7 +22,7 @@ constexpr auto kStepOrder = [] {
   return names;
 }();
 
-// What a device does in a phase, for readers who do not know the phases' names.
+// A device's work in a phase, for readers who do not know the phases' names.
 struct PhaseWords {
   std::string_view name;
   std::string_view doing;  // goes on from "spends 27 % of its step"
@@ -107,6 +107,9 @@ namespace {
 
 using results::LaunchRecord;
 
+// A phase that makes up less of the difference does not explain it.
+constexpr double kLeastPart = 1.0 / 3;
+
 std::string percents(const std::vector<const Reason*>& reasons) {
   const auto [least, most] = std::ranges::minmax_element(reasons, {}, &Reason::share);
   const std::string low = fmt::format("{:.0f}", 100 * (*least)->share);
@@ -133,6 +136,8 @@ std::optional<Reason> reason_of(const StrategyPair& pair) {
     reason.more = more;
     reason.share = phase.seconds / slower.mean_step.center;
   }
+  const double gap = slower.mean_step.center - faster.mean_step.center;
+  if (reason.more.center < kLeastPart * gap) reason.phase.clear();
   return reason;
 }
 
@@ -142,14 +147,15 @@ std::string because(const std::vector<Reason>& reasons) {
   for (const Reason& reason : reasons) {
     if (!reason.phase.empty()) by_phase[reason.phase].push_back(&reason);
   }
-  if (by_phase.empty()) return " (why is open: no phase's difference is resolved)";
+  if (by_phase.empty()) return " Why is open: no phase makes up a third of the difference.";
   const auto& [phase, alike] = *std::ranges::max_element(
       by_phase, {}, [](const auto& entry) { return entry.second.size(); });
-  const std::string where = alike.size() == reasons.size()
-                                ? ""
-                                : fmt::format("in {} of {} ", alike.size(), reasons.size());
-  return fmt::format(", {}above all because {} spends {} % of its step {}", where,
-                     alike.front()->slower->cell.strategy, percents(alike), doing_in(phase));
+  const std::string where =
+      alike.size() == reasons.size()
+          ? ""
+          : fmt::format(", in {} of {} comparisons", alike.size(), reasons.size());
+  return fmt::format(" The largest part of the difference: {} spends {} % of its step {}{}.",
+                     alike.front()->slower->cell.strategy, percents(alike), doing_in(phase), where);
 }
 
 }  // namespace tandem::reports

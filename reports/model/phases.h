@@ -29,7 +29,7 @@ namespace tandem::reports {
 [[nodiscard]] std::vector<PhaseMean> mean_phases(
     const std::vector<const results::LaunchRecord*>& launches);
 
-// What a device does in a phase, "adding gradients on device 0", which goes on from "spends 27 % of
+// A device's work in a phase, "adding gradients on device 0", which goes on from "spends 27 % of
 // its step"; the name itself of a phase that Tandem does not have.
 [[nodiscard]] std::string_view doing_in(std::string_view phase);
 
@@ -43,7 +43,8 @@ namespace tandem::reports {
 struct Reason {
   const CellSummary* slower = nullptr;
   // The phase that takes longest beyond the faster one's, of those whose difference of means over
-  // launches is resolved (95 % each); empty where no phase's difference is.
+  // launches is resolved (95 % each); empty where that is less than a third of the steps'
+  // difference.
   std::string phase;
   stats::Estimate more{};  // seconds per step beyond the faster one's
   double share = 0;        // the phase's share of the slower one's mean step
@@ -53,9 +54,9 @@ struct Reason {
 // pair's document must outlive the reason.
 [[nodiscard]] std::optional<Reason> reason_of(const StrategyPair& pair);
 
-// The text ", above all because dp spends 9 to 27 % of its step adding gradients on device 0", of
-// comparisons that the same strategy loses; it names the phase of most of them, and how many that
-// is where reasons differ. Empty without reasons.
+// The sentence " The largest part of the difference: dp spends 9 to 27 % of its step adding
+// gradients on device 0.", of comparisons that the same strategy loses; it names the phase of most
+// of them, and how many these are where reasons differ. Empty without reasons.
 [[nodiscard]] std::string because(const std::vector<Reason>& reasons);
 
 }  // namespace tandem::reports

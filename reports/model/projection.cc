@@ -19,6 +19,16 @@ const HeldOutCell* find(const std::vector<HeldOutCell>& cells, const results::Ce
   return found == cells.end() ? nullptr : &*found;
 }
 
+// No step takes less than the one without communication.
+void keep_above_bounds(std::vector<ProjectedCell>& cells) {
+  for (ProjectedCell& cell : cells) {
+    const ProjectedCell* const bound =
+        cell_beside(cell, options::name_of(options::StrategyKind::kIndependent), cells);
+    if (!cell.interval || bound == nullptr || bound == &cell) continue;
+    cell.interval->low = std::clamp(bound->seconds, cell.interval->low, cell.seconds);
+  }
+}
+
 }  // namespace
 
 double HeldOutCell::error() const { return std::abs(projected_seconds / measured.center - 1); }
@@ -89,16 +99,29 @@ void add_intervals(Projection& projection) {
     cell.interval = projected_interval(cell.seconds, *projection.half_width, cell.cell.devices,
                                        projection.most_measured);
   }
+  keep_above_bounds(projection.cells);
 }
 
 void add_published_intervals(Projection& projection) {
   for (ProjectedCell& cell : projection.cells) {
     for (const PublishedStanding& standing : projection.decisions->standing) {
-      if (standing.strategy != cell.cell.strategy) continue;
+      if (standing.strategy != cell.cell.strategy || cell.cell.devices <= standing.beyond) continue;
       cell.interval = projected_interval(cell.seconds, standing.half_width, cell.cell.devices,
                                          standing.most_devices);
     }
   }
+  keep_above_bounds(projection.cells);
+}
+
+stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection) {
+  stats::Estimate step{.center = cell.seconds, .interval = cell.interval};
+  for (const PublishedStanding& standing : projection.decisions->standing) {
+    const bool is_of_one = standing.strategy == options::name_of(options::StrategyKind::kSingle);
+    if (!is_of_one || cell.cell.devices == 1) continue;
+    const double own = cell.interval ? std::log(cell.interval->high / cell.seconds) : 0;
+    step.interval = interval_around(cell.seconds, std::hypot(own, standing.half_width));
+  }
+  return step;
 }
 
 std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
@@ -110,10 +133,10 @@ std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
            other.cell.global_batch * times == cell.cell.global_batch;
   });
   if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
-  stats::Estimate speed = speed_over(cell, {.cell = {}, .seconds = one->seconds});
-  speed.center *= times;
-  if (speed.interval) {
-    speed.interval = stats::Interval{speed.interval->low * times, speed.interval->high * times};
+  const double work = one->seconds * times;
+  stats::Estimate speed{.center = work / cell.seconds, .interval = {}};
+  if (cell.interval) {
+    speed.interval = stats::Interval{work / cell.interval->high, work / cell.interval->low};
   }
   return speed;
 }

@@ -85,10 +85,11 @@ struct NotProjected {
   std::string reason;
 };
 
-// What the method errs by on published steps of a strategy, given their step of one device; of
+// The method's errors on published steps of a strategy, given their step of one device; of
 // "single" on steps of one device that are described alone.
 struct PublishedStanding {
   std::string strategy;
+  int beyond = 0;        // of steps on more devices than these, those of a node
   bool is_like = false;  // on systems with the GPU that is projected; else on all others
   int systems = 0;
   int steps = 0;
@@ -98,7 +99,7 @@ struct PublishedStanding {
   int most_devices = 0;   // that those steps had
 };
 
-// What a projection onto described hardware says beside its steps.
+// A projection onto described hardware, beside its steps.
 struct Decisions {
   std::string gpu;                            // its kind, "A100 SXM4"
   std::string precision{};                    // in words, "fp32"
@@ -117,6 +118,7 @@ struct Projection {
   int most_measured = 1;                 // devices of the largest cell held out
   std::optional<double> half_width{};    // on logs, of cells with as many devices
   std::optional<Decisions> decisions{};  // where nothing was measured
+  std::string fits{};                    // the largest batches that fit into memory, in words
 };
 
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
@@ -124,6 +126,10 @@ void add_intervals(Projection& projection);
 
 // Fills in the intervals from errors on published steps. The projection has decisions.
 void add_published_intervals(Projection& projection);
+
+// The step with its interval; of several devices with that of the step of one as well, where that
+// is described. The projection has decisions.
+[[nodiscard]] stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection);
 
 // Samples per second over those of `single` on one device, on the same samples of a device, or on
 // the same batch where these are asked for over all devices; nothing where that step is not there.

@@ -136,7 +136,7 @@ std::string strategy_label(const results::Cell& cell) {
     label += ", " + cell.launch;
   }
   for (const auto& [option, value] : cell.options) {
-    // What is modelled tells a projected cell's machine and costs, which all beside it share.
+    // The modelled parts name a projected cell's machine and costs, which all beside it share.
     const bool is_shared = cell.is_simulated() && option == kHardware;
     if (option == kImplementation || is_shared || is_long_costs(cell, option, value)) continue;
     label += ", " + option + "=" + value;

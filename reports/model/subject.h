@@ -29,8 +29,8 @@ inline constexpr const char* kImplementation = "implementation";
 
 // The launch's parts that are models of hardware or of an interpreter and were not measured:
 // "hardware dgx-a100, dispatch cost 8us, interpreter lock"; empty where all parts were measured.
-// The cell's options tell the parts, since launches that left no figure have options too; else the
-// record tells them.
+// The cell's options name the parts, since launches that left no figure have options too; else the
+// record names them.
 [[nodiscard]] std::string modelled_parts(const results::LaunchRecord& record);
 
 // The cell's precision, "fp32" unless its options name another.
@@ -39,8 +39,9 @@ inline constexpr const char* kImplementation = "implementation";
 // The suffix ", bf16" after a cell's model and batch; empty for fp32.
 [[nodiscard]] std::string precision_suffix(const results::Cell& cell);
 
-// Whether the cell's steps are replays of a CUDA graph, which spare the host's work. Replayed steps
-// answer another question than enqueued steps, and are no baseline for enqueued steps.
+// Whether the cell's steps are replays of a CUDA graph, which older documents may have. Replays
+// spare the host's work: they answer another question than enqueued steps, and are no baseline for
+// enqueued steps.
 [[nodiscard]] bool is_replayed(const results::Cell& cell);
 
 // Whether the cell has no option except its precision.
@@ -57,21 +58,22 @@ inline constexpr const char* kImplementation = "implementation";
 // The text "mlp-small, batch 64, 2 devices".
 [[nodiscard]] std::string point_text(const results::Cell& cell);
 
-// What reports call independent: that name does not tell that it bounds what any strategy can
+// The name of independent in reports: that name does not say that it bounds what any strategy can
 // reach. Cells, CSV, JSON and commands keep the stored name.
 inline constexpr const char* kNoCommunication = "no communication (bound)";
 
 // The label "dp", "ddp, grads=views" or "no communication (bound), threads": the launch is named
-// where the strategy alone does not tell the launch, and the options. A cell on pretended GPUs ends
-// with ", pretended" and a simulated one with ", simulated", so that no row of any table can pass
-// for a GPU's or for a measured one.
+// where the strategy alone does not decide the launch, and the options. A cell on pretended GPUs
+// ends with ", pretended" and a simulated one with ", simulated", so that no row of any table can
+// pass for a GPU's or for a measured one.
 [[nodiscard]] std::string strategy_label(const results::Cell& cell);
 
 // The key of a projection's context under which stands what is behind the figures, a sentence.
 inline constexpr const char* kStanding = "tandem_standing";
 
 // The key of a projection's context under which stand the half widths on logs of the intervals of
-// projected figures, by strategy, and up to how many devices each is: "dp:0.157:8,ddp:0.064:16".
+// projected figures, by strategy, and up to how many devices each is: "dp:0.157:8,ddp:0.064:16". A
+// fourth field says of more than how many devices it is, those of a node: "ddp:0.22:64:8".
 inline constexpr const char* kHalfWidths = "tandem_half_widths";
 
 // The first words of every verdict: of a projection what stands behind it, else the hardware behind

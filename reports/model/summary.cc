@@ -38,15 +38,18 @@ std::optional<double> recorded_half_width(const results::Document& document,
                                           const results::Cell& cell) {
   const auto widths = document.sweep.context.custom.find(kHalfWidths);
   if (widths == document.sweep.context.custom.end()) return std::nullopt;
+  std::optional<double> found;
   for (const std::string_view part : split(widths->second, ',')) {
     const std::vector<std::string_view> fields = split(part, ':');
-    if (fields.size() != 3 || fields[0] != cell.strategy) continue;
+    if (fields.size() < 3 || fields[0] != cell.strategy) continue;
+    const auto beyond = fields.size() > 3 ? parse_number<int>(fields[3]) : 0;
+    if (!beyond || cell.devices <= *beyond) continue;
     const auto width = parse_number<double>(fields[1]);
     const auto most_devices = parse_number<int>(fields[2]);
     if (!width || !most_devices || *most_devices < 1) return std::nullopt;
-    return projected_half_width(*width, cell.devices, *most_devices);
+    found = projected_half_width(*width, cell.devices, *most_devices);
   }
-  return std::nullopt;
+  return found;
 }
 
 // Gives projected cells of several devices the intervals that their document records.
@@ -55,8 +58,14 @@ void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Do
     if (!cell.cell.is_simulated() || cell.cell.devices == 1 || cell.launches == 0) continue;
     cell.half_width = recorded_half_width(document, cell.cell);
     if (!cell.half_width) continue;
+    // A described step of one device has an interval of its own, which ratios leave out.
+    results::Cell one = cell.cell;
+    one.strategy = "single";
+    one.devices = 1;
+    const double width =
+        std::hypot(*cell.half_width, recorded_half_width(document, one).value_or(0));
     for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
-      figure->interval = interval_around(figure->center, *cell.half_width);
+      figure->interval = interval_around(figure->center, width);
     }
   }
 }
@@ -351,6 +360,14 @@ std::string models_but_lock(const CellSummary& summary) {
   const std::size_t at = models.find(kLockWords);
   if (summary.cell.is_simulated() && at != std::string::npos) models.erase(at, kLockWords.size());
   return models;
+}
+
+std::string modelled_mark(const CellSummary& summary) {
+  const std::string hardware = summary.cell.option("hardware");
+  if (!summary.cell.is_simulated() || hardware.empty()) {
+    return summary.modelled.empty() ? "" : "modelled: " + summary.modelled;
+  }
+  return "projected on " + hardware.substr(0, hardware.find('#'));
 }
 
 bool same_point(const CellSummary& a, const CellSummary& b) {

@@ -45,7 +45,7 @@ struct CellSummary {
   stats::Estimate median_step;                     // seconds
   stats::Estimate mean_step;                       // seconds
   stats::Estimate throughput;                      // samples per second: batch / mean step
-  std::vector<double> joules;                      // of a step, of each launch whose GPUs tell it
+  std::vector<double> joules;                      // of a step, of each launch whose GPUs report it
   std::optional<stats::Estimate> joules_per_step;  // of all GPUs together; absent: not recorded
   std::optional<stats::Estimate> speedup;  // median of `single` / own median, same model and batch
   // The efficiency of weak scaling: the median of `single` on one device's share of the batch
@@ -112,7 +112,7 @@ struct Summary {
   Summary& operator=(const Summary&) = delete;
 };
 
-// What intervals of projected figures promise.
+// The promise of projected figures' intervals.
 inline constexpr double kProjectedConfidence = 0.9;
 
 // Fills in the medians of the launches, their rounds, and the median step.
@@ -127,9 +127,13 @@ void fill_medians(CellSummary& summary, const std::vector<const results::LaunchR
 [[nodiscard]] std::span<const CellSummary> of_same_workload(std::span<const CellSummary> cells,
                                                             const results::Cell& cell);
 
-// The cell's modelled parts, of a projected cell without the lock: that is one of dp's alone, and
-// parts no workloads and no curves.
+// The cell's modelled parts. A projected cell's interpreter lock is left out: dp alone has it, and
+// it does not separate workloads or curves.
 [[nodiscard]] std::string models_but_lock(const CellSummary& summary);
+
+// The mark beside a point of which times were not measured: "modelled: " and the parts, or, of a
+// projection, whose table of cells names the parts, "projected on dgx-a100"; else empty.
+[[nodiscard]] std::string modelled_mark(const CellSummary& summary);
 
 // Whether two cells answer the same question on the same workload, devices and back end.
 [[nodiscard]] bool same_point(const CellSummary& a, const CellSummary& b);

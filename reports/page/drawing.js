@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page's charts share: colours, marks, intervals, axes and the controls that choose cells.
+// The common parts of the page's charts: colours, marks, intervals, axes and the controls that choose cells.
 // Text reaches the page through the canvas and textContent alone.
 "use strict";
 
@@ -48,7 +48,7 @@ const tandem = (function () {
   }
 
   // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
-  // are told apart by their dashes. What is modelled is hollow and finely dashed.
+  // differ by their dashes. What is modelled is hollow and finely dashed.
   const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "dp-allreduce": "star", "ddp-replicate": "crossRot",
                   "independent-threads": "rect", "independent-processes": "rectRounded" };
   function dashes(cell) {
@@ -91,7 +91,7 @@ const tandem = (function () {
 
   function distinct(values) { return Array.from(new Set(values)); }
 
-  // Draws chart `id` anew, and tells in words what it shows, for those who do not see it.
+  // Draws chart `id` anew, and says in words what it shows, for those who do not see it.
   function draw(id, config, words) {
     if (charts[id]) charts[id].destroy();
     delete charts[id];
@@ -129,7 +129,7 @@ const tandem = (function () {
     return labelled(text, control, true);
   }
 
-  // What cells may be chosen by. `of` gives a text or a number.
+  // The properties by which cells may be chosen. `of` gives a text or a number.
   const fields = {
     model: { text: "model", of: (cell) => cell.model },
     batch: { text: "batch", of: (cell) => cell.batch },

@@ -126,79 +126,38 @@
              words: left.map((cell) => name(cell) + ": " + step(cell) + " ms, of which " + used.map((part) => part.name + " " + number(part.of(cell)) + " ms").join(", ")).join("; ") };
   });
 
-  chosen("memory-chart", cells.filter((cell) => cell.memory), ["model", "batch", "devices", "conditions"], { devices: most }, function (left) {
-    const count = Math.min(16, Math.max(...left.map((cell) => cell.memory.length)));
-    const sets = [];
-    for (let device = 0; device < count; ++device) {
-      sets.push({ label: "device " + device, data: left.map((cell) => cell.memory[device] ?? null),
-                  backgroundColor: device === 0 ? colour("independent-processes") : colour("single") + (device % 2 ? "" : "a0"), borderWidth: 0 });
-    }
-    return { config: bars("memory-chart", left.map(name), sets, "peak MiB", "MiB"),
-             words: left.map((cell) => name(cell) + ": " + cell.memory.map((mib, at) => "device " + at + " " + number(mib) + " MiB").join(", ")).join("; ") };
-  });
-
-  // A chart of lists that come with the data, one of which, or all, are shown.
-  function listed(id, lists, label, config) {
-    if (!element(id) || lists.length === 0) return;
-    let shown = 0;
-    tandem.drawers.push(function redraw() {
-      tandem.rebuild(id, function (into) {
-        const choices = lists.map((list, at) => ({ value: String(at), text: list[label] }));
-        into.append(tandem.select("of", "of", choices, String(shown), function (value) { shown = Number(value); redraw(); }));
-        const made = config(lists[shown]);
-        tandem.draw(id, made.config, made.words);
-      });
+  // Lines from the low to the high end of each point's interval.
+  const whiskers = { id: "whiskers", beforeDatasetsDraw(chart) {
+    const { ctx: context, chartArea: frame } = chart;
+    const scale = chart.scales.x;
+    const at = (value) => Math.min(frame.right, Math.max(frame.left, scale.getPixelForValue(value)));
+    context.save();
+    context.lineWidth = 1.5;
+    chart.getDatasetMeta(0).data.forEach(function (place, index) {
+      const set = chart.data.datasets[0];
+      const point = set.data[index];
+      if (typeof point.low !== "number") return;
+      if (tandem.tooWide(point.low, point.high)) {
+        context.font = "11px system-ui, sans-serif";
+        context.fillStyle = colour("soft");
+        context.textAlign = "center";
+        context.fillText(tandem.wide, Math.min(frame.right - 40, Math.max(frame.left + 40, place.x)), place.y - 8);
+        return;
+      }
+      context.strokeStyle = set.borderColor[index];
+      context.beginPath();
+      for (const end of [point.low, point.high]) {
+        // No cap at the frame: the interval goes on beyond it.
+        const cap = at(end) === scale.getPixelForValue(end) ? 4 : 0;
+        context.moveTo(place.x, place.y); context.lineTo(at(end), place.y);
+        context.moveTo(at(end), place.y - cap); context.lineTo(at(end), place.y + cap);
+      }
+      context.stroke();
     });
-  }
-
-  // Lines from the low to the high end of each point's interval, along x or y.
-  function whiskers(along) {
-    return { id: "whiskers", beforeDatasetsDraw(chart) {
-      const { ctx: context, chartArea: frame } = chart;
-      const scale = chart.scales[along];
-      const [least, last] = along === "x" ? [frame.left, frame.right] : [frame.top, frame.bottom];
-      const at = (value) => Math.min(last, Math.max(least, scale.getPixelForValue(value)));
-      context.save();
-      context.lineWidth = 1.5;
-      chart.getDatasetMeta(0).data.forEach(function (place, index) {
-        const set = chart.data.datasets[0];
-        const point = set.data[index];
-        if (typeof point.low !== "number") return;
-        if (tandem.tooWide(point.low, point.high)) {
-          context.font = "11px system-ui, sans-serif";
-          context.fillStyle = colour("soft");
-          context.textAlign = "center";
-          context.fillText(tandem.wide, Math.min(frame.right - 40, Math.max(frame.left + 40, place.x)), place.y - 8);
-          return;
-        }
-        context.strokeStyle = Array.isArray(set.borderColor) ? set.borderColor[index] : set.borderColor;
-        context.beginPath();
-        for (const end of [point.low, point.high]) {
-          // No cap at the frame: the interval goes on beyond it.
-          const cap = at(end) === scale.getPixelForValue(end) ? 4 : 0;
-          if (along === "x") { context.moveTo(place.x, place.y); context.lineTo(at(end), place.y); context.moveTo(at(end), place.y - cap); context.lineTo(at(end), place.y + cap); }
-          else { context.moveTo(place.x, place.y); context.lineTo(place.x, at(end)); context.moveTo(place.x - cap, at(end)); context.lineTo(place.x + cap, at(end)); }
-        }
-        context.stroke();
-      });
-      context.restore();
-    } };
-  }
+    context.restore();
+  } };
 
   const ends = (point) => tandem.tooWide(point.low, point.high) ? " (" + tandem.wide + ")" : (point.low === null ? " (no interval)" : " [" + number(point.low) + " .. " + number(point.high) + "]");
-
-  listed("bucket-chart", data.buckets, "title", function (curve) {
-    const points = curve.points.map((point, at) => ({ x: at, y: point.step[0], low: point.step[1], high: point.step[2] }));
-    const cap = (at) => (curve.points[at] ? curve.points[at].cap + (curve.points[at].cap === "25" ? " (default)" : "") : "");
-    const places = tandem.ticksAt(points.map((point) => point.x));
-    places.ticks.callback = cap;
-    return { config: { type: "scatter",
-                       data: { datasets: [{ label: curve.title, data: points, borderColor: colour("ddp"), backgroundColor: colour("ddp"), showLine: true, borderWidth: 1.5, pointRadius: 5 }] },
-                       options: options({ x: axis("bucket cap, MiB", Object.assign({ min: -0.4, max: points.length - 0.6 }, places)), y: axis("median step, ms", { grace: "8%", suggestedMin: Math.min(...points.map((point) => point.low ?? point.y)), suggestedMax: Math.max(...points.map((point) => point.high ?? point.y)) }) },
-                                        (item) => cap(item.raw.x) + ": " + number(item.raw.y) + " ms" + ends(item.raw)),
-                       plugins: [whiskers("y")] },
-             words: curve.title + ": " + points.map((point) => cap(point.x) + " " + number(point.y) + " ms" + ends(point)).join(", ") };
-  });
 
   const verdictColours = { faster: "ddp", slower: "dp", "not resolved": "single" };
 
@@ -247,7 +206,7 @@
                      data: { datasets: [{ label: ratio, data: rows.map((row, at) => ({ x: row.center, y: at, low: row.low, high: row.high })), borderColor: inks, backgroundColor: inks,
                                           pointBackgroundColor: rows.map((row, at) => (row.low === null || tandem.tooWide(row.low, row.high) ? colour("panel") : inks[at])), pointRadius: 5, pointHoverRadius: 6, borderWidth: 2 }] },
                      options: options({ x: x, y: y }, (item) => rows[item.dataIndex].label + ": " + number(item.raw.x) + "x" + ends(item.raw) + ", " + said(rows[item.dataIndex])),
-                     plugins: [parity, whiskers("x")] };
+                     plugins: [parity, whiskers] };
     config.options.plugins.legend = { display: false };
     tandem.draw("forest", config, rows.map((row) => row.label + ": " + number(row.center) + ends(row) + ", " + said(row)).join("; "));
   });

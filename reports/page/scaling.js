@@ -10,7 +10,7 @@
   const hasPanels = panels.length > 1;
   const canvas = (at) => (at === 0 ? id : id + "-" + (at + 1));
   const isProjected = panels.some((panel) => panel.projected) || (tandem.cells.length > 0 && tandem.cells.every((cell) => cell.conditions.includes(", simulated")));
-  // Where projected devices each get the same samples, there are no more shares than batches; with --batch they share one.
+  // If projected devices each get the same samples, there are no more shares than batches; with --batch they share one.
   const known = tandem.cells.concat(tandem.projected);
   const isWeak = isProjected && tandem.distinct(known.map((cell) => cell.batch / cell.devices)).length <= tandem.distinct(known.map((cell) => cell.batch)).length;
   // A scale that nobody chose is logarithmic where panels are far apart.
@@ -25,7 +25,7 @@
     batch: { text: "batch", names: ["model", "devices", "conditions"], x: (cell) => cell.batch, title: "samples per step over all devices" },
     size: { text: "model size", names: ["batch", "devices", "conditions"], x: (cell) => cell.parameters / 1e6, title: "million parameters" },
   };
-  // What most sources answer, the most devices, and the workload with the most of them, tell most.
+  // The question that most sources answer, the most devices, and the workload with the most of them, show most.
   const most = (values) => values.reduce((a, b) => (b > a ? b : a));
   function widest(field) {
     return function (values, cells) {
@@ -37,8 +37,8 @@
         one.points.add(cell.panel + " " + (state.over === "batch" ? cell.batch : cell.devices));
         counts.set(key, one);
       }
-      const tells = (value) => 1e6 * counts.get(value).panels.size + counts.get(value).points.size;
-      return values.reduce((a, b) => (tells(b) > tells(a) ? b : a));
+      const weight = (value) => 1e6 * counts.get(value).panels.size + counts.get(value).points.size;
+      return values.reduce((a, b) => (weight(b) > weight(a) ? b : a));
     };
   }
   const preferred = { model: widest("model"), batch: widest("batch"), share: widest("share"), devices: most };
@@ -68,7 +68,7 @@
     }).filter((series) => series.points.length > 0);
   }
 
-  // Series of one strategy look alike: they are told apart by number. Where lines end at one place,
+  // Series of one strategy look alike: they differ by number. Where lines end at one place,
   // numbers stand beside one another.
   const markWidth = 16;
   function number(series) {
@@ -125,7 +125,7 @@
   };
 
   // The interval of a series as a band between its lower and upper ends; where one end is beyond
-  // the frame, so is the band. A whisker on each point tells the ends apart.
+  // the frame, so is the band. A whisker on each point separates the ends.
   const bands = {
     id: "bands",
     beforeDatasetsDraw(chart) {
@@ -323,7 +323,7 @@
            (chart.panel.note && ". " + chart.panel.note);
   }
 
-  // What the panels have in common: the choices of the controls above.
+  // The panels share the choices of the controls above.
   function askWhat() {
     const words = { batch: (value) => "batch " + value, share: (value) => value + " samples per device", devices: (value) => value + " devices" };
     const asked = axes[state.over].names.map((field) => (words[field] || String)(state[field]));

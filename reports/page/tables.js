@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wide tables: the first columns stay in sight, as many as leave most of the width to the others, and
-// the table tells how many columns stand beyond its edge.
+// the table says how many columns stand beyond its edge.
 "use strict";
 
 (function () {
@@ -25,7 +25,7 @@
     }
   }
 
-  function tell(panel, table, note) {
+  function say(panel, table, note) {
     const edge = panel.scrollLeft + panel.clientWidth;
     const beyond = Array.from(table.rows[0].cells).filter((head) => head.offsetLeft + head.offsetWidth / 2 > edge).length;
     panel.classList.toggle("more", beyond > 0);
@@ -43,11 +43,11 @@
       const one = all.find((each) => each.panel === entry.target);
       if (one.panel.clientWidth === 0) continue;  // folded away
       fix(one.panel, one.table);
-      tell(one.panel, one.table, one.note);
+      say(one.panel, one.table, one.note);
     }
   });
   for (const one of all) {
     observer.observe(one.panel);
-    one.panel.addEventListener("scroll", () => tell(one.panel, one.table, one.note), { passive: true });
+    one.panel.addEventListener("scroll", () => say(one.panel, one.table, one.note), { passive: true });
   }
 })();

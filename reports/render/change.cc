@@ -16,10 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TextTable table_of(const DocumentChange& changes) {
-  TextTable table =
-      table_of_points({"strategy", ">A", ">B", ">n", ">time B / A", "verdict", "remarks"}, ">dev");
+// The table has all cells, or those that changed.
+TextTable table_of(const DocumentChange& changes, bool has_all) {
+  TextTable table = table_of_points(
+      {"strategy", "->A", "->B", "->n", ">time B / A", "verdict", "-remarks"}, ">dev");
   for (const CellChange& cell : changes.cells) {
+    const bool is_changed =
+        cell.change == stats::Change::kSlower || cell.change == stats::Change::kFaster;
+    if (!has_all && !is_changed) continue;
     add_point(table, cell.before->cell,
               {strategy_label(cell.before->cell), duration_text(cell.before->median_step.center),
                duration_text(cell.after->median_step.center),
@@ -71,11 +75,14 @@ Json lost_json(const LostCell& lost) {
 
 }  // namespace
 
-std::string to_text(const DocumentChange& changes) {
-  std::string text = to_text(table_of(changes)) + "\n";
-  text += change_method(changes) + "\n";
-  for (const std::string& line : changes.notes) text += "  ! " + line + "\n";
-  return text + change_counts(changes) + "\n";
+Section tree_of(const DocumentChange& changes) {
+  Section root(change_counts(changes));
+  Section all(Heading{"cells", "All cells"});
+  TextTable changed = table_of(changes, false);
+  if (!changed.rows.empty()) root.add(Table{.table = std::move(changed), .caption = {}}, kAnswer);
+  root.list(changes.notes, "notes", kEverywhere).say(change_method(changes));
+  all.add(Table{.table = table_of(changes, true), .caption = all.title});
+  return root.add(std::move(all));
 }
 
 std::string to_json(const DocumentChange& changes) {

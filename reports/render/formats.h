@@ -14,11 +14,17 @@
 
 namespace tandem::reports {
 
-// For the terminal: tables are narrow, of a few dozen rows at most, and what only a reader with
-// time wants is left to the files.
-[[nodiscard]] std::string to_terminal(const Section& root);
+// The terminal's limits.
+struct Screen {
+  std::size_t columns = 100;  // no line is longer, unless a single word is
+  bool has_details = false;   // all that Markdown has stands there, beside the answer
+};
 
-// Long tables are folded away below a line that tells the number of their rows.
+// For the terminal: the answer, or with details everything. A table that is too wide is narrowed;
+// if it is still too wide, its rows become sentences.
+[[nodiscard]] std::string to_terminal(const Section& root, const Screen& screen = {});
+
+// Long tables are folded away below a line with the number of their rows.
 [[nodiscard]] std::string to_markdown(const Section& root);
 
 // One page that loads nothing: styles, charts and their figures are inside. All but the charts is
@@ -27,10 +33,13 @@ namespace tandem::reports {
 [[nodiscard]] std::string to_html(const Section& root, const std::string& data);
 [[nodiscard]] std::string to_html(const Report& report);
 
+// Whether a file that begins so is such a page.
+[[nodiscard]] bool begins_page(std::string_view begin);
+
 // Whatever has a tree.
 template <class Subject>
-[[nodiscard]] std::string to_terminal(const Subject& subject) {
-  return to_terminal(tree_of(subject));
+[[nodiscard]] std::string to_terminal(const Subject& subject, const Screen& screen = {}) {
+  return to_terminal(tree_of(subject), screen);
 }
 template <class Subject>
 [[nodiscard]] std::string to_markdown(const Subject& subject) {
@@ -47,9 +56,9 @@ template <class Subject>
 [[nodiscard]] std::string page_data(const Report& report,
                                     std::size_t most_comparisons = kMostCharted);
 
-// The changes between two documents for the terminal: a table of all cells, how to read the table,
-// the other differences, and the counts.
-[[nodiscard]] std::string to_text(const DocumentChange& changes);
+// The changes between two documents: the counts, the cells that changed, the other differences, how
+// to read the ratios, and all cells.
+[[nodiscard]] Section tree_of(const DocumentChange& changes);
 
 // The changes as JSON, with a line end: threshold, confidences, counts, notes, and an object per
 // cell. Both ends of a missing interval are null.
@@ -66,7 +75,6 @@ inline constexpr std::size_t kMostPageRows = 300;
 // no data files. Chart.js is the system package's, with the licence in its first lines.
 [[nodiscard]] std::string_view chart_js();
 [[nodiscard]] std::string_view drawing_js();
-[[nodiscard]] std::string_view saving_js();
 [[nodiscard]] std::string_view scaling_js();
 [[nodiscard]] std::string_view tables_js();
 [[nodiscard]] std::string_view page_js();

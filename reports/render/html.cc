@@ -29,25 +29,14 @@ std::string folded_html(const std::string& summary, const std::string& body) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escape_html(summary), body);
 }
 
-// A cell whose figure is shaded has its interval in small letters.
 std::string cell_html(const TextTable& table, std::size_t row, std::size_t column) {
-  const std::string& text = table.rows[row][column];
   const std::string_view side = table.columns[column].is_right ? " class=\"right\"" : "";
-  if (table.shades.empty()) return fmt::format("<td{}>{}</td>", side, escape_html(text));
-  if (column == 0) return fmt::format("<th scope=\"row\">{}</th>", escape_html(text));
-  const std::size_t bracket = text.find(" [");
-  std::string interval;
-  if (bracket != std::string::npos) {
-    interval = fmt::format("<small>{}</small>",
-                           escape_html(text.substr(bracket + 2, text.size() - bracket - 3)));
-  }
-  return fmt::format("<td class=\"{}\">{}{}</td>", table.shades[row][column],
-                     escape_html(text.substr(0, bracket)), interval);
+  return fmt::format("<td{}>{}</td>", side, escape_html(table.rows[row][column]));
 }
 
 // A rule separates workloads, which differ in one of the first two columns.
 bool begins_group(const TextTable& table, std::size_t row) {
-  if (row == 0 || !table.shades.empty()) return false;
+  if (row == 0) return false;
   const auto differs = [&](std::size_t column) {
     return column < table.columns.size() && table.rows[row][column] != table.rows[row - 1][column];
   };
@@ -56,13 +45,10 @@ bool begins_group(const TextTable& table, std::size_t row) {
 
 std::string table_html(const Table& block) {
   const TextTable& table = block.table;
-  const bool is_map = !table.shades.empty();
   std::string html = fmt::format(
-      "<div class=\"panel scroll{3}\" tabindex=\"0\" role=\"region\" "
-      "aria-label=\"{0}\"><table{1}>\n"
-      "<caption{2}>{0}</caption>\n<thead><tr>",
-      escape_html(block.caption), is_map ? " class=\"map\"" : "", is_map ? "" : " class=\"unseen\"",
-      block.is_modelled ? " modelled" : "");
+      "<div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>\n"
+      "<caption class=\"unseen\">{0}</caption>\n<thead><tr>",
+      escape_html(block.caption));
   for (const TextTable::Column& column : table.columns) {
     html += fmt::format("<th{} scope=\"col\">{}</th>", column.is_right ? " class=\"right\"" : "",
                         escape_html(column.title));
@@ -138,6 +124,8 @@ struct HtmlBlocks {
         chart.id, chart.sources.empty() ? canvas_html(chart.id, chart.words) : sources_html(chart));
   }
 
+  void operator()(const Bars& /*bars*/) {}  // the page has charts
+
   void operator()(const Section& section) {
     HtmlBlocks inside{.level = section.is_folded ? level : level + 1};
     for (const ReportBlock& block : section.blocks) inside.draw(block);
@@ -188,7 +176,7 @@ std::string scripts(const std::string& data) {
   std::string html =
       fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", data);
   for (const std::string_view script :
-       {chart_js(), drawing_js(), saving_js(), scaling_js(), page_js(), tables_js()}) {
+       {chart_js(), drawing_js(), scaling_js(), page_js(), tables_js()}) {
     html += fmt::format("<script>\n{}</script>\n", script);
   }
   return html;
@@ -201,6 +189,8 @@ std::string escape_html(const std::string& text) {
   if (text.size() > kLongestText) escaped += fmt::format(" ... ({} bytes)", text.size());
   return escaped;
 }
+
+bool begins_page(std::string_view begin) { return begin.starts_with(kHead); }
 
 std::string to_html(const Section& root, const std::string& data) {
   HtmlBlocks header;

@@ -13,7 +13,6 @@ namespace tandem::reports {
 namespace {
 
 constexpr std::size_t kMostOpenRows = 16;
-constexpr std::size_t kMostColumns = 16;
 
 std::string folded_markdown(std::string_view summary, const std::string& body) {
   return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n",
@@ -52,12 +51,6 @@ struct MarkdownBlocks {
 
   void operator()(const Table& block) {
     const TextTable& table = block.table;
-    if (!table.shades.empty()) text += fmt::format("\n**{}**\n", escape_markdown(block.caption));
-    if (!table.shades.empty() && table.columns.size() > kMostColumns) {
-      text +=
-          fmt::format("\n{} columns, too many to read; cells.csv has all.\n", table.columns.size());
-      return;
-    }
     const std::string body = fmt::format("\n{}", to_markdown(table));
     text += table.rows.size() <= kMostOpenRows
                 ? body
@@ -65,6 +58,7 @@ struct MarkdownBlocks {
   }
 
   void operator()(const Chart& /*chart*/) {}
+  void operator()(const Bars& /*bars*/) {}
 
   void operator()(const Section& section) {
     const std::string content = body(section, section.is_folded ? level : level + 1);

@@ -7,8 +7,8 @@
 //     [centre, low, high, "unbounded"?], without an interval [centre, null, null]. throughput,
 //     speedup, efficiency, weakSpeedup and weakEfficiency are figures; ideal and weakIdeal samples
 //     per second of so many devices, each as fast as single on the same batch, and on one device's
-//     share of it; mean of a cell with phases and phases in milliseconds, memory MiB by device,
-//     panel the place of its panel
+//     share of it; mean of a cell with phases and phases in milliseconds, panel the place of its
+//     panel
 //   projected: the same of projections, whose conditions are those of the measured question
 //   panels, where several sources measured or projected: [{title, note, projected: true}]
 //   lead: {model, batch} of the largest lead beyond doubt, where there is one
@@ -16,11 +16,9 @@
 //   pairs: [{label, center, low, high, verdict, equal, work}], ddp's speed over dp's; equal, where
 //     shown: "equal within 3 %"; work, of pretended GPUs alone: true, and it is the host's work of
 //     dp over ddp's
-//   buckets: [{title, points: [{cap, mib, step: [centre, low, high]}]}]
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -33,8 +31,6 @@
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/formats.h"
-#include "reports/tables/cells.h"
-#include "reports/tables/ddp.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -52,7 +48,7 @@ double brief(double value) {
   return std::strtod(text, nullptr);
 }
 
-// The centre, low and high end; a following "unbounded" tells why the ends are missing.
+// The centre, low and high end; a following "unbounded" says why the ends are missing.
 Json triple(const stats::Estimate& estimate, double scale = 1) {
   const double center = brief(scale * estimate.center);
   if (is_unbounded(estimate)) return Json::array({center, nullptr, nullptr, "unbounded"});
@@ -92,20 +88,6 @@ Json pairs_json(const Summary& summary, std::size_t most) {
   pairs.resize(std::min(pairs.size(), most));
   Json list = Json::array();
   for (const StrategyPair* pair : pairs) list.push_back(pair_json(*pair));
-  return list;
-}
-
-Json buckets_json(const Summary& summary) {
-  Json list = Json::array();
-  for (const BucketCurve& curve : bucket_curves(summary)) {
-    Json points = Json::array();
-    for (const BucketCurve::Point& point : curve.points) {
-      Json json{{"cap", point.cap}, {"step", triple(point.cell->median_step, 1e3)}};
-      if (std::isfinite(point.mebibytes)) json["mib"] = point.mebibytes;
-      points.push_back(std::move(json));
-    }
-    list.push_back(Json{{"title", curve.title}, {"points", std::move(points)}});
-  }
   return list;
 }
 
@@ -190,11 +172,6 @@ Json figures_of(const CellSummary& cell, const std::vector<std::string>& phases)
     json["phases"] = phases_of(cell, phases);
     json["mean"] = triple(cell.mean_step, 1e3);
   }
-  Json peaks = Json::array();
-  for (const std::int64_t bytes : peak_memory(cell)) {
-    peaks.push_back(brief(static_cast<double>(bytes) / (1 << 20)));
-  }
-  if (!peaks.empty()) json["memory"] = std::move(peaks);
   return json;
 }
 
@@ -305,8 +282,7 @@ std::string page_data(const Report& report, std::size_t most_comparisons) {
   Json json{{"texts", texts.list()},
             {"phases", phases},
             {"cells", columns_of(cells)},
-            {"pairs", pairs_json(summary, most_comparisons)},
-            {"buckets", buckets_json(summary)}};
+            {"pairs", pairs_json(summary, most_comparisons)}};
   if (!panels.empty()) json["panels"] = panels_json(panels);
   if (!report.verdict.lead_model.empty()) {
     json["lead"] = Json{{"model", report.verdict.lead_model}, {"batch", report.verdict.lead_batch}};

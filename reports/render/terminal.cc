@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <variant>
 
@@ -10,58 +11,119 @@
 namespace tandem::reports {
 namespace {
 
-constexpr std::size_t kMostTerminalRows = 40;
+constexpr std::size_t kMostAnswerRows = 6;  // so that an answer fits 25 lines
+constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMostAnswerLines = 3;  // of a list
+constexpr std::size_t kLongestBar = 40;
 
-// Draws blocks as lines, a paragraph apart where a table stands between them.
+// Draws blocks as lines; a table and bars stand apart from the text around them.
 struct TerminalBlocks {
+  Screen screen{};
   std::string text{};
+  bool stands_apart = false;  // what is drawn next
 
-  void operator()(const Sentence& sentence) { text += sentence.text + "\n"; }
+  void operator()(const Sentence& sentence) {
+    space(false);
+    text += to_lines(sentence.text, screen.columns);
+  }
 
   void operator()(const List& list) {
-    const char mark = list.kind == "notes" ? '!' : '-';
-    for (const std::string& line : list.lines) text += fmt::format("  {} {}\n", mark, line);
+    space(false);
+    const std::string_view mark = list.kind == "notes" ? "  ! " : "  - ";
+    const std::size_t most = screen.has_details ? list.lines.size() : kMostAnswerLines;
+    for (std::size_t i = 0; i < std::min(most, list.lines.size()); ++i) {
+      const bool is_cut = list.kind == "notes" && !screen.has_details;
+      text += to_lines(is_cut ? beginning(list.lines[i]) : list.lines[i], screen.columns, mark);
+    }
+    if (list.lines.size() > most) {
+      text += fmt::format("{}{} more: --details\n", mark, list.lines.size() - most);
+    }
   }
 
   void operator()(const Code& code) {
-    for (const std::string& line : code.lines) text += fmt::format("    {}\n", line);
+    space(false);
+    for (const std::string& line : code.lines) text += to_lines(line, screen.columns, "    ");
   }
 
   void operator()(const Table& block) {
-    TextTable table = narrow(block.table);
+    TextTable table = block.table;
     const std::size_t rows = table.rows.size();
-    table.rows.resize(std::min(rows, kMostTerminalRows));
-    text += to_text(table);
-    if (rows > kMostTerminalRows) {
-      text += fmt::format("the first {} of {} rows; report.md has all\n", kMostTerminalRows, rows);
+    const std::size_t most = screen.has_details ? kMostRows : kMostAnswerRows;
+    table.rows.resize(std::min(rows, most));
+    space(true);
+    text += to_text(table, screen.columns);
+    if (rows > most) {
+      text += fmt::format("the first {} of {} rows; {}\n", most, rows,
+                          screen.has_details ? "the files have all" : "--details has more");
+    }
+  }
+
+  void operator()(const Bars& block) {
+    std::size_t label = 0;
+    std::size_t figure = 0;
+    double longest = 0;
+    for (const Bars::Bar& bar : block.bars) {
+      label = std::max(label, width_of(bar.label));
+      figure = std::max(figure, width_of(bar.figure));
+      longest = std::max(longest, bar.length);
+    }
+    const std::size_t others = label + figure + 4;
+    const std::size_t room =
+        std::min(kLongestBar, screen.columns > others ? screen.columns - others : 0);
+    space(true);
+    text += to_lines(block.caption, screen.columns);
+    for (const Bars::Bar& bar : block.bars) {
+      const auto length =
+          longest > 0 ? std::lround(static_cast<double>(room) * bar.length / longest) : 0;
+      text += fmt::format("{:<{}}  {:>{}}  {}", bar.label, label, bar.figure, figure,
+                          std::string(static_cast<std::size_t>(std::max(0L, length)), '#'));
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
     }
   }
 
   void operator()(const Chart& /*chart*/) {}
 
+  // An answer has no headings, which need lines.
   void operator()(const Section& section) {
-    const std::string content = body(section);
-    if (content.empty()) return;
-    const bool has_own = std::ranges::any_of(section.blocks, [](const ReportBlock& block) {
-      return (block.formats & kTerminal) != 0 && !std::holds_alternative<Section>(block.content) &&
-             !std::holds_alternative<Chart>(block.content);
-    });
-    text += has_own ? fmt::format("\n{}\n\n{}", section.title, content) : content;
+    if (!screen.has_details) return draw(section);
+    TerminalBlocks inside{.screen = screen};
+    inside.draw(section);
+    if (inside.text.empty()) return;
+    text += "\n" + to_lines(section.title, screen.columns);
+    if (!section.hint.empty()) text += to_lines(section.hint, screen.columns);
+    if (!section.document.empty()) {
+      text += to_lines("Definitions: " + section.document, screen.columns);
+    }
+    text += (inside.text.starts_with('\n') ? "" : "\n") + inside.text;
   }
 
-  static std::string body(const Section& section) {
-    TerminalBlocks inside;
+  // As much of a note as two lines take.
+  [[nodiscard]] std::string beginning(const std::string& note) const {
+    const std::size_t room = 2 * screen.columns - 16;
+    return note.size() <= room ? note : note.substr(0, note.rfind(' ', room)) + " ...";
+  }
+
+  void draw(const Section& section) {
+    const unsigned drawn = kAnswer | (screen.has_details ? kMarkdown : 0U);
     for (const ReportBlock& block : section.blocks) {
-      if ((block.formats & kTerminal) != 0) std::visit(inside, block.content);
+      if ((block.formats & drawn) != 0) std::visit(*this, block.content);
     }
-    return inside.text;
+  }
+
+  void space(bool is_apart) {
+    if (is_apart || stands_apart) text += '\n';
+    stands_apart = is_apart;
   }
 };
 
 }  // namespace
 
-std::string to_terminal(const Section& root) {
-  return root.title + (root.title.ends_with('.') ? "\n" : ".\n") + TerminalBlocks::body(root);
+std::string to_terminal(const Section& root, const Screen& screen) {
+  TerminalBlocks blocks{.screen = screen};
+  blocks.text = to_lines(root.title + (root.title.ends_with('.') ? "" : "."), screen.columns);
+  blocks.draw(root);
+  return blocks.text;
 }
 
 }  // namespace tandem::reports

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
-#include <utility>
 
 #include "reports/model/subject.h"
 #include "reports/text/format.h"
@@ -18,7 +15,7 @@ namespace {
 
 using stats::Verdict;
 
-// The conditions that separate maps, without the devices.
+// The conditions that separate lines, without the devices.
 std::string conditions_of(const StrategyPair& pair) {
   std::string text = precision_suffix(pair.dp->cell);
   if (pair.dp->cell.backend != "host") text += ", " + pair.dp->cell.backend;
@@ -30,43 +27,6 @@ std::string conditions_of(const StrategyPair& pair) {
     text += fmt::format(", {} / {}", strategy_label(pair.ddp->cell), strategy_label(pair.dp->cell));
   }
   return text;
-}
-
-using MapKey = std::tuple<bool, int, std::string, std::string>;
-
-MapKey key_of(const StrategyPair& pair) {
-  return {!pair.dp->modelled.empty(), pair.dp->cell.devices, pair.dp->cell.backend,
-          conditions_of(pair)};
-}
-
-std::int64_t parameters_of(const CellSummary& cell) {
-  return cell.measured.empty() ? 0 : cell.measured.front()->model.parameters;
-}
-
-WinMap map_of(const MapKey& key, const std::vector<const StrategyPair*>& pairs) {
-  const auto& [is_modelled, devices, backend, conditions] = key;
-  std::set<std::pair<std::int64_t, std::string>> models;
-  std::set<std::int64_t> batches;
-  for (const StrategyPair* pair : pairs) {
-    models.emplace(parameters_of(*pair->dp), pair->dp->cell.model);
-    batches.insert(pair->dp->cell.global_batch);
-  }
-  WinMap map{.title = count_text(devices, "device") + conditions,
-             .devices = devices,
-             .is_modelled = is_modelled,
-             .models = {},
-             .batches = {batches.begin(), batches.end()},
-             .pairs = {}};
-  std::map<std::string, std::size_t> rows;
-  for (const auto& [parameters, model] : models) {
-    if (rows.try_emplace(model, map.models.size()).second) map.models.push_back(model);
-  }
-  map.pairs.assign(map.models.size(), std::vector<const StrategyPair*>(batches.size(), nullptr));
-  for (const StrategyPair* pair : pairs) {
-    const auto column = std::distance(batches.begin(), batches.find(pair->dp->cell.global_batch));
-    map.pairs[rows[pair->dp->cell.model]][static_cast<std::size_t>(column)] = pair;
-  }
-  return map;
 }
 
 // One point on a line along which the batch or the devices grow.
@@ -117,64 +77,12 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
   return found;
 }
 
-// The name of a colour by who is faster, in three steps of how much.
-std::string shade(const StrategyPair* pair) {
-  if (pair == nullptr) return "none";
-  if (pair->ddp_verdict == Verdict::kNotResolved) return "open";
-  const double factor = std::exp(std::abs(std::log(pair->ddp_speed.center)));
-  const int step = factor < 1.1 ? 1 : factor < 1.5 ? 2 : 3;
-  return fmt::format("{}-{}", winner(pair->ddp_verdict), step);
-}
-
 std::string range_text(const std::set<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(*values.begin());
   return fmt::format("{} to {}", *values.begin(), *values.rbegin());
 }
 
 }  // namespace
-
-std::vector<WinMap> win_maps(const Summary& summary) {
-  std::map<MapKey, std::vector<const StrategyPair*>> groups;
-  for (const StrategyPair& pair : summary.comparisons) groups[key_of(pair)].push_back(&pair);
-  std::vector<WinMap> maps;
-  for (const auto& [key, pairs] : groups) maps.push_back(map_of(key, pairs));
-  return maps;
-}
-
-std::string winner_text(const StrategyPair& pair) {
-  const double speed = pair.ddp_speed.center;
-  if (pair.ddp_verdict == Verdict::kNotResolved) {
-    return (pair.equal_within ? "equal " : "undecided ") + factor_text(speed);
-  }
-  return pair.ddp_verdict == Verdict::kFaster ? "ddp " + factor_text(speed)
-                                              : "dp " + factor_text(1 / speed);
-}
-
-std::string speed_interval(const StrategyPair& pair) {
-  const stats::Estimate speed = lead_of(pair);
-  if (!speed.interval) return "";
-  return fmt::format("{:.2f} .. {:.2f}", speed.interval->low, speed.interval->high);
-}
-
-TextTable map_table(const WinMap& map) {
-  TextTable table({"model"});
-  for (const std::int64_t batch : map.batches) {
-    table.add_columns({fmt::format(">batch {}", batch)});
-  }
-  for (std::size_t row = 0; row < map.models.size(); ++row) {
-    std::vector<std::string> fields{map.models[row]};
-    std::vector<std::string> shades{""};
-    for (const StrategyPair* pair : map.pairs[row]) {
-      const std::string interval = pair == nullptr ? "" : speed_interval(*pair);
-      fields.push_back(pair == nullptr ? "-" : winner_text(*pair));
-      if (!interval.empty()) fields.back() += " [" + interval + "]";
-      shades.push_back(shade(pair));
-    }
-    table.shades.push_back(std::move(shades));
-    table.rows.push_back(std::move(fields));
-  }
-  return table;
-}
 
 std::string tested_range(const Summary& summary) {
   std::set<std::int64_t> batches;

@@ -82,7 +82,8 @@ std::string verdict_text(const StrategyPair& pair) {
   const std::string equal = pair.equal_within ? ", " + equal_text(*pair.equal_within) : "";
   if (pair.dp->cell.is_pretended()) return host_work_text(pair.ddp_verdict) + equal;
   const std::string verdict = std::string(to_string(pair.ddp_verdict)) + equal;
-  return pair.dp->modelled.empty() ? verdict : verdict + " (modelled: " + pair.dp->modelled + ")";
+  const std::string mark = modelled_mark(*pair.dp);
+  return mark.empty() ? verdict : verdict + " (" + mark + ")";
 }
 
 std::vector<std::string> phase_names(const Summary& summary) {

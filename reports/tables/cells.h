@@ -33,7 +33,7 @@ void add_point(TextTable& table, const results::Cell& cell, const std::vector<st
 // brackets, their share of the mean step.
 [[nodiscard]] TextTable phase_table(const Summary& summary);
 
-// The peak bytes of each device, the most over the cell's launches; empty where no launch tells
+// The peak bytes of each device, the most over the cell's launches; empty where no launch reports
 // peaks.
 [[nodiscard]] std::vector<std::int64_t> peak_memory(const CellSummary& cell);
 
@@ -45,7 +45,7 @@ void add_point(TextTable& table, const results::Cell& cell, const std::vector<st
 // together.
 [[nodiscard]] TextTable energy_table(const Summary& summary);
 
-// A row per measured cell of several devices.
+// A row per measured cell of several devices: peak memory of device 0 and of the others.
 [[nodiscard]] TextTable memory_table(const Summary& summary);
 
 }  // namespace tandem::reports

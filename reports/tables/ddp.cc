@@ -84,7 +84,7 @@ std::string with_interval(const stats::Estimate& seconds) {
 std::string remarks(const DdpCost& cost) {
   std::vector<std::string> marks = marks_of(*cost.ddp);
   if (!implementation_of(cost.ddp->cell).empty()) {
-    marks.emplace_back("no parts: torch does not tell backward from its collectives");
+    marks.emplace_back("no parts: torch does not separate backward from its collectives");
   } else if (!cost.parts) {
     marks.emplace_back("no parts: phases were not timed");
   }
@@ -173,21 +173,6 @@ std::vector<BucketCurve> bucket_curves(const Summary& summary) {
     found.push_back(std::move(curve));
   }
   return found;
-}
-
-TextTable bucket_curve_table(const Summary& summary) {
-  TextTable table({"cells that differ in this alone", ">bucket cap, MiB", ">launches",
-                   ">median step [95 %]", "remarks"});
-  for (const BucketCurve& curve : bucket_curves(summary)) {
-    for (const BucketCurve::Point& point : curve.points) {
-      std::vector<std::string> remarks;
-      if (&point == &curve.best()) remarks.emplace_back("the least");
-      if (&point == curve.usual()) remarks.emplace_back("the default");
-      table.rows.push_back({curve.title, point.cap, std::to_string(point.cell->launches),
-                            duration_text(point.cell->median_step), join(remarks, ", ")});
-    }
-  }
-  return table;
 }
 
 }  // namespace tandem::reports

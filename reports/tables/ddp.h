@@ -39,7 +39,4 @@ struct BucketCurve {
 // The curves point into the summary.
 [[nodiscard]] std::vector<BucketCurve> bucket_curves(const Summary& summary);
 
-// A row per point of each curve: the point's workload, the cap, launches and median step.
-[[nodiscard]] TextTable bucket_curve_table(const Summary& summary);
-
 }  // namespace tandem::reports

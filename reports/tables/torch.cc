@@ -150,7 +150,7 @@ std::string milliseconds_of(const std::vector<double>& seconds) {
   return seconds.empty() ? kNoFigure : fixed_text(stats::center_of_means(seconds), 3, "", 1e3);
 }
 
-// What a part works on in a step; nothing where the module's own counts do not say it.
+// The pieces that a part works on in a step; nothing where the module's own counts do not say it.
 struct Pieces {
   double count = 0;
   const char* name = "";
@@ -180,7 +180,7 @@ std::string time_of_piece(const std::vector<double>& seconds, const Pieces& piec
   return fmt::format("{} a {}", each, pieces.name);
 }
 
-// What the launches of a cell tell of one part.
+// One part, by the launches of a cell.
 struct Samples {
   std::vector<double> wall{}, cpu{}, core{}, others{};
   double per_step = 0;

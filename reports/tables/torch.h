@@ -30,7 +30,7 @@ struct StepRatio {
 // The table's heading: of both sides, or of the wrappers' costs where there is one side.
 [[nodiscard]] const Heading& twin_heading(const Summary& summary);
 
-// How to read the table, and the differences between both sides of the measured cells.
+// The text below twin_table: how to read it, and in what PyTorch's steps differ from Tandem's.
 [[nodiscard]] std::string twin_note(const Summary& summary);
 
 // The twins and the wrapper costs; no rows where no other implementation measured.
@@ -38,7 +38,8 @@ struct StepRatio {
 
 // A row per part of the host's work and cell of PyTorch's on pretended GPUs, then one per kind of
 // thread: wall time, the thread's CPU time, its wait for a core, and the rest, which is the wait
-// for the interpreter's lock or another thread. Means over launches; no rows where no launch tells.
+// for the interpreter's lock or another thread. Means over launches; no rows where no launch
+// reports it.
 [[nodiscard]] TextTable host_work_table(const Summary& summary);
 
 }  // namespace tandem::reports

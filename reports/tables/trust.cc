@@ -35,7 +35,7 @@ std::string remainder_line(const Summary& summary) {
     most = std::max(most, share);
     if (share > kRemainderBar) ++flagged;
   }
-  if (timed == 0) return "Phases were not timed: nothing tells where the steps go.";
+  if (timed == 0) return "Phases were not timed: nothing shows where the steps go.";
   return fmt::format(
       "The books: of {} with phases, {} have more than {:.0f} % of the step in no phase; at most "
       "{:.1f} %.",

@@ -24,7 +24,7 @@ namespace tandem::reports {
 [[nodiscard]] TextTable failures_table(const Summary& summary);
 
 // The commands that repeat the measurement and compare the results; a comment names what the
-// document does not tell.
+// document does not say.
 [[nodiscard]] std::vector<std::string> reproduce_commands(const results::SweepInfo& sweep);
 
 // A row per entry of another program: the program, the entry's name, time and other figures, or the

@@ -15,8 +15,9 @@
 
 namespace tandem::reports {
 
-// Who draws a block.
-enum Formats : unsigned { kTerminal = 1, kMarkdown = 2, kPage = 4, kFiles = 6, kEverywhere = 7 };
+// Who draws a block: the answer at the terminal, which fits a screen; Markdown, and the terminal
+// where details are asked for; the page.
+enum Formats : unsigned { kAnswer = 1, kMarkdown = 2, kPage = 4, kFiles = 6, kEverywhere = 7 };
 
 // A paragraph. Its kind is its look: "overall" is the answer, "eyebrow" stands above a title.
 struct Sentence {
@@ -38,8 +39,7 @@ struct Code {
 struct Table {
   TextTable table;
   std::string caption;
-  bool is_folded = false;    // on the page, where a chart draws the same
-  bool is_modelled = false;  // its figures were not measured
+  bool is_folded = false;  // on the page, where a chart draws the same
 };
 
 // A place where the page's script draws.
@@ -51,6 +51,17 @@ struct Chart {
   std::string id;
   std::string words;              // what it shows, for who does not see it
   std::vector<Source> sources{};  // a canvas each, on one scale; empty: one canvas
+};
+
+// Lengths beside each other, which the terminal draws in characters.
+struct Bars {
+  struct Bar {
+    std::string label;
+    double length;
+    std::string figure;
+  };
+  std::string caption;
+  std::vector<Bar> bars{};
 };
 
 struct ReportBlock;
@@ -69,20 +80,18 @@ struct Section {
 
   // Adds a block for these formats, and returns this.
   template <class Content>
-  Section& add(Content content, unsigned formats = kEverywhere);
+  Section& add(Content content, unsigned formats = kFiles);
   // Adds a sentence or a list, unless it is empty.
-  Section& say(const std::string& text, std::string_view kind = "hint",
-               unsigned formats = kEverywhere);
+  Section& say(const std::string& text, std::string_view kind = "hint", unsigned formats = kFiles);
   Section& list(const std::vector<std::string>& lines, std::string_view kind = "method",
-                unsigned formats = kEverywhere);
+                unsigned formats = kFiles);
   // Adds a section of this table and a note alone, unless it has no rows.
-  Section& table(const Heading& heading, TextTable table, unsigned formats = kEverywhere,
-                 const std::string& note = "");
+  Section& table(const Heading& heading, TextTable table, const std::string& note = "");
 };
 
 struct ReportBlock {
-  std::variant<Sentence, List, Code, Table, Chart, Section> content;
-  unsigned formats = kEverywhere;
+  std::variant<Sentence, List, Code, Table, Chart, Bars, Section> content;
+  unsigned formats = kFiles;
 };
 
 inline Section::Section(const Heading& heading)
@@ -105,12 +114,11 @@ inline Section& Section::list(const std::vector<std::string>& lines, std::string
   return lines.empty() ? *this : add(List{.lines = lines, .kind = kind}, formats);
 }
 
-inline Section& Section::table(const Heading& heading, TextTable table, unsigned formats,
-                               const std::string& note) {
+inline Section& Section::table(const Heading& heading, TextTable table, const std::string& note) {
   if (table.rows.empty()) return *this;
   Section section(heading);
   section.add(Table{.table = std::move(table), .caption = section.title}).say(note);
-  return add(std::move(section), formats);
+  return add(std::move(section));
 }
 
 }  // namespace tandem::reports

@@ -110,7 +110,7 @@ bool is_too_wide(const stats::Estimate& estimate) {
 }
 
 std::string interval_words(const stats::Estimate& ratio, double confidence) {
-  if (!ratio.interval) return "no interval: a single launch does not tell how launches vary";
+  if (!ratio.interval) return "no interval: a single launch does not show how launches vary";
   const int digits = ratio_digits(ratio);
   return fmt::format("{:.3g} % interval {} to {}", 100 * confidence,
                      factor(ratio.interval->low, digits), factor(ratio.interval->high, digits));

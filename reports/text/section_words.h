@@ -69,12 +69,9 @@ inline constexpr Heading kWrappers{
     "One device exchanges nothing: what a wrapper takes there beside the plain module is its own.",
     "docs/method/torch.md#wrapper-cost"};
 
-inline constexpr Heading kMap{"map", "Break-even map",
-                              "Who is faster over model (by parameters) and batch.",
-                              "docs/method/statistics.md#break-even-map"};
-inline constexpr std::string_view kNoMap = "dp and ddp were not both measured at any point.";
 inline constexpr Heading kComparisons{"comparisons", "ddp against dp", "",
                                       "docs/method/statistics.md#verdict"};
+inline constexpr std::string_view kNoComparison = "dp and ddp were not both measured at any point.";
 
 inline constexpr Heading kDetails{"details", "Behind the steps"};
 inline constexpr Heading kMemory{"memory", "Memory per device", "",
@@ -83,9 +80,6 @@ inline constexpr Heading kEnergy{
     "energy", "Energy",
     "By the GPUs' own counters; the processors' and the machine's energy is not in it.",
     "docs/method/gpu.md#energy"};
-inline constexpr Heading kBucketSizes{"buckets", "Bucket size",
-                                      "The largest may be one bucket for all gradients.",
-                                      "docs/method/bandwidth.md#bucket-size"};
 inline constexpr Heading kCollectives{
     "collectives", "Gradient collectives",
     "On host devices what is not waited for runs on compute's own cores and may slow compute "

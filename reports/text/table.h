@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tandem::reports {
@@ -24,7 +26,6 @@ struct TextTable {
 
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::vector<std::string>> shades{};  // a colour's name per field, of a map
 };
 
 // The table for little width: without extra columns, and figures of brief ones without intervals.
@@ -33,6 +34,18 @@ struct TextTable {
 // The table as columns padded with spaces, with a rule under the titles. The width counts code
 // points.
 [[nodiscard]] std::string to_text(const TextTable& table);
+
+// The table in lines of so many columns: as it is, narrow, without any interval, or, where none of
+// these fits, a sentence for each row.
+[[nodiscard]] std::string to_text(const TextTable& table, std::size_t columns);
+
+// The text in lines of so many columns, broken between words; `first` begins the first line, as
+// many spaces the others. A word that is longer stays whole.
+[[nodiscard]] std::string to_lines(const std::string& text, std::size_t columns,
+                                   std::string_view first = "");
+
+// As many code points as the text has.
+[[nodiscard]] std::size_t width_of(std::string_view text);
 
 // The table as GitHub's Markdown; pipes, backslashes, line ends and markup in cells are escaped.
 [[nodiscard]] std::string to_markdown(const TextTable& table);

@@ -1,75 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that measure_models takes, each with random weights and data: (module, function without arguments that gives the loss).
+"""Measured steps that list_steps takes again: rows of tables, their models, and a step as users write it.
 
-What is made lies on the device of the context, or the module on the host.
+A model has random weights and data: (module, function without arguments that gives the loss). What is made lies on the device of
+the context, or the module on the host. fp32 has TF32 off everywhere, tf32 on everywhere, and the others have torch's defaults: on
+for cuDNN, off for products.
 """
 import contextlib
+import dataclasses
 import importlib
 
-# Source, model, samples per step, pixels of a side or elements of a sequence, precision, layout, optimizer.
-ROWS = """
-torchvision resnet50 256 224 amp-bf16 channels-last sgd
-torchvision resnet50 256 224 tf32 channels-first sgd
-transformers bert-base 32 128 amp-bf16 - adamw
-torchvision vit_b_16 128 224 amp-bf16 channels-first adamw
-transformers gpt2 8 1024 amp-bf16 - adamw
-torchvision efficientnet_b0 256 224 tf32 channels-first sgd
-torchvision densenet121 128 224 amp-bf16 channels-last sgd
-timm ghostnet_100 256 224 tf32 channels-first sgd
-torchvision mobilenet_v2 256 224 amp-bf16 channels-last sgd
-torchvision vgg16 128 224 tf32 channels-first sgd
-torchvision resnet50 64 224 fp32 channels-first sgd
-torchvision convnext_tiny 128 224 amp-bf16 channels-last adamw
-torchvision swin_t 128 224 amp-bf16 channels-first adamw
-timm hrnet_w18 64 224 tf32 channels-first sgd
-transformers t5-small 32 512 tf32 - adamw
-torchvision resnet152 256 224 amp-bf16 channels-last sgd
-torchvision efficientnet_b4 64 380 tf32 channels-first sgd
-timm mixer_b16_224 128 224 amp-bf16 channels-first adamw
-torchvision regnet_y_8gf 128 224 tf32 channels-first sgd
-torch lstm 64 128 fp32 - sgd
-torch transformer-encoder 32 256 amp-bf16 - adamw
-transformers llama-160m 8 1024 bf16 - adamw
-torchvision resnet50 128 224 amp-fp16 channels-last sgd
-torchvision resnet50 256 224 amp-bf16 channels-first sgd
-transformers bert-base 32 512 tf32 - adamw
-torchvision inception_v3 128 299 tf32 channels-first sgd
-torchvision squeezenet1_1 256 224 tf32 channels-first sgd
-timm resnest50d 128 224 amp-bf16 channels-last sgd
-timm tf_efficientnetv2_s 128 300 amp-bf16 channels-last sgd
-timm mobilenetv3_large_100 256 224 amp-bf16 channels-last sgd
-timm deit_small_patch16_224 256 224 amp-bf16 channels-first adamw
-transformers whisper-tiny 16 3000 amp-bf16 - adamw
-transformers distilbert 64 128 amp-fp16 - adamw
-torch mlp 4096 4096 amp-bf16 - sgd
-torchvision deeplabv3_resnet50 16 512 amp-bf16 channels-last sgd
-torchvision efficientnet_b0 256 224 amp-bf16 channels-last sgd
-torchvision resnext50_32x4d 128 224 amp-bf16 channels-last sgd
-transformers wav2vec2-base 8 80000 amp-bf16 - adamw
-torchvision resnet50 256 224 tf32 channels-last sgd
-transformers bert-base 32 128 fp32 - adamw
-torchvision resnet50 64 224 amp-bf16 channels-last sgd
-torchvision vit_b_16 64 224 tf32 channels-first adamw
-torchvision shufflenet_v2_x1_0 256 224 tf32 channels-first sgd
-transformers gpt2 8 1024 tf32 - adamw
-torchvision resnet50 128 224 tf32 channels-first sgd
-torchvision resnet18 256 224 amp-bf16 channels-last sgd
-torchvision resnet18 32 224 tf32 channels-first sgd
-torchvision convnext_tiny 64 224 tf32 channels-first adamw
-transformers bert-base-mlm 64 128 amp-bf16 - adamw
-torchvision resnet50 128 224 bf16 channels-last sgd
-torchvision wide_resnet50_2 128 224 tf32 channels-first sgd
-torch lstm 64 128 tf32 - sgd
-torchvision alexnet 256 224 tf32 channels-first sgd
-timm dm_nfnet_f0 64 192 amp-bf16 channels-first sgd
-torchvision resnet50 128 224 fp32 channels-first sgd
-torchvision mobilenet_v2 128 224 tf32 channels-first sgd
-torchvision densenet121 64 224 tf32 channels-first sgd
-torchvision mnasnet1_0 128 224 amp-fp16 channels-first sgd
-timm regnety_080 128 224 amp-bf16 channels-last sgd
-timm seresnet50 128 224 tf32 channels-first sgd
-torch mlp 256 1024 fp32 - sgd
-"""
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """Source, model, samples per step, pixels of a side or elements of a sequence, precision, layout, optimizer."""
+    source: str
+    model: str
+    batch: int
+    size: int
+    precision: str
+    layout: str
+    optimizer: str
+
+    @property
+    def name(self):
+        layout = "" if self.layout == "-" else "/" + self.layout
+        return f"{self.source}/{self.model}/{self.batch}/{self.size}/{self.precision}{layout}/{self.optimizer}"
+
+
+def set_precision(torch, row):
+    torch.backends.cuda.matmul.allow_tf32 = row.precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = row.precision != "fp32"
+    torch.backends.cudnn.benchmark = False
+
+
+def make_optimizer(torch, row, module, foreach=None):
+    """`foreach`: whether tensors are updated by one kernel together; None: as torch has it."""
+    if row.optimizer == "adamw":
+        return torch.optim.AdamW(module.parameters(), lr=1e-4, foreach=foreach)
+    return torch.optim.SGD(module.parameters(), lr=1e-3, momentum=0.9, weight_decay=1e-4, foreach=foreach)
+
+
+def make_step(torch, row, device, module, loss_of, foreach=None):
+    """A function that takes one step."""
+    optimizer = make_optimizer(torch, row, module, foreach)
+    formats = {"amp-bf16": torch.bfloat16, "amp-fp16": torch.float16}
+    scaler = torch.amp.GradScaler(device) if row.precision == "amp-fp16" else None
+
+    def forward():
+        if row.precision not in formats:
+            return loss_of()
+        with torch.autocast(device, dtype=formats[row.precision]):
+            return loss_of()
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = forward()
+        if scaler is None:
+            loss.backward()
+            optimizer.step()
+        else:
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+    return step
+
 
 def dtype_of(torch, row):
     return torch.bfloat16 if row.precision == "bf16" else torch.float32
@@ -112,6 +107,9 @@ def from_timm(torch, row):
 # Class of the model, class of its configuration, what of the configuration is not its default.
 CONFIGURED = {
     "bert-base": ("BertForSequenceClassification", "BertConfig", {}),
+    "bert-large": ("BertForSequenceClassification", "BertConfig", {
+        "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
+        "attn_implementation": "eager"}),  # as published before PyTorch fused it
     "bert-base-mlm": ("BertForMaskedLM", "BertConfig", {}),
     "distilbert": ("DistilBertForSequenceClassification", "DistilBertConfig", {}),
     "gpt2": ("GPT2LMHeadModel", "GPT2Config", {"use_cache": False}),

@@ -24,21 +24,27 @@ def mean_size(errors):
     return statistics.fmean(abs(error) for error in errors)
 
 
+def solved(equations):
+    """The unknowns of linear equations, each with its right side behind its coefficients."""
+    width = len(equations)
+    for i in range(width):
+        pivot = max(range(i, width), key=lambda j: abs(equations[j][i]))
+        equations[i], equations[pivot] = equations[pivot], equations[i]
+        for j in range(width):
+            if j != i:
+                factor = equations[j][i] / equations[i][i]
+                equations[j] = [a - factor * b for a, b in zip(equations[j], equations[i])]
+    return [equations[i][width] / equations[i][i] for i in range(width)]
+
+
 def least_squares(rows, values):
-    """The coefficients of least squares. Coefficients that the rows do not tell apart share what they explain."""
+    """The coefficients of least squares. Coefficients that the rows do not distinguish share what they explain."""
     width = len(rows[0])
     sizes = [max(abs(row[i]) for row in rows) or 1.0 for i in range(width)]
     rows = [[row[i] / sizes[i] for i in range(width)] for row in rows]
     normal = [[sum(row[i] * row[j] for row in rows) + (1e-9 if i == j else 0) for j in range(width)]
               + [sum(row[i] * value for row, value in zip(rows, values))] for i in range(width)]
-    for i in range(width):
-        pivot = max(range(i, width), key=lambda j: abs(normal[j][i]))
-        normal[i], normal[pivot] = normal[pivot], normal[i]
-        for j in range(width):
-            if j != i:
-                factor = normal[j][i] / normal[i][i]
-                normal[j] = [a - factor * b for a, b in zip(normal[j], normal[i])]
-    return [normal[i][width] / normal[i][i] / sizes[i] for i in range(width)]
+    return [value / size for value, size in zip(solved(normal), sizes)]
 
 
 def least_squares_above_zero(rows, values):
@@ -61,30 +67,15 @@ def width_of(errors, promise=0.9):
     return max(sizes[place - 1], math.log(1.03))
 
 
+def figures(rows):
+    """What stands in the catalogue's list of published errors, by (devices, error) of each step."""
+    found = [error for _, error in rows]
+    sizes = [abs(error) for error in found]
+    return {"steps": len(sizes), "mean": round(statistics.fmean(sizes), 4), "most": round(max(sizes), 4),
+            "half_width": round(width_of(found), 4), "most_devices": max(devices for devices, _ in rows)}
+
+
 def coverage(errors_and_widths):
     """(share of errors within the half widths, on logs, that stand beside them; median of the widths in %)."""
     held = [abs(math.log1p(error)) <= width for error, width in errors_and_widths]
     return statistics.fmean(held), statistics.median([100 * math.expm1(width) for _, width in errors_and_widths])
-
-
-def t_quantile(share, freedom):
-    """Where Student's distribution has this share below it, above a half: by Simpson's rule and halving."""
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-
-    def below(t, pieces=2000):
-        heights = [(1 + (t * i / pieces) ** 2 / freedom) ** (-(freedom + 1) / 2) for i in range(pieces + 1)]
-        return 0.5 + scale * t / pieces / 3 * (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2]))
-
-    low, high = 0.0, 1000.0
-    while high - low > 1e-7 * (1 + low):
-        middle = (low + high) / 2
-        low, high = (middle, high) if below(middle) < share else (low, middle)
-    return low
-
-
-def width_of_next(errors, promise=0.9):
-    """The half width, on logs, of a prediction interval for one more step, by Student's distribution; the errors' own mean, which nobody
-    takes away from a prediction, widens it."""
-    logs = [math.log1p(error) for error in errors]
-    spread = statistics.stdev(logs) * math.sqrt(1 + 1 / len(logs))
-    return abs(statistics.fmean(logs)) + t_quantile((1 + promise) / 2, len(logs) - 1) * spread

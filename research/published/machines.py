@@ -138,12 +138,12 @@ def nodes_told(words):
 
 
 def ranks_told(words, machine):
-    """GPUs in all that words such as '4 nodes of 8x B200' or 'RTX 3090 x4' tell; else all of the machine."""
+    """GPUs in all that words such as '4 nodes of 8x B200' or 'RTX 3090 x4' name; else all of the machine."""
     of_node = re.search(r"(?<![-\d.])\b(\d+) ?[x×]? ?(?:NVIDIA |Tesla |GeForce |Quadro )*(?=[A-Z]{1,2}\d|TITAN|RTX)|\b[x×] ?(\d+)\b(?! ?G)", words)
     nodes = nodes_told(words) or 1
     if of_node:
-        told = int(of_node.group(1) or of_node.group(2))
-        return told if told > machine.gpus_of_node else nodes * told  # else they are those of all nodes
+        stated = int(of_node.group(1) or of_node.group(2))
+        return stated if stated > machine.gpus_of_node else nodes * stated  # else they are those of all nodes
     total = re.search(r"\b(\d+) GPUs\b", words)
     if total:
         return int(total.group(1))
@@ -152,13 +152,13 @@ def ranks_told(words, machine):
 
 def cluster(node, nodes, words):
     """Several nodes, by the network that the words have or by the usual one of such nodes."""
-    told, assumed = network_meant(words), ()
-    if told is None:
+    stated, assumed = network_meant(words), ()
+    if stated is None:
         usual = NODES[node].get("usual_network")
         if usual is None:
             raise Unknown(f"{nodes} nodes of {node}, and '{words}' does not say what joins them")
-        told, assumed = (usual, None), (f"{nodes} nodes joined by {usual}",)
-    name, bandwidth = told
+        stated, assumed = (usual, None), (f"{nodes} nodes joined by {usual}",)
+    name, bandwidth = stated
     changes = (("network", "bandwidth", f"{bandwidth:g}GBps"),) if bandwidth else ()
     return Machine(f"{node}x{nodes}@{name}", changes, assumed)
 

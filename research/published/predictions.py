@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import pathlib
-import statistics
 import zlib
 
 import host_model
@@ -11,15 +10,7 @@ import simulation
 import workloads
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The mean of the largest of n draws of a normal distribution, in its deviations: what the slowest of n ranks is late by.
-LATEST = {1: 0.0, 2: 0.564, 3: 0.846, 4: 1.029, 6: 1.267, 8: 1.424, 16: 1.766, 32: 2.070, 64: 2.343}
 APEX_BUCKET_MB = 38  # apex fuses 10^7 elements of fp32
-
-
-def latest(devices):
-    """By Blom's approximation where the number is not in the list."""
-    known = LATEST.get(devices)
-    return statistics.NormalDist().inv_cdf((devices - 0.375) / (devices + 0.25)) if known is None else known
 
 
 def workload_file(simulator, cell):
@@ -42,7 +33,7 @@ def command(simulator, cell, scale=1.0, link=1.0, bucket=None, share=1.0):
     return words + ([f"--bucket-mb={bucket}"] if bucket else [])
 
 
-# GB/s of copies out of pageable memory, where they are known of the machine: NVIDIA's bandwidthTest on a DGX A100 told 10.0, and 25.7
+# GB/s of copies out of pageable memory, where they are known of the machine: NVIDIA's bandwidthTest on a DGX A100 reported 10.0, and 25.7
 # out of pinned memory (gist.github.com/gengwg). On other machines they are as fast as out of pinned memory: published figures of boxes
 # lie between 3 and 16 GB/s.
 PAGEABLE_GBPS = {"dgx-a100": 10.0}
@@ -104,17 +95,10 @@ def steps_of_dp(simulator, asked):
     return [step + host_model.once(one.scale) + (1 - one.share) * one.cell.single for one, step in zip(asked, steps)]
 
 
-DDP_CONSTANTS = ("s_per_tensor", "s_per_byte", "lateness")  # of the step of one device, for each of latest()
-
-
-def terms_of_ddp(cell):
-    """What DDP_CONSTANTS multiply."""
-    return [cell.of["parameter_tensors"], cell.gradient_bytes, latest(cell.devices) * cell.single]
-
-
-def with_constants(step, cell, constants):
-    """A step with a wrapper's time per parameter tensor, what exchanging slows per byte, and the lateness of the slowest rank."""
-    return step + sum(constants[name] * term for name, term in zip(DDP_CONSTANTS, terms_of_ddp(cell)))
+def with_scatter(cell, scatter):
+    """The cell on GPUs whose steps scatter by this share, in place of the catalogue's."""
+    machine = dataclasses.replace(cell.machine, changes=(*cell.machine.changes, ("gpu", "scatter", f"{100 * scatter:.4g}%")))
+    return dataclasses.replace(cell, machine=machine)
 
 
 def bare_sum(cell):

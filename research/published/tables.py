@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published tables as cells, and the rules by which a row is used: docs/method/published.md has them in words.
+"""Published tables as cells, and the rules by which a row is used: README.md has them in words.
 
 The rules look at a row's conditions and at its figure of one device, never at what a prediction of the others would err.
 """
@@ -35,6 +35,8 @@ class Cell:
     counts: tuple  # items of a dict
     elements: float = 1.0
     is_bound: bool = False
+    judges: bool = False  # README.md, "Rows that judge DDP"
+    is_fitted: bool = False  # what DDP costs is fitted to it
     software: str = ""
     older_python: float = 1.0  # what an older Python multiplies the interpreter's costs by
     is_batch_assumed: bool = False
@@ -43,6 +45,10 @@ class Cell:
     @property
     def of(self):
         return dict(self.counts)
+
+    @property
+    def nodes(self):
+        return -(-self.devices // self.machine.gpus_of_node)
 
     @property
     def gradient_bytes(self):
@@ -82,14 +88,14 @@ def cells_of_steps(document, system, name, words, model, steps):
     except ValueError as reason:
         yield f"{name}, {model}: {reason}"
         return
-    told = system.get("batch_per_device", document.get("batch_per_device"))
-    batch = told or BATCH_OF_STEPS
+    stated = system.get("batch_per_device", document.get("batch_per_device"))
+    batch = stated or BATCH_OF_STEPS
     for devices, step in steps.items():
         if devices == 1 or (system["system"] == "titan-xp" and devices == 4):
             continue  # the table itself says that the four TITAN Xp are at fault
         yield Cell(column=name, machine=machine, model=model, family=family_of(model), strategy="dp", batch=batch, devices=devices, seconds=step * 1e-3,
                    single=steps[1] * 1e-3, counts=tuple(counts.items()), elements=0.5 if is_half(name) else 1.0, older_python=older_python(system),
-                   is_batch_assumed=told is None)
+                   is_batch_assumed=stated is None)
 
 
 def older_python(row):
@@ -121,7 +127,7 @@ def unit_of(row, counts):
     """How much of the row's unit a sample holds; throws ValueError where that is not known."""
     counted = UNITS.match(row["unit"])
     if not counted and not re.match(r"(s|ms)/(step|iter)", row["unit"]):
-        raise ValueError(f"'{row['unit']}' does not tell the time of a step")
+        raise ValueError(f"'{row['unit']}' is no unit of a step's time")
     if not counted or not counted.group(1).startswith("tok"):
         return 1
     unit = row.get("tokens_per_sample", counts["unit"] if counts["unit"] != 1 else None)
@@ -131,7 +137,7 @@ def unit_of(row, counts):
 
 
 def without_wrapper(row):
-    """The step of one device without DDP where the row tells both."""
+    """The step of one device without DDP if the row has both."""
     found = re.search(r"without DDP on one GPU (\d+(?:\.\d+)?)", row.get("note") or "")
     return float(found.group(1)) if found else None
 
@@ -146,17 +152,17 @@ class Change:
 
 
 def bucket_changes(document):
-    """Changes that rows tell, on the machine and at the batch of the row of the same source and model."""
+    """Changes that rows report, on the machine and at the batch of the row of the same source and model."""
     for row in document.get("rows", []):
-        told = re.search(r"^([^,]+),.* bucket_cap_mb (\d+) to (\d+)", row.get("what", ""))
-        if not told:
+        stated = re.search(r"^([^,]+),.* bucket_cap_mb (\d+) to (\d+)", row.get("what", ""))
+        if not stated:
             continue
-        bases = [one for one in document["rows"] if one.get("model") == told.group(1) and one["source"] == row["source"]]
+        bases = [one for one in document["rows"] if one.get("model") == stated.group(1) and one["source"] == row["source"]]
         known = next((cell for cell in throughput_cells({"rows": bases[:1]}) if isinstance(cell, Cell)), None)
         if known is None:
             continue
         for devices, percent in row["by_devices"].items():
-            yield Change(dataclasses.replace(known, devices=int(devices)), told.group(2), told.group(3), percent)
+            yield Change(dataclasses.replace(known, devices=int(devices)), stated.group(2), stated.group(3), percent)
 
 
 def throughput_cells(document):
@@ -168,6 +174,21 @@ def throughput_cells(document):
             yield from cells_of_row(document, row, words)
         except ValueError as reason:
             yield f"{words}: {reason}"
+
+
+LEGIBLE = 0.04 / 3  # a third of what the mean error of DDP's steps on one node should be
+
+
+def half_digit(figure):
+    """How far, of itself, a printed figure may lie from what it was rounded from."""
+    return 0.5 * 10.0 ** -len(f"{figure:g}".partition(".")[2]) / figure
+
+
+def legible(figures, steps, single):
+    """The numbers of devices whose figure is printed exactly enough, and whose step no step on more devices undercuts by too much."""
+    of_single = half_digit(single)
+    return {devices for devices, figure in figures.items() if half_digit(figure) + of_single <= LEGIBLE
+            and all(steps[devices] <= (1 + LEGIBLE) * step for more, step in steps.items() if more > devices)}
 
 
 def cells_of_row(document, row, words):
@@ -184,11 +205,15 @@ def cells_of_row(document, row, words):
     batch = row.get("batch_per_device") or (int(given.group(1)) if given else None)
     is_bound = batch is None or "real data" in software
     batch = batch or BATCH_OF_BOUNDS
-    single = without_wrapper(row) or seconds_of(row, unit, batch, 1, figures[1])
-    for devices, figure in figures.items():
+    steps = {devices: seconds_of(row, unit, batch, devices, figure) for devices, figure in figures.items()}
+    single = without_wrapper(row) or steps[1]
+    of_nvidia = row["source"].startswith("NVIDIA/DeepLearningExamples")
+    judging = legible(figures, steps, without_wrapper(row) or figures[1]) if strategy == "ddp" and not is_bound else ()
+    for devices, step in steps.items():
         if devices > 1:
             yield Cell(column=f"{words}, {batch}", machine=machine, model=row["model"], family=machine.kind, strategy=strategy, batch=batch,
-                       devices=devices, seconds=seconds_of(row, unit, batch, devices, figure), single=single,
+                       devices=devices, seconds=step, single=single, judges=devices in judging,
+                       is_fitted=of_nvidia and devices in judging and devices <= machine.gpus_of_node,
                        elements=0.5 if is_half(precision) else 1.0, counts=tuple(counts.items()), is_bound=is_bound, software=software,
                        older_python=older_python(row))
 
@@ -201,7 +226,7 @@ def read_json(path):
         except ValueError as error:
             raise ValueError(f"{path}: no JSON: {error}") from error
     if not isinstance(document, dict):
-        raise ValueError(f"{path}: no table (docs/method/published.md)")
+        raise ValueError(f"{path}: no table (research/README.md)")
     return document
 
 
@@ -211,9 +236,9 @@ def read(path):
     try:
         return read_form(path, document)
     except KeyError as missing:
-        raise ValueError(f"{path}: a row or system has no {missing} (docs/method/published.md)") from missing
+        raise ValueError(f"{path}: a row or system has no {missing} (research/README.md)") from missing
     except (AttributeError, TypeError) as wrong:
-        raise ValueError(f"{path}: a row or system is not as docs/method/published.md says: {wrong}") from wrong
+        raise ValueError(f"{path}: a row or system is not as research/README.md says: {wrong}") from wrong
 
 
 def with_least_of_work(cells):
@@ -229,5 +254,5 @@ def read_form(path, document):
     elif "rows" in document and any("by_devices" in row for row in document["rows"]):
         found = list(throughput_cells(document))
     else:
-        raise ValueError(f"{path}: no table of steps, of throughput by devices or of collectives (docs/method/published.md)")
+        raise ValueError(f"{path}: no table of steps, of throughput by devices or of collectives (research/README.md)")
     return with_least_of_work([cell for cell in found if isinstance(cell, Cell)]), [line for line in found if isinstance(line, str)], document

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -95,21 +98,116 @@ MachineName parts_of(std::string_view name, std::string_view flag) {
   return parts;
 }
 
-JsonValue entry(const JsonValue& list, std::string_view name, std::string_view flag) {
+// Without what people leave out: "RTX3090" is "rtx-3090".
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return plain;
+}
+
+// The node whose description is the nearest to that of GPUs which the catalogue lacks, by their
+// generation and kind.
+std::string_view node_like(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kAlike{
+      {{"quadro", "rtx-2080-ti-box"},
+       {"h100", "dgx-h100"},
+       {"h800", "dgx-h100"},
+       {"gb200", "dgx-b200"},
+       {"b300", "dgx-b200"},
+       {"gh200", "hgx-h200"},
+       {"h20", "hgx-h200"},
+       {"rtx50", "rtx-4090-box"},
+       {"rtx40", "rtx-4090-box"},
+       {"l4", "rtx-4090-box"},
+       {"rtx30", "rtx-3090-box"},
+       {"a100", "dgx-a100"},
+       {"a10", "rtx-3090-box"},
+       {"a40", "rtx-a6000-box"},
+       {"rtx20", "rtx-2080-ti-box"},
+       {"t4", "rtx-2080-ti-box"},
+       {"gtx", "titan-xp-box"}}};
+  const std::string plain = plain_name(name);
+  const auto found = std::ranges::find_if(
+      kAlike, [&](const auto& pair) { return plain.find(pair.first) != std::string::npos; });
+  return found == kAlike.end() ? "dgx-a100" : found->second;
+}
+
+// `kin`: a list of names that may be meant as well.
+JsonValue entry(const JsonValue& list, std::string_view name, std::string_view flag,
+                const JsonValue& kin) {
   if (const auto found = list.find(name)) return *found;
   std::vector<std::string_view> known;
   for (const JsonValue& one : list) known.push_back(one.key());
+  for (const JsonValue& one : kin) known.push_back(one.key());
   fail(ErrorKind::kUsage,
-       "{}: '{}' is unknown{}; tandem list hardware names what there is, or give the path of a "
-       ".json file",
-       flag, name, did_you_mean(name, known));
+       "{}: '{}' is unknown{}; tandem list hardware names what there is; to describe another "
+       "machine, put its datasheet's figures into what tandem list hardware {} prints, and give "
+       "that .json file",
+       flag, name, did_you_mean(name, known), node_like(name));
+}
+
+// Without what nvidia-smi adds: "NVIDIA A100-SXM4-80GB". Memory that a GPU has in several sizes
+// stays.
+std::string short_name(std::string name) {
+  for (const std::string_view part :
+       {"nvidia", "geforce", "tesla", "hbm3", "80gb", "32gb", "24gb"}) {
+    if (const std::size_t at = name.find(part); at != std::string::npos) {
+      name.erase(at, part.size());
+    }
+  }
+  return name;
+}
+
+// Whether what a GPU's name has more than the asked one is a form or a memory: "sxm480gb".
+bool is_form(std::string_view rest) {
+  return rest.empty() || rest.starts_with("sxm") || rest.starts_with("pcie") ||
+         (std::isdigit(static_cast<unsigned char>(rest.front())) != 0 && rest.ends_with("gb"));
+}
+
+// The first node whose GPU has that name, or one with another form; nothing where there is none.
+std::optional<JsonValue> node_with_gpu(const Catalogue& catalogue, std::string_view name) {
+  constexpr std::size_t kShortest = 4;  // "100" is no name of one
+  const std::string wanted = short_name(plain_name(name));
+  if (wanted.size() < kShortest) return std::nullopt;
+  for (const bool is_whole : {true, false}) {
+    for (const JsonValue& node : catalogue.machines("nodes")) {
+      const std::string gpu = plain_name(node.at("gpu").text());
+      const std::size_t at = gpu.find(wanted);
+      if (is_whole && gpu == wanted) return node;
+      if (!is_whole && at != std::string::npos && is_form(gpu.substr(at + wanted.size()))) {
+        return node;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The node that a GPU's name stands for, and the count behind the name, as in "a100x4".
+struct NamedGpus {
+  std::optional<JsonValue> node{};
+  std::optional<int> count{};
+};
+
+// No node for a machine's own name. The x of "rtx3090" stands before no count.
+NamedGpus gpus_named(const Catalogue& catalogue, std::string_view name) {
+  const JsonValue nodes = catalogue.machines("nodes");
+  if (nodes.has(name)) return {};
+  if (const auto node = node_with_gpu(catalogue, name)) return {.node = node};
+  const auto count = take_count_behind(name);
+  if (count.value_or(1) < 1 || nodes.has(name)) return {};
+  return {.node = node_with_gpu(catalogue, name), .count = count};
 }
 
 void read_network(const Catalogue& catalogue, const MachineName& parts, std::string_view flag,
                   HardwareDescription& hardware) {
   if (!parts.nodes) return;
+  const JsonValue networks = catalogue.machines("networks");
   NetworkDescription network;
-  read_network_link(entry(catalogue.machines("networks"), parts.network, flag), network);
+  read_network_link(entry(networks, parts.network, flag, networks), network);
   SourcedFigure<double>& bandwidth = network.link.bandwidth;
   bandwidth.value *= parts.links;
   if (parts.links > 1) bandwidth.source += fmt::format("; {} links a node", parts.links);
@@ -145,10 +243,30 @@ std::vector<CatalogueEntry> catalogue_networks() {
   return entries;
 }
 
-HardwareDescription catalogued_hardware(std::string_view name, std::string_view flag) {
+std::string machine_name(std::string_view name) {
   const Catalogue catalogue;
+  const auto [node, asked] = gpus_named(catalogue, name);
+  if (!node) return std::string(name);
+  const int count = asked.value_or(1);
+  SourcedFigure<int> gpus;
+  read_gpu_count(node->at("gpus"), gpus);
+  if (count <= gpus.value) return std::string(node->key());
+  const std::string network = usual_network(node->key());
+  if (network.empty()) return std::string(name);
+  return fmt::format("{}x{}@{}", node->key(), (count + gpus.value - 1) / gpus.value, network);
+}
+
+std::optional<int> gpus_asked_for(std::string_view name) {
+  const NamedGpus named = gpus_named(Catalogue(), name);
+  return named.node ? named.count : std::nullopt;
+}
+
+HardwareDescription catalogued_hardware(std::string_view asked, std::string_view flag) {
+  const Catalogue catalogue;
+  const std::string name = machine_name(asked);
   const MachineName parts = parts_of(name, flag);
-  const JsonValue node = entry(catalogue.machines("nodes"), parts.node, flag);
+  const JsonValue node =
+      entry(catalogue.machines("nodes"), parts.node, flag, catalogue.gpus("gpus"));
   const JsonValue links = catalogue.machines("links");
   HardwareDescription hardware;
   hardware.name = name;
@@ -180,8 +298,8 @@ HardwareDescription find_hardware(const std::string& asked, std::string_view fla
 }
 
 std::string with_figures(std::string_view name, std::string_view flag) {
-  const std::string text = hardware_text(catalogued_hardware(name, flag));
-  return fmt::format("{}#{}", name, checksum_of(text));
+  const HardwareDescription hardware = catalogued_hardware(name, flag);
+  return fmt::format("{}#{}", hardware.name, checksum_of(hardware_text(hardware)));
 }
 
 }  // namespace tandem

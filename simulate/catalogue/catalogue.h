@@ -4,6 +4,7 @@
 // together by what is asked for, such as "dgx-a100" or "dgx-a100x4@8xib-200g".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,16 +18,25 @@ struct CatalogueEntry {
   std::string what;  // in a few words
 };
 
-// What the catalogue has, in its own order.
+// The machines of the catalogue, in its own order.
 [[nodiscard]] std::vector<CatalogueEntry> catalogue_nodes();
 [[nodiscard]] std::vector<CatalogueEntry> catalogue_networks();
 
-// The machine of a name: a node, or several of them joined by a network, "NODExCOUNT@NETWORK",
-// where the network may begin with the number of its links at each node, "8xib-200g". Throws a
-// usage error that begins with `flag` and names the nearest for a name that the catalogue lacks.
+// The catalogue's name of what a person calls a machine: of "a100" and "RTX3090" the first node
+// with such GPUs, of "rtx-3090x4" one that has four, or as many as it takes with their usual
+// network. Other names are returned as they are.
+[[nodiscard]] std::string machine_name(std::string_view name);
+
+// The GPUs that a name counts, 4 of "a100x4"; nothing for a machine's name and without a count.
+[[nodiscard]] std::optional<int> gpus_asked_for(std::string_view name);
+
+// The machine of a name, as machine_name() has it: a node, or several of them joined by a network,
+// "NODExCOUNT@NETWORK", where the network may begin with the number of its links at each node,
+// "8xib-200g". Throws a usage error that begins with `flag` for a name that the catalogue lacks,
+// names the nearest, and says how a machine is described.
 [[nodiscard]] HardwareDescription catalogued_hardware(std::string_view name, std::string_view flag);
 
-// What usually joins nodes of this name, as it stands behind the "@" of a machine's name:
+// The usual network of nodes of this name, as it stands behind the "@" of a machine's name:
 // "8xib-200g"; empty where nothing does, and for names of no node.
 [[nodiscard]] std::string usual_network(std::string_view node);
 

@@ -44,7 +44,6 @@ std::string share_text(const double& share) { return fmt::format("{:.12g}%", sha
 
 constexpr Kind<int> kCounts{1, 1024};
 constexpr Kind<int> kChannels{1, 64};
-constexpr Kind<int> kDepths{1, 1 << 16};
 constexpr Kind<int> kNodes{1, 1 << 20};
 constexpr Kind<Bytes> kMemory{mib(1), gib(4096), parse_bytes, bytes_text};
 constexpr Kind<double> kBandwidth{1e6, 1e14, parse_bandwidth, bandwidth_text};
@@ -56,17 +55,6 @@ constexpr Kind<Nanoseconds> kCost{Nanoseconds{0}, std::chrono::milliseconds(100)
 
 // The figures of each part, in the order of a file: `f` takes a key, a figure, and its kind, or the
 // names where the figure is one of several.
-
-constexpr auto each_share = [](auto&& f, auto& shares) {
-  f("product", shares.product, kShare);
-  f("plain_product", shares.plain_product, kShare);
-  f("plain_convolution", shares.plain_convolution, kShare);
-  f("convolution", shares.convolution, kShare);
-  f("attention", shares.attention, kShare);
-  f("normalisation", shares.normalisation, kShare);
-  f("tile", shares.tile, kCounts);
-  f("half_depth", shares.half_depth, kDepths);
-};
 
 constexpr auto each_of_gpu = [](auto&& f, auto& gpu) {
   f("multiprocessors", gpu.multiprocessors, kCounts);
@@ -80,6 +68,7 @@ constexpr auto each_of_gpu = [](auto&& f, auto& gpu) {
   f("memory_share", gpu.memory_share, kShare);
   f("least_time", gpu.least_time, kCost);
   f("contention", gpu.contention, kContention);
+  f("scatter", gpu.scatter, kContention);
 };
 
 constexpr auto each_of_link = [](auto&& f, auto& link) {
@@ -238,13 +227,9 @@ void read_network_link(const JsonValue& json, NetworkDescription& network) {
 }
 
 void read_gpu(const JsonPart& json, GpuDescription& gpu) {
-  allow<GpuDescription>(json.own(), each_of_gpu, {"name", "shares"});
+  allow<GpuDescription>(json.own(), each_of_gpu, {"name"});
   gpu.name = json.at("name").line();
   each_of_gpu(FigureReader(json), gpu);
-  const auto found = json.find("shares");
-  if (!found) return;
-  allow<OperationShares>(*found, each_share, {});
-  each_share(FigureReader(JsonPart(*found)), gpu.shares.emplace());
 }
 
 void read_gpu_count(const JsonValue& json, SourcedFigure<int>& gpus) {
@@ -335,7 +320,6 @@ std::string hardware_text(const HardwareDescription& hardware) {
   writer.open("gpu", '{');
   writer.value("name", hardware.gpu.name);
   each_of_gpu(figures, hardware.gpu);
-  if (hardware.gpu.shares) part("shares", each_share, *hardware.gpu.shares);
   writer.close();
   const NodeDescription& node = hardware.node;
   writer.open("node", '{');

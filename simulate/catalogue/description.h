@@ -20,21 +20,6 @@ struct SourcedFigure {
   std::string source;  // a datasheet, a measurement, or "assumed: ..." with the reason
 };
 
-// How near the operations of a step come to a GPU's peaks, by kind and shape; absent: product_share
-// and memory_share for all. "Plain" products do not run on tensor cores.
-struct OperationShares {
-  SourcedFigure<double> product;  // of what the largest products reach: the GPU's product_share
-  SourcedFigure<double> plain_product;
-  SourcedFigure<double> plain_convolution;
-  SourcedFigure<double> convolution;
-  SourcedFigure<double> attention;
-  SourcedFigure<double> normalisation;  // of the memory's bandwidth
-  SourcedFigure<int> tile;              // rows and columns of a product in one piece of work
-  // The terms of a sum with which products reach half the speed, at the GPU's highest peak; at a
-  // lower one fewer, as what a sum takes to begin and to end is time.
-  SourcedFigure<int> half_depth;
-};
-
 struct GpuDescription {
   std::string name;  // "A100 SXM4 80GB"
   SourcedFigure<int> multiprocessors;
@@ -49,8 +34,9 @@ struct GpuDescription {
   SourcedFigure<double> product_share;    // of these FLOP per second that large products reach
   SourcedFigure<double> memory_share;     // of the bandwidth that other operations reach
   SourcedFigure<Nanoseconds> least_time;  // of an operation, however small
-  std::optional<OperationShares> shares{};
-  SourcedFigure<double> contention;  // how much longer operations take beside a collective
+  SourcedFigure<double> contention;       // how much longer operations take beside a collective
+  // By how much steps of equal devices scatter, as a share of a step: their standard deviation.
+  std::optional<SourcedFigure<double>> scatter{};
 };
 
 struct LinkDescription {
@@ -75,7 +61,7 @@ struct NcclChannels {
   SourcedFigure<double> bandwidth;  // of one, bytes per second
 };
 
-// How NCCL sees a node, as its log tells with NCCL_DEBUG_SUBSYS=GRAPH.
+// How NCCL sees a node, as its log reports with NCCL_DEBUG_SUBSYS=GRAPH.
 struct NcclTopology {
   SourcedFigure<NcclGeneration> generation;
   SourcedFigure<NcclPath> path;

@@ -49,17 +49,17 @@ PublishedErrors errors_elsewhere(std::string_view strategy) {
 }
 
 std::string_view origin_of(const InterpreterCosts& costs) {
-  return costs.is_of_like ? "as published steps of dp on such systems tell"
-                          : "as published steps of dp on other systems tell in the mean";
+  return costs.is_of_like ? "as in published steps of dp on such systems"
+                          : "as in the mean of published steps of dp on other systems";
 }
 
 InterpreterCosts interpreter_costs(std::string_view gpu) {
   const JsonDocument document = published();
-  const JsonValue told = document.root().at("interpreter");
-  const auto own = told.at("scales").find(kind_of_gpu(gpu));
-  InterpreterCosts costs{.factor = (own ? *own : told.at("scale")).number(),
+  const JsonValue interpreter = document.root().at("interpreter");
+  const auto own = interpreter.at("scales").find(kind_of_gpu(gpu));
+  InterpreterCosts costs{.factor = (own ? *own : interpreter.at("scale")).number(),
                          .is_of_like = own.has_value()};
-  for (const JsonValue& kind : told.at("costs")) {
+  for (const JsonValue& kind : interpreter.at("costs")) {
     const Nanoseconds cost = parse_duration(kind.text(), kind.key());
     costs.text += fmt::format("{}{}:{:.2f}us", costs.text.empty() ? "" : ",", kind.key(),
                               costs.factor * static_cast<double>(cost.count()) / 1e3);

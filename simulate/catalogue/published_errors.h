@@ -25,13 +25,15 @@ struct PublishedErrors {
   int most_devices = 0;  // of a compared step
 };
 
-// The errors of a strategy, "dp" or "ddp", on systems with this GPU, named as descriptions name it;
-// the memory's size does not count. Nothing where no such system was compared.
+// The errors of a strategy, "dp", "ddp", "ddp-nodes" (on several) or "listed", on systems with this
+// GPU, named as descriptions name it; the memory's size does not count. Nothing where no such
+// system was compared.
 [[nodiscard]] std::optional<PublishedErrors> errors_on_systems_with(std::string_view strategy,
                                                                     std::string_view gpu);
 
 // The errors of a strategy on all compared systems, where the interpreter's factor of a prediction
-// was that of systems with other GPUs; of "single" those of a step that is described alone.
+// was that of systems with other GPUs; of "listed" those of a step of one device whose kernels are
+// priced one by one, on GPUs that no constant was fitted to.
 [[nodiscard]] PublishedErrors errors_elsewhere(std::string_view strategy);
 
 // The GPU's name without its memory's size: "A100 SXM4" of "A100 SXM4 80GB".
@@ -40,12 +42,12 @@ struct PublishedErrors {
 // What PyTorch's work on the host costs on a system with the GPU.
 struct InterpreterCosts {
   std::string text{};       // as --dispatch-cost takes it, the factor included
-  double factor = 0;        // on what pretended devices told
+  double factor = 0;        // on the costs of pretended devices
   bool is_of_like = false;  // whether the factor is of a system with this GPU
 };
 [[nodiscard]] InterpreterCosts interpreter_costs(std::string_view gpu);
 
-// What tells the factor, in words.
+// The source of the factor, in words.
 [[nodiscard]] std::string_view origin_of(const InterpreterCosts& costs);
 
 }  // namespace tandem

@@ -137,18 +137,12 @@ std::optional<nccl::Call> call_of(CollectiveRequest::Kind kind) {
   switch (kind) {
     case Kind::kAllReduce:
       return nccl::Call::kAllReduce;
-    case Kind::kAllGather:
-      return nccl::Call::kAllGather;
-    case Kind::kReduceScatter:
-      return nccl::Call::kReduceScatter;
     case Kind::kBroadcast:
       return nccl::Call::kBroadcast;
     case Kind::kReduce:
       return nccl::Call::kReduce;
     case Kind::kScatter:
     case Kind::kGather:
-    case Kind::kSend:
-    case Kind::kRecv:
       break;
   }
   return std::nullopt;
@@ -187,7 +181,7 @@ CollectiveLinks collective_links(const HardwareDescription& hardware) {
   }
   if (!hardware.network) return links;
   links.among_nodes = model_of(hardware.network->link);
-  if (const auto& told = hardware.network->plugin_latency) links.plugin_latency = told->value;
+  if (const auto& latency = hardware.network->plugin_latency) links.plugin_latency = latency->value;
   return links;
 }
 
@@ -199,9 +193,6 @@ Nanoseconds collective_time(const CollectiveLinks& links, const CollectiveReques
   switch (request.kind) {
     case Kind::kAllReduce:
       return all_reduce_time(row, request.size(), ranks);
-    case Kind::kAllGather:
-    case Kind::kReduceScatter:
-      return row.latency() + ring_pass_time(row.slowest(), request.size(), ranks);
     case Kind::kBroadcast:
     case Kind::kReduce: {
       const CollectiveLinks one_way = one_way_of(links);
@@ -212,11 +203,8 @@ Nanoseconds collective_time(const CollectiveLinks& links, const CollectiveReques
     case Kind::kGather:
       return std::max(time_at_host(links, request, ranks),
                       time_at_root(one_way_of(links), request, ranks));
-    case Kind::kSend:
-    case Kind::kRecv:
-      break;
   }
-  fail(ErrorKind::kUsage, "messages between two ranks are not simulated");
+  fail(ErrorKind::kLogic, "a collective without a name");
 }
 
 }  // namespace simulated

@@ -26,7 +26,7 @@ struct LinkModel {
 // transfers nothing.
 
 // One pass around the ring, in which each step carries an n-th part: (n-1)(a + S/(nB)). An
-// all-gather or a reduce-scatter is one pass with all ranks' parts together; an all-reduce is two.
+// all-reduce is two.
 [[nodiscard]] Nanoseconds ring_pass_time(const LinkModel& link, Bytes size, int ranks);
 
 // The time of a broadcast or reduction along a chain, cut so finely that only the latencies add up.
@@ -42,8 +42,8 @@ struct CollectiveLinks {
   LinkModel to_host{};                     // between a rank and its node's memory
   std::optional<LinkModel> among_nodes{};  // of each node, shared by its ranks; absent: one node
   int ranks_of_node = 1;
-  std::optional<NcclTopology> nccl{};  // whose model then tells the time of what NCCL does itself
-  Nanoseconds plugin_latency{0};       // of a hop between nodes, as the network's plugin tells NCCL
+  std::optional<NcclTopology> nccl{};  // whose model then gives the time of NCCL's own collectives
+  Nanoseconds plugin_latency{0};       // of a hop between nodes, as the network's plugin reports it
 };
 
 // The links of described hardware: within a node that between peers, or what goes through the host
@@ -52,12 +52,12 @@ struct CollectiveLinks {
 
 // The time of a collective among `ranks`, once all are there: that of a ring, of a chain for
 // broadcast and reduce, which pass through one node after another, and of
-// the root's port for scatter and gather, which may begin or end in the host's memory: the root's
-// request tells, and is to be asked. Where the links have NCCL's topology, and the ranks fill nodes
-// alike, all but scatter and gather take the time of nccl_model.h. Else an all-reduce
-// among nodes is a tree where that takes less time than a ring. The slowest link decides on the
-// bytes, and each hop has the latency of its own link, as in NCCL's model (src/graph/tuning.cc,
-// of 2.30). Throws a usage error for a message, which is no collective.
+// the root's port for scatter and gather, which may begin or end in the host's memory: ask
+// with the root's request, which says so. Where the links have NCCL's topology, and the ranks fill
+// nodes alike, all but scatter and gather take the time of nccl_model.h. Else an all-reduce among
+// nodes is a tree where that takes less time than a ring. The slowest link decides on the bytes,
+// and each hop has the latency of its own link, as in NCCL's model (src/graph/tuning.cc, of 2.30).
+// Throws a usage error for a message, which is no collective.
 [[nodiscard]] Nanoseconds collective_time(const CollectiveLinks& links,
                                           const CollectiveRequest& request, int ranks);
 

@@ -55,8 +55,7 @@ class CallModel {
         if (!is_all_reduce) return false;
         break;
       case Algorithm::kNvls:
-        return system_.nodes == 1 && has_nvls(protocol) && call_ != Call::kBroadcast &&
-               call_ != Call::kReduce;
+        return system_.nodes == 1 && has_nvls(protocol) && is_all_reduce;
       case Algorithm::kNvlsTree:
         return system_.nodes > 1 && has_nvls(protocol) && is_all_reduce;
     }
@@ -89,17 +88,7 @@ class CallModel {
     return constants_.most_ll[row][node_index()];
   }
   [[nodiscard]] int steps() const {
-    switch (call_) {
-      case Call::kAllReduce:
-        return 2 * (system_.ranks - 1);
-      case Call::kAllGather:
-      case Call::kReduceScatter:
-        return system_.ranks - 1;
-      case Call::kBroadcast:
-      case Call::kReduce:
-        break;
-    }
-    return system_.ranks;
+    return call_ == Call::kAllReduce ? 2 * (system_.ranks - 1) : system_.ranks;
   }
 
   // GB/s of a channel, which among nodes is no faster than its part of the network.
@@ -132,10 +121,8 @@ class CallModel {
   [[nodiscard]] double nvls_bandwidth(Algorithm algorithm) const {
     const NcclChannels& channels = *system_.topology.nvls;
     const double count = channels.count.value;
-    double one = channels.bandwidth.value / kGiga * constants_.nvls_efficiency[generation()] *
-                 (count - 1) / count;
-    const double ranks = system_.ranks / system_.nodes;
-    one *= call_ == Call::kAllReduce ? 2 : (ranks - 1) / ranks;
+    const double one = channels.bandwidth.value / kGiga * constants_.nvls_efficiency[generation()] *
+                       (count - 1) / count * 2;
     if (algorithm == Algorithm::kNvls) return count * one;
     const double among = system_.network / kGiga / count * (system_.nodes == 2 ? 2 : 1);
     return count * std::min({one, among, constants_.most_nvls_tree[generation()][node_index()]});
@@ -153,7 +140,7 @@ class CallModel {
       case Algorithm::kNvlsTree:
         break;
     }
-    return (call_ == Call::kAllReduce ? around : 1) * nvls_bandwidth(algorithm);
+    return around * nvls_bandwidth(algorithm);
   }
 
   [[nodiscard]] double tree_share(Algorithm algorithm, Protocol protocol, Bytes size) const {
@@ -202,15 +189,15 @@ class CallModel {
     const StepLatencies& network = constants_.network;
     const double among =
         (nodes == system_.ranks ? network.tree[by] : network.ring[by]) + plugin(protocol);
-    if (call_ == Call::kBroadcast || call_ == Call::kReduce) {
+    if (call_ != Call::kAllReduce) {
       return nodes > 1 ? network.ring[by] : within.ring[by];
     }
     constexpr double kNetworkPost = 2;  // microseconds of the host's; thrice with Simple
     const double post = protocol == Protocol::kSimple ? 3 * kNetworkPost : kNetworkPost;
     const double step = nodes > 1 ? std::max(within.ring[by], post) : within.ring[by];
-    const int away = (call_ == Call::kAllReduce ? 2 : 1) * (nodes - 1);
+    const int away = 2 * (nodes - 1);
     const double all = (steps() - away) * step + away * among;
-    const bool is_long = nodes > 1 && protocol == Protocol::kSimple && call_ == Call::kAllReduce &&
+    const bool is_long = nodes > 1 && protocol == Protocol::kSimple &&
                          size.value / (system_.topology.ring.count.value * system_.ranks) >= 64;
     if (!is_long) return all;
     const double plateau = generation() == 0 ? 1.9 : 1.4;
@@ -279,11 +266,11 @@ Nanoseconds time_of(const System& system, Call call, Bytes size) {
   const CallModel model(system, kNccl230, call);
   const double modelled = modelled_seconds(choice_of(system, call, size), size);
   const double bytes = std::max<double>(1, static_cast<double>(size.value));
-  // All-reduces over NVLink gave the correction, and all-gathers and reduce-scatters are their
-  // halves. Chains pass each byte once, and no published sweep says that they, or calls over PCIe,
-  // whose bytes take ten times as long, are slower than modelled.
-  const bool is_chain = call == Call::kBroadcast || call == Call::kReduce;
-  const bool is_corrected = !is_chain && system.topology.path.value == NcclPath::kNvlink;
+  // All-reduces over NVLink gave the correction. Chains pass each byte once, and no published sweep
+  // says that they, or calls over PCIe, whose bytes take ten times as long, are slower than
+  // modelled.
+  const bool is_corrected =
+      call == Call::kAllReduce && system.topology.path.value == NcclPath::kNvlink;
   const double slower =
       is_corrected ? 1 + std::min(kMostCorrection, std::sqrt(kCorrectedBytes / bytes)) : 1;
   double latency = 1;

@@ -69,7 +69,7 @@ inline constexpr Constants kNccl230{
                      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
                       .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}}}};
 
-enum class Call { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kReduce };
+enum class Call { kAllReduce, kBroadcast, kReduce };
 enum class Algorithm { kTree, kRing, kNvls, kNvlsTree };
 enum class Protocol { kLl, kLl128, kSimple };
 
@@ -97,8 +97,7 @@ struct Choice {
   double bandwidth = 0;  // bytes of the call per second, by NCCL's model
 };
 
-// What NCCL takes for a call of this size: the way that its model holds to be the fastest. The size
-// is that of the whole result of an all-gather, and of the whole input of a reduce-scatter.
+// What NCCL takes for a call of this size: the way that its model holds to be the fastest.
 [[nodiscard]] Choice choice_of(const System& system, Call call, Bytes size,
                                const Constants& constants = kNccl230);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operation costs in a simulation: its measured time, a time between measured ones or a
-// little beyond them, or the description's roofline where there is a description. The roofline has
-// shares of the peaks by kind and shape where the description has them; it is no more than a start,
-// since real operations differ by library.
+// little beyond them, or where there is a description the times of the kernels that PyTorch
+// launches for the operation.
 #pragma once
 
 #include <memory>
@@ -13,31 +12,19 @@
 #include <vector>
 
 #include "common/base/units.h"
+#include "common/kernels/listed_kernel.h"
 #include "common/kernels/operation_work.h"
 #include "simulate/catalogue/description.h"
 #include "simulate/cost/calibration.h"
 
 namespace tandem {
 
-// The share of the speed of the largest products that products of this shape reach at this peak:
-// multiprocessors without a tile of the output, or of its last wave, idle, and short sums are
-// mostly loads. A sum of 32 times `half_depth` terms or more is split among multiprocessors. 1
-// without shares.
-[[nodiscard]] double shape_share(const GpuDescription& gpu, double peak, const ProductShape& shape);
-
-// The time of an operation whose products run at `peak` FLOP per second at best.
-[[nodiscard]] Nanoseconds operation_time(const GpuDescription& gpu, double peak,
-                                         const OperationWork& work);
-
-// The time of an operation that only moves bytes.
-[[nodiscard]] Nanoseconds memory_time(const GpuDescription& gpu, Bytes moved);
-
 // What the time of an operation rests on.
 enum class CostBasis {
   kMeasured,
   kInterpolated,  // between two measured sizes
   kScaled,        // beyond the measured sizes, by no more than a factor of four
-  kDescribed,     // the description's roofline
+  kDescribed,     // the times of PyTorch's kernels on the described GPU
 };
 
 struct OperationCost {
@@ -50,7 +37,7 @@ struct AskedOperation {
   std::string_view name;   // "linear_forward"
   std::string_view key{};  // the name with the shape, but for the batch
   OperationWork work;
-  double peak = 0;  // FLOP per second of its products at best, for the roofline
+  std::vector<ListedKernel> kernels{};  // for a description
 };
 
 // Times by size, in ascending order of size; sizes are FLOPs, or bytes of operations without any.
@@ -98,7 +85,7 @@ class OperationCosts {
   OperationCosts(std::shared_ptr<const MachineCalibration> calibration, CalibratedSteps steps,
                  std::optional<GpuDescription> described = {});
 
-  // Throws a usage error that names the operation where nothing says what it costs.
+  // Throws a usage error that names the operation if it is neither measured nor described.
   [[nodiscard]] OperationCost cost_of(const AskedOperation& asked) const;
 
   [[nodiscard]] bool is_calibrated() const { return calibration_ != nullptr; }

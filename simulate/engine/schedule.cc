@@ -103,19 +103,6 @@ TaskId Schedule::add(LaneId lane, const Work& work, TaskId after, TimeOf of) {
   return task;
 }
 
-std::vector<Task> Schedule::take_back(TaskId first) {
-  TANDEM_CHECK(index_of(first) >= ends_.size(),
-               "tasks from {} on are taken back, and {} have ended",
-               static_cast<std::int64_t>(first), ends_.size());
-  const auto begin = tasks_.begin() + static_cast<std::ptrdiff_t>(index_of(first) - ends_.size());
-  std::vector<Task> taken(begin, tasks_.end());
-  tasks_.erase(begin, tasks_.end());
-  for (auto task = taken.rbegin(); task != taken.rend(); ++task) {
-    lanes_[index_of(task->lane)].last = task->before;
-  }
-  return taken;
-}
-
 Nanoseconds Schedule::end_of(TaskId task) {
   if (task == kNoTask) return Nanoseconds{0};
   if (index_of(task) >= ends_.size()) settle(task);

@@ -48,7 +48,7 @@ struct CollectivePlan {
   Nanoseconds duration{0};  // from the last part's begin to the end
 };
 
-// What tasks compete for, each by its id.
+// The resources that tasks compete for, each by its id.
 struct Resources {
   std::vector<Nanoseconds> locks;  // since when each is free
   std::vector<double> links;       // bytes per second
@@ -73,13 +73,6 @@ class Schedule {
   // Adds a task behind the lane's earlier ones; it also waits for `after`. Its time is `of` that.
   TaskId add(LaneId lane, const Work& work, TaskId after = kNoTask, TimeOf of = TimeOf::kHost);
 
-  [[nodiscard]] const CollectivePlan& plan_of(CollectiveId collective) const {
-    return resources_.collectives[index_of(collective)];
-  }
-
-  // Takes back all tasks from `first` on, as if they had never been added. None may be settled.
-  [[nodiscard]] std::vector<Task> take_back(TaskId first);
-
   // The task that was added to the lane last; kNoTask where there is none.
   [[nodiscard]] TaskId last_of(LaneId lane) const { return lanes_[index_of(lane)].last; }
 
@@ -91,7 +84,7 @@ class Schedule {
   // end was asked for.
   [[nodiscard]] PathAccount take_path_account() { return std::exchange(path_account_, {}); }
 
-  // What settling has cost so far, in begins and ends that it looked at; a task whose rate others
+  // The cost of settling so far, in begins and ends that it looked at; a task whose rate others
   // change has several ends.
   [[nodiscard]] std::int64_t turns() const { return resources_.turns; }
 

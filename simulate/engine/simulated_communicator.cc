@@ -19,6 +19,7 @@ namespace {
 struct PlaceAmongRanks {
   int rank = 0;
   int size = 1;
+  bool is_one_of_equals = false;  // a rank beside ranks that do the same, not a device of a team
 };
 
 // Cores meet over shared memory, which keeps a stage on each.
@@ -45,11 +46,10 @@ class SimulatedCommunicator final : public Communicator {
   }
 
   void enqueue(Stream& stream, const CollectiveRequest& request) override {
+    if (place_.is_one_of_equals) simulation_of(device_).keep_pace_with(place_.size);
     take_part(simulated_stream(stream), request);
     calls_.note(request);
   }
-
-  [[nodiscard]] CaptureObserver* capture_observer() override { return &calls_; }
 
   void barrier() override {}
   // Every rank says the same.
@@ -97,6 +97,20 @@ class SimulatedCommunicator final : public Communicator {
   ImmediateCalls calls_;
 };
 
+std::vector<std::unique_ptr<Communicator>> communicators_of(
+    const std::vector<Device*>& devices, const std::vector<int>& ranks, PlaceAmongRanks place,
+    const std::function<CommunicatorOptions(const Device&)>& options_of) {
+  const auto meeting = std::make_shared<Meeting>(simulation_of(*devices.front()).schedule(),
+                                                 static_cast<int>(devices.size()));
+  std::vector<std::unique_ptr<Communicator>> all;
+  for (Device* const device : devices) {
+    CollectiveObserver* const observer = options_of ? options_of(*device).observer : nullptr;
+    place.rank = ranks.at(all.size());
+    all.push_back(std::make_unique<SimulatedCommunicator>(*device, place, meeting, observer));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Communicator>> make_team_communicators(
@@ -104,26 +118,19 @@ std::vector<std::unique_ptr<Communicator>> make_team_communicators(
     const std::function<CommunicatorOptions(const Device&)>& options_of) {
   std::vector<int> ranks(devices.size());
   std::iota(ranks.begin(), ranks.end(), 0);
-  return make_class_communicators(devices, ranks, static_cast<int>(devices.size()), options_of);
+  const auto size = static_cast<int>(devices.size());
+  return communicators_of(devices, ranks, {.size = size}, options_of);
 }
 
 std::vector<std::unique_ptr<Communicator>> make_class_communicators(
     const std::vector<Device*>& devices, const std::vector<int>& ranks, int size,
     const std::function<CommunicatorOptions(const Device&)>& options_of) {
-  const auto meeting = std::make_shared<Meeting>(simulation_of(*devices.front()).schedule(),
-                                                 static_cast<int>(devices.size()));
-  std::vector<std::unique_ptr<Communicator>> all;
-  for (Device* const device : devices) {
-    CollectiveObserver* const observer = options_of ? options_of(*device).observer : nullptr;
-    const PlaceAmongRanks place{ranks.at(all.size()), size};
-    all.push_back(std::make_unique<SimulatedCommunicator>(*device, place, meeting, observer));
-  }
-  return all;
+  return communicators_of(devices, ranks, {.size = size, .is_one_of_equals = true}, options_of);
 }
 
 std::unique_ptr<Communicator> make_thread_communicator(Bootstrap& ranks, Device& device,
                                                        const CommunicatorOptions& options) {
-  const PlaceAmongRanks place{ranks.rank(), ranks.size()};
+  const PlaceAmongRanks place{ranks.rank(), ranks.size(), true};
   return std::make_unique<SimulatedCommunicator>(
       device, place, simulation_of(device).next_meeting(device.id(), place.size), options.observer);
 }
@@ -131,7 +138,7 @@ std::unique_ptr<Communicator> make_thread_communicator(Bootstrap& ranks, Device&
 std::unique_ptr<Communicator> make_folded_communicator(int ranks, Device& device,
                                                        const CommunicatorOptions& options) {
   const auto meeting = std::make_shared<Meeting>(simulation_of(device).schedule(), 1);
-  return std::make_unique<SimulatedCommunicator>(device, PlaceAmongRanks{0, ranks}, meeting,
+  return std::make_unique<SimulatedCommunicator>(device, PlaceAmongRanks{0, ranks, true}, meeting,
                                                  options.observer);
 }
 

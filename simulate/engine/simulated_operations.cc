@@ -8,23 +8,21 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "common/base/error.h"
 #include "common/kernels/operation_key.h"
 #include "common/kernels/operation_work.h"
 #include "common/kernels/operations.h"
+#include "simulate/cost/kernel_time.h"
 #include "simulate/cost/operation_costs.h"
+#include "simulate/cost/torch_kernels.h"
 #include "simulate/engine/simulated_platform.h"
 #include "simulate/engine/simulated_stream.h"
 
 namespace tandem::simulated {
 namespace {
-
-// FLOP per second at best.
-struct Peaks {
-  double products = 0;
-  double convolutions = 0;
-};
 
 // Whether forward, loss or backward have the operation; updates, and the sums of gradients that
 // strategies add, are of no pass.
@@ -36,52 +34,36 @@ Nanoseconds times(double factor, Nanoseconds time) {
   return factor == 1 ? time : Nanoseconds{std::llround(factor * static_cast<double>(time.count()))};
 }
 
+void compute(SimulatedStream& stream, const ListedKernel& kernel, double factor) {
+  stream.compute(times(factor, kernel_time(stream.simulation().hardware().gpu, kernel)));
+}
+
 class SimulatedOperations final : public EachOperation<SimulatedOperations> {
  public:
-  SimulatedOperations(OperationCosts& costs, const Peaks& peaks, bool channels_last = true)
-      : costs_(costs), peaks_(peaks), channels_last_(channels_last) {}
+  SimulatedOperations(OperationCosts& costs, const TorchTypes& types)
+      : costs_(costs), types_(types) {}
 
   template <class Op>
   void take(Stream& stream, const Op& op, const char* name) {
     check_placement(name, stream.device(), op.accesses());
-    const OperationWork work{.flops = static_cast<double>(flops_of(op)),
-                             .moved = bytes_moved_by(op),
-                             .kind = kind_of<Op>(),
-                             .product = product_of(op),
-                             .relaid = relaid_bytes(op)};
-    constexpr bool kIsConvolution = requires { convolution_flops(op.shape); };
-    const double peak = kIsConvolution ? peaks_.convolutions : peaks_.products;
-    AskedOperation asked{.name = name, .work = work, .peak = peak};
-    std::string key;
-    if (costs_.is_calibrated()) asked.key = key = key_of(op, name);
-    const auto [time, basis] = next_cost(asked, kIsOfAPass<Op> ? costs_.scale() : 1);
-    simulated_stream(stream).compute(time, basis);
+    const double factor = kIsOfAPass<Op> ? costs_.scale() : 1;
+    std::vector<ListedKernel> kernels;
+    if (costs_.is_described()) kernels = torch_kernels(op, types_);
+    if (!costs_.is_calibrated()) {
+      for (const ListedKernel& kernel : kernels) compute(simulated_stream(stream), kernel, factor);
+      return;
+    }
+    const std::string key = key_of(op, name);
+    const auto [time, basis] =
+        next_cost({.name = name,
+                   .key = key,
+                   .work = {static_cast<double>(flops_of(op)), bytes_moved_by(op)},
+                   .kernels = std::move(kernels)});
+    simulated_stream(stream).compute(times(factor, time), basis);
   }
 
  private:
-  template <class Op>
-  [[nodiscard]] static DType type_of(const Op& op) {
-    if constexpr (requires { op.x; }) {
-      return op.x.dtype();
-    } else {
-      return op.dy.dtype();
-    }
-  }
-
-  // A convolution's images that lie channels first: tensor cores take channels last, so that
-  // libraries copy them before or behind the product.
-  template <class Op>
-  [[nodiscard]] Bytes relaid_bytes(const Op& op) const {
-    if constexpr (requires { convolution_flops(op.shape); }) {
-      if (channels_last_) return {};
-      const ConvolutionShape& shape = op.shape;
-      return Bytes{size_of(type_of(op)) * (shape.input_count() + shape.output_count())};
-    } else {
-      return {};
-    }
-  }
-
-  // What the operations of a key and of equal work cost, one after another.
+  // The costs of the operations of a key and of equal work, one after another.
   struct Occurrences {
     OperationCost cost;
     std::size_t next = 0;
@@ -91,21 +73,16 @@ class SimulatedOperations final : public EachOperation<SimulatedOperations> {
     Nanoseconds time{0};
     CostBasis basis = CostBasis::kDescribed;
   };
-  NextCost next_cost(const AskedOperation& asked, double factor) {
-    if (!costs_.is_calibrated()) {
-      return {.time = times(factor, costs_.cost_of(asked).times.front())};
-    }
+  NextCost next_cost(const AskedOperation& asked) {
     const auto [found, is_new] = occurrences_.try_emplace(
         {std::string(asked.key), asked.work.flops, asked.work.moved.value});
     Occurrences& all = found->second;
     if (is_new) all.cost = costs_.cost_of(asked);
-    const Nanoseconds time = all.cost.times[all.next++ % all.cost.times.size()];
-    return {times(factor, time), all.cost.basis};
+    return {all.cost.times[all.next++ % all.cost.times.size()], all.cost.basis};
   }
 
   OperationCosts& costs_;
-  const Peaks peaks_;
-  const bool channels_last_;
+  const TorchTypes types_;
   std::map<std::tuple<std::string, double, std::int64_t>, Occurrences> occurrences_;
 };
 
@@ -121,7 +98,7 @@ std::optional<SourcedFigure<double>> peak_of(const GpuDescription& gpu, Precisio
   fail(ErrorKind::kLogic, "no such precision");
 }
 
-// What to take instead: "fp32, and fp16, which Tandem has not: take fp32".
+// The advice: "fp32, and fp16, which Tandem has not: use fp32".
 std::string precisions_of(const GpuDescription& gpu) {
   std::string names;
   for (const Precision precision : kPrecisions) {
@@ -134,20 +111,31 @@ std::string precisions_of(const GpuDescription& gpu) {
 
 }  // namespace
 
+bool takes_listed(Device& device) { return !simulation_of(device).costs().is_calibrated(); }
+
+void enqueue_listed(Stream& stream, const ListedKernel& kernel) {
+  SimulatedStream& simulated = simulated_stream(stream);
+  const double factor = simulated.simulation().costs().scale();
+  for (std::int64_t i = 0; i < kernel.count; ++i) compute(simulated, kernel, factor);
+}
+
 std::unique_ptr<Operations> make_simulated_operations(Device& device, Precision precision,
                                                       const ImageOptions& images) {
   const GpuDescription& gpu = simulation_of(device).hardware().gpu;
   OperationCosts& costs = simulation_of(device).costs();
   const auto peak = peak_of(gpu, precision);
-  if (!costs.is_described()) return std::make_unique<SimulatedOperations>(costs, Peaks{});
+  if (!costs.is_described()) return std::make_unique<SimulatedOperations>(costs, TorchTypes{});
   if (!peak) {
     fail(ErrorKind::kUsage, "--precision={}: {} has {}", name_of(precision), gpu.name,
          precisions_of(gpu));
   }
   const bool rounds = precision == Precision::kFp32 && !images.fp32_factors && gpu.tf32;
+  const NumberType products = precision == Precision::kTf32 ? NumberType::kTf32 : NumberType::kFp32;
   return std::make_unique<SimulatedOperations>(
-      costs, Peaks{.products = peak->value, .convolutions = rounds ? gpu.tf32->value : peak->value},
-      images.channels_last);
+      costs,
+      TorchTypes{.products = products,
+                 .convolutions = rounds ? NumberType::kTf32 : products,
+                 .images = images.channels_last ? KernelLayout::kLast : KernelLayout::kFirst});
 }
 
 }  // namespace tandem::simulated

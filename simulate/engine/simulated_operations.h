@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "common/kernels/listed_kernel.h"
 #include "common/kernels/operations.h"
 
 namespace tandem::simulated {
@@ -12,5 +13,12 @@ namespace tandem::simulated {
 [[nodiscard]] std::unique_ptr<Operations> make_simulated_operations(Device& device,
                                                                     Precision precision,
                                                                     const ImageOptions& images);
+
+// Whether listed kernels have times on the device: by its description, where no calibration has
+// those of other operations.
+[[nodiscard]] bool takes_listed(Device& device);
+
+// Enqueues operations that take the listed kernel's time, as often as it counts.
+void enqueue_listed(Stream& stream, const ListedKernel& kernel);
 
 }  // namespace tandem::simulated

@@ -90,7 +90,7 @@ class SimulatedDevice final : public Device {
   int streams_ = 0;
 };
 
-// Where ranks are processes, this process has one of the devices.
+// If ranks are processes, this process has one of the devices.
 int devices_here(const PlatformOptions& options) {
   return options.own_device ? 1 : options.devices;
 }
@@ -128,13 +128,17 @@ class SimulatedPlatform final : public Platform {
   std::vector<std::unique_ptr<SimulatedDevice>> devices_;
 };
 
-// What common/ knows of simulated devices, beside the runtime's interfaces.
+// The interface of simulated devices for common/, beside the runtime's interfaces.
 constexpr SimulatedTransport kTransport{
     .make_folded = make_folded_communicator,
     .make_of_thread = make_thread_communicator,
     .make_of_team = make_team_communicators,
     .make_ranks_in_turn = make_ranks_in_turn,
     .are_cores = [](Device& device) { return simulation_of(device).is_of_cores(); }};
+
+constexpr SimulatedKernels kKernels{.make_operations = make_simulated_operations,
+                                    .takes_listed = takes_listed,
+                                    .enqueue_listed = enqueue_listed};
 
 void check_devices(const HardwareDescription& hardware, const PlatformOptions& options) {
   TANDEM_CHECK(options.devices > 0, "{} devices", options.devices);
@@ -143,7 +147,7 @@ void check_devices(const HardwareDescription& hardware, const PlatformOptions& o
   if (options.devices <= gpus) return;
   fail(ErrorKind::kUsage,
        "--devices={}: the threads of a process are on one node, and one of the hardware {} has {} "
-       "GPUs: take fewer",
+       "GPUs: use fewer",
        options.devices, hardware.name, gpus);
 }
 
@@ -152,17 +156,16 @@ void check_devices(const HardwareDescription& hardware, const PlatformOptions& o
 void check_ranks(const HardwareDescription& hardware, int ranks) {
   const std::int64_t gpus = std::int64_t{hardware.node.gpus.value} * hardware.nodes();
   if (ranks <= gpus) return;
-  fail(
-      ErrorKind::kUsage,
-      "--devices={}: the hardware {} has {} GPUs in all: take fewer, or describe a network of more "
-      "nodes",
-      ranks, hardware.name, gpus);
+  fail(ErrorKind::kUsage,
+       "--devices={}: the hardware {} has {} GPUs in all: use fewer, or describe a network of more "
+       "nodes",
+       ranks, hardware.name, gpus);
 }
 
 std::unique_ptr<Platform> make_simulated_platform(HardwareDescription hardware,
                                                   const PlatformOptions& options,
                                                   SimulationExtras extras) {
-  register_simulated_operations(make_simulated_operations);
+  register_simulated_kernels(kKernels);
   register_simulated_transport(kTransport);
   check_devices(hardware, options);
   check_device_memory(options);

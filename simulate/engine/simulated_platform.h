@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices in virtual time: strategies' own code runs on them as on real ones, in one thread and in
-// no time, and a deterministic solve tells how long it would have taken. Nothing is computed, and
+// no time, and a deterministic solve gives its duration. Nothing is computed, and
 // memory is addresses alone.
 #pragma once
 

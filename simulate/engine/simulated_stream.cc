@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulate/engine/simulated_stream.h"
 
-#include <utility>
-
 #include "common/base/error.h"
 #include "simulate/cost/operation_costs.h"
 
@@ -63,7 +61,6 @@ void SimulatedStream::note(Event& event) {
 
 void SimulatedStream::record_after(Event& event, TaskId call) {
   simulated(event).set_latest(simulation_.schedule().add(lane_, Pause{}, call));
-  simulation_.note_recorded(simulated(event));
 }
 
 void SimulatedStream::wait(const Event& event) {
@@ -105,7 +102,7 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
   }
   const Bytes size = destination.size_bytes();
   if (destination.device() == source.device()) {
-    return compute_by_size("copy", size, size * 2);  // read and written
+    return compute_by_size("copy", size, KernelKind::kCopy, size * 2);  // read and written
   }
   const TaskId call = launch();
   const Simulation::Route& route = simulation_.route(source.device(), destination.device());
@@ -116,24 +113,26 @@ void SimulatedStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {
 }
 
 void SimulatedStream::zero_bytes(ByteSpan destination) {
-  compute_by_size("zero", destination.size_bytes(), destination.size_bytes());
+  const Bytes size = destination.size_bytes();
+  compute_by_size("zero", size, KernelKind::kFill, size);
 }
 
 // Calibrations have these by the bytes of the tensor, and descriptions by the bytes moved.
-void SimulatedStream::compute_by_size(std::string_view name, Bytes size, Bytes moved) {
-  OperationCosts& costs = simulation_.costs();
-  if (!costs.is_calibrated()) return compute(memory_time(simulation_.hardware().gpu, moved));
-  const OperationCost cost = costs.cost_of({.name = name, .key = name, .work = {0, size}});
-  const Nanoseconds time = cost.basis == CostBasis::kDescribed
-                               ? memory_time(simulation_.hardware().gpu, moved)
-                               : cost.times.front();
-  compute(time, cost.basis);
+void SimulatedStream::compute_by_size(std::string_view name, Bytes size, KernelKind kind,
+                                      Bytes moved) {
+  const OperationCost cost =
+      simulation_.costs().cost_of({.name = name,
+                                   .key = name,
+                                   .work = {0, size},
+                                   .kernels = {{.kind = kind, .sizes = {moved.value}}}});
+  compute(cost.times.front(), cost.basis);
 }
 
 void SimulatedStream::compute(Nanoseconds alone, CostBasis basis) {
   const TaskId call = launch();
-  simulation_.schedule().add(lane_, Computation{simulation_.processor(device_), alone}, call,
-                             operation_time_of(basis));
+  simulation_.schedule().add(
+      lane_, Computation{simulation_.processor(device_), simulation_.on_slowest(alone)}, call,
+      operation_time_of(basis));
 }
 
 void SimulatedStream::take_part(CollectiveId collective, TimeOf of) {
@@ -148,61 +147,10 @@ void SimulatedStream::take_part(CollectiveId collective, Nanoseconds work) {
                              TimeOf::kMeasuredCollective);
 }
 
-std::unique_ptr<StreamGraph> SimulatedStream::capture(const std::function<void()>& enqueue) {
-  return capture_graph(simulation_, enqueue);
-}
-
 SimulatedStream& simulated_stream(Stream& stream) {
   TANDEM_CHECK(stream.device().backend == Backend::kSimulated, "a simulated stream asked of {}",
                to_string(stream.device()));
   return static_cast<SimulatedStream&>(stream);
-}
-
-SimulatedGraph::SimulatedGraph(Simulation& simulation, TaskId first,
-                               std::vector<SimulatedEvent*> recorded)
-    : simulation_(simulation), first_(first), tasks_(simulation.schedule().take_back(first)) {
-  for (SimulatedEvent* const event : recorded) recorded_.emplace_back(event, event->latest());
-}
-
-// The host's own calls were made at the capture: a replay is one call, for which the first task of
-// each piece of work waits.
-void SimulatedGraph::replay(Stream& /*stream*/) {
-  Schedule& schedule = simulation_.schedule();
-  const TaskId call = simulation_.launch();
-  std::vector<TaskId> replayed;
-  for (const Task& task : tasks_) {
-    const bool is_hosts = task.lane == simulation_.thread();
-    const bool is_inside = task.after != kNoTask && task.after >= first_;
-    const TaskId after = is_inside ? replayed[index_of(task.after) - index_of(first_)] : kNoTask;
-    replayed.push_back(is_hosts ? call : schedule.add(task.lane, anew(task.work), after, task.of));
-  }
-  for (const auto& [event, task] : recorded_) {
-    event->set_latest(replayed[index_of(task) - index_of(first_)]);
-  }
-}
-
-// A collective takes place once, so each replay has its own.
-Work SimulatedGraph::anew(const Work& work) const {
-  const auto* const part = std::get_if<CollectivePart>(&work);
-  if (part == nullptr) return work;
-  Schedule& schedule = simulation_.schedule();
-  const CollectivePlan plan = schedule.plan_of(part->collective);
-  if (plan.parts != 1) {
-    fail(ErrorKind::kUsage,
-         "a collective that several simulated ranks record cannot be replayed: leave "
-         "--cuda-graph=on out");
-  }
-  return CollectivePart{schedule.add_collective(plan), part->processor};
-}
-
-std::unique_ptr<StreamGraph> capture_graph(Simulation& simulation,
-                                           const std::function<void()>& enqueue) {
-  const auto first = static_cast<TaskId>(simulation.schedule().size());
-  simulation.begin_capture();
-  const auto error = capture_error(enqueue);
-  std::vector<SimulatedEvent*> recorded = simulation.end_capture();
-  if (error) throw Error(*error);
-  return std::make_unique<SimulatedGraph>(simulation, first, std::move(recorded));
 }
 
 }  // namespace tandem::simulated

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/runtime/stream.h"
 #include "simulate/engine/simulation.h"
@@ -53,7 +50,6 @@ class SimulatedStream final : public Stream {
   void dispatch(Interpreter& interpreter, DispatchKind kind, int calls) override;
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
-  [[nodiscard]] std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) override;
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
 
@@ -70,7 +66,7 @@ class SimulatedStream final : public Stream {
  private:
   // The call that enqueues work; a stream of another device than the thread's may have to wake up.
   TaskId launch();
-  void compute_by_size(std::string_view name, Bytes size, Bytes moved);
+  void compute_by_size(std::string_view name, Bytes size, KernelKind kind, Bytes moved);
   void record_after(Event& event, TaskId call);
 
   Simulation& simulation_;
@@ -80,29 +76,5 @@ class SimulatedStream final : public Stream {
 
 // The simulated stream behind `stream`, which must be one.
 [[nodiscard]] SimulatedStream& simulated_stream(Stream& stream);
-
-// What streams were given while it was captured, to be given to them again by one call of the
-// host's.
-class SimulatedGraph final : public StreamGraph {
- public:
-  // Takes the tasks from `first` on out of the simulation, where none of them may have been
-  // settled. `recorded`: the events that were recorded meanwhile, in order.
-  SimulatedGraph(Simulation& simulation, TaskId first, std::vector<SimulatedEvent*> recorded);
-
-  void replay(Stream& stream) override;
-
- private:
-  [[nodiscard]] Work anew(const Work& work) const;
-
-  Simulation& simulation_;
-  const TaskId first_;
-  std::vector<Task> tasks_;
-  // The events, each with the task that it was recorded as.
-  std::vector<std::pair<SimulatedEvent*, TaskId>> recorded_;
-};
-
-// Has `enqueue` recorded, and takes what it recorded as a graph.
-[[nodiscard]] std::unique_ptr<StreamGraph> capture_graph(Simulation& simulation,
-                                                         const std::function<void()>& enqueue);
 
 }  // namespace tandem::simulated

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/stats/estimate.h"
 
 namespace tandem::simulated {
 namespace {
@@ -44,6 +45,17 @@ ProcessorId Simulation::processor(DeviceId device) const {
   return processors_.at(static_cast<std::size_t>(device.index));
 }
 
+// The mean of the largest of so many draws from a normal distribution, by Blom's approximation.
+void Simulation::keep_pace_with(int ranks) {
+  if (!hardware_.gpu.scatter || ranks == 1) return;
+  const double latest = stats::normal_quantile((ranks - 0.375) / (ranks + 0.25));
+  slowdown_ = 1 + hardware_.gpu.scatter->value * latest;
+}
+
+Nanoseconds Simulation::on_slowest(Nanoseconds mean) const {
+  return Nanoseconds{std::llround(static_cast<double>(mean.count()) * slowdown_)};
+}
+
 TaskId Simulation::launch() { return schedule_.add(thread_, Pause{hardware_.host.launch.value}); }
 
 int Simulation::device_of_thread() const {
@@ -65,21 +77,6 @@ void Simulation::hold(const Interpreter& interpreter, Nanoseconds duration) {
 void Simulation::wait_for(TaskId task) { schedule_.add(thread_, Pause{}, task); }
 
 Nanoseconds Simulation::now() { return schedule_.end_of(schedule_.last_of(thread_)); }
-
-void Simulation::begin_capture() {
-  TANDEM_CHECK(!captured_, "a capture within a capture");
-  captured_.emplace();
-}
-
-std::vector<SimulatedEvent*> Simulation::end_capture() {
-  std::vector<SimulatedEvent*> recorded = std::move(*captured_);
-  captured_.reset();
-  return recorded;
-}
-
-void Simulation::note_recorded(SimulatedEvent& event) {
-  if (captured_) captured_->push_back(&event);
-}
 
 std::shared_ptr<Meeting> Simulation::next_meeting(DeviceId device, int parts) {
   const std::size_t number = meetings_of_[device.index]++;

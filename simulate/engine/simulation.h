@@ -18,14 +18,12 @@
 
 namespace tandem::simulated {
 
-// What a simulation knows beside the description.
+// A simulation's settings beside the description.
 struct SimulationExtras {
   std::optional<OperationCosts> costs{};  // absent: those of the description
   bool of_cores = false;            // the devices are cores, which NCCL does not serve; else GPUs
   bool has_measured_links = false;  // the description's links are a calibration's
 };
-
-class SimulatedEvent;
 
 // The collectives of ranks that meet, in the order in which every rank calls them.
 class Meeting {
@@ -42,9 +40,9 @@ class Meeting {
   std::vector<CollectiveId> collectives_;
 };
 
-// What all objects of a simulated platform share: the schedule, the host thread that is running,
-// the machine's links, and the addresses that are given out. Host threads are lanes that one real
-// thread records, one after another; not thread-safe.
+// The state that all objects of a simulated platform share: the schedule, the host thread that is
+// running, the machine's links, and the addresses that are given out. Host threads are lanes that
+// one real thread records, one after another; not thread-safe.
 class Simulation {
  public:
   Simulation(HardwareDescription hardware, int devices, SimulationExtras extras = {});
@@ -62,28 +60,25 @@ class Simulation {
   TaskId launch();
   // A modelled call that holds `interpreter` for this long.
   void hold(const Interpreter& interpreter, Nanoseconds duration);
-  // The thread waits until the task has ended.
+  // Stops the running thread, in virtual time, until the task has ended.
   void wait_for(TaskId task);
-  // The time at which the thread has done all that it was recorded to do.
+  // The virtual time at which the running thread has done all that was recorded of it.
   [[nodiscard]] Nanoseconds now();
 
   [[nodiscard]] LaneId thread() const { return thread_; }
   void run_as(LaneId thread) { thread_ = thread; }
-  // The device that a thread works for; the first, unless it was told otherwise.
+  // The device that a thread works for; the first by default.
   void work_for(LaneId thread, int device) { devices_of_threads_[thread] = device; }
   [[nodiscard]] int device_of_thread() const;
-  // Until a stream goes on that stood still for another device's.
+  // The delay after which a stream goes on that waited for another device's.
   [[nodiscard]] Nanoseconds wake_up() const;
 
-  // ---- capture (capture_graph in simulated_stream.h) ----
-
-  void begin_capture();
-  // The events that were recorded since, in order.
-  [[nodiscard]] std::vector<SimulatedEvent*> end_capture();
-  // Is told of every recorded event.
-  void note_recorded(SimulatedEvent& event);
-
   // ---- ranks ----
+
+  // The running rank meets `ranks - 1` equal ones in each step, and stands for the slowest.
+  void keep_pace_with(int ranks);
+  // How long an operation lasts on that one, by how long it does in the mean.
+  [[nodiscard]] Nanoseconds on_slowest(Nanoseconds mean) const;
 
   // The next meeting of this device's rank with the ranks of `parts - 1` other devices: one for all
   // ranks that ask for as many meetings. So ranks need not be there together.
@@ -118,7 +113,7 @@ class Simulation {
   };
 
   void add_ports();
-  // What copies from one device to another cross.
+  // The links between two devices.
   [[nodiscard]] Path path_between(const DevicePorts& from, const DevicePorts& to) const;
   void add_routes();
 
@@ -131,10 +126,10 @@ class Simulation {
   LaneId thread_;
   std::map<LaneId, int> devices_of_threads_;
   std::map<const Interpreter*, LockId> locks_;
-  std::optional<std::vector<SimulatedEvent*>> captured_;  // set in a capture
   std::vector<std::shared_ptr<Meeting>> meetings_;
   std::map<int, std::size_t> meetings_of_;  // how many of meetings_ a device's rank has been at
   std::vector<ProcessorId> processors_;
+  double slowdown_ = 1;  // of the slowest rank's operations
   std::vector<DevicePorts> ports_;
   std::map<std::pair<int, int>, Route> routes_;  // by the indices of both devices
   std::uintptr_t next_address_;

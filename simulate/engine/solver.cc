@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kUnsettled = -1;
 
-// What is left of a link, and for how many transfers.
+// The free part of a link, and the number of its transfers.
 struct LinkRest {
   double bytes_per_second = 0;
   int transfers = 0;
@@ -84,7 +84,8 @@ struct QueuedTurn {
 };
 
 // A task in the course of the simulation. Each predecessor that has not ended keeps a list of the
-// waits for it; wait 2t is task t's for the task before it in its lane, wait 2t + 1 the other.
+// waits for it. Task t has two waits: number 2t for the task before it in its lane, and number 2t +
+// 1 for its predecessor in another lane.
 struct Course {
   Nanoseconds ready{0};               // the latest end among the predecessors so far
   std::int32_t waits_left = 0;        // predecessors that have not ended

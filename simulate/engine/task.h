@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What simulated streams and host threads do, as tasks in lanes. A lane is a stream or a host
+// The work of simulated streams and host threads, as tasks in lanes. A lane is a stream or a host
 // thread: its tasks run one after another, in the order in which they were added. A task may also
 // wait for one task of another lane, and competes with other tasks for what they share.
 #pragma once
@@ -53,10 +53,10 @@ struct LockedCall {
 };
 
 // Waits until the lane has a lock, which it keeps until it lets go of it, as a thread does with
-// CPython's (Python/ceval_gil.c): whoever comes while the lock is free has it at once, be it the
-// lane that has just let go; a lane that waits notices `wake` after the lock became free, and waits
-// on if it is taken again by then. Who has waited for kLongestWait gets it next. No lock is for
-// these and for LockedCall.
+// CPython's (Python/ceval_gil.c). A lane that asks while the lock is free has it at once, also the
+// lane that has just released it. A waiting lane notices `wake` after the release, and goes on
+// waiting if another lane has the lock by then. A lane that has waited for kLongestWait gets the
+// lock next. TakeLock and LockedCall never use the same lock.
 struct TakeLock {
   LockId lock{};
   Nanoseconds wake{0};
@@ -92,7 +92,7 @@ struct CollectivePart {
 using Work = std::variant<Pause, WakeUp, NotBefore, LockedCall, TakeLock, LetGoOfLock, Computation,
                           PathTransfer, CollectivePart>;
 
-// What a task's time is of, and what its length rests on.
+// The kind of a task's time, and the basis of its length.
 enum class TimeOf : std::uint8_t {
   kMeasuredOperation,
   kInterpolatedOperation,

@@ -58,7 +58,7 @@ TEST_F(InputFileTest, TheLargest_IsRead_AndAByteMoreRefused) {
   expect_refused(file("file", Bytes{4}), "it has 5 B, and at most 4 B are read");
 }
 
-// The system tells no size of a file of /proc before the file is read.
+// The system gives no size of a file of /proc before the file is read.
 TEST_F(InputFileTest, AFileOfProc_IsReadToItsEnd_AndNoFurther) {
   const InputFile status{.path = "/proc/self/status", .begins = "", .most = kib(64)};
   EXPECT_NE(read_whole(status).find("VmRSS"), std::string::npos);

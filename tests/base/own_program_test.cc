@@ -55,8 +55,8 @@ std::string output_of(const std::string& command) {
 TEST(OwnProgramPrinted, ByItself) { fmt::print("program_file: {}\n", program_file().string()); }
 
 TEST_F(OwnProgramTest, IsTheFileThatWasStarted) {
-  EXPECT_EQ(program_file().filename(), "own_program_test");
-  EXPECT_EQ(program_starter().filename(), "own_program_test");
+  EXPECT_EQ(program_file().filename(), "common_test");
+  EXPECT_EQ(program_starter().filename(), "common_test");
   EXPECT_EQ(program_starter().parent_path().filename(), "bin");
 }
 

@@ -47,9 +47,9 @@ def step(file, model, batch, strategy):
                            *(["--interpreter-lock=on"] if strategy == "dp" else [])], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{model} {strategy}: exit {done.returncode}: {done.stderr}")
-    told = json.loads(record.read_text())
-    seconds = told["step_seconds"][0]
-    return seconds, {name.split()[0]: share * seconds for name, share in told["rests_on"].items()}
+    written = json.loads(record.read_text())
+    seconds = written["step_seconds"][0]
+    return seconds, {name.split()[0]: share * seconds for name, share in written["rests_on"].items()}
 
 
 def main():

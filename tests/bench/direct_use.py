@@ -86,10 +86,8 @@ def main():
     step = [f"{programs}/step_bench", "--strategy=ddp", "--model=mlp-tiny", "--batch=8",
             "--benchmark_min_time=0.001", "--benchmark_min_warmup_time=0.001", *host]
     collective = [f"{programs}/collective_bench", "--sizes=1KiB,2MiB", "--samples=3", *host]
-    copy = [f"{programs}/copy_bench", "--sizes=4KiB", "--samples=3", "--devices=2", *host]
     for command, some in ((ranks + step, "devices:2/batch:8"), (ranks + collective, "ranks:2/bytes:1024/fp32/in_place"),
-                          (collective + ["--launch=threads", "--devices=2"], "bytes:1024/fp32/in_place/threads"),
-                          (copy, "to:host:1/bytes:4096")):
+                          (collective + ["--launch=threads", "--devices=2"], "bytes:1024/fp32/in_place/threads")):
         check_names(command, some)
         check_output(command, scratch)
     check_repetitions(ranks + step, "batch:8", scratch)
@@ -98,8 +96,6 @@ def main():
     check_refused(ranks + step, "no benchmark has such a name", "--benchmark_filter=single")
     alone = [f"{programs}/step_bench", "--model=mlp-tiny", "--batch=8", "--backend=host"]
     check_interrupt(alone, scratch)
-    kernel = [f"{programs}/kernel_bench", "--backend=host", "--benchmark_min_time=0.001"]
-    check_output(kernel + ["--benchmark_filter=scale/count:65536|empty"], scratch)
 
 
 if __name__ == "__main__":

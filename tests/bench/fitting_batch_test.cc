@@ -50,14 +50,14 @@ TEST(FittingBatch, IsTheLargestThatFits) {
 
 TEST(FittingBatch, IsNamedByTheError_OrThatNoneFits) {
   const Error error(ErrorKind::kOutOfMemory, "simulated:0 is out of memory");
-  const auto told = [&error](const char* memory) {
+  const auto refused = [&error](const char* memory) {
     const StepOptions options = options_of("4000000", memory);
     const auto bootstrap = simulated_ranks(options.job);
     return with_fitting_batch(error, *bootstrap, options, *make_model_for(options));
   };
-  EXPECT_TRUE(test::mentions(told("64MiB"), "; the largest batch that fits is ")) << "64 MiB";
-  EXPECT_EQ(told("1MiB").kind(), ErrorKind::kOutOfMemory);
-  EXPECT_TRUE(test::mentions(told("1MiB"), "simulated:0 is out of memory; no batch fits"));
+  EXPECT_TRUE(test::mentions(refused("64MiB"), "; the largest batch that fits is ")) << "64 MiB";
+  EXPECT_EQ(refused("1MiB").kind(), ErrorKind::kOutOfMemory);
+  EXPECT_TRUE(test::mentions(refused("1MiB"), "simulated:0 is out of memory; no batch fits"));
 }
 
 }  // namespace

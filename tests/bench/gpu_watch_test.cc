@@ -187,7 +187,7 @@ TEST_F(GpuWatchTest, WithoutNvml_ThereAreNoRecords) {
   EXPECT_TRUE(watch.records().empty());
 }
 
-// Every rank ends with all records in the order of devices, whichever rank told of them.
+// Every rank ends with all records in the order of devices, whichever rank reported them.
 TEST_F(GpuWatchTest, Gather_BringsAllRanksTogether) {
   run_ranks_as_threads(2, [&](Bootstrap& bootstrap) {
     GpuWatch watch = watch_of(1 - bootstrap.rank(), hardware_);

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at kernel_bench's document of the measured peak, and at step_bench's record that holds one.
-
-    peak_json.py KERNEL_BENCH STEP_BENCH FOLDER
-"""
+"""Looks at step_bench's record that holds a measured peak: peak_json.py STEP_BENCH FOLDER"""
 import json
 import subprocess
 import sys
@@ -13,22 +10,6 @@ def run(*command):
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stderr
-
-
-def check_document(kernel_bench, path):
-    said = run(kernel_bench, "--backend=host", "--peak", "--precision=fp32", f"--benchmark_out={path}")
-    with open(path, encoding="utf-8") as file:
-        document = json.load(file)
-    entries = document["benchmarks"]
-    assert [entry["name"] for entry in entries][:2] == ["peak/host/fp32/size:512", "peak/host/fp32/size:1024"], entries
-    for entry in entries:
-        size = int(entry["name"].split(":")[-1])
-        flops = 2 * size**3 / (entry["p50_us"] * 1e-6)
-        assert abs(flops / (entry["gflops"] * 1e9) - 1) < 1e-6, entry
-    best = max(entry["gflops"] for entry in entries)
-    told = float(document["context"]["tandem_peak_gflops_fp32"])
-    assert abs(told / best - 1) < 1e-6, (told, best)
-    assert "measured peak of host:0 in fp32" in said, said
 
 
 def check_record(step_bench, path):
@@ -46,8 +27,7 @@ def check_record(step_bench, path):
 
 
 def main():
-    kernel_bench, step_bench, folder = sys.argv[1:]
-    check_document(kernel_bench, f"{folder}/peak.json")
+    step_bench, folder = sys.argv[1:]
     check_record(step_bench, f"{folder}/peak_record.json")
 
 

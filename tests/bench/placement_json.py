@@ -54,8 +54,8 @@ def cpus(record, device, phase):
 
 
 def check_blind(record, stderr, case):
-    told = [warning for warning in record["warnings"] if warning.startswith(blind(case))]
-    assert len(told) == 1, record["warnings"]
+    warned = [warning for warning in record["warnings"] if warning.startswith(blind(case))]
+    assert len(warned) == 1, record["warnings"]
     assert "joules_per_step" not in record, record["joules_per_step"]
     assert stderr.count(f"warning: {blind(case)}") == 1, stderr
 

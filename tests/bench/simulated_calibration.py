@@ -77,7 +77,7 @@ def check_strategies(file):
 def check_refusals(file):
     simulated = ["--backend=simulated", f"--calibration={file}", "--batch=8"]
     refused("has no times of mlp-small, but of mlp-tiny", *simulated, "--model=mlp-small")
-    refused("its times are of fp32", *simulated, "--model=mlp-tiny", "--precision=bf16")
+    refused("its times are for fp32", *simulated, "--model=mlp-tiny", "--precision=bf16")
     refused("was not measured", *simulated[:2], "--batch=4096", "--model=mlp-tiny")
     elsewhere = file.with_name("elsewhere.json")
     text = json.loads(file.read_text())

@@ -19,8 +19,6 @@ CELLS = [
     ["--strategy=ddp", "--devices=8", "--batch=256"],
     ["--strategy=ddp", "--devices=8", "--batch=256", "--overlap=off", "--grads=views", "--optimizer=adam"],
     ["--strategy=ddp", "--devices=8", "--batch=256", "--compress=bf16", "--accumulate=2"],
-    ["--strategy=ddp", "--devices=8", "--batch=256", "--cuda-graph=on"],
-    ["--strategy=ddp", "--devices=1", "--batch=32", "--cuda-graph=on"],
     ["--strategy=dp-allreduce", "--devices=8", "--batch=256", "--input=scatter"],
     ["--strategy=ddp-replicate", "--devices=8", "--batch=255", "--input=pageable"],
 ]

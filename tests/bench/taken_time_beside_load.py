@@ -25,7 +25,7 @@ def taken(folder):
 with tempfile.TemporaryDirectory() as scratch:
     before, cores = taken(scratch)
     if "run_delay_seconds" not in before:
-        sys.exit("FAILED: the kernel tells of no run delay" if os.path.exists("/proc/self/schedstat") else 77)
+        sys.exit("FAILED: the kernel reports no run delay" if os.path.exists("/proc/self/schedstat") else 77)
     with subprocess.Popen([sys.executable, "-c", LOAD],
                           preexec_fn=lambda: os.sched_setaffinity(0, cores)) as load:
         try:
@@ -36,4 +36,4 @@ share = beside["run_delay_seconds"] / beside["window_seconds"]
 print(f"beside a load {100 * share:.1f} % of {beside['window_seconds']:.2f} s were taken, "
       f"{beside['involuntary_switches']} switches")
 if share < LEAST_SHARE or beside["involuntary_switches"] == 0:
-    sys.exit("FAILED: a load on the device's core is not told")
+    sys.exit("FAILED: a load on the device's core is not found")

@@ -109,13 +109,13 @@ class Page:
         self.close()
 
     def _connect(self):
-        told = pathlib.Path(self.folder.name) / "DevToolsActivePort"
+        written = pathlib.Path(self.folder.name) / "DevToolsActivePort"
         end = time.monotonic() + DEADLINE
-        while not (told.exists() and told.read_text().count("\n")):
+        while not (written.exists() and written.read_text().count("\n")):
             if self.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the browser did not start (exit status {self.process.poll()})")
             time.sleep(0.05)
-        port, path = told.read_text().split("\n")[:2]
+        port, path = written.read_text().split("\n")[:2]
         self.session = None
         self.socket = Socket(int(port), path)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -173,13 +173,13 @@ class Page:
         """Errors, warnings and exceptions that the console showed."""
         found = []
         for event in self.events:
-            kind, told = event.get("method"), event.get("params", {})
+            kind, written = event.get("method"), event.get("params", {})
             if kind == "Runtime.exceptionThrown":
-                found.append(told["exceptionDetails"].get("exception", {}).get("description", "exception"))
-            elif kind == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
-                found.append(json.dumps(told["args"])[:500])
+                found.append(written["exceptionDetails"].get("exception", {}).get("description", "exception"))
+            elif kind == "Runtime.consoleAPICalled" and written["type"] in ("error", "warning", "assert"):
+                found.append(json.dumps(written["args"])[:500])
             elif kind == "Log.entryAdded":
-                found.append(told["entry"]["text"])
+                found.append(written["entry"]["text"])
         return found
 
     def requests(self):

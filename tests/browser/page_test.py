@@ -32,7 +32,7 @@ class Sample(probes.PageTest):
     def test_each_canvas_is_a_chart_that_says_what_it_shows(self):
         canvases = self.browser.evaluate("Array.from(document.querySelectorAll('canvas'), (one) => one.id)")
         self.assertEqual(sorted(canvases), sorted(self.browser.evaluate("Object.keys(tandem.charts)")))
-        self.assertEqual(len(canvases), 5)
+        self.assertEqual(len(canvases), 3)
         for canvas in canvases:
             words = self.browser.evaluate(f"document.getElementById('{canvas}').getAttribute('aria-label')")
             self.assertRegex(words, r"\d", canvas)
@@ -99,18 +99,6 @@ class Sample(probes.PageTest):
         change(self.browser, "phase-chart", "shares", None)
         self.assertAlmostEqual(sum(one["data"][row] for one in points(self.browser, "phase-chart")), 100, places=6)
 
-    def test_memory_and_buckets_are_the_documents(self):
-        change(self.browser, "memory-chart", "model", "mlp-base")
-        labels = self.browser.evaluate("tandem.charts['memory-chart'].data.labels")
-        peaks = [max(one["memory"][device]["peak_bytes"] for one in self.launches(strategy="dp", model="mlp-base", devices=2))
-                 for device in (0, 1)]
-        drawn = [one["data"][labels.index("dp on 2")] for one in points(self.browser, "memory-chart")]
-        for one, other in zip(drawn, peaks):
-            self.assertAlmostEqual(one / (other / 2**20), 1, places=4)
-        caps = points(self.browser, "bucket-chart")[0]["data"]
-        self.assertEqual(len(caps), 3)
-        self.assertAlmostEqual(caps[0]["y"] / caps[1]["y"], 1.2, places=4)
-
     def test_forest_has_every_comparison(self):
         self.assertEqual(len(points(self.browser, "forest")[0]["data"]), 6)
 
@@ -122,8 +110,8 @@ class Sample(probes.PageTest):
         self.assertEqual(places, sorted(places))
         self.assertLess(places[2], 1000)
         texts = self.browser.evaluate("Array.from(document.querySelectorAll('p.overall'), (one) => one.textContent)")
-        self.assertIn("mlp-base, batch 64 (dp at 0.90x)", texts[0])
-        self.assertIn("above all because dp spends 28 % of its step adding gradients on device 0", texts[1])
+        self.assertIn("dp spends 28 % of its step adding gradients on device 0", texts[0])
+        self.assertIn("mlp-base, batch 64 (dp at 0.90x)", texts[1])
 
     def test_the_picture_has_one_device_the_most_devices_and_their_intervals(self):
         change(self.browser, "phase-chart", "model", "mlp-base")
@@ -139,30 +127,22 @@ class Sample(probes.PageTest):
         change(self.browser, "phase-chart", "every", None)
         self.assertLessEqual({"dp on 1", "ddp on 1"}, set(self.browser.evaluate(labels)) - set(shown))
 
-    def test_each_chart_is_saved_as_png(self):
-        for chart in self.browser.evaluate("Object.keys(tandem.charts)"):
-            with self.subTest(chart=chart):
-                self.assertEqual(self.browser.evaluate(f"tandem.png('{chart}').then((one) => one.type + (one.size > 5000))"), "image/pngtrue")
-                self.assertEqual(self.browser.evaluate(
-                    f"document.getElementById('{chart}').closest('.panel').querySelectorAll('.save button').length"), 1)
-        self.assertEqual(self.browser.complaints(), [])
-
     def test_wide_tables_keep_their_first_columns_and_tell_of_more(self):
         self.browser.resize(1000)
         self.browser.open(self.path)
         self.browser.evaluate("document.querySelectorAll('details').forEach((one) => one.open = true)")
         self.browser.evaluate("new Promise((done) => setTimeout(done, 200))")
-        told = """(function () {
+        script = """(function () {
           const panel = document.querySelector("#phases .scroll");
           const cells = Array.from(panel.querySelectorAll("tbody tr")[5].cells);
           return [panel.nextElementSibling.textContent, cells.filter((one) => one.classList.contains("stays")).length,
                   cells[0].getBoundingClientRect().left, cells[3].getBoundingClientRect().left]; })()"""
-        note, count, first, fourth = self.browser.evaluate(told)
+        note, count, first, fourth = self.browser.evaluate(script)
         self.assertRegex(note, r"^\d+ more columns to the right")
         self.assertGreaterEqual(count, 4)  # model, batch, devices, strategy
         self.browser.evaluate("document.querySelector('#phases .scroll').scrollLeft = 1e6")
         self.browser.evaluate("new Promise((done) => setTimeout(done, 200))")
-        note, _, first_after, fourth_after = self.browser.evaluate(told)
+        note, _, first_after, fourth_after = self.browser.evaluate(script)
         self.assertEqual(note, "")
         self.assertAlmostEqual(first, first_after, delta=20)  # the panel's own edge
         self.assertAlmostEqual(fourth, fourth_after, delta=20)

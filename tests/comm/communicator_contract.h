@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/comm/contract_setting.h"
 
 namespace tandem::test {
@@ -16,6 +18,17 @@ class CommunicatorContract : public testing::TestWithParam<ContractSetting> {};
 [[nodiscard]] inline std::string name_of_setting(
     const testing::TestParamInfo<ContractSetting>& info) {
   return info.param.name;
+}
+
+// The settings of a transport that MAKE has for each number of ranks; for one where all would take
+// minutes.
+template <class Make>
+[[nodiscard]] std::vector<ContractSetting> of_each_size(Make make) {
+#if defined(TANDEM_QUICK_TESTS) || defined(__SANITIZE_THREAD__)
+  return {make(3)};
+#else
+  return {make(1), make(2), make(3), make(8)};
+#endif
 }
 
 }  // namespace tandem::test

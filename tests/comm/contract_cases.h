@@ -20,34 +20,6 @@ void expect_all_reduce_in_place(ContractRank& on, Span<T> values, ReduceOp op) {
   EXPECT_PRED2(same_elements, on.held(values), on.reduced<T>(values.size(), op));
 }
 
-// Rank r's part of the reduction of all ranks' values.
-template <class T>
-[[nodiscard]] std::vector<T> reduced_part(const ContractRank& on, std::int64_t part, ReduceOp op) {
-  const std::vector<T> whole = on.reduced<T>(part * on.size, op);
-  return {whole.begin() + part * on.rank, whole.begin() + part * (on.rank + 1)};
-}
-
-template <class T>
-void expect_all_gather(ContractRank& on, Memory memory, std::int64_t part) {
-  const auto mine = on.memory<T>(memory, part);
-  const auto all = on.memory<T>(memory, part * on.size);
-  on.put_own(mine.span());
-  on.communicator->all_gather(*on.stream, mine.span(), all.span());
-  on.stream->synchronize();
-  EXPECT_PRED2(same_elements, on.held(all.span()), on.gathered<T>(part));
-}
-
-template <class T>
-void expect_reduce_scatter(ContractRank& on, Memory memory, std::int64_t part, ReduceOp op) {
-  const auto all = on.memory<T>(memory, part * on.size);
-  const auto mine = on.memory<T>(memory, part);
-  on.put_own(all.span());
-  on.communicator->reduce_scatter(*on.stream, all.span(), mine.span(), op);
-  on.stream->synchronize();
-  EXPECT_PRED2(same_elements, on.held(mine.span()), reduced_part<T>(on, part, op));
-  EXPECT_PRED2(same_elements, on.held(all.span()), on.values_of<T>(on.rank, part * on.size));
-}
-
 // Uneven blocks that leave gaps, the last rank's first; `empty` gets none.
 [[nodiscard]] inline std::vector<Block> uneven_blocks(int ranks, std::int64_t largest, int empty) {
   std::vector<Block> all(static_cast<std::size_t>(ranks));
@@ -106,7 +78,7 @@ struct BlocksCase {
   const DeviceValues<T> part;
 };
 
-// Writes down what it is told. Read once as many have finished as are expected.
+// Writes down what it sees. Read once as many have finished as are expected.
 struct RecordingObserver final : CollectiveObserver {
   using Calls = std::vector<std::string>;
 

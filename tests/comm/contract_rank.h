@@ -82,17 +82,6 @@ struct ContractRank {
     return repeated(first, count);
   }
 
-  // All ranks' parts in rank order.
-  template <class T>
-  [[nodiscard]] std::vector<T> gathered(std::int64_t part) const {
-    std::vector<T> all;
-    for (int peer = 0; peer < size; ++peer) {
-      const std::vector<T> theirs = values_of<T>(peer, part);
-      all.insert(all.end(), theirs.begin(), theirs.end());
-    }
-    return all;
-  }
-
   template <class T>
   void put(Span<T> to, std::vector<T> values) const {
     enqueue_copy(*copies, to, Span<T>(values.data(), to.size(), DeviceId{}));

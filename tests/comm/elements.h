@@ -25,7 +25,7 @@ template <class T, std::size_t kPeriod>
   return values;
 }
 
-// For EXPECT_PRED2, which prints both. Of values that are no NaN: equal bytes are equal values.
+// For EXPECT_PRED2, which prints both. For values that are no NaN, equal bytes are equal values.
 inline constexpr auto same_elements = []<class T>(const std::vector<T>& a,
                                                   const std::vector<T>& b) {
   if (a.size() != b.size()) return false;

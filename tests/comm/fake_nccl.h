@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for NCCL on the stand-in for CUDA's runtime: ranks are threads, calls block as those
-// of NCCL's communicators do unless told otherwise, collectives really move data on the streams'
+// of NCCL's communicators do by default, collectives really move data on the streams'
 // workers, and wait there for their peers as NCCL's kernels do. It is strict: what NCCL forbids is
 // noted. It says nothing of how NCCL behaves on GPUs; for that the contract runs on real ones.
 #pragma once
@@ -44,8 +44,7 @@ void stick_at_end();
 
 // What NCCL forbids and somebody did: two threads inside one communicator, where a group is inside
 // all of its calls' until it ends, a call on one that is gone, memory taken or freed while a
-// collective was on a stream, a group left open, an end before that of a graph which holds its
-// calls.
+// collective was on a stream, a group left open.
 [[nodiscard]] std::vector<std::string> violations();
 
 // Calls of `rank` in order, "ncclAllReduce 100"; of all functions that take a communicator, but for

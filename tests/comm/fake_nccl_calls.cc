@@ -38,15 +38,7 @@ struct Grouped {
 thread_local int depth = 0;
 thread_local std::vector<Grouped> group;
 
-// What is captured is on a stream only while a replay runs it.
 void on_stream(cudaStream_t stream, std::function<void()> body) {
-  if (stand_in::is_captured(stream)) {
-    return stand_in::launch(stream, [body = std::move(body)] {
-      ++global().on_streams;
-      body();
-      --global().on_streams;
-    });
-  }
   ++global().on_streams;
   stand_in::launch(stream, [body = std::move(body)] {
     body();
@@ -137,14 +129,9 @@ void run_collective(ncclComm* comm, std::uint64_t number, const void* send, void
 
 Bytes copy_of(const std::byte* from, std::size_t size) { return {from, from + size}; }
 
-Bytes sum_of(const std::vector<const std::byte*>& parts, std::int64_t first, std::size_t count,
-             ncclDataType_t type) {
+Bytes sum_of(const std::vector<const std::byte*>& parts, std::size_t count, ncclDataType_t type) {
   Bytes result(count * size_of(type));
-  std::vector<const std::byte*> sources;
-  for (const std::byte* const part : parts) {
-    sources.push_back(part + first * static_cast<std::int64_t>(size_of(type)));
-  }
-  reduce_elements(sources, {result.data()}, {0, static_cast<std::int64_t>(count)},
+  reduce_elements(parts, {result.data()}, {0, static_cast<std::int64_t>(count)},
                   {dtype_of(type), 1});
   return result;
 }
@@ -153,17 +140,11 @@ ncclResult_t collective(const char* function, ncclComm* comm, cudaStream_t strea
                         void* receive, std::size_t count, Compute compute) {
   auto inside = std::make_shared<Inside>(comm, function, std::to_string(count));
   if (const ncclResult_t result = failure_of(function, comm->rank)) return result;
-  // A captured one is another in each replay, of which all ranks run the same.
-  constexpr std::uint64_t kPerReplay = std::uint64_t{1} << 32U;
-  const std::uint64_t first = ++comm->operations;
-  const auto runs = std::make_shared<std::uint64_t>(0);
-  const auto graph = stand_in::is_captured(stream) ? comm->graphs : nullptr;
-  return add({comm, stream, false,
-              [=, compute = std::move(compute)] {
-                static_cast<void>(graph);  // held for as long as this is
-                run_collective(comm, first + kPerReplay * (*runs)++, send, receive, compute);
-              },
-              nullptr, std::move(inside)});
+  const std::uint64_t number = ++comm->operations;
+  return add(
+      {comm, stream, false,
+       [=, compute = std::move(compute)] { run_collective(comm, number, send, receive, compute); },
+       nullptr, std::move(inside)});
 }
 
 // ---- the functions ----
@@ -190,7 +171,7 @@ ncclResult_t all_reduce(const void* send, void* receive, std::size_t count, nccl
                         ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
   if (op != ncclSum) violate("a reduction that is no sum");
   return collective("ncclAllReduce", comm, stream, send, receive, count,
-                    [=](const auto& parts) { return sum_of(parts, 0, count, type); });
+                    [=](const auto& parts) { return sum_of(parts, count, type); });
 }
 
 ncclResult_t broadcast(const void* send, void* receive, std::size_t count, ncclDataType_t type,
@@ -204,29 +185,8 @@ ncclResult_t reduce(const void* send, void* receive, std::size_t count, ncclData
                     ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
   if (op != ncclSum) violate("a reduction that is no sum");
   return collective("ncclReduce", comm, stream, send, receive, count, [=](const auto& parts) {
-    return comm->rank == root ? sum_of(parts, 0, count, type) : Bytes{};
+    return comm->rank == root ? sum_of(parts, count, type) : Bytes{};
   });
-}
-
-ncclResult_t all_gather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                        ncclComm_t comm, cudaStream_t stream) {
-  return collective("ncclAllGather", comm, stream, send, receive, count, [=](const auto& parts) {
-    Bytes all;
-    for (const std::byte* const part : parts) {
-      all.insert(all.end(), part, part + count * size_of(type));
-    }
-    return all;
-  });
-}
-
-ncclResult_t reduce_scatter(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
-  if (op != ncclSum) violate("a reduction that is no sum");
-  return collective("ncclReduceScatter", comm, stream, send, receive, count,
-                    [=](const auto& parts) {
-                      const auto first = comm->rank * static_cast<std::int64_t>(count);
-                      return sum_of(parts, first, count, type);
-                    });
 }
 
 // Done when it was taken: a message waits for its receiver.
@@ -277,8 +237,6 @@ void add_calls(nccl::Api& api) {
   api.all_reduce = all_reduce;
   api.broadcast = broadcast;
   api.reduce = reduce;
-  api.all_gather = all_gather;
-  api.reduce_scatter = reduce_scatter;
   api.send = send;
   api.recv = recv;
 }

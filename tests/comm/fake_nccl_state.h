@@ -90,5 +90,4 @@ struct ncclComm {
   bool destroyed = false;
   bool connected = false;
   std::uint64_t operations = 0;
-  std::shared_ptr<int> graphs = std::make_shared<int>();  // shared by what was captured
 };

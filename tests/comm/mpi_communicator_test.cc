@@ -34,23 +34,6 @@ TEST(MpiCommunicatorTest, RanksOfAPart_MeetAmongThemselves) {
   barrier(world());
 }
 
-TEST(MpiCommunicatorTest, MessageOfAnotherSize_IsACommunicationError) {
-  const auto platform = host_devices(world().size());
-  {
-    const ContractRank on(world(), *platform, Transport::kMpi, {});
-    const auto values = on.memory<float>(Memory::kOther, 64);
-    if (on.rank == 0) on.communicator->send(*on.stream, values.span().subspan(0, 30), 1);
-    if (on.rank == 1) {
-      on.communicator->recv(*on.stream, values.span().subspan(0, 40), 0);
-      const Error error = error_of([&] { on.stream->synchronize(); });
-      EXPECT_EQ(error.kind(), ErrorKind::kCommunication);
-      EXPECT_TRUE(mentions(error, "rank 0 sent 30 elements")) << error.what();
-    }
-    if (on.rank == 0) on.stream->synchronize();
-  }
-  barrier(world());
-}
-
 TEST(MpiCommunicatorTest, AfterAnAbort_CallsOfThisRankFailAtOnce) {
   const auto platform = host_devices(world().size());
   {

@@ -109,7 +109,7 @@ TEST_F(NcclCommunicatorTest, LossOfAGpu_EndsTheOthersToo) {
     if (on.rank() == 1) {
       stand_in::lose(1, cudaErrorIllegalAddress);
       EXPECT_TRUE(mentions(on.error_at_wait(), "cudaErrorIllegalAddress"));
-      on.all_reduce();  // dropped, and the others are told
+      on.all_reduce();  // dropped, and the others are informed
     } else {
       on.all_reduce();
       EXPECT_EQ(on.error_at_wait().kind(), ErrorKind::kCommunication);

@@ -39,8 +39,8 @@ ContractSetting solo() {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Staged, CommunicatorContract,
-                         ::testing::Values(staged(1), staged(2), staged(3), staged(8), solo()),
+INSTANTIATE_TEST_SUITE_P(Staged, CommunicatorContract, testing::ValuesIn(of_each_size(staged)),
                          name_of_setting);
+INSTANTIATE_TEST_SUITE_P(Solo, CommunicatorContract, testing::Values(solo()), name_of_setting);
 
 }  // namespace tandem::test

@@ -68,7 +68,7 @@ TEST(TransportChoiceTest, TransportOfTheHost_IsForSharedGpusAlone) {
     facts.sharing = "";
     const Error error = error_of([&] { static_cast<void>(decide_transport(asked, facts)); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_TRUE(mentions(error, "between which collectives are NCCL's: take the transport auto"))
+    EXPECT_TRUE(mentions(error, "between which collectives are NCCL's: use the transport auto"))
         << error.what();
     facts.sharing = kShared;
     const TransportChoice choice = decide_transport(asked, facts);
@@ -82,7 +82,7 @@ TEST(TransportChoiceTest, NcclWhereItCannotBe_IsAUsageErrorWithTheReason) {
     return error_of([&] { static_cast<void>(decide_transport(Transport::kNccl, facts)); });
   };
   EXPECT_STREQ(refusal(kHost).what(),
-               "the transport nccl: it is between GPUs, and these devices are cores; or take the "
+               "the transport nccl: it is between GPUs, and these devices are cores; or use the "
                "transport auto");
   RankFacts facts = gpus(2, false);
   facts.sharing = kShared;
@@ -141,9 +141,9 @@ TEST(NcclModuleTest, Probe_FindsALibrary_OrSaysWhatToDo) {
   const NcclProbe probe = probe_nccl();
   if (probe.usable) {
     EXPECT_NE(probe.version, "");
-    EXPECT_NE(
-        describe_nccl(probe).find("algorithm and protocol chosen by NCCL, which does not tell"),
-        std::string::npos);
+    EXPECT_NE(describe_nccl(probe).find(
+                  "algorithm and protocol chosen by NCCL, which does not report them"),
+              std::string::npos);
   } else {
     EXPECT_NE(probe.trouble, "");
   }

@@ -22,7 +22,7 @@ constexpr int kRanks = 3;
 
 using Body = std::function<void(ddp::DistributedDataParallel&, int rank)>;
 
-// A rank's whole life, ended as a program ends it: whoever fails tells the others.
+// A rank's whole life, ended as a program ends it: whoever fails informs the others.
 void live(Bootstrap& bootstrap, Platform& platform, const Model& model, const Body& body) {
   Device& device = platform.device(bootstrap.rank());
   const auto communicator = make_shared_memory_communicator(bootstrap, device);

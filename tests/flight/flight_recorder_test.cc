@@ -79,7 +79,7 @@ TEST_F(FlightRecorderTest, Ring_KeepsWhatRuns_HoweverFarTheCallerIsAhead) {
 TEST_F(FlightRecorderTest, Place_IsTheDevices_ButForWhatIsThrownWhileAStepIsEnqueued) {
   FlightRecorder recorder(file(0), rank(0));
   recorder.enqueued(12, 2);
-  EXPECT_EQ(to_string(read(0).place()), "step 12, phase backward");  // no device tells
+  EXPECT_EQ(to_string(read(0).place()), "step 12, phase backward");  // no device reports
   recorder.reached(12, 1);
   EXPECT_EQ(to_string(read(0).place()), "step 12, phase forward");
   recorder.failed(Error(ErrorKind::kFailure, "a bad weight"));

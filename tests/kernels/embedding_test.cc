@@ -142,7 +142,7 @@ TEST_F(Embedding, OfOperandsThatDoNotFit_NamesThem) {
   EXPECT_THAT(refusal_of(op), HasSubstr("4 tokens in samples of 3"));
   op = fits;
   op.shape.vocabulary = (1 << 24) + 1;
-  EXPECT_THAT(refusal_of(op), HasSubstr("fp32 cannot tell apart"));
+  EXPECT_THAT(refusal_of(op), HasSubstr("fp32 cannot represent"));
 }
 
 TEST_F(Embedding, BackwardOfOperandsThatDoNotFit_NamesThem) {

@@ -29,17 +29,6 @@ std::string refusal_of(Precision precision) {
       [&] { static_cast<void>(make_operations(platform->device(0), precision)); });
 }
 
-TEST(PrecisionTest, Names_AreParsedBack) {
-  for (const Precision precision : kPrecisions) {
-    EXPECT_EQ(parse_precision(name_of(precision), "--precision"), precision);
-  }
-}
-
-TEST(PrecisionTest, UnknownName_IsAUsageErrorThatNamesTheFlag) {
-  EXPECT_THAT(usage_error_of([] { static_cast<void>(parse_precision("fp16", "--of")); }),
-              AllOf(HasSubstr("--of: 'fp16'"), HasSubstr("fp32, tf32, bf16")));
-}
-
 TEST(PrecisionTest, Tf32OnTheHost_IsRefused) {
   EXPECT_THAT(refusal_of(Precision::kTf32),
               AllOf(HasSubstr("--precision=tf32"), HasSubstr("use fp32 or bf16")));

@@ -164,7 +164,7 @@ std::vector<std::shared_ptr<Contents>> suggestions(const Contents& heuristics) {
 }
 
 template <class Value>
-cudnnStatus_t tell(const std::vector<Value>& values, std::int64_t most, std::int64_t* count,
+cudnnStatus_t give(const std::vector<Value>& values, std::int64_t most, std::int64_t* count,
                    void* to) {
   *count = static_cast<std::int64_t>(values.size());
   std::copy_n(values.begin(), std::min(most, *count), static_cast<Value*>(to));
@@ -192,11 +192,11 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor, cudnnBackendAtt
       as(others[0]).contents = own;  // which knows the engine
       return CUDNN_STATUS_SUCCESS;
     case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
-      return tell(own->engine.notes, most, count, values);
+      return give(own->engine.notes, most, count, values);
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
-      return tell(std::vector<std::int64_t>{own->engine.workspace}, most, count, values);
+      return give(std::vector<std::int64_t>{own->engine.workspace}, most, count, values);
     default:
-      return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the stand-in does not tell that");
+      return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the stand-in does not report that");
   }
 }
 
@@ -280,7 +280,7 @@ Cudnn& cudnn() {
   static Cudnn one = [] {
     const char* const variable = std::getenv("TANDEM_STAND_IN_CUDNN");
     const std::string_view wanted = variable == nullptr ? "" : variable;
-    Cudnn made{.trouble = wanted == "absent" ? "the stand-in is told to be absent" : ""};
+    Cudnn made{.trouble = wanted == "absent" ? "the stand-in is set to be absent" : ""};
     if (wanted == "without-tf32") made.engines = {{}};
     return made;
   }();

@@ -13,7 +13,7 @@
 
 namespace tandem::testing::stand_in {
 
-// What a descriptor was told. Others hold it on, as what it was when they were told of it.
+// What was set in a descriptor. Others hold a copy of it from when they were given it.
 struct Contents {
   struct Attribute {
     cudnnBackendAttributeType_t type;

@@ -11,7 +11,6 @@
 #include "common/parallel/shards.h"
 #include "common/tensor/random.h"
 #include "tests/model/model_run.h"
-#include "tests/model/plain_gpt2.h"
 
 namespace tandem::test {
 
@@ -58,13 +57,6 @@ struct Gpt2Run {
   [[nodiscard]] double found_loss() { return read_back<float>(device, loss->as<float>()).front(); }
   [[nodiscard]] std::vector<float> gradient(std::size_t segment) {
     return read_back<float>(device, gradients.tensors[segment]);
-  }
-  [[nodiscard]] PlainGpt2 plain(const Gpt2& model) {
-    std::vector<Values> parameters;
-    for (const Span<float> tensor : replica.parameters().tensors) {
-      parameters.push_back(as_doubles(read_back<float>(device, tensor)));
-    }
-    return {model.shape(), std::move(parameters)};
   }
 
   const std::unique_ptr<Platform> platform;

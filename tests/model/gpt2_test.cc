@@ -56,43 +56,6 @@ TEST(Gpt2Test, OfSixTokens_TakesIdsAndIsTrainedForClasses) {
                    3 * 2 * (2 * (6 * 12 * 64 * 64 + 2 * 6 * 6 * 64) + 6 * 64 * 512));
 }
 
-TEST(Gpt2Test, Loss_IsThatOfPlainLoops) {
-  for (const std::int64_t sequence : {1, 7, 32}) {
-    const Gpt2 model = nano(sequence);
-    Gpt2Run run(model, 3);
-    EXPECT_NEAR(run.found_loss(), run.plain(model).loss(run.ids(), run.next()), 2e-5) << sequence;
-  }
-}
-
-// Some elements of a tensor, the first and the last among them; of the token table also one that is
-// in the input.
-std::vector<std::size_t> probes(std::size_t segment, std::size_t count, float id) {
-  std::vector<std::size_t> all{0, count / 3, count / 2 + 1, count - 1};
-  if (segment == 0) all.push_back(static_cast<std::size_t>(id) * 64 + 5);
-  return all;
-}
-
-TEST(Gpt2Test, Backward_IsTheFiniteDifferenceOfTheLoss) {
-  const Gpt2 model = nano(7);
-  Gpt2Run run(model, 2);
-  PlainGpt2 plain = run.plain(model);
-  constexpr double kStep = 1e-5;
-  for (std::size_t segment = 0; segment < plain.parameters.size(); ++segment) {
-    const std::vector<float> found = run.gradient(segment);
-    for (const std::size_t i : probes(segment, found.size(), run.ids().front())) {
-      double& parameter = plain.parameters[segment][i];
-      const double before = parameter;
-      parameter = before + kStep;
-      const double above = plain.loss(run.ids(), run.next());
-      parameter = before - kStep;
-      const double below = plain.loss(run.ids(), run.next());
-      parameter = before;
-      const double expected = (above - below) / (2 * kStep);
-      EXPECT_NEAR(found[i], expected, 1e-6 + 1e-4 * std::abs(expected)) << segment << ", " << i;
-    }
-  }
-}
-
 TEST(Gpt2Test, PositionsBeyondTheSequence_HaveNoGradient) {
   const Gpt2 model = nano(7);
   Gpt2Run run(model, 2);

@@ -19,7 +19,7 @@ struct Calls {
 };
 
 // Operations alone cost something, and the interpreter is busy meanwhile: from when it is free
-// tells how many they were.
+// says how many they were.
 constexpr std::chrono::microseconds kCost{1};
 constexpr int kBusy = 1'000'000;
 

@@ -12,9 +12,6 @@
 namespace tandem::test {
 namespace {
 
-const std::vector<std::int64_t> kTinyBlocks{2, 1};
-constexpr std::int64_t kImage = 16;
-
 std::vector<std::string> names_of(const ParameterLayout& layout) {
   std::vector<std::string> names;
   for (const ParameterLayout::Segment& segment : layout.segments()) names.push_back(segment.name);
@@ -75,52 +72,6 @@ TEST(ResNetTiny, ParametersAndBuffers_AreThoseOfTorchsModule_InItsOrder) {
                                       "bn1.num_batches_tracked", "layer1.0.bn1.running_mean"}));
 }
 
-PlainImages images_of(const ResNetRun& run) { return {run.batch, kImage, 3, as_doubles(run.x)}; }
-
-TEST(ResNetTiny, Forward_IsThatOfPlainLoops) {
-  const auto model = make_model("resnet-tiny");
-  for (const std::int64_t batch : {1, 3}) {
-    ResNetRun run(*model, batch);
-    run.run();
-    const Values expected = run.plain(kTinyBlocks).output(images_of(run));
-    ASSERT_EQ(run.output.size(), expected.size());
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_NEAR(run.output[i], expected[i], 1e-4) << batch << ", " << i;
-    }
-  }
-}
-
-// A step that no ReLU and no maximum changes its mind in.
-TEST(ResNetTiny, Backward_IsTheFiniteDifferenceOfPlainLoops) {
-  const auto model = make_model("resnet-tiny");
-  ResNetRun run(*model, 4);
-  run.run();
-  PlainResNet plain = run.plain(kTinyBlocks);
-  const PlainImages images = images_of(run);
-  const Values dy = as_doubles(run.dy);
-  const auto objective = [&] {
-    const Values y = plain.output(images);
-    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
-  };
-  constexpr double kStep = 1e-7;
-  for (std::size_t segment = 0; segment < model->layout().segments().size(); ++segment) {
-    Values& parameter = plain.parameters.at(model->layout().segments()[segment].name);
-    const std::vector<float> found = run.gradient(segment);
-    ASSERT_EQ(found.size(), parameter.size());
-    for (const std::size_t i : {std::size_t{0}, found.size() / 2, found.size() - 1}) {
-      const double before = parameter[i];
-      parameter[i] = before + kStep;
-      const double above = objective();
-      parameter[i] = before - kStep;
-      const double below = objective();
-      parameter[i] = before;
-      const double expected = (above - below) / (2 * kStep);
-      EXPECT_NEAR(found[i], expected, 2e-4 * (1 + std::abs(expected)))
-          << model->layout().segments()[segment].name << ", " << i;
-    }
-  }
-}
-
 // As autograd finishes them, which goes back through what forward did last: the head's bias first,
 // of a block the downsampling before the rest.
 TEST(ResNetTiny, Gradients_AreReadyOnceEach_FromTheHeadToTheStem) {
@@ -178,17 +129,16 @@ TEST(ResNetTiny, Buffers_StartAsTorchs_AndAdvanceWithEachForward) {
 TEST(ResNetTiny, InitialWeights_HaveTorchvisionsDeviations) {
   const auto model = make_model("resnet-tiny");
   ResNetRun run(*model, 1);
-  const PlainResNet plain = run.plain(kTinyBlocks);
   const auto deviation = [&](const char* name) {
-    const Values& v = plain.parameters.at(name);
+    const Values v = as_doubles(run.parameter(name));
     return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0) /
                      static_cast<double>(v.size()));
   };
   EXPECT_NEAR(deviation("conv1.weight"), std::sqrt(2.0 / (8 * 49)), 0.004);
   EXPECT_NEAR(deviation("layer2.0.conv2.weight"), std::sqrt(2.0 / (8 * 9)), 0.01);
   EXPECT_NEAR(deviation("fc.weight"), 1 / std::sqrt(3 * 32.0), 0.01);
-  EXPECT_EQ(plain.parameters.at("layer1.0.bn2.weight"), Values(4, 1));
-  EXPECT_EQ(plain.parameters.at("layer1.0.bn2.bias"), Values(4, 0));
+  EXPECT_EQ(run.parameter("layer1.0.bn2.weight"), std::vector<float>(4, 1));
+  EXPECT_EQ(run.parameter("layer1.0.bn2.bias"), std::vector<float>(4, 0));
 }
 
 TEST(ResNetTiny, InBf16_ComesToNearlyTheSame) {

@@ -35,6 +35,21 @@ TEST(WorkloadFileTest, Classes_AreRead) {
   EXPECT_EQ(workload.tensors[0].registered, 1U) << "by default in the order of forward";
 }
 
+TEST(WorkloadFileTest, ListedKernels_AreOfAnyBatch) {
+  const Workload workload = test::workload("listed");
+  EXPECT_EQ(size_at(workload.held.value(), 10), 4096 + 10 * 512);
+  const LayerPass& pass = workload.layers[0].forward;
+  ASSERT_EQ(pass.kernels.size(), 2U);
+  const ListedKernel product = kernel_at(pass.kernels[0], 6);
+  EXPECT_EQ(product.kind, KernelKind::kProduct);
+  EXPECT_EQ(product.type, NumberType::kFp16);
+  EXPECT_EQ(product.layout, KernelLayout::kNone);
+  EXPECT_EQ(product.sizes, (decltype(product.sizes){1, 6, 16, 8, 256 + 6 * 48}));
+  EXPECT_EQ(kernel_at(pass.kernels[1], 6).count, 2);
+  EXPECT_EQ(workload.layers[1].forward.kernels[0].layout, KernelLayout::kStrided);
+  EXPECT_EQ(size_at({.fixed = -100, .per_sample = 10}, 3), 0) << "below zero";
+}
+
 struct Mistake {
   const char* file;
   const char* part;  // of the file, replaced
@@ -59,6 +74,7 @@ TEST_P(WorkloadMistake, IsAUsageErrorOfOneLine_ThatNamesThePlace) {
 
 constexpr const char* kFlops = "by-flops";
 constexpr const char* kTokens = "tokens";
+constexpr const char* kListed = "listed";
 
 INSTANTIATE_TEST_SUITE_P(
     Document, WorkloadMistake,
@@ -68,13 +84,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "key \"name\" stands twice in one object, again in line 5"},
         Mistake{kFlops, "\"modules\": 4", "\"modules\": 4e999", "line 5, column 18: a number is"},
         Mistake{kFlops, "\"tandem_workload\": 1,", "", "'tandem_workload' is missing"},
-        Mistake{kFlops, "workload\": 1", "workload\": 2", "version 2 is newer than 1"},
+        Mistake{kFlops, "workload\": 1", "workload\": 3", "version 3 is newer than 2"},
         Mistake{kFlops, "workload\": 1", "workload\": \"1\"",
                 "tandem_workload: \"1\": use a whole"},
         Mistake{kFlops, "\"modules\"", "\"module\"", "'module' (did you mean 'modules'?)"},
         Mistake{kFlops, "\"modules\"", "\"quux\"", "'quux'; known are tandem_workload, name"},
-        Mistake{kFlops, "\"modules\": 4", "\"measured\": {}",
-                "'workload key measured' was removed: "},
         Mistake{kFlops, "\"by-flops\"", "\"\"", "name: \"\": use a text of 1 to 200"},
         Mistake{kFlops, "\"by-flops\"", "7", "name: 7 stands where a text has to be"},
         Mistake{kFlops, "\"by-flops\"", "\"a\\nb\"", "printable"},
@@ -123,11 +137,25 @@ INSTANTIATE_TEST_SUITE_P(
                 "layers[0]: too many operations and calls"},
         Mistake{kFlops, "\"flops\": 40000", "\"flop\": 1", "did you mean 'flops'?"},
         Mistake{kFlops, ", \"flops\": 40000", "", "layers[0].forward: key 'flops' is missing"},
-        Mistake{kFlops, "\"flops\": 40000", "\"flops\": 1, \"seconds\": [1]",
-                "layers[0].forward: 'workload key seconds' was removed: "},
         Mistake{kFlops, "\"operations\": 4", "\"operations\": 1e9", "layers[0].forward.operations"},
-        Mistake{kTokens, "\"flops\": 512", "\"products\": {}",
-                "'workload key products' was removed: "}));
+        Mistake{kTokens, "\"flops\": 512", "\"products\": {}", "unknown key 'products'"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, WorkloadMistake,
+    testing::Values(
+        Mistake{kListed, "[\"copy\"", "[\"conv\"",
+                "kernels[0][0]: there is no such kind of kernel"},
+        Mistake{kListed, "\"copy\", \"fp32\"", "\"copy\", \"fp8\"",
+                "there is no such type: use one"},
+        Mistake{kListed, "\"strided\"", "\"nhwc\"", "there is no such layout: use one of -, first"},
+        Mistake{kListed, "[[0, 64], 2], 1]", "[[0, 64]], 1]",
+                "the sizes of this kind are bytes, tensors"},
+        Mistake{kListed, "[[0, 64], 2], 1]", "[[0, 64], -2], 1]",
+                "kernels[0][3][1]: -2: use a number"},
+        Mistake{kListed, "[[0, 64], 2], 1]", "[[0], 2], 1]", "a size is a number, or [fixed, per"},
+        Mistake{kListed, "2], 1]]}", "2], 0]]}", "kernels[0][4]: 0: use a whole number from 1"},
+        Mistake{kListed, "2], 1]]}", "2]]]}", "a kernel is [kind, type, layout, sizes, count]"},
+        Mistake{kListed, "[4096, 512]", "\"much\"", "held_bytes: \"much\""}));
 
 TEST(WorkloadFileTest, ListsThatNoModelHas_AreRefused) {
   std::string zeros = "[0";

@@ -60,9 +60,9 @@ TEST(Rules, OptionsThatDoNotGoTogether_AreRefused) {
             "--ab is missing: give the change, such as --ab=grads=views");
   EXPECT_EQ(refusal_of("ddp", {{"run", "trace"}}), "--file is missing: give the file to write");
   EXPECT_EQ(refusal_of("single", {{"conv-fp32", "on"}, {"precision", "bf16"}}),
-            "--conv-fp32 is of fp32, and the precision is another: leave it out");
+            "--conv-fp32 applies to fp32, and the precision is another: leave it out");
   EXPECT_EQ(refusal_of("single", {{"channels-last", "on"}, {"backend", "host"}}),
-            "--channels-last is of GPUs, and the back end is host: leave it out");
+            "--channels-last applies to GPUs, and the back end is host: leave it out");
 }
 
 TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
@@ -92,9 +92,8 @@ TEST(Rules, ASimulation_TakesItsMachineFromAFile_AndMeasuresNothing) {
   EXPECT_EQ(simulated("dp", {"profile-steps", "3"}),
             "--profile-steps measures, and --backend=simulated measures nothing: leave it out");
   EXPECT_EQ(simulated("dp", {"input", "pageable"}), "");
-  EXPECT_EQ(simulated("ddp", {"cuda-graph", "on"}), "");
   EXPECT_EQ(simulated("ddp", {"comm", "mpi"}),
-            "--comm is of a machine that is there, and --backend=simulated takes the one that "
+            "--comm applies to a machine that is there, and --backend=simulated uses the one that "
             "--hardware describes: leave it out");
 }
 

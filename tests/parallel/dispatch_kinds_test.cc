@@ -31,7 +31,7 @@ DispatchCosts alone(DispatchKind kind) {
 }
 
 // Makes the interpreter busy for so long that all charges of a test come meanwhile: from then on
-// when it is free tells the charges exactly.
+// when it is free gives the charges exactly.
 TimePoint kept_busy(Interpreter& interpreter, DispatchKind kind) {
   return interpreter.dispatch(kind, 1000);
 }

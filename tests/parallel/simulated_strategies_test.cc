@@ -14,6 +14,7 @@
 #include "ddp/dp_all_reduce.h"
 #include "dp/data_parallel.h"
 #include "simulate/engine/simulated_communicator.h"
+#include "simulate/engine/simulation.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
 
@@ -101,20 +102,25 @@ class SimulatedStrategies : public testing::Test {
     return time_of_step(*platform, strategy);
   }
 
-  // A step that is replayed.
-  [[nodiscard]] Nanoseconds replayed_ddp(int ranks) const {
-    const auto platform = simulated_devices(1, machine_);
-    Device& device = platform->device(0);
-    const auto all = simulated::make_folded_communicator(ranks, device, {});
-    TrainingOptions options = training(ranks);
-    options.replay = StepReplay::kOn;
-    ddp::DistributedDataParallel strategy(*platform, device, *model_, {*all}, options, {});
-    return time_of_step(*platform, strategy);
-  }
-
   HardwareDescription machine_ = round_machine();
   const std::unique_ptr<Model> model_ = make_model("mlp-small");
 };
+
+TEST_F(SimulatedStrategies, RanksOfDdp_KeepPaceWithTheSlowest) {
+  const Nanoseconds even = ddp(8);
+  const Nanoseconds even_of_four = ddp(4);
+  const Nanoseconds of_one = ddp(1);
+  const Nanoseconds of_threads = dp(2);
+  machine_.gpu.scatter = SourcedFigure<double>{0.1, "round"};
+  EXPECT_GT(ddp(8), even);
+  EXPECT_GT(ddp(8) - even, ddp(4) - even_of_four);
+  EXPECT_EQ(ddp(1), of_one);
+  EXPECT_EQ(dp(2), of_threads);
+  EXPECT_EQ(independent(8), single());
+  simulated::Simulation simulation(machine_, 1);
+  simulation.keep_pace_with(2);
+  EXPECT_EQ(simulation.on_slowest(Nanoseconds{1000}), Nanoseconds{1059});
+}
 
 TEST_F(SimulatedStrategies, IndependentDevices_TakeAsLongAsOne) {
   EXPECT_GT(single(), Nanoseconds{0});
@@ -142,12 +148,6 @@ TEST_F(SimulatedStrategies, ThreadsWithoutACost_TakeAsLongAsProcesses) {
   EXPECT_EQ(dp_all_reduce(8), ddp(8) + Nanoseconds{5000});  // the caller's is behind the devices'
   machine_.host.launch.value = Nanoseconds{4000};
   EXPECT_GT(dp_all_reduce(8, ddp::Shards::kScattered), dp_all_reduce(8));
-}
-
-TEST_F(SimulatedStrategies, AReplayedStep_IsOneCallOfTheHosts) {
-  const Nanoseconds without = ddp(8);
-  machine_.host.launch.value = std::chrono::milliseconds(1);
-  EXPECT_EQ(replayed_ddp(8), without + std::chrono::milliseconds(1));
 }
 
 TEST_F(SimulatedStrategies, DdpOnAnEndlessLink_IsAStepOfOneDevice) {

@@ -9,6 +9,7 @@ of them has a torch that is built with CUDA.
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -72,11 +73,52 @@ class DataParallel(OnPretendedGpus):
             with self.subTest(like=like):
                 _, lines = self.run_steps("dp", "attention", 2, like=like)
                 kernels = sum("flash_fwd" in line["kernel"] for line in lines if line["what"] == "launch")
-                by_cudnn = sum(operation["operation"] == "attention-forward" for line in lines if line["what"] == "library"
-                               for operation in line["operations"])
-                # torch 2.5 and 2.9 have a kernel of their own for each card, torch 2.15 asks cuDNN on an H100.
+                graphs = [[operation["operation"] for operation in line["operations"]] for line in lines if line["what"] == "library"]
+                # Scores and their product with the values; a gradient takes five products.
+                by_cudnn = sum(graph == ["attention-forward"] or graph.count("product") == 2 for graph in graphs)
+                # torch 2.5 and 2.9 have a kernel of their own for each card. On an H100 torch 2.11 asks cuDNN for an attention
+                # in its parts, and torch 2.15 for a whole one.
                 self.assertEqual(kernels + by_cudnn, 6)
                 self.assertTrue(like == "h100" or by_cudnn == 0)
+
+
+class Features(OnPretendedGpus):
+    def run_feature(self, feature, *options, **variables):
+        done = subprocess.run([TANDEM, "pretend", "--gpus=2", *options, "--", PYTHON, HERE / "features_on_gpus.py", feature],
+                              capture_output=True, text=True, check=False, timeout=400, env=os.environ | variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_graphs_launches_lie_in_the_log_in_each_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = self.run_feature("graph", f"--log={folder}/calls").stdout
+            self.assertIn("copied [0, 1, 2, 3]", out)
+            self.assertIn("operation not permitted when stream is capturing", out)
+            lines = [json.loads(line) for file in pathlib.Path(folder).glob("calls.*") for line in file.read_text().splitlines()]
+        replays = [line for line in lines if line.get("call") == "cudaGraphLaunch" and line["what"] == "call"]
+        steps = [sum(line["what"] == "launch" and replay["t"] < line["t"] < replay["t"] + replay["ns"] for line in lines)
+                 for replay in replays[:5]]
+        self.assertEqual(len(steps), 5)
+        self.assertGreater(steps[0], 8)
+        self.assertEqual(len(set(steps)), 1)
+
+    def test_the_profiler_records_the_host(self):
+        done = self.run_feature("profile")
+        self.assertIn("products 2 allocations True", done.stdout)
+
+    def test_an_embedding_has_a_gradient_on_consumer_cards(self):
+        for like in ("rtx4090", "rtx3090"):
+            self.assertIn("gradient (1000, 64)", self.run_feature("embedding", f"--like={like}").stdout)
+
+    def test_torch_compiles_kernels_while_it_runs(self):
+        self.assertEqual(self.run_feature("compiled", USE_PYTORCH_KERNEL_CACHE="0").stdout, "compiled (256,)\n")
+
+    def test_segments_expand_within_the_cards_memory(self):
+        done = self.run_feature("segments", PYTORCH_CUDA_ALLOC_CONF="expandable_segments:True")
+        self.assertEqual(done.stdout, "values [0, 1, 2] reserved True\nout of memory behind 3\n")
+
+    def test_a_tensor_is_shared_with_another_process(self):
+        self.assertEqual(self.run_feature("share").stdout, "sent cuda:1 [0, 1, 2, 3] written [4, 5, 6, 7]\n")
 
 
 class InTurn(OnPretendedGpus):
@@ -111,7 +153,7 @@ class InTurn(OnPretendedGpus):
 
 
 class HostWork(OnPretendedGpus):
-    """What the twin's record tells of the host's time, on a module with parameters, buffers and submodules."""
+    """The host's time in the twin's record, on a module with parameters, buffers and submodules."""
 
     def record(self, strategy, devices, *options):
         tools = HERE.parents[1] / "tools"
@@ -195,41 +237,66 @@ def build():
 """
 
 
-class Replay(OnPretendedGpus):
-    """`tandem replay` of steps that were logged here."""
+class Lessons(unittest.TestCase):
+    """`tandem lessons --with-torch`: PyTorch's own traps."""
 
-    def replay(self, strategy, devices, *options):
-        """What it printed: {the line's first word or two: the rest}, and the head."""
+    def lessons(self, *words):
+        return subprocess.run([TANDEM, "lessons", f"--with-torch={PYTHON}", *words], capture_output=True, text=True, check=False, timeout=400)
+
+    def test_all_hold(self):
+        done = self.lessons()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        listed = self.lessons("--list").stdout.splitlines()
+        self.assertRegex(done.stdout, rf"\n{len(listed)} lessons: {len(listed)} hold in PyTorch \d.*, 0 do not\n$")
+
+    def test_one_that_does_not_hold_fails_alone(self):
+        script = HERE.parents[1] / "tools/torch"
+        done = subprocess.run([PYTHON, "-B", "-c", f"import sys; sys.path.insert(0, {str(script)!r}); import lessons; "
+                               "lessons.LESSONS[:] = [lessons.Lesson(name, 'a', 'b', lambda found=found: (1 // found > 0, 'seen')) "
+                               "for name, found in (('true', 1), ('untrue', 2), ('broken', 0))]; sys.exit(lessons.main([]))"],
+                              capture_output=True, text=True, check=False, timeout=100)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(re.findall("verdict   (.*)", done.stdout), ["holds", "no longer holds", "could not be run"])
+        self.assertRegex(done.stdout, r"3 lessons: 1 hold in .*, 2 do not\n$")
+
+    def test_an_unknown_name_is_one_line(self):
+        done = self.lessons("even-split")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("lessons: 'even-split' is no lesson of PyTorch's; known are autocast-type, ", done.stderr)
+
+
+ONE_STEP_FEWER = """
+import os, torch, torch.distributed as dist
+dist.init_process_group("nccl")
+rank = dist.get_rank()
+ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(16, 4).cuda(rank), device_ids=[rank])
+for step in range(5 if rank == 1 else int(os.environ["STEPS"])):
+    ddp(torch.randn(8, 16, device=rank)).sum().backward()
+torch.cuda.synchronize(rank)
+os._exit(0)
+"""
+
+
+class Check(unittest.TestCase):
+    """A job of torchrun under --check."""
+
+    def check_steps(self, steps):
+        """Rank 0 makes so many, rank 1 makes five."""
         with tempfile.TemporaryDirectory() as folder:
-            logged = subprocess.run([TANDEM, "pretend", f"--gpus={devices}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
-                                     strategy, "perceptron", str(devices), "5"], capture_output=True, text=True, check=False, timeout=400)
-            self.assertEqual(logged.returncode, 0, logged.stderr)
-            every = []
-            for more in ((), *options):
-                done = subprocess.run([TANDEM, "replay", f"{folder}/calls", "--hardware=dgx-a100", *more], capture_output=True, text=True,
-                                      check=False, timeout=100)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                every.append((done.stdout, {line[:15].strip(): line[15:] for line in done.stdout.splitlines()}))
-        return every
+            (pathlib.Path(folder) / "train.py").write_text(ONE_STEP_FEWER)
+            done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--check", "--", PYTHON, "-m", "torch.distributed.run", "--standalone",
+                                   "--nproc-per-node=2", "train.py"], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
+                                  env={**os.environ, "STEPS": str(steps)})
+        return done.returncode, [line for line in done.stderr.splitlines() if line.startswith(("pretended GPUs: ended", "  rank "))]
 
-    def milliseconds(self, lines):
-        value, unit = re.match(r"([\d.]+) (us|ms|s)\b", lines["step"]).groups()
-        return float(value) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]
+    def test_a_step_more_of_one_rank_is_named(self):
+        self.assertEqual(self.check_steps(6), (3, [
+            "pretended GPUs: ended: rank 1 ended after 5 all-reduces on communicator 1; rank 0 waits in the 6th",
+            "  rank 0: waits; 6th all-reduce 68 f32 on communicator 1: train.py:8",
+            "  rank 1: ended with exit status 0; 5th all-reduce 68 f32 on communicator 1"]))
 
-    def test_data_parallel_holds_the_lock_and_meets_in_groups(self):
-        (out, lines), (_, faster) = self.replay("dp", 4, ["--host-speed=1000"])
-        self.assertIn("1 process, 3 steps", out)
-        self.assertIn("collectives 2", lines["asked"])  # parameters to the replicas, gradients back
-        self.assertNotRegex(lines["host"], r"^at most 0")
-        self.assertRegex(lines["critical path"], r"^host \d+ %")
-        # Nothing but the description's launches is left of the host's work.
-        self.assertLess(self.milliseconds(faster), self.milliseconds(lines) / 2)
-
-    def test_ranks_of_ddp_meet_in_the_order_of_their_calls(self):
-        ((out, lines),) = self.replay("ddp", 2)
-        self.assertIn("2 processes, 3 steps", out)
-        self.assertRegex(lines["asked"], r"collectives [1-9]")
-        self.assertEqual(lines["devices"].count("GPU"), 2)
+    def test_equal_steps_pass(self):
+        self.assertEqual(self.check_steps(5), (0, []))
 
 
 class Command(unittest.TestCase):
@@ -268,7 +335,7 @@ class Run(OnPretendedGpus):
             copied = {"hooks": 4, "bucket copies": 4, "launches": 1, "copies back": 4}
             viewed = {"hooks": 4, "bucket copies": 4, "launches": 2, "unused parameters": 1}
             ddp = [launch for launch in launches if launch["cell"]["strategy"] == "ddp"]
-            self.assertEqual(len(ddp), 6)  # of one device and of two
+            self.assertEqual(len({json.dumps(launch["cell"]) for launch in ddp}), 6)  # three cells on one device and on two
             for launch in ddp:
                 self.assertEqual(self.profiled(launch), viewed if launch["cell"]["options"].get("grads") == "views" else copied)
             # The journal is that of a card.
@@ -277,7 +344,7 @@ class Run(OnPretendedGpus):
             self.assertIn("pretended-h100", again.stderr)
 
     def profiled(self, launch):
-        """How often a step has each part that the profiler's ranges tell."""
+        """How often a step has each part that the profiler's ranges name."""
         return {part["part"].removesuffix(" (profiled)"): part["per_step"] for part in launch["host_work"]["parts"]
                 if part["part"].endswith("(profiled)")}
 
@@ -327,6 +394,26 @@ class Ddp(OnPretendedGpus):
         with self.assertRaises(AssertionError) as raised:
             self.run_steps("ddp", "differing", 2)
         self.assertIn("appears not to match", str(raised.exception))
+
+
+class ControlData(OnPretendedGpus):
+    """Integers are computed, and floats are counted as not computed."""
+
+    def print_of(self, what):
+        done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--", PYTHON, HERE / "control_data.py", what], capture_output=True, text=True,
+                              check=False, timeout=400)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done
+
+    def test_expressions_of_integers_are_those_of_the_cpu(self):
+        done = self.print_of("expressions")
+        self.assertRegex(done.stdout, r"^(\d+) of \1 expressions right\n$")
+        self.assertRegex(done.stderr, "pretended GPUs: [1-9] values were read back")
+
+    def test_objects_arrive_over_nccl(self):
+        done = self.print_of("ranks")
+        self.assertIn("objects, counts and flags of 2 ranks right", done.stdout)
+        self.assertNotIn("read back", done.stderr)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ FOREIGN = {
 }
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them
-PROGRAMS = {"tandem", "step_bench", "collective_bench", "copy_bench", "kernel_bench", "lessons"}
-STEP_VERBS = {"replay", "trace", "verify"}  # hand options on to step_bench
+PROGRAMS = {"tandem", "step_bench", "collective_bench", "lessons"}
+STEP_VERBS = {"trace", "verify"}  # hand options on to step_bench
 WITH_SECOND_WORD = {"trace"}
 IN_SECONDS = {"list", "report", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
@@ -193,18 +193,11 @@ class Checker:
         return result
 
     def help_of(self, program, *words):
-        """The help of a program or verb, and its section of docs/cli.md, which has what help leaves out."""
+        """The help of a program or verb."""
         key = (str(program), *words)
         if key not in self.helps:
-            text = self.must_end_well(program, [*words, "--help"]).stdout
-            self.helps[key] = text + self.page_of(" ".join([pathlib.Path(program).name, *words]))
+            self.helps[key] = self.must_end_well(program, [*words, "--help"]).stdout
         return self.helps[key]
-
-    def page_of(self, title):
-        page = self.root / "docs/cli.md"
-        text = page.read_text() if page.is_file() else ""
-        found = re.search(rf"^## `?{re.escape(title)}`?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-        return found[1] if found else ""
 
     def check_options(self, words, *texts):
         known = {option for text in texts for option in OPTION.findall(text)}
@@ -284,16 +277,16 @@ class Checker:
         self.try_verb(program, verb, words, second)
 
     def check_step_options(self, words, own, step):
-        """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be told apart."""
+        """What a verb hands on to step_bench has to be sound there; `--option=value` and flags alone can be distinguished."""
         own_only = set(OPTION.findall(own)) - set(OPTION.findall(step)) | {"--pairs", "--steps"}  # of runs that the verb names
         handed = [word for word in words if word.startswith("--") and word.split("=")[0] not in own_only]
         if any("=" in word for word in handed):
-            self.check_program("step_bench", handed + ["--backend=simulated"] * (words[0] == "replay"))
+            self.check_program("step_bench", handed)
 
     def try_verb(self, program, verb, words, text):
         if verb in IN_SECONDS or (verb == "lessons" and "--list" in words) or words[:2] in (["trace", "summary"]):
             self.must_end_well(program, words, (0, NEGATIVE) if verb in ("compare", "doctor") else (0,))
-        elif verb == "lessons":
+        elif verb == "lessons" and not any(word.startswith("--with-torch") for word in words):
             listed = self.must_end_well(program, ["lessons", "--list"]).stdout.split()
             unknown = [word for word in words[1:] if not word.startswith("-") and word not in listed]
             if unknown:

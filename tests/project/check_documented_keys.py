@@ -32,7 +32,8 @@ def text_of(path):
 
 
 def keys_of_page(text):
-    """The keys of each heading: `code` in the first cell of its tables' rows, without the row of titles."""
+    """The keys of each heading: `code` in the first cell of its tables' rows, without the row of titles, or `code:` at the
+    head of a line of a list."""
     found, heading, row = {}, "", 0
     for line in text.splitlines():
         if line.startswith("#"):
@@ -43,6 +44,7 @@ def keys_of_page(text):
                 found.setdefault(heading, []).extend(re.findall(r"`([^`]+)`", line.split("|")[1]))
         else:
             row = 0
+            found.setdefault(heading, []).extend(re.findall(r"^- `([^`]+)`: ", line))
     return found
 
 
@@ -60,9 +62,8 @@ def columns(path, name):
 
 def written():
     """{heading: keys} of docs/results.md."""
-    schema = json.loads(text_of("common/results/schema/results-2.schema.json"))
-    objects = {"Document": schema, "Tandem": schema["properties"]["tandem"], **schema["$defs"]}
-    found = {name[0].upper() + name[1:].replace("_", " "): list(one["properties"]) for name, one in objects.items()}
+    schema = json.loads(text_of("common/results/schema/results-2.schema.json"))  # its objects' lists are generated
+    found = {"Context": list(schema["$defs"]["context"]["properties"])}
     found["Context"] += re.findall(r'\{"(tandem_\w+)"', text_of("tools/tandem/run/measuring.cc"))
     found["Context"] += re.findall(r'= "(tandem_\w+)"', text_of("reports/model/subject.h"))
     writes = r'writer\.(?:value|open)\("(\w+)"|write_json\(writer, "(\w+)"'
@@ -83,7 +84,8 @@ def sweeps():
 def lessons():
     """{heading: names} of docs/lessons.md."""
     texts = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "bench/lessons").glob("*.cc"))]
-    return {"The claims": [name for text in texts for name in re.findall(r'^      \{"([a-z-]+)",', text, re.MULTILINE)]}
+    return {"The claims": [name for text in texts for name in re.findall(r'^      \{"([a-z-]+)",', text, re.MULTILINE)],
+            "The traps of PyTorch": re.findall(r'^@lesson\("([a-z-]+)",', text_of("tools/torch/lessons.py"), re.MULTILINE)}
 
 
 def known_keys(document, place, command, folder):

@@ -12,8 +12,11 @@ import sys
 import markdown
 
 MAX_COLUMNS = 100
-MAX_WORDS = {"README.md": 900}
-MAX_WORDS_OF_METHOD = 1500
+MAX_WORDS = {"README.md": 850}
+MAX_WORDS_OF_METHOD = 1300
+MAX_WORDS_OF_DOCS = 33_000
+MAX_WORDS_OF_DOCS_WITH_CODE = 45_000  # as wc -w counts
+MAX_LINES_OF_RELEASE = 60
 INDEX = "docs/README.md"
 # Pages that tandem writes, committed as samples: their lines are as long as the program makes them.
 WRITTEN_BY_TANDEM = re.compile(r"reports/samples/[^/]+/.*|tests/reports/explained/(explain|report)\.md")
@@ -103,9 +106,17 @@ def sizes(tree):
             yield f"{name}:1: {words(page)} words outside fenced code, {most} at most: cut, or move some to a page of docs/"
 
 
-def pages_of_docs(tree):
-    yield from (file for file in tree.pages if tree.name(file).startswith("docs/"))
-    yield from (file for file in markdown.files(tree.root, ".ipynb") if tree.name(file).startswith("docs/"))
+def totals(tree):
+    """docs/ as a whole, and the news of each release."""
+    docs = [file for file in tree.pages if tree.name(file).startswith("docs/")]
+    counts = {"outside": sum(words(tree.pages[file]) for file in docs), "with": sum(len(file.read_text().split()) for file in docs)}
+    for place, most in (("outside", MAX_WORDS_OF_DOCS), ("with", MAX_WORDS_OF_DOCS_WITH_CODE)):
+        if counts[place] > most:
+            yield f"docs: {counts[place]} words {place} fenced code, {most} at most: cut as much as you add"
+    news = tree.root / "CHANGELOG.md"
+    for release in news.read_text().split("\n## ")[1:] if news in tree.pages else ():
+        if release.count("\n") > MAX_LINES_OF_RELEASE:
+            yield f"CHANGELOG.md:1: '{release.splitlines()[0]}' has {release.count(chr(10))} lines, {MAX_LINES_OF_RELEASE} at most: keep the news for users"
 
 
 def unlisted(tree):
@@ -115,8 +126,8 @@ def unlisted(tree):
         yield f"{INDEX}:1: there is no such page: write it, with a line for each page of docs/"
         return
     listed = {tree.leads_to(index, link) for link in tree.pages[index].links()}
-    for file in pages_of_docs(tree):
-        if file != index and file not in listed:
+    for file in tree.pages:
+        if tree.name(file).startswith("docs/") and file != index and file not in listed:
             yield f"{tree.name(file)}:1: {INDEX} does not list this page: add a line with a link to it"
 
 
@@ -145,7 +156,7 @@ def faults(root):
     tree = Tree(root)
     if tree.root / "README.md" not in tree.pages:
         return [f"{root}: no README.md here"]
-    return [fault for check in (links, line_faults, sizes, unlisted, unreachable) for fault in check(tree)]
+    return [fault for check in (links, line_faults, sizes, totals, unlisted, unreachable) for fault in check(tree)]
 
 
 def main():

@@ -48,7 +48,7 @@ HOMES = [
     (r"(cuda|device_launch_parameters|cooperative_groups|math_constants|nvml)[\w/]*\.h(pp)?$|cuda/",
      ["common/runtime/cuda/", "common/kernels/cuda/", "common/comm/nccl/"]),
     (r"cu(blas|dnn)\w*\.h$", ["common/kernels/cuda/"]),
-    (r"(oneapi/)?dnnl", ["common/kernels/host/", "bench/kernel_bench"]),
+    (r"(oneapi/)?dnnl", ["common/kernels/host/"]),
     (r"omp\.h$", []),  # common/runtime/host/openmp_threads.h says why
     (r"nccl", ["common/comm/nccl"]),
     (r"mpi\.h$", ["common/comm/mpi", "bench/"]),

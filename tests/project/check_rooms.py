@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # A type of namespace scope: clang-format indents what is nested in a class, and nothing that lies in a namespace.
 TYPE = re.compile(r"^(?:struct|class|enum class|enum)(?: \[\[nodiscard\]\])? (\w+)(?: final)?(?: *[:{].*)?$|^using (\w+) =")
 # Back ends and libraries of others, and those that stand in for them: what they call alike is the same idea twice, and the
-# namespace tells whose it is.
+# namespace says whose it is.
 BACK_ENDS = {"cuda", "host", "nccl", "nvml", "cupti", "nvtx", "pretend", "simulated"}
 NAMESPACE = re.compile(r"^(?:(namespace)\b ?([\w:]*) ?{|}  // namespace)")
 

@@ -10,8 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = sys.argv.pop()
 
 
-def choose(*choice):
-    return subprocess.run([sys.executable, "-B", ROOT / "tools/lib/chosen_tests.py", BUILD, *choice],
+def choose(pattern):
+    return subprocess.run([sys.executable, "-B", ROOT / "tools/lib/chosen_tests.py", BUILD, pattern],
                           capture_output=True, text=True, timeout=60)
 
 
@@ -21,10 +21,10 @@ class ChosenTests(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, f"{targets}\n^({tests})$\n"), result.stderr)
 
     def test_program_by_name(self):
-        self.check("^flight_test$", "tests/bin/flight_test", "flight_test")
+        self.check("^trace_test$", "tests/bin/trace_test", "trace_test")
 
     def test_program_by_a_source(self):
-        self.check(r"tests/base/numbers_test\.cc", "tests/bin/units_test", "units_test")
+        self.check(r"tests/base/numbers_test\.cc", "tests/bin/common_test", "common_test")
 
     def test_script_builds_the_programs_of_users(self):
         self.check(r"^bench\.host$", "programs", r"bench\.host")
@@ -32,17 +32,6 @@ class ChosenTests(unittest.TestCase):
     def test_script_builds_what_it_is_given(self):
         result = choose(r"^nodes\.same_weights")
         self.assertEqual(result.stdout.splitlines()[0], "tests/bin/rank_of_nodes", result.stderr)
-
-    def test_brief_run_builds_few_programs_and_no_pretended_library(self):
-        targets, tests = choose("--label", "system").stdout.splitlines()
-        self.assertIn("tests/bin/kernels_test", targets)
-        self.assertIn("kernels_test|", tests)
-        for others in ("programs", "pretend", "reports_test", "cuda"):
-            self.assertNotIn(others, targets)
-
-    def test_label_of_no_test_gets_one_line(self):
-        result = choose("--label", "no-such-label")
-        self.assertEqual((result.returncode, result.stderr.count("\n")), (2, 1), result.stderr)
 
     def test_bad_patterns_get_one_line(self):
         for pattern, words in (("no_such_test", "no test's name"), ("(", "is no regular expression")):

@@ -1,14 +1,9 @@
-# Each header compiles alone. The build shows it of a header that its own source file includes first, unless that source
-# is part of a larger unit (TANDEM_UNITY); for every other header there is a source file that includes nothing else. A
+# Each header compiles alone. The build shows it of a header that its own source file includes first, unless sources are
+# compiled several as a unit (TANDEM_UNITY); for every other header there is a source file that includes nothing else. A
 # test builds these sources, so that a failure is a test's and names the header.
 
-# The tsan build compiles every file of these folders as a unit of its own (tests/project/CMakeLists.txt), but CUDA's.
-set(tandem_folders_of_tsan common dp ddp simulate)
-
-# without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with, as far as a build
-# compiles that source as a unit of its own.
+# without_those_that_lead(VARIABLE): takes headers off the list that a source beside them begins with.
 function(without_those_that_lead variable)
-  string(JOIN | folders ${tandem_folders_of_tsan})
   get_property(sources GLOBAL PROPERTY TANDEM_SOURCES)
   set(kept)
   foreach(header IN LISTS ${variable})
@@ -18,8 +13,7 @@ function(without_those_that_lead variable)
       file(STRINGS ${source} first REGEX "^#" LIMIT_COUNT 1)
     endif()
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
-    if(NOT first STREQUAL "#include \"${path}\"" OR (TANDEM_UNITY AND
-       (NOT path MATCHES "^(${folders})/" OR path MATCHES "cuda|nccl|cupti")))
+    if(NOT first STREQUAL "#include \"${path}\"")
       list(APPEND kept ${header})
     endif()
   endforeach()
@@ -54,14 +48,16 @@ endfunction()
 get_property(headers GLOBAL PROPERTY TANDEM_HEADERS)
 list(REMOVE_DUPLICATES headers)
 list(FILTER headers EXCLUDE REGEX "\\.cuh$")  # nvcc's alone
-without_those_that_lead(headers)
+if(NOT TANDEM_UNITY)
+  without_those_that_lead(headers)
+endif()
 set(cuda_headers ${headers})
 list(FILTER cuda_headers INCLUDE REGEX "/cuda/")
 list(FILTER headers EXCLUDE REGEX "/cuda/")
 
 header_check(header_self_containment HEADERS ${headers})
 header_rule(headers header_self_containment)
-# With TANDEM_UNITY that is minutes of compiling, and presets debug and asan show most of it: tools/test --all runs it.
+# With TANDEM_UNITY that is minutes of compiling, and presets debug and asan show most of it: tools/test --full --slow runs it.
 if(TANDEM_UNITY)
   set_tests_properties(project.headers PROPERTIES LABELS "project;slow")
 endif()

@@ -41,15 +41,15 @@ class ProofStatus(unittest.TestCase):
         self.assertEqual(write(self.checkout).stderr, "")
         self.assertEqual(self.page.read_text(), (ROOT / "docs/status.md").read_text(), "tools/lib/proof_status.py --write is due")
 
-    def test_each_file_is_a_column_and_each_row_a_line(self):
-        self.add("a", 1, [entry("device", "passed"), entry("graph", "failed")])
+    def test_each_file_is_a_line_and_each_state_a_column(self):
+        self.add("a", 1, [entry("device", "passed"), entry("graph", "failed"), entry("scale", "passed")])
         self.add("b", 2, [entry("device", "passed"), entry("nccl-dp", "not run")])
         self.add("of-a-cpu", 0, [])
         self.add("only-rehearsed", 0, [entry("device", "passed")])
         self.assertEqual(write(self.checkout).stderr, "")
         text = self.page.read_text()
-        self.assertIn("[1x NVIDIA V100](../reports/samples/a), 2026-11-25 | [2x NVIDIA V100](../reports/samples/b), 2026-11-25 |\n", text)
-        self.assertIn("| device | passed | passed |\n| graph | failed | - |\n| nccl-dp | - | not run |\n", text)
+        self.assertIn("| [1x NVIDIA V100](../reports/samples/a), 2026-11-25 | device, scale | graph | none | none |\n", text)
+        self.assertIn("| [2x NVIDIA V100](../reports/samples/b), 2026-11-25 | device | none | none | nccl-dp |\n", text)
         self.assertNotIn("of-a-cpu", text)
         self.assertNotIn("only-rehearsed", text)
 

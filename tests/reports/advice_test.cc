@@ -74,7 +74,7 @@ TEST(Advice, NamesDevicesWithoutWork) {
 
 TEST(Advice, NothingMeasured_NamesASweep) {
   Synthetic synthetic;
-  EXPECT_THAT(advice(summarize(synthetic.document())), says("tandem run quick", "map"));
+  EXPECT_THAT(advice(summarize(synthetic.document())), says("tandem run quick", "comparisons"));
 }
 
 Synthetic with_caps() {
@@ -102,7 +102,7 @@ TEST(BucketCurve, IsByCap_AndKnowsTheFastest) {
   EXPECT_TRUE(curves[0].best_is_resolved());
   EXPECT_THAT(advice(summary), says("the fastest bucket size measured is 1 MiB, faster than the "
                                     "default of 25 MiB.",
-                                    "buckets"));
+                                    "cells"));
 }
 
 TEST(WeakScaling, IsAgainstSingle_OnOneDevicesShare) {

@@ -22,35 +22,6 @@ Synthetic crossing() {
   return synthetic;
 }
 
-TEST(WinMap, NamesTheWinner_AndWhatIsUndecided) {
-  Synthetic synthetic = crossing();
-  const Summary summary = summarize(synthetic.document());
-  const std::vector<WinMap> maps = win_maps(summary);
-  ASSERT_EQ(maps.size(), 1U);
-  EXPECT_EQ(maps[0].title, "2 devices");
-  EXPECT_THAT(maps[0].batches, ElementsAre(8, 32, 128));
-  ASSERT_EQ(maps[0].pairs.size(), 1U);
-  EXPECT_EQ(winner_text(*maps[0].pairs[0][0]), "dp 1.50x");
-  EXPECT_THAT(winner_text(*maps[0].pairs[0][1]), HasSubstr("undecided"));
-  EXPECT_EQ(winner_text(*maps[0].pairs[0][2]), "ddp 1.50x");
-}
-
-TEST(WinMap, LeavesOut_WhatWasNotMeasured) {
-  Synthetic synthetic = crossing();
-  for (const char* strategy : {"dp", "ddp"}) {
-    synthetic.add(strategy, 2, {0.02, 0.021}, 16);
-    for (auto& record : synthetic.document().launches) {
-      if (record.cell.global_batch == 16) record.cell.model = "mlp-base";
-    }
-  }
-  const Summary summary = summarize(synthetic.document());
-  const std::vector<WinMap> maps = win_maps(summary);
-  ASSERT_EQ(maps.size(), 1U);
-  EXPECT_THAT(maps[0].models, ElementsAre("mlp-base", "mlp-small"));
-  EXPECT_EQ(maps[0].pairs[0][0], nullptr);
-  EXPECT_NE(maps[0].pairs[0][1], nullptr);
-}
-
 TEST(BreakEven, LiesBetweenTheResolvedPointsOnEitherSide) {
   Synthetic synthetic = crossing();
   EXPECT_THAT(break_even_lines(summarize(synthetic.document())),
@@ -70,15 +41,6 @@ TEST(BreakEven, WithoutAChange_NamesTheTestedRange) {
   EXPECT_THAT(break_even_lines(summarize(synthetic.document())),
               ElementsAre(HasSubstr("No break-even was found within the tested range (batch 8 to "
                                     "16, 1 model, on 2 devices)")));
-}
-
-TEST(BreakEven, IntervalsAreOfTheWinnersLead) {
-  Synthetic synthetic = crossing();
-  const Summary summary = summarize(synthetic.document());
-  const std::vector<WinMap> maps = win_maps(summary);
-  const StrategyPair& dp_wins = *maps[0].pairs[0][0];
-  EXPECT_EQ(winner_text(dp_wins), "dp 1.50x");
-  EXPECT_GT(std::stod(speed_interval(dp_wins)), 1);
 }
 
 TEST(BreakEven, NothingResolved_SaysSo_AndNamesASweep) {

@@ -9,6 +9,7 @@
 #include "reports/render/formats.h"
 #include "tests/reports/compared.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -62,7 +63,7 @@ TEST(DocumentChange, ScatterBetweenRuns_WidensIntervals_AndIsTold) {
   const Compared pair(document(1), document(1.05), {.between_runs = 0.03});
   EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
   EXPECT_THAT(pair.changes.cells[0].remarks, IsEmpty());
-  EXPECT_THAT(to_text(pair.changes), HasSubstr("hold a scatter of 3 % between runs"));
+  EXPECT_THAT(whole_text(pair.changes), HasSubstr("hold a scatter of 3 % between runs"));
   EXPECT_THAT(to_json(pair.changes), HasSubstr("\"between_runs\": 0.03"));
 }
 
@@ -140,9 +141,9 @@ TEST(DocumentChange, ACellThatFailedInBoth_IsTold) {
 }
 
 TEST(DocumentChange, AModelledStep_NeverMeetsAMeasuredOne) {
-  const auto told = [](auto& launch) { launch.modelled = {"dispatch cost 8us"}; };
+  const auto modelled = [](auto& launch) { launch.modelled = {"dispatch cost 8us"}; };
   const auto asked = [](auto& launch) { launch.cell.options["dispatch-cost"] = "8us"; };
-  EXPECT_THAT(Compared(document(1), with(document(1), told)).changes.cells, IsEmpty());
+  EXPECT_THAT(Compared(document(1), with(document(1), modelled)).changes.cells, IsEmpty());
   EXPECT_THAT(Compared(document(1), with(document(1), asked)).changes.cells, IsEmpty());
   EXPECT_EQ(Compared(with(document(1), asked), with(document(1), asked)).changes.cells.size(), 2U);
 }
@@ -198,11 +199,22 @@ TEST(ChangeNotes, CellsOfOneDocumentAlone_AreNamedWithTheReason) {
 }
 
 TEST(ChangeText, SaysVerdictsRatiosAndCounts) {
-  const std::string text = to_text(Compared(document(1, 1), document(1.1, 1)).changes);
+  const Compared compared(document(1, 1), document(1.1, 1));
+  const std::string text = whole_text(compared.changes);
   EXPECT_THAT(text, HasSubstr("1.100x [1.0"));
   EXPECT_THAT(text, HasSubstr("SLOWER"));
   EXPECT_THAT(text, HasSubstr("each with 97.5 %"));
-  EXPECT_THAT(text, testing::EndsWith("2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 UNSURE.\n"));
+  EXPECT_THAT(
+      text, testing::StartsWith("2 cells: 1 SLOWER, 0 FASTER, 1 SAME, 0 NOT SLOWER, 0 UNSURE.\n"));
+}
+
+TEST(ChangeText, TheAnswer_HasOnlyCellsThatChanged) {
+  const Compared changed(document(1, 1), document(1.1, 1));
+  const Compared same(document(1, 1), document(1, 1));
+  EXPECT_THAT(to_terminal(changed.changes), HasSubstr("1.100x ["));
+  EXPECT_THAT(to_terminal(changed.changes), Not(HasSubstr("1.000x [")));
+  EXPECT_EQ(to_terminal(same.changes),
+            "2 cells: 0 SLOWER, 0 FASTER, 2 SAME, 0 NOT SLOWER, 0 UNSURE.\n");
 }
 
 TEST(ChangeText, JsonHasTheSame_AndNoIntervalIsNull) {

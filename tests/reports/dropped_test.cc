@@ -9,6 +9,7 @@
 #include "reports/tables/trust.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -31,7 +32,7 @@ Report with_dropped() {
 TEST(Dropped, Cells_StandInEveryForm_WithTheReason) {
   EXPECT_THAT(to_html(with_dropped()), HasSubstr("single is one device, &lt;always&gt;"));
   EXPECT_THAT(to_markdown(with_dropped()), HasSubstr("single is one device, "));
-  EXPECT_THAT(to_terminal(with_dropped()),
+  EXPECT_THAT(whole_text(with_dropped()),
               HasSubstr("not measured: 1 cell: single is one device, <always>\n"));
 }
 
@@ -47,7 +48,7 @@ TEST(Flags, EfficiencyAbove100_StandsInEveryForm) {
   const std::string mark = "efficiency above 100 %";
   EXPECT_THAT(to_markdown(report), HasSubstr(mark));
   EXPECT_THAT(to_html(report), HasSubstr(mark));
-  EXPECT_THAT(to_terminal(report), HasSubstr(mark));
+  EXPECT_THAT(whole_text(report), HasSubstr(mark));
   EXPECT_THAT(to_csv(report.summary), HasSubstr(mark));
   EXPECT_THAT(page_data(report), HasSubstr("\"flag\":[null,\"" + mark));
 }
@@ -61,11 +62,11 @@ Report without_single() {
 TEST(Flags, AMissingBaseline_StandsInEveryForm) {
   const Report report = without_single();
   EXPECT_THAT(to_markdown(report), HasSubstr("| no baseline |"));
-  EXPECT_THAT(to_terminal(report), HasSubstr("no baseline"));
+  EXPECT_THAT(whole_text(report), HasSubstr("no baseline"));
   EXPECT_THAT(to_csv(report.summary), HasSubstr(",none,,,,"));
   const std::string html = to_html(report);
   EXPECT_THAT(html, HasSubstr("No baseline: single was not measured here"));
-  for (const std::string& text : {to_markdown(report), to_terminal(report), html}) {
+  for (const std::string& text : {to_markdown(report), whole_text(report), html}) {
     EXPECT_THAT(text, HasSubstr("no speed-up and no efficiency there"));
   }
   EXPECT_THAT(to_markdown(above_one()), Not(HasSubstr("no baseline")));
@@ -88,7 +89,7 @@ TEST(Flags, AModelledStepBesideAMeasuredOne_StandsInEveryForm) {
   const std::string mark = "modelled: dispatch cost 8us";
   EXPECT_THAT(to_markdown(report), HasSubstr("(" + mark + ") |"));
   EXPECT_THAT(to_html(report), HasSubstr("(" + mark + ")</td>"));
-  EXPECT_THAT(to_terminal(report), HasSubstr(mark));
+  EXPECT_THAT(whole_text(report), HasSubstr(mark));
   EXPECT_THAT(to_csv(report.summary), HasSubstr("," + mark + ","));
   const std::string data = page_data(report);
   EXPECT_THAT(data, HasSubstr("dispatch-cost=8us), " + mark + "\""));  // of the comparison

@@ -9,6 +9,7 @@
 
 #include "reports/render/formats.h"
 #include "tests/reports/ladder_samples.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -87,7 +88,7 @@ TEST(Explanation, IntervalThatHoldsZero_IsNotResolved) {
       explain(ladder_document(question, power_of_two_costs, 0.002), question, 3);
   ASSERT_TRUE(explanation.ladder[1].saves.seconds->interval->holds(0));   // 1 ms
   ASSERT_FALSE(explanation.ladder[8].saves.seconds->interval->holds(0));  // 128 ms
-  const auto ladder = std::get<Section>(tree_of(explanation).blocks.at(2).content);
+  const auto ladder = std::get<Section>(tree_of(explanation).blocks.at(6).content);
   const auto rows = std::get<Table>(ladder.blocks.at(0).content).table.rows;
   EXPECT_EQ(rows[1][4], "not resolved");
   EXPECT_EQ(rows[8][4], "");
@@ -108,7 +109,7 @@ TEST(Explanation, MissingRung_LeavesItsStepsWithoutAFigure_AndSaysWhy) {
   EXPECT_FALSE(explanation.ladder[7].saves.seconds);
   EXPECT_EQ(explanation.ladder[6].saves.missing, "buckets failed");
   EXPECT_NEAR(ms(explanation.gap), 255, 1e-9);
-  EXPECT_TRUE(has(to_terminal(explanation), "failed: rank lost"));
+  EXPECT_TRUE(has(whole_text(explanation), "failed: rank lost"));
 }
 
 TEST(Explanation, FailedLaunchesOfAMeasuredRung_StandBesideTheOthers) {
@@ -117,7 +118,7 @@ TEST(Explanation, FailedLaunchesOfAMeasuredRung_StandBesideTheOthers) {
   document.launches.front().status = Status::kFailed;
   const Explanation explanation = explain(document, question, 3);
   EXPECT_EQ(explanation.ladder.front().failed_launches, 1);
-  EXPECT_TRUE(has(to_terminal(explanation),
+  EXPECT_TRUE(has(whole_text(explanation),
                   std::to_string(explanation.ladder.front().launches) + " (1 failed)"));
 }
 
@@ -139,7 +140,7 @@ TEST(Explanation, OtherPoints_AreLeftOut) {
 
 TEST(Explanation, HardwareComesFirst) {
   EXPECT_TRUE(
-      to_terminal(additive()).starts_with("CPU only: 2 cores of Test CPU, says nothing about"));
+      whole_text(additive()).starts_with("CPU only: 2 cores of Test CPU, says nothing about"));
 }
 
 TEST(Explanation, RungsOfAnotherPlan_AreSaidNotToBeInterleaved) {
@@ -151,10 +152,10 @@ TEST(Explanation, RungsOfAnotherPlan_AreSaidNotToBeInterleaved) {
     if (!rung.cell.options.empty()) addition.cells.push_back(rung.cell.name());
   }
   document.sweep.additions = {addition};
-  EXPECT_TRUE(has(to_terminal(explain(document, question, 3)),
+  EXPECT_TRUE(has(whole_text(explain(document, question, 3)),
                   "not interleaved: 3 of 20 rungs were there from the sweep 'quick' and were not "
                   "interleaved with the 17 measured later"));
-  EXPECT_FALSE(has(to_terminal(additive()), "not interleaved"));
+  EXPECT_FALSE(has(whole_text(additive()), "not interleaved"));
 }
 
 double modelled_costs(const results::Cell& cell) {
@@ -173,13 +174,13 @@ TEST(Explanation, DispatchCostAndLock_AreAChartOfTheirOwn) {
   EXPECT_NEAR(ms(explanation.modelled[0].figure), 6, 1e-9);
   EXPECT_NEAR(ms(explanation.modelled[1].figure), 3, 1e-9);
   EXPECT_NEAR(ms(explanation.modelled[2].figure), 5, 1e-9);
-  EXPECT_TRUE(has(to_terminal(explanation), "Modelled, no part of the measured gap"));
+  EXPECT_TRUE(has(whole_text(explanation), "Modelled, no part of the measured gap"));
 }
 
 TEST(Explanation, NothingMeasured_SaysSo) {
   const Explanation explanation = explain({}, sample_question(), 3);
   EXPECT_EQ(explanation.subject, "Nothing was measured");
-  EXPECT_TRUE(has(to_terminal(explanation), "no figure, for dp not run"));
+  EXPECT_TRUE(has(whole_text(explanation), "no figure, for dp not run"));
 }
 
 GapQuestion module_question() {
@@ -210,9 +211,9 @@ TEST(Explanation, ModuleAndItsExport_AreComparedEndByEnd) {
     EXPECT_NEAR(explanation.agreement[i].ratio->center, ratios[i], 1e-9) << ends[i];
   }
   EXPECT_NEAR(*farthest_apart(explanation.agreement), 3, 1e-9);
-  EXPECT_TRUE(has(to_terminal(explanation), "All ends agree within a factor of 3.00"));
+  EXPECT_TRUE(has(whole_text(explanation), "All ends agree within a factor of 3.00"));
   EXPECT_TRUE(
-      has(to_terminal(explanation), "own.py:build#34, of which Tandem trains the export own."));
+      has(whole_text(explanation), "own.py:build#34, of which Tandem trains the export own."));
 }
 
 TEST(Explanation, TandemFaster_IsAsFarApartAsTandemSlower) {
@@ -236,7 +237,7 @@ TEST(Explanation, EndThatFailed_HasNoRatio_AndSaysWhy) {
   EXPECT_FALSE(explanation.agreement[0].ratio);
   EXPECT_EQ(explanation.agreement[0].missing, "their ddp failed");
   EXPECT_FALSE(farthest_apart(explanation.agreement));
-  EXPECT_TRUE(has(to_terminal(explanation), "How far all ends agree has no figure"));
+  EXPECT_TRUE(has(whole_text(explanation), "How far all ends agree has no figure"));
 }
 
 TEST(Explanation, WithoutAnotherImplementation_ThereIsNoAgreement) {
@@ -250,7 +251,7 @@ TEST(Explanation, LadderWithAnotherOptimizer_IsExplainedInAReport_AndNamesIt) {
   const std::vector<Explanation> points = explained_points(document, summarize(document));
   ASSERT_EQ(points.size(), 1U);
   EXPECT_NEAR(ms(points[0].gap), 255, 1e-9);
-  EXPECT_TRUE(has(to_terminal(points[0]), "optimizer adamw"));
+  EXPECT_TRUE(has(whole_text(points[0]), "optimizer adamw"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/render/formats.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -93,10 +94,10 @@ TEST(Projection, TheRanking_CountsResolvedDifferencesAlone) {
 
 TEST(Projection, ItsFirstLine_SaysWhatStandsBehindIt) {
   Projection projection{.source = "out/quick-1"};
-  EXPECT_THAT(to_terminal(projection), StartsWith("Projected: no measurement stands behind this."));
+  EXPECT_THAT(whole_text(projection), StartsWith("Projected: no measurement stands behind this."));
   projection.held_out = {of_error(0.02), of_error(0.04)};
-  EXPECT_THAT(to_terminal(projection),
-              StartsWith("Projected, not measured. On 2 cells measured in out/quick-1 the method "
+  EXPECT_THAT(whole_text(projection),
+              StartsWith("Projected, not measured.\nOn 2 cells measured in out/quick-1 the method "
                          "errs by 3.0 % on average, by 4.0 % at most;"));
 }
 

@@ -25,7 +25,7 @@ results::HostWork work_of(double wall) {
           .buffers = 2};
 }
 
-Synthetic told() {
+Synthetic measured() {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.02, 0.02}).add("single", 1, {0.01, 0.01});
   for (results::LaunchRecord& record : synthetic.document().launches) {
@@ -39,7 +39,7 @@ Synthetic told() {
 }
 
 TEST(HostWorkTable, TellsWorkFromBothKindsOfWaiting) {
-  Synthetic synthetic = told();
+  Synthetic synthetic = measured();
   const TextTable table = host_work_table(summarize(synthetic.document()));
   ASSERT_EQ(table.rows.size(), 2U);
   const std::vector<std::string>& part = table.rows[0];
@@ -55,7 +55,7 @@ TEST(HostWorkTable, TellsWorkFromBothKindsOfWaiting) {
 
 // 7 ms for the 4 modules, 3 parameters and 2 buffers of two replicas.
 TEST(HostWorkTable, SharesAPartAmongItsPieces) {
-  Synthetic synthetic = told();
+  Synthetic synthetic = measured();
   const TextTable table = host_work_table(summarize(synthetic.document()));
   const std::string piece = table.rows[0].rbegin()[4];
   EXPECT_EQ(piece.find("388.89 us ["), 0U) << piece;
@@ -64,7 +64,7 @@ TEST(HostWorkTable, SharesAPartAmongItsPieces) {
 }
 
 TEST(HostWorkTable, WithoutADelayOfTheKernelsIsUntold) {
-  Synthetic synthetic = told();
+  Synthetic synthetic = measured();
   for (results::LaunchRecord& record : synthetic.document().launches) {
     if (record.host_work) record.host_work->parts[0].run_delay_seconds.reset();
   }
@@ -74,7 +74,7 @@ TEST(HostWorkTable, WithoutADelayOfTheKernelsIsUntold) {
 }
 
 TEST(HostWorkTable, ARangeOfTheProfilersHasAWallTimeAlone) {
-  Synthetic synthetic = told();
+  Synthetic synthetic = measured();
   for (results::LaunchRecord& record : synthetic.document().launches) {
     if (!record.host_work) continue;
     record.host_work->parts[0].cpu_seconds.reset();
@@ -89,7 +89,7 @@ TEST(HostWorkTable, ARangeOfTheProfilersHasAWallTimeAlone) {
 }
 
 TEST(HostWorkTable, StandsInReportsOfLaunchesThatTellIt) {
-  Synthetic synthetic = told();
+  Synthetic synthetic = measured();
   EXPECT_NE(to_markdown(make_report(synthetic.document())).find("Where the host's time goes"),
             std::string::npos);
   for (results::LaunchRecord& record : synthetic.document().launches) record.host_work.reset();

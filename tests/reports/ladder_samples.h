@@ -27,7 +27,7 @@ inline bool has_option(const results::Cell& cell, const char* option, const char
   return cell.option(option) == value;
 }
 
-// Every cause costs a power of two of milliseconds, so that any sum tells which ones are in it:
+// Every cause costs a power of two of milliseconds, so that any sum shows which ones are in it:
 // threads 1, transfers 2, loss 4, replication 8, input 16, one bucket 32, no overlap 64, threads of
 // one process 128, copied gradients 256; all else takes 512.
 inline double power_of_two_costs(const results::Cell& cell) {

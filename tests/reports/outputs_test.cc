@@ -10,6 +10,7 @@
 #include "reports/text/table.h"
 #include "tests/reports/cost_samples.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -192,13 +193,13 @@ TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
 
 TEST(Terminal, VerdictComesFirst_ThenWhatToDo_ThenTables) {
   Synthetic synthetic = with_collectives();
-  const std::string text = to_terminal(make_report(synthetic.document()));
+  const std::string text = whole_text(make_report(synthetic.document()));
   const std::size_t costs = text.find("What ddp costs against the bound");
   ASSERT_NE(costs, std::string::npos);
   EXPECT_TRUE(text.starts_with("CPU only")) << text;
   EXPECT_LT(text.find("What to do"), text.find("All cells"));
   EXPECT_LT(text.find("median step [95 %]"), costs);
-  EXPECT_FALSE(output_has(to_terminal(make_report(full().document())), "What ddp costs"));
+  EXPECT_FALSE(output_has(whole_text(make_report(full().document())), "What ddp costs"));
 }
 
 // The field of each row below the named column.

@@ -69,7 +69,7 @@ std::string page_of(Synthetic synthetic) {
 TEST(Page, SectionsStandInTheirOrder) {
   const std::string html = page_of(with_collectives());
   std::size_t last = html.find("<header>");
-  for (const char* id : {"advice", "scaling", "gap", "map", "details", "trust"}) {
+  for (const char* id : {"advice", "scaling", "gap", "comparisons", "details", "trust"}) {
     const std::size_t place = html.find("<section id=\"" + std::string(id) + "\"");
     ASSERT_NE(place, std::string::npos) << id;
     EXPECT_GT(place, last) << id;
@@ -86,12 +86,6 @@ TEST(Page, Links_LeadToPlacesThatAreThere) {
       EXPECT_THAT(html, HasSubstr("id=\"" + id + "\""));
     }
   }
-}
-
-TEST(Page, UndecidedCells_SaySo) {
-  Synthetic synthetic;
-  synthetic.add("dp", 2, {0.02, 0.03}).add("ddp", 2, {0.03, 0.02});
-  EXPECT_THAT(page_of(synthetic), HasSubstr("<td class=\"open\">undecided 1.00x"));
 }
 
 TEST(Page, LongTables_AreCut_AndSaySo) {

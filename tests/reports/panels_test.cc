@@ -13,6 +13,7 @@
 #include "reports/render/formats.h"
 #include "tests/reports/page_cells.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -179,7 +180,7 @@ TEST(Panels, TablesHoldWhatSeveralSourcesAnswer_InOneUnit) {
 
 TEST(Panels, TextFormsNameTheSourceAboveEachTable) {
   const Report report = three_sources();
-  for (const std::string& text : {to_markdown(report), to_terminal(report)}) {
+  for (const std::string& text : {to_markdown(report), whole_text(report)}) {
     const auto own = text.find("Tandem, measured");
     const auto torch = text.find("PyTorch 2.15.0, measured");
     const auto projected =

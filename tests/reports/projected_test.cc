@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "reports/answer/choices.h"
 #include "reports/answer/report.h"
 #include "reports/model/projection.h"
 #include "reports/model/subject.h"
@@ -37,6 +38,8 @@ TEST(Projected, DpWithTheLockIsComparedWithDdpThatHasNone) {
   ASSERT_TRUE(pair.ddp_speed.interval);
   EXPECT_NEAR(pair.ddp_speed.interval->low, 2.4 / std::exp(0.5), 1e-9);  // 3, 4, 5
   EXPECT_EQ(pair.ddp_verdict, stats::Verdict::kFaster);
+  EXPECT_TRUE(place_of(pair).ends_with(", batch 64, 2 devices (projected on dgx-a100)"))
+      << place_of(pair);
 }
 
 TEST(Projected, ADifferenceWithinTheErrorsIsNotResolved) {
@@ -54,7 +57,7 @@ TEST(Projected, StepsHaveTheIntervalsOfTheirStrategyAndOneDeviceHasNone) {
 
 TEST(Projected, IntervalsGrowWithEachDoublingBeyondThePublishedSteps) {
   results::Document document = projected(0.12, 0.05);
-  document.sweep.context.custom[kHalfWidths] = "dp:0.3:2,ddp:0.4:1";
+  document.sweep.context.custom[kHalfWidths] = "dp:0.3:2,ddp:0.1:1:0,ddp:0.4:1:1,ddp:9:1:2";
   const Report report = make_report(std::move(document));
   std::map<std::string, double> widths;
   for (const CellSummary& cell : report.summary.cells) {
@@ -98,6 +101,24 @@ ProjectedCell step_of(const char* strategy, int devices, std::int64_t batch, dou
   step.cell.global_batch = batch;
   step.seconds = seconds;
   return step;
+}
+
+TEST(Projected, IntervalsEndAtTheBound_AndHoldOnSeveralNodesWhatErrsThere) {
+  Projection projection;
+  projection.decisions.emplace();
+  projection.decisions->standing = {
+      {.strategy = "ddp", .half_width = 0.1, .most_devices = 8},
+      {.strategy = "ddp", .beyond = 8, .half_width = 0.3, .most_devices = 64},
+      {.strategy = "single", .half_width = 0.4, .most_devices = 1}};
+  projection.cells = {step_of("ddp", 8, 8, 0.105), step_of("independent", 8, 8, 0.1),
+                      step_of("ddp", 16, 16, 0.2)};
+  add_published_intervals(projection);
+  ASSERT_TRUE(projection.cells[0].interval && projection.cells[2].interval);
+  EXPECT_EQ(projection.cells[0].interval->low, 0.1);
+  EXPECT_NEAR(projection.cells[0].interval->high, 0.105 * std::exp(0.1), 1e-12);
+  EXPECT_NEAR(projection.cells[2].interval->low, 0.2 / std::exp(0.3), 1e-12);
+  EXPECT_NEAR(step_of(projection.cells[2], projection).interval->high, 0.2 * std::exp(0.5), 1e-12);
+  EXPECT_NEAR(step_of(projection.cells[1], projection).interval->low, 0.1 / std::exp(0.4), 1e-12);
 }
 
 TEST(Projected, SpeedOverOneDevice_IsOfSamplesPerSecondOnAShareOrOnTheWholeBatch) {

@@ -16,7 +16,6 @@
 #include "reports/model/summary.h"
 #include "reports/render/csv.h"
 #include "reports/render/formats.h"
-#include "reports/tables/break_even.h"
 #include "reports/tables/cells.h"
 #include "tests/reports/csv_rows.h"
 #include "tests/reports/synthetic.h"
@@ -27,7 +26,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 constexpr results::Resolving kLooks{
     .ratio = 0.03, .comparisons = 2, .first_round = 4, .last_round = 16};
@@ -109,7 +107,6 @@ TEST(Resolving, WhatIsEqual_IsSaidWhereverTheComparisonStands) {
   EXPECT_THAT(report.verdict.workloads.at(0), HasSubstr("are equal within 3 % (speed ratio 1.00"));
   EXPECT_THAT(report.verdict.breaks.at(0), HasSubstr("No break-even was found"));
   EXPECT_EQ(comparison_table(report.summary).rows.at(0).back(), "not resolved, equal within 3 %");
-  EXPECT_THAT(winner_text(report.summary.comparisons.at(0)), StartsWith("equal 1.00"));
   EXPECT_THAT(to_html(report), HasSubstr(R"("equal":"equal within 3 %")"));
   EXPECT_THAT(to_markdown(report), HasSubstr("not resolved, equal within 3 %"));
   const std::vector<CsvRow> rows = csv_rows(to_comparisons_csv(report.summary));
@@ -117,11 +114,10 @@ TEST(Resolving, WhatIsEqual_IsSaidWhereverTheComparisonStands) {
   EXPECT_EQ(rows[0].at("equal_within"), "0.03");
 }
 
-TEST(Resolving, WhatIsFasterByLess_IsBoth_AndTheMapNamesTheFaster) {
+TEST(Resolving, WhatIsFasterByLess_IsBoth) {
   Synthetic synthetic = resolving(16, 1.01);
   const Summary summary = summarize(synthetic.document());
   EXPECT_EQ(comparison_table(summary).rows.at(0).back(), "faster, equal within 3 %");
-  EXPECT_THAT(winner_text(summary.comparisons.at(0)), StartsWith("ddp 1.01"));
 }
 
 TEST(Resolving, AFixedNumberOfLaunches_ShowsNothingEqual) {

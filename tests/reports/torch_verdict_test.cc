@@ -8,6 +8,7 @@
 #include "reports/tables/cells.h"
 #include "reports/text/table.h"
 #include "tests/reports/synthetic.h"
+#include "tests/reports/whole_text.h"
 
 namespace tandem::reports {
 namespace {
@@ -135,7 +136,7 @@ TEST(TorchReport, OnPretendedGpus_HasNoRatesAndNoSpeedUps) {
     EXPECT_FALSE(cell.speedup);
     EXPECT_FALSE(cell.weak_efficiency);
   }
-  const std::string text = to_terminal(report);
+  const std::string text = whole_text(report);
   EXPECT_NE(text.find("pretended GPUs: host work measured, nothing computed"), std::string::npos);
   EXPECT_EQ(text.find("no baseline"), std::string::npos) << text;
   const std::string compared = to_text(comparison_table(report.summary));
@@ -238,7 +239,7 @@ TEST(TorchVerdict, OfSharesThatAreHeld_EachHasASentence_OnTheMostDevices) {
 TEST(TorchReport, OfTorchAlone_SaysWhatAWrapperCosts) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.1, 0.1}).add("ddp", 1, {0.12, 0.12});
-  const std::string text = to_terminal(make_report(as_torch(synthetic).document()));
+  const std::string text = whole_text(make_report(as_torch(synthetic).document()));
   EXPECT_NE(text.find("What a wrapper costs on one device"), std::string::npos);
   EXPECT_EQ(text.find("Beside PyTorch"), std::string::npos);
 }

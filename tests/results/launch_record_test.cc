@@ -80,7 +80,7 @@ TEST(LaunchRecord, GpusAndThreads_AreKept) {
   EXPECT_EQ(read.resolved, full_record().resolved);
 }
 
-// What a driver does not tell is left out of the text.
+// What a driver does not report is left out of the text.
 TEST(LaunchRecord, WhatIsNotToldOfAGpu_IsAbsent) {
   const std::string bare = to_json_line(GpuRecord{});
   for (const char* field : {"numa_node", "nvlinks", "watched_ms", "power cap"}) {

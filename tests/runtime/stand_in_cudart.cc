@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/runtime/stand_in_machine.h"
+#include "tests/runtime/stand_in_tracing.h"
 
 using namespace tandem::testing::stand_in;  // NOLINT(google-build-using-namespace): one program
 
@@ -13,6 +14,7 @@ using Clock = Record::Clock;
 
 thread_local int current = 0;
 thread_local cudaError_t latest_error = cudaSuccess;
+std::mutex records_mutex;  // of all events' records
 
 cudaError_t take_memory(void** data, std::size_t size, int gpu) {
   Machine& m = machine();
@@ -118,16 +120,6 @@ cudaError_t enter(const char* function, int gpu) {
   return it == m.lost.end() ? cudaSuccess : answer(it->second);
 }
 
-bool is_known_memory(const void* data) {
-  Machine& m = machine();
-  const std::lock_guard lock(m.mutex);
-  auto block = m.blocks.upper_bound(data);
-  if (block == m.blocks.begin()) return false;
-  --block;
-  const auto* const begin = static_cast<const std::byte*>(block->first);
-  return data < begin + block->second.second;
-}
-
 void reset(int gpus) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
@@ -197,9 +189,16 @@ std::vector<const void*> loaded_kernels(int gpu) {
   return machine().loaded[gpu];
 }
 
-void launch(cudaStream_t stream, std::function<void()> body) { submit(stream, std::move(body)); }
+void launch(cudaStream_t stream, std::function<void()> body) { stream->push(std::move(body)); }
 
 int launches() { return machine().launches; }
+
+cudaError_t give(const char* function, cudaStream_t stream, std::function<void()> body) {
+  if (stream == nullptr) return answer(cudaErrorInvalidResourceHandle);  // the legacy stream
+  if (const cudaError_t status = enter(function, stream->gpu)) return status;
+  stream->push(told_to_cupti(function, stream, std::move(body)));
+  return cudaSuccess;
+}
 
 cudaError_t kernel(const std::string& name, cudaStream_t stream, std::function<void()> body) {
   ++machine().launches;
@@ -216,16 +215,6 @@ const char* cudaGetErrorName(cudaError_t status) {
       return "cudaErrorIllegalAddress";
     case cudaErrorInvalidValue:
       return "cudaErrorInvalidValue";
-    case cudaErrorStreamCaptureUnsupported:
-      return "cudaErrorStreamCaptureUnsupported";
-    case cudaErrorStreamCaptureInvalidated:
-      return "cudaErrorStreamCaptureInvalidated";
-    case cudaErrorStreamCaptureUnjoined:
-      return "cudaErrorStreamCaptureUnjoined";
-    case cudaErrorStreamCaptureIsolation:
-      return "cudaErrorStreamCaptureIsolation";
-    case cudaErrorCapturedEvent:
-      return "cudaErrorCapturedEvent";
     default:
       return "cudaErrorOther";
   }
@@ -304,23 +293,19 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
 
 cudaError_t cudaMalloc(void** data, std::size_t size) {
   if (const cudaError_t status = enter("cudaMalloc", current)) return status;
-  if (const cudaError_t status = check_no_capture()) return status;
   return take_memory(data, size, current);
 }
 cudaError_t cudaFree(void* data) {
-  const cudaError_t failed = enter("cudaFree", current);
-  const cudaError_t status = failed != cudaSuccess ? failed : check_no_capture();
+  const cudaError_t status = enter("cudaFree", current);
   give_memory(data);  // also where it fails, so that the count of what lives stays true
   return status;
 }
 cudaError_t cudaHostAlloc(void** data, std::size_t size, unsigned) {
   if (const cudaError_t status = enter("cudaHostAlloc", current)) return status;
-  if (const cudaError_t status = check_no_capture()) return status;
   return take_memory(data, size, -1);
 }
 cudaError_t cudaFreeHost(void* data) {
-  const cudaError_t failed = enter("cudaFreeHost");
-  const cudaError_t status = failed != cudaSuccess ? failed : check_no_capture();
+  const cudaError_t status = enter("cudaFreeHost");
   give_memory(data);
   return status;
 }
@@ -330,9 +315,6 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t size, cudaStream_
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t size, cudaMemcpyKind,
                             cudaStream_t stream) {
-  if (!is_known_memory(to) || !is_known_memory(from)) {
-    if (const cudaError_t status = refuse_in_capture(stream)) return status;
-  }
   return give("cudaMemcpyAsync", stream, [=] { std::memcpy(to, from, size); });
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t size,
@@ -356,13 +338,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamSynchronize", stream->gpu)) return status;
-  if (const cudaError_t status = check_no_capture(stream)) return status;
   stream->drain();
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const cudaError_t status = enter("cudaStreamQuery", stream->gpu)) return status;
-  if (const cudaError_t status = check_no_capture(stream)) return status;
   return stream->idle() ? cudaSuccess : answer(cudaErrorNotReady);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -377,15 +357,27 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (event->gpu != stream->gpu) return answer(cudaErrorInvalidResourceHandle);
+  const auto record = std::make_shared<Record>();
+  const cudaError_t status = give("cudaEventRecord", stream, [record] { record->complete(); });
+  const std::lock_guard lock(records_mutex);
+  if (status == cudaSuccess) event->record = record;
+  return status;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const cudaError_t status = enter("cudaStreamWaitEvent", stream->gpu)) return status;
+  const std::lock_guard lock(records_mutex);
+  if (event->record) stream->push([record = event->record] { record->wait(); });
+  return cudaSuccess;
+}
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (const cudaError_t status = enter("cudaEventQuery", event->gpu)) return status;
-  if (const cudaError_t status = check_no_capture(nullptr, event)) return status;
   const bool done = !event->record || event->record->is_done();
   return done ? cudaSuccess : answer(cudaErrorNotReady);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   if (const cudaError_t status = enter("cudaEventElapsedTime", end->gpu)) return status;
-  if (const cudaError_t status = check_no_capture(nullptr, end)) return status;
   const bool sound = start->timed && end->timed && start->record && end->record;
   if (!sound) return answer(cudaErrorInvalidResourceHandle);
   if (!start->record->is_done() || !end->record->is_done()) return answer(cudaErrorNotReady);

@@ -47,13 +47,11 @@ void lose(int gpu, cudaError_t status);
 // Kernels that were asked about on this GPU, which loads them, in that order, since reset().
 [[nodiscard]] std::vector<const void*> loaded_kernels(int gpu);
 
-// How the host was told to wait for this GPU, last: cudaDeviceScheduleAuto, ...
+// How the host was set to wait for this GPU, last: cudaDeviceScheduleAuto, ...
 [[nodiscard]] unsigned schedule_of(int gpu);
 
-// Queues work of the test's own, or adds it to the capture that the stream is part of.
+// Queues work of the test's own.
 void launch(cudaStream_t stream, std::function<void()> body);
-
-[[nodiscard]] bool is_captured(cudaStream_t stream);
 
 [[nodiscard]] int launches();  // of kernels, fills among them, since the program's start
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the stand-in for CUDA's runtime share: GPUs, streams, events, captures.
+// What the parts of the stand-in for CUDA's runtime share: GPUs, streams, events.
 #pragma once
 
 #include <atomic>
@@ -79,40 +79,9 @@ cudaError_t answer(cudaError_t status);
 // What a call returns before it does anything: a failure set for it, or that of its lost GPU.
 [[nodiscard]] cudaError_t enter(const char* function, int gpu = -1);
 
-// ---- captures and graphs ----
-
-// Work and the nodes, by index, that it comes after.
-struct Node {
-  std::function<void()> body;
-  std::vector<std::size_t> after;
-};
-using Nodes = std::vector<Node>;
-
-// A capture, which streams join by waiting for its events. What is forbidden spoils it, as on CUDA.
-struct Capture {
-  cudaStream_t origin = nullptr;
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::thread::id thread{};
-  bool open = true;
-  bool spoiled = false;
-  std::vector<cudaStream_t> streams{};
-  Nodes nodes{};
-};
-
-// Queues work, or adds it to the capture that the stream is part of.
-void submit(cudaStream_t stream, std::function<void()> body);
-
-// For a call that puts `body` on a stream: enters, and refuses where a capture forbids it.
+// For a call that puts `body` on a stream: enters, and queues it.
 [[nodiscard]] cudaError_t give(const char* function, cudaStream_t stream,
                                std::function<void()> body);
-
-// For calls that allocate, free, wait or ask: refused on a thread that captures.
-[[nodiscard]] cudaError_t check_no_capture(cudaStream_t stream = nullptr,
-                                           cudaEvent_t event = nullptr);
-
-// Memory that a graph may copy from or to: a GPU's, or pinned.
-[[nodiscard]] bool is_known_memory(const void* data);
-[[nodiscard]] cudaError_t refuse_in_capture(cudaStream_t stream);
 
 }  // namespace tandem::testing::stand_in
 
@@ -129,8 +98,6 @@ struct CUstream_st {
   std::condition_variable changed;
   std::deque<std::function<void()>> queue;
   std::thread worker;
-  std::shared_ptr<tandem::testing::stand_in::Capture> capture{};  // that it is part of
-  std::vector<std::size_t> tail{};                                // its latest nodes there
 };
 
 struct CUevent_st {
@@ -142,6 +109,4 @@ struct CUevent_st {
   const int gpu;
   const bool timed;
   std::shared_ptr<tandem::testing::stand_in::Record> record{};
-  std::shared_ptr<tandem::testing::stand_in::Capture> capture{};  // last recorded in it, behind
-  std::vector<std::size_t> after{};                               // these nodes
 };

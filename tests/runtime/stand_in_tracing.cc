@@ -22,11 +22,6 @@ bool is_of_gpu(const std::string& function) {
   return !function.starts_with("cuda") || function.starts_with("cudaMem");
 }
 
-int next_node() {
-  static std::atomic<int> nodes{0};
-  return ++nodes;
-}
-
 }  // namespace
 
 std::function<void()> told_to_cupti(const std::string& function, cudaStream_t stream,
@@ -36,12 +31,8 @@ std::function<void()> told_to_cupti(const std::string& function, cudaStream_t st
   const auto call = reinterpret_cast<StandInCuptiCall*>(dlsym(library, "stand_in_cupti_call"));
   const auto ran = reinterpret_cast<StandInCuptiRan*>(dlsym(library, "stand_in_cupti_ran"));
   const auto now = reinterpret_cast<StandInCuptiNow*>(dlsym(library, "stand_in_cupti_now"));
-  StandInWork work{.function = nullptr, .gpu = stream->gpu, .stream = stream};
-  if (stream->capture) {
-    work.graph_node = next_node();  // and what launches it is another call
-  } else {
-    work.correlation = call();
-  }
+  const StandInWork work{
+      .function = nullptr, .gpu = stream->gpu, .stream = stream, .correlation = call()};
   if (!is_of_gpu(function)) return body;
   return [=, body = std::move(body)]() {
     StandInWork done = work;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -88,6 +89,32 @@ TEST(HardwareCatalogue, UnknownNames_AreRefusedWithTheNearest) {
   EXPECT_THAT(refusal_of_machine("dgx-a100x4@ib-20g"), HasSubstr("did you mean 'ib-200g'?"));
   EXPECT_THAT(refusal_of_machine("nothing-of-the-sort"), HasSubstr("tandem list hardware"));
   EXPECT_THAT(refusal_of_machine(""), HasSubstr("is unknown"));
+}
+
+TEST(HardwareCatalogue, NamesAsPeopleWriteThem_AreMachines) {
+  for (const auto& [given, machine] :
+       std::map<std::string, std::string>{{"a100", "dgx-a100"},
+                                          {"H100", "dgx-h100"},
+                                          {"v100", "dgx-1"},
+                                          {"rtx3090", "rtx-3090-box"},
+                                          {"RTX 4090", "rtx-4090-box"},
+                                          {"rtx-3090x4", "rtx-3090-box"},
+                                          {"a100-pcie", "a100-pcie-box"},
+                                          {"a100x32", "dgx-a100x4@8xib-200g"},
+                                          {"dgx-1", "dgx-1"},
+                                          {"dgx-a100x2@ib-200g", "dgx-a100x2@ib-200g"},
+                                          {"rtx-3090x64", "rtx-3090x64"},
+                                          {"NVIDIA A100-SXM4-80GB", "dgx-a100"},
+                                          {"NVIDIA A100-SXM4-40GB", "dgx-a100-40gb"},
+                                          {"NVIDIA H100 80GB HBM3", "dgx-h100"},
+                                          {"NVIDIA GeForce RTX 3090", "rtx-3090-box"},
+                                          {"100", "100"}}) {
+    EXPECT_EQ(machine_name(given), machine) << given;
+  }
+  EXPECT_EQ(catalogued_hardware("rtx3090", "--hardware").name, "rtx-3090-box");
+  EXPECT_THAT(refusal_of_machine("rtx5090"), HasSubstr("(did you mean 'rtx-3090'?)"));
+  EXPECT_THAT(refusal_of_machine("rtx5090"), HasSubstr("tandem list hardware rtx-4090-box prints"));
+  EXPECT_THAT(refusal_of_machine("abacus"), HasSubstr("tandem list hardware dgx-a100 prints"));
 }
 
 TEST(HardwareCatalogue, ClustersNeedANumberAndANetwork) {

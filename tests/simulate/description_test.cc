@@ -199,12 +199,6 @@ TEST(Hardware, TopologiesThatNobodyHas_AreRefused) {
             std::string::npos);
 }
 
-TEST(Hardware, SharesOfOperationsAreReadWhole) {
-  const std::string partly = R"("shares": {"product": )" + figure(R"("57%")") + "}, ";
-  EXPECT_NE(refusal_of(with(R"("least_time")", partly + R"("least_time")")).find("plain_product"),
-            std::string::npos);
-}
-
 TEST(Hardware, ThatIsNoJson_IsRefused) {
   EXPECT_NE(refusal_of("{").find("own.json"), std::string::npos);
   EXPECT_NE(refusal_of("[]").find("own.json"), std::string::npos);

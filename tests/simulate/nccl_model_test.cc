@@ -187,7 +187,8 @@ TEST(NcclModel, NodesThatAreNotFilledAlike_HaveNoSystem) {
   EXPECT_EQ(system_of(topology, 16, 8, 1e11).value().nodes, 2);
 }
 
-// Every other size of each second is left out, and told from its neighbours at fourfold spacing.
+// Every other size of each second is left out, and predicted from its neighbours at fourfold
+// spacing.
 TEST(PublishedSweep, AtFourfoldSpacing_TellsTheSizesBetween) {
   const std::vector<PublishedTime> sweep = published_times("8x A100", 8);
   std::vector<double> small;
@@ -198,8 +199,8 @@ TEST(PublishedSweep, AtFourfoldSpacing_TellsTheSizesBetween) {
       curve.push_back({static_cast<double>(sweep[i].size.value), {sweep[i].seconds}});
     }
     for (std::size_t i = offset + 1; i + 1 < sweep.size(); i += 2) {
-      const auto told = seconds_at(curve, static_cast<double>(sweep[i].size.value));
-      const double error = std::abs(told.value().seconds.front() / sweep[i].seconds - 1);
+      const auto predicted = seconds_at(curve, static_cast<double>(sweep[i].size.value));
+      const double error = std::abs(predicted.value().seconds.front() / sweep[i].seconds - 1);
       std::printf("%s: %.1f %%\n", to_string(sweep[i].size).c_str(), 100 * error);
       if (sweep[i].size >= mib(1)) (sweep[i].size <= mib(64) ? small : large).push_back(error);
     }

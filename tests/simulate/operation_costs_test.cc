@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "simulate/cost/kernel_time.h"
 #include "tests/support/errors.h"
 #include "tests/support/round_machine.h"
 
@@ -108,7 +109,7 @@ class CalibratedCosts : public ::testing::Test {
   }
 
   static AskedOperation linear(double flops) {
-    return {.name = "linear", .key = "linear 2x3", .work = {flops, Bytes{10}}, .peak = 1e12};
+    return {.name = "linear", .key = "linear 2x3", .work = {flops, Bytes{10}}};
   }
   static AskedOperation add(std::int64_t bytes) {
     return {.name = "add", .key = "add, 3 operands", .work = {0, Bytes{bytes}}};
@@ -144,8 +145,12 @@ TEST_F(CalibratedCosts, OfWhatWasNotMeasured_AreTheDescriptions_OrARefusalThatNa
   const Error error = error_of([this] { static_cast<void>(costs().cost_of(linear(17000))); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(error, "linear 2x3 of 1.7e+04 FLOPs")) << error.what();
-  const OperationCost cost = costs(test::round_machine().gpu).cost_of(linear(17000));
-  EXPECT_EQ(cost.times.front(), Nanoseconds{17});
+  const ListedKernel copy{.kind = KernelKind::kCopy, .sizes = {1'000'000}};
+  AskedOperation asked = linear(17000);
+  asked.kernels = {copy, copy};
+  const GpuDescription gpu = test::round_machine().gpu;
+  const OperationCost cost = costs(gpu).cost_of(asked);
+  EXPECT_EQ(cost.times.front(), 2 * kernel_time(gpu, copy));
   EXPECT_EQ(cost.basis, CostBasis::kDescribed);
 }
 

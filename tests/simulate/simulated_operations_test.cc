@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/kernels/listed_kernel.h"
 #include "common/runtime/copy.h"
+#include "simulate/cost/kernel_time.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
 
@@ -63,13 +65,12 @@ class SimulatedOperationsTest : public ::testing::Test {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-TEST_F(SimulatedOperationsTest, ProductsTakeTheTimeOfTheirFlops) {
-  EXPECT_EQ(time_of(product()), Nanoseconds{2 * 500 * 500 * 500 / 1000});
-}
-
-TEST_F(SimulatedOperationsTest, PrecisionsHaveAPeakEach) {
+TEST_F(SimulatedOperationsTest, AProductTakesTheTimeOfItsKernel_InEachPrecision) {
   machine_.gpu.tf32 = SourcedFigure<double>{5e12, "round"};
-  EXPECT_EQ(time_of(product(), Precision::kTf32), Nanoseconds{2 * 500 * 500 * 500 / 5000});
+  ListedKernel kernel{.kind = KernelKind::kProduct, .sizes = {1, 500, 500, 500, 4 * 3 * 500 * 500}};
+  EXPECT_EQ(time_of(product()), kernel_time(machine_.gpu, kernel));
+  kernel.type = NumberType::kTf32;
+  EXPECT_EQ(time_of(product(), Precision::kTf32), kernel_time(machine_.gpu, kernel));
 }
 
 TEST_F(SimulatedOperationsTest, WithoutThePrecision_AreAUsageErrorThatNamesIt) {
@@ -87,23 +88,29 @@ TEST_F(SimulatedOperationsTest, WithoutThePrecision_NameFp16_WhichNoStepIsIn) {
 
 // As torch's default: only with fp32 factors asked for do convolutions keep to fp32.
 TEST_F(SimulatedOperationsTest, Fp32Convolutions_MayBeTf32) {
-  machine_.gpu.memory_bandwidth.value = 1e15;
   machine_.gpu.tf32 = SourcedFigure<double>{5e12, "round"};
   const ConvolutionShape shape{.batch = 10, .height = 10, .width = 10, .in = 100, .out = 100};
   const std::int64_t count = shape.batch * 10 * 10 * 100;
   const ConvolutionForward op{
       .shape = shape, .x = floats(count), .weight = floats(100 * 100), .y = floats(count)};
+  ListedKernel kernel{.kind = KernelKind::kConvolution,
+                      .layout = KernelLayout::kFirst,
+                      .sizes = {10, 100, 100, 100, 100, 1, 1, 4 * (2 * count + 100 * 100)}};
   const Nanoseconds in_fp32 = time_of(op, Precision::kFp32, {.fp32_factors = true});
-  EXPECT_EQ(in_fp32, Nanoseconds{convolution_flops(shape) / 1000});
-  EXPECT_EQ(time_of(op), Nanoseconds{convolution_flops(shape) / 5000});
+  EXPECT_EQ(in_fp32, kernel_time(machine_.gpu, kernel));
+  kernel.type = NumberType::kTf32;
+  EXPECT_EQ(time_of(op), kernel_time(machine_.gpu, kernel));
 }
 
-TEST_F(SimulatedOperationsTest, OthersTakeTheTimeOfTheirBytes_UpdatesReadWhatTheyWrite) {
-  EXPECT_EQ(time_of(Fill{.values = floats(250'000), .constant = 1}), Nanoseconds{10'000});
+TEST_F(SimulatedOperationsTest, WhatIsFusedTakesTheTimesOfTorchsKernels) {
+  const auto moving = [this](KernelKind kind, std::int64_t bytes) {
+    return kernel_time(machine_.gpu, {.kind = kind, .sizes = {bytes}});
+  };
   const SgdUpdate update{
       .tensors = {
           {.gradient = floats(250'000), .velocity = floats(250'000), .weight = floats(250'000)}}};
-  EXPECT_EQ(time_of(update), Nanoseconds{50'000});
+  EXPECT_EQ(time_of(update),
+            moving(KernelKind::kUpdate, 1'000'000) + 2 * moving(KernelKind::kUpdate, 2'000'000));
 }
 
 TEST_F(SimulatedOperationsTest, ACalibratedOperation_TakesItsTimesInTurn) {
@@ -146,6 +153,22 @@ TEST_F(SimulatedOperationsTest, OnAnotherDevice_NameBothDevices) {
       [this] { static_cast<void>(time_of(Fill{.values = floats(10, 1), .constant = 1})); });
   EXPECT_TRUE(mentions(error, "simulated:0")) << error.what();
   EXPECT_TRUE(mentions(error, "simulated:1")) << error.what();
+}
+
+TEST_F(SimulatedOperationsTest, ListedKernels_TakeTheirTimesAsOftenAsTheyCount) {
+  ASSERT_TRUE(takes_listed_kernels(device()));
+  const ListedKernel copy{
+      .kind = KernelKind::kCopy, .sizes = {std::int64_t{1} << 30, 2}, .count = 3};
+  const auto stream = device().make_stream(StreamPriority::kNormal);
+  const TimePoint start = platform_->now();
+  enqueue_listed(*stream, copy);
+  stream->synchronize();
+  EXPECT_EQ(platform_->now() - start, 3 * kernel_time(machine_.gpu, copy));
+}
+
+TEST_F(SimulatedOperationsTest, CalibratedDevices_TakeNoListedKernels) {
+  calibrate({});
+  EXPECT_FALSE(takes_listed_kernels(device()));
 }
 
 }  // namespace

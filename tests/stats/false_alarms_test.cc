@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often two documents of the same program are told apart, and how often a planted slow-down is
+// How often two documents of the same program differ, and how often a planted slow-down is
 // found: 1000 pairs of documents each, as summaries.
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 namespace tandem::test {
 
 // Where bin, lib and share lie, for a test program in tests/bin: the build folder, or its copy in
-// an archive of tools/bundle (tests/elf), which is why tests are not told of it when they are
+// an archive of tools/bundle (tests/elf), which is why tests do not get it when they are
 // built.
 [[nodiscard]] inline std::filesystem::path build_folder() {
   return program_file().parent_path().parent_path().parent_path();

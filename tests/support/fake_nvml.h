@@ -12,7 +12,7 @@
 
 namespace tandem::nvml::testing {
 
-// What a GPU tells; the tests change it.
+// A GPU's answers; the tests change them.
 struct FakeGpu {
   unsigned sm_mhz = 1980;
   unsigned long long memory_bytes = 150'754'820'096;

@@ -135,7 +135,7 @@ def chosen(cases, names):
     return [case for case in cases if not names or any(fnmatch.fnmatch(case.name, name) for name in names)]
 
 
-def tell(case, state, text, seconds):
+def report(case, state, text, seconds):
     print(f"{state} {case.name} ({seconds:.1f} s)", flush=True)
     if state == "failed":
         expected = f"expected: {case.says}\n" if case.says else ""
@@ -155,12 +155,12 @@ def read_arguments():
 
 
 def run_all(cases, runner, jobs):
-    """Runs and tells each; the exit status of all."""
+    """Runs and reports each; the exit status of all."""
     states = []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         waiting = {pool.submit(runner.run, case): case for case in cases}
         for finished in concurrent.futures.as_completed(waiting):
-            tell(waiting[finished], *finished.result())
+            report(waiting[finished], *finished.result())
             states.append(finished.result()[0])
     print(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")))
     if "failed" in states:

@@ -18,7 +18,7 @@ class RunCasesTest(unittest.TestCase):
         (self.folder / "build" / "bin").mkdir(parents=True)
         (self.folder / "build" / "tests").mkdir()
         (self.folder / "build" / "tests" / "has.txt").write_text("cuda\n")
-        self.put(self.folder / "build" / "bin" / "program", 'echo "$VALUE $*"; echo told >&2; [ "$1" = 0 ] || exit "$1"\n')
+        self.put(self.folder / "build" / "bin" / "program", 'echo "$VALUE $*"; echo error >&2; [ "$1" = 0 ] || exit "$1"\n')
         self.put(self.folder / "script.sh", 'case_one() { true; }\ncase_two() { exit 1; }\n"case_$1"\n')
 
     @staticmethod
@@ -33,7 +33,7 @@ class RunCasesTest(unittest.TestCase):
                               capture_output=True, check=False)
 
     def test_a_case_passes_by_its_status_and_its_words(self):
-        done = self.run_table("# words\na: VALUE=set program 0 {here}\n    ^set 0 /.*told$\n\nb: program 0\n")
+        done = self.run_table("# words\na: VALUE=set program 0 {here}\n    ^set 0 /.*error$\n\nb: program 0\n")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("2 passed, 0 failed, 0 skipped", done.stdout)
 

@@ -16,10 +16,12 @@ HAS_CUDA = ("import importlib.util as u, os, runpy, sys; s = u.find_spec('torch'
 
 
 def find(question="import torch"):
-    """The first of them that answers `question` with status 0; None where none does."""
+    """The first of them that answers `question` with status 0; None where none does, or an error where tests need one."""
     for python in TRIED:
         if not shutil.which(python):
             continue
         if subprocess.run([python, "-c", question], capture_output=True, check=False).returncode == 0:
             return python
+    if "TANDEM_NEEDS_TORCH" in os.environ:  # tools/test --with-torch
+        sys.exit(f"{' or '.join(TRIED)} has no such torch: it ends '{question}' with an error")
     return None

@@ -17,17 +17,17 @@ std::vector<std::string> taken(std::vector<Slice> slices) {
   sort_slices(track);
   std::vector<Track> all = split_crossing(track);
   all.insert(all.begin(), track);
-  std::vector<std::string> told;
+  std::vector<std::string> texts;
   for (const Track& one : all) {
     EXPECT_EQ(one.device, 2);
     std::string text = one.name + ":";
     for (const Slice& each : one.slices) text += " " + each.name;
-    told.push_back(text);
+    texts.push_back(text);
   }
-  return told;
+  return texts;
 }
 
-using Told = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 TEST(Crossing, WhatNestsOrIsApart_Stays) {
   EXPECT_EQ(taken({slice_between(SliceKind::kOperation, "o", 0, 10),
@@ -36,7 +36,7 @@ TEST(Crossing, WhatNestsOrIsApart_Stays) {
                    slice_between(SliceKind::kKernel, "b", 10, 15),
                    slice_between(SliceKind::kMemory, "c", 15, 20),
                    slice_between(SliceKind::kKernel, "d", 25, 30)}),
-            Told{"compute: o a p b c d"});
+            Texts{"compute: o a p b c d"});
 }
 
 TEST(Crossing, AKernelOverTheEndOfItsOperation_IsBeside) {
@@ -44,14 +44,14 @@ TEST(Crossing, AKernelOverTheEndOfItsOperation_IsBeside) {
                    slice_between(SliceKind::kKernel, "a", 5, 12),
                    slice_between(SliceKind::kOperation, "p", 10, 20),
                    slice_between(SliceKind::kKernel, "b", 12, 15)}),
-            (Told{"compute: o p b", "compute beside: a"}));
+            (Texts{"compute: o p b", "compute beside: a"}));
 }
 
 TEST(Crossing, AKernelOverTheBeginningOfAnOperation_IsBeside) {
   EXPECT_EQ(taken({slice_between(SliceKind::kKernel, "a", 5, 30),
                    slice_between(SliceKind::kOperation, "o", 10, 20),
                    slice_between(SliceKind::kKernel, "b", 12, 15)}),
-            (Told{"compute: o b", "compute beside: a"}));
+            (Texts{"compute: o b", "compute beside: a"}));
 }
 
 TEST(Crossing, KernelsAtOnce_AreOnAsManyTracksAsThereAreAtOnce) {
@@ -59,7 +59,7 @@ TEST(Crossing, KernelsAtOnce_AreOnAsManyTracksAsThereAreAtOnce) {
                    slice_between(SliceKind::kKernel, "b", 1, 4),
                    slice_between(SliceKind::kKernel, "c", 2, 6),
                    slice_between(SliceKind::kKernel, "d", 5, 8)}),
-            (Told{"compute: a", "compute beside: b d", "compute beside 2: c"}));
+            (Texts{"compute: a", "compute beside: b d", "compute beside 2: c"}));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace tandem::timeline {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 Nanoseconds time_of(int count) { return Nanoseconds{count}; }
 
@@ -138,36 +137,6 @@ TEST(Summary, IdleIsForTheDeviceWhoseWorkEnded) {
   const std::vector<Wait> waits = summary_of(trace).waits;
   EXPECT_EQ(waits.at(0).cause, "rank 0 device 1 was in backward");
   EXPECT_EQ(waits.at(1).cause, "no other device's work ended in it: the host had enqueued nothing");
-}
-
-// Samples are from the last rank's start to the last rank's end; on clocks that are apart, the
-// longest of the ranks' own.
-TEST(Summary, TracedStepStandsBesideTheUntracedOne) {
-  Trace trace = two_ranks();
-  for (Process& process : trace.processes) {
-    Track harness{.name = "harness"};
-    harness.slices = {slice(SliceKind::kHarness, "sample", 10 * process.rank, 165)};
-    harness.slices.front().step = 0;
-    process.tracks.push_back(harness);
-  }
-  const auto text = [&] { return to_text(trace, summary_of(trace)); };
-  EXPECT_THAT(text(), Not(HasSubstr("untraced")));
-  trace.untraced = UntracedSamples{.samples = 7, .step = Seconds{150e-9}};
-  EXPECT_THAT(text(), HasSubstr("one of the launch's 7 untraced samples 0.000 ms: 1.033 times\n"));
-  EXPECT_THAT(text(), Not(HasSubstr("apart")));
-  trace.processes[1].host = "there";
-  EXPECT_THAT(text(), HasSubstr(": 1.100 times\nMore than 5 % apart: the two passes differ"));
-  trace.facts["cuda_times"] = "cupti";
-  EXPECT_THAT(text(), HasSubstr("apart: CUPTI was attached, which makes each launch slower; or "));
-}
-
-TEST(Summary, TextNamesAll) {
-  const Trace trace = two_ranks();
-  const std::string text = to_text(trace, summary_of(trace));
-  for (const char* said : {"ddp as ?", "Critical path", "backward", "Longest waits",
-                           "bucket 1 (1.0 MiB) was in transfer"}) {
-    EXPECT_THAT(text, HasSubstr(said));
-  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 """
 import json
 import math
+import os
 import pathlib
 import random
 import subprocess
@@ -43,7 +44,8 @@ class Program:
         return str(path)
 
     def run(self, *arguments):
-        return subprocess.run([self.tandem, "compare", *arguments], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([self.tandem, "compare", "--details", *arguments], capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, "COLUMNS": "10000"})
 
     def compare(self, before, after, *arguments):
         return self.run(self.write("a.json", before), self.write("b.json", after), *arguments)
@@ -60,9 +62,9 @@ def case_verdicts(program):
     output = program.folder / "changes.json"
     run = program.compare(document(source), document(source, factors, sigma=0.005), f"--json={output}")
     expect(run.returncode == 3, run, "a slower cell has to end with 3")
-    expect(run.stdout.endswith("B fails: 1 cell slower.\n"), run, "what fails is not told")
-    expect("12 cells: 1 SLOWER, 1 FASTER, " in run.stdout, run, "the counts are not told")
-    expect("by more than 3 %" in run.stdout, run, "beyond the threshold is not told")
+    expect(run.stdout.endswith("B fails: 1 cell slower.\n"), run, "what fails is not printed")
+    expect("12 cells: 1 SLOWER, 1 FASTER, " in run.stdout, run, "the counts are not printed")
+    expect("by more than 3 %" in run.stdout, run, "beyond the threshold is not printed")
     expect("each with 99.58 %" in run.stdout, run, "the confidence is not shared by 12 cells")
     found = json.loads(output.read_text())
     verdicts = {(cell["strategy"], cell["devices"], cell["global_batch"]): cell["verdict"] for cell in found["cells"]}
@@ -90,7 +92,7 @@ def case_between_runs(program):
     documents = document(source, sigma=0.001), document(source, {cell: 1.05 for cell in CELLS}, sigma=0.001)
     run = program.compare(*documents, "--between-runs=3%")
     expect(run.returncode == 0 and "12 UNSURE" in run.stdout, run, "5 % is within what runs differ by at 3 %")
-    expect("a scatter of 3 % between runs" in run.stdout, run, "the scatter is not told")
+    expect("a scatter of 3 % between runs" in run.stdout, run, "the scatter is not printed")
     run = program.compare(*documents, "--between-runs=3")
     expect(run.returncode == 2 and "--between-runs is '3'" in run.stderr, run, "a scatter without its % was taken")
 

@@ -44,5 +44,28 @@ TEST(ExpectedTime, HoldsTheMakingOfTheModel) {
   EXPECT_DOUBLE_EQ((large - none).count(), 15);
 }
 
+TEST(ProgressLine, HoldsWhatTheColumnsHold_CellFirst) {
+  results::Cell cell;
+  cell.strategy = "ddp";
+  cell.launch = "processes";
+  cell.model = "mlp-small";
+  cell.devices = 2;
+  cell.global_batch = 512;
+  const Announcement launch{.cell = cell,
+                            .done = 16,
+                            .total = 24,
+                            .left = Seconds{130},
+                            .open = {"open: mlp-small 512 (1 of 3 comparisons, 4m00s at most)",
+                                     "open: mlp-small 512", "1 of 3 open"},
+                            .known = "11.9 ms a step so far"};
+  const std::string whole = "[17/24, 2m10s left] ddp, mlp-small, batch 512, 2 devices";
+  EXPECT_EQ(progress_line(launch, 140), whole + "; " + launch.open[0] + "; " + launch.known);
+  EXPECT_EQ(progress_line(launch, 80), whole + "; open: mlp-small 512");
+  EXPECT_EQ(progress_line(launch, 60),
+            "[17/24, 2m10s left] ddp, mlp-small 512; open: mlp-small 512");
+  EXPECT_EQ(progress_line(launch, 40), "[17/24, 2m10s left] ddp, mlp-small 512");
+  EXPECT_EQ(progress_line(launch, 20), "[17/24, 2m10s left] ");
+}
+
 }  // namespace
 }  // namespace tandem::cli

@@ -8,7 +8,7 @@ export FAKE_COSTS="threads=300 transfers=500 loss=200 replication=2000 input=400
 
 # explain ARGUMENT...: of the usual point
 explain() {
-  "$tandem" explain --model=${model:-mlp-tiny} --batch=${batch:-64} --launches 2 --step-bench "$fake" --oversubscribe "$@"
+  "$tandem" explain --model=${model:-mlp-tiny} --batch=${batch:-64} --launches 2 --details --step-bench "$fake" --oversubscribe "$@"
 }
 
 launches() { grep -c '"launch_index"' "$1/journal.jsonl"; }
@@ -91,7 +91,7 @@ SH
 }
 
 module() {
-  "$tandem" explain --module=own.py:build --batch=64 --backend=host --launches 2 --step-bench "$fake" --oversubscribe \
+  "$tandem" explain --module=own.py:build --batch=64 --backend=host --details --launches 2 --step-bench "$fake" --oversubscribe \
     --with-torch="$folder/python" "$@"
 }
 
@@ -162,22 +162,22 @@ case_module_refused() {
 case_module_interrupted() {
   printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9; exit;; esac\ntouch asked; exec sleep 60\n' >python
   chmod +x python
-  "$tandem" explain --module=own.py:build --batch=64 --backend=host --with-torch="$folder/python" --step-bench "$fake" \
+  "$tandem" explain --module=own.py:build --batch=64 --backend=host --details --with-torch="$folder/python" --step-bench "$fake" \
     --oversubscribe --out result >out 2>err &
   local pid=$!
   for _ in $(seq 300); do [ ! -e asked ] || break; sleep 0.1; done
   kill -INT $pid
   wait $pid
   [ $? = 130 ] || die "not the exit code of an interrupt"
-  one_line '^tandem: trying .*own.py:build: interrupted'
+  one_line '^tandem: trying .*own.py:build: interrupted, and left nothing; run the same command again$'
 }
 
-# An optimizer that Tandem lacks leaves its rungs with the usual one, and is told.
+# An optimizer that Tandem lacks leaves its rungs with the usual one, and is named.
 case_module_optimizer() {
   with_module 0123456789abcdef "" RMSprop
   FAKE_COUNT=$folder/count expect 0 module --out result
   if grep -q -- --optimizer count; then die "an optimizer that Tandem lacks"; fi
-  grep -q "The module's optimizer is RMSprop, which Tandem lacks: its rungs take sgd" out || die "not told"
+  grep -q "The module's optimizer is RMSprop, which Tandem lacks: its rungs take sgd" out || die "not named"
 }
 
 case_planted() {

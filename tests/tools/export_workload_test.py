@@ -273,6 +273,7 @@ class ExportTest(unittest.TestCase):
         document = self.export(f"{self.own}:attention")
         # As step_bench charges a GPT-2's: the product, 11 around the attention, the product.
         self.assertEqual([layer["calls"] for layer in document["layers"]], [1 + 11, 1])
+        self.assertEqual([layer["operation_calls"] for layer in document["layers"]], [11, 0])
         document = self.export(f"{self.own}:looking")
         self.assertEqual([layer["calls"] for layer in document["layers"]], [4])  # linear, einsum, softmax, sum
 
@@ -315,7 +316,7 @@ class ExportTest(unittest.TestCase):
                      ("misfit", "with a batch of (2, 4): in forward of layer root: RuntimeError"), ("no_module", "but a NoneType"),
                      ("nested_misfit", "in forward of layer blocks.2: RuntimeError"),
                      ("broken_backward", "in backward of layer 1: ValueError: no such gradient"),
-                     ("throws", "own words; mend the function"))
+                     ("throws", "own words (own.py, line "))
         self.refuse(1, [([f"{self.own}:{function}"], said) for function, said in functions])
 
 

@@ -122,9 +122,9 @@ TEST(FailureReason, StoppedRankOfThree_IsNotTheOneThatWasEndedWhileItWaited) {
 
 TEST(FailureReason, StoppedRankThatWentOnWhenTheJobEnded_IsStillTheOne) {
   const FlightRecord went_on = failed(FailureKind::kAborted, rank_in_collective(1), 6 * kSecond);
-  const FlightRecord told = failed(FailureKind::kAborted, rank_in_collective(2), 6 * kSecond);
+  const FlightRecord aborted = failed(FailureKind::kAborted, rank_in_collective(2), 6 * kSecond);
   const std::string reason =
-      failure_reason({waited_for(1, rank_in_collective(0)), went_on, told}, std::nullopt);
+      failure_reason({waited_for(1, rank_in_collective(0)), went_on, aborted}, std::nullopt);
   EXPECT_TRUE(
       reason.starts_with("rank 1 did not go on from step 12, phase backward, in all_reduce"))
       << reason;
@@ -237,7 +237,7 @@ TEST(FailureReason, WordsAfterTheEndOfTheJob_AreThoseOfTheStoppedRank) {
   const FlightRecord other = waited(rank_in_collective(2), 5 * kSecond + 1);
   const std::string reason = failure_reason({ends, resumed, other}, std::nullopt);
   EXPECT_TRUE(reason.starts_with("rank 1 did not go on")) << reason;
-  FlightRecord elsewhere = resumed;  // whose clock tells nothing here
+  FlightRecord elsewhere = resumed;  // whose clock says nothing here
   elsewhere.host = "node7";
   EXPECT_FALSE(
       failure_reason({ends, elsewhere, other}, std::nullopt).starts_with("rank 1 did not go on"));

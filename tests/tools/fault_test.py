@@ -6,7 +6,7 @@ as often as asked, and looks at how they ended.
 fault_test.py TANDEM CASE [TIMES]
 
 Each time: the run ends, these cells have failed for a reason that names rank, step, phase and
-collective, all other cells were measured, and no process, segment or temporary file is left.
+collective, the cell behind them was measured, and no process, segment or temporary file is left.
 """
 import json
 import os
@@ -28,7 +28,7 @@ STRUCK = rf"step 5, phase backward, (in|before|after) {CALL}"
 # The launcher that ends the job lets a stopped rank go on for a moment.
 STUCK = rf"step 5, phase \w+, (in|before|after) {CALL}"
 # The cell asks to end within 3 s, and a rank's own patience ends before; on a busy machine it may be
-# told late that they are over.
+# informed late that they are over.
 WAITED = r"; rank \d waited (?:2\.\d+|[345](?:\.\d+)?|6) s for it"
 STOPPED = "it was stopped"  # as another rank saw: on one node nobody has to guess
 LATE = "it was stopped, or late"
@@ -67,7 +67,7 @@ CASES = {
                         rf"{CALL}, rank 1 called all_reduce #\d+ \(4 B\)"),
     "threads_killed": ("dp-allreduce", {"fault": "killed:1"},
                        rf"killed by signal 9 .* \(rank \d, {WHERE}\)"),
-    # Ranks of another world: one is told of more devices, one cannot see its launcher.
+    # Ranks of another world: one is given more devices, one cannot see its launcher.
     "other_devices": ("ddp", {}, r"step_bench: rank 1 was started with other options than rank 0: "
                       r"--devices=4 instead of --devices=3; .*"),
     "other_options": ("ddp", {}, r"step_bench: rank 1 was started with other options than rank 0: "
@@ -101,12 +101,10 @@ def write_sweep(folder, strategy, options, faults):
     # Only these cells are in a hurry: others may start slowly on a busy machine.
     first, second = ({**(options or {"optimizer": "adam"}), "comm-timeout": patience}
                      for patience in ("3s", "3010ms"))
-    threads = strategy == "dp-allreduce"
     sweep = {"name": "faults", "launches": 1, "min_time": "10ms", "min_samples": 5, "devices": [3],
              "workloads": [{"model": "mlp-tiny", "batch": 12}],
-             "strategies": ["single", {"strategy": strategy, "options": first}, {"strategy": strategy},
-                            *[{"strategy": strategy, "options": second}][:faults - 1],
-                            "dp-allreduce" if not threads else "dp"]}
+             "strategies": [{"strategy": strategy, "options": first}, {"strategy": strategy},
+                            *[{"strategy": strategy, "options": second}][:faults - 1]]}
     path = folder / "sweep.json"
     path.write_text(json.dumps(sweep))
     return path
@@ -134,8 +132,8 @@ def records_in(journal):
 def check_records(records, reason, status, faults):
     faulty = [r for r in records if r["cell"]["options"]]
     others = [r for r in records if not r["cell"]["options"]]
-    if len({r["cell"]["strategy"] for r in others}) != 3 or any(r["status"] != "ok" for r in others):
-        die("a cell beside those that fail is lost", json.dumps(others, indent=1)[:4000])
+    if {r["status"] for r in others} != {"ok"}:  # a launch that others disturbed is measured again
+        die("the cell behind one that fails is lost", json.dumps(others, indent=1)[:4000])
     cells = {json.dumps(r["cell"]) for r in faulty}
     if len(cells) != faults or any(r["status"] != status for r in faulty):
         die(f"not {faults} cells ended as {status}", json.dumps(faulty, indent=1)[:4000])

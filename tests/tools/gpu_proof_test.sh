@@ -36,16 +36,15 @@ case_one_gpu() {
   is wrapper-tax passed '1.0010 .*95 % interval 0.9990 to 1.0030.; at least 0.9950 is asked for'
   is wrapper-tax-copy passed '1.0010'
   is trace-gpt2 passed '2 kernels, attention: cuDNN 9.19.0, fused$'
-  is torch-gpt2 'not run' 'python-without-torch has no torch that loads: '
   is marks passed 'phases=off .*; at least 0.9901 is asked for'
   is counters passed '1 kernels profiled$'
   is trace passed '2 kernels$'
   is steps passed "[0-9]+ launches measured, none of PyTorch's: python-without-torch has no torch that loads"
-  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp graph graph-ddp graph-steps dp-doubled peak calibrate; do
+  for row in numbers-dp numbers-dp-allreduce numbers-ddp numbers-replicate numbers-bf16 numbers-gpt2 numbers-resnet nccl-ddp dp-doubled calibrate; do
     is $row passed
   done
   # What moves nothing at one rank says so, or waits for two GPUs.
-  for row in nccl-ddp graph-ddp; do is $row passed 'moves nothing'; done
+  is nccl-ddp passed 'moves nothing'
   for row in nccl-collectives nccl-dp nccl-dp-allreduce nccl-replicate trace-ddp corners; do is $row 'not run' 'needs 2 GPUs$'; done
   for words in '--strategy=dp' '--strategy=dp-allreduce' '--strategy=ddp' '--strategy=ddp-replicate' '--strategy=dp --precision=bf16'; do
     grep -q "^step_bench verify .*--model=mlp-tiny .*--oversubscribe --gpus=0 $words$" starts || die "no numbers by $words"
@@ -55,13 +54,13 @@ case_one_gpu() {
   for file in results.json report.html report.md log.txt machine.txt logs/steps.log; do
     [ -s result/$file ] || die "$file is missing"
   done
-  for row in device wrapper-tax peak; do
+  for row in device wrapper-tax dp-doubled; do
     grep -q "\"tandem_source\": \"$row\"" result/results.json || die "the figures of $row are not in the one document"
     grep -q "^| $row " result/report.md || die "the figures of $row are not in the report"
   done
   grep -q 'gpt2-124m' result/report.md || die "the report has no steps"
   grep -q '^===== racecheck: passed' result/log.txt || die "the logs are not joined"
-  if grep -q 'stats_test' starts; then die "a test that needs no GPU was run"; fi
+  if grep -q 'common_test' starts; then die "a test that needs no GPU was run"; fi
   expect 2 proved --gpus 1
   one_line 'holds an earlier proof'
 }
@@ -71,7 +70,7 @@ case_one_file_to_send() {
   expect 0 proved --gpus 1 --rows=device,steps
   local file=result/results-to-send.json
   grep -q '"name": *"device/passed"' $file || die "what was proved is not in $file"
-  if grep -qF "$PWD" $file; then die "$file tells a folder"; fi
+  if grep -qF "$PWD" $file; then die "$file names a folder"; fi
   grep -q '"tandem_removed": *"names of hosts' $file || die "$file does not say what was removed"
   grep -q "^to send, for everyone's table: .*/results-to-send.json" result/table.txt || die "the table does not name $file"
   expect 0 "$tandem" report $file --out=reported
@@ -93,7 +92,6 @@ case_four_gpus() {
   is corners passed '[0-9]+ launches measured'
   grep -q '"devices": \[2, 4\]' result/sweeps/corners.json || die "not on 2 and 4 GPUs"
   grep -q '"bind":"none"' result/sweeps/corners/journal.jsonl || die "no dp that is not bound"
-  grep -q '^copy_bench .*--devices=4' starts || die "no matrix of four"
   grep -qx '3 passed, 0 failed, 0 not resolved, 0 not run' result/table.txt || die "other rows were run"
 }
 
@@ -139,10 +137,10 @@ case_lacking() {
 
 # The same numbers through the host would prove nothing of NCCL.
 case_nccl() {
-  local rows=nccl-ddp,nccl-dp,nccl-dp-allreduce,nccl-replicate,graph-ddp row
+  local rows=nccl-ddp,nccl-dp,nccl-dp-allreduce,nccl-replicate row
   make_stand_ins
   expect 0 proved --gpus 2 --rows $rows
-  grep -q '^5 passed' result/table.txt || die "not all passed"
+  grep -q '^4 passed' result/table.txt || die "not all passed"
   if grep 'strategy=dp' starts | grep -q -- '--comm='; then die "--comm is no option of dp and dp-allreduce"; fi
   rm -r result
   FAKE_PROOF=step_bench=staged expect 1 proved --gpus 2 --rows $rows
@@ -170,18 +168,18 @@ HOW
 
 case_failing() {
   make_stand_ins
-  FAKE_PROOF="kernel_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
-  is peak failed 'exit status 3: kernel_bench: it cannot be had'
+  FAKE_PROOF="step_bench=fails cuda_parity_test=fails" expect 1 proved --gpus 1
+  is dp-doubled failed 'exit status 3: step_bench: it cannot be had'
   is cuda_parity_test failed 'exit status 3'
   is steps passed
   is memcheck passed
-  if grep -q '"tandem_source": "peak"' result/results.json; then die "figures of a program that failed"; fi
+  if grep -q '"tandem_source": "dp-doubled"' result/results.json; then die "figures of a program that failed"; fi
 }
 
 case_dying() {
   make_stand_ins
-  FAKE_PROOF="kernel_bench=dies" expect 1 proved --gpus 1 --rows device,peak
-  is peak failed 'killed .status 137.: was it out of memory.$'
+  FAKE_PROOF="step_bench=dies" expect 1 proved --gpus 1 --rows device,dp-doubled
+  is dp-doubled failed 'killed .status 137.: was it out of memory.$'
 }
 
 case_sweep_failing() {
@@ -194,8 +192,8 @@ case_sweep_failing() {
 
 case_gate() {
   make_stand_ins
-  FAKE_PROOF="copy_bench=fails" expect 1 proved --gpus 1
-  is device failed 'copy_bench: it cannot be had'
+  FAKE_PROOF="collective_bench=fails" expect 1 proved --gpus 1
+  is device failed 'collective_bench: it cannot be had'
   is steps 'not run' 'the row device failed'
   is corners 'not run' 'needs 2 GPUs'
   [ "$(wc -l <starts)" = 1 ] || die "something ran behind the gate"
@@ -231,14 +229,14 @@ case_hanging() {
   cp -r "$tools" tools  # a table with a limit that a test can wait for
   sed -i 's/row device device 5 40/row device device 1 1/' tools/lib/gpu_proof_rows.sh
   proof=$folder/tools/gpu_proof
-  FAKE_PROOF="copy_bench=hangs" expect 1 proved --gpus 1 --rows device
+  FAKE_PROOF="collective_bench=hangs" expect 1 proved --gpus 1 --rows device
   is device failed 'no end within its limit of 1 s'
-  if pgrep -f "$folder/built/bin/copy_bench" >left; then die "processes are left: $(cat left)"; fi
+  if pgrep -f "$folder/built/bin/collective_bench" >left; then die "processes are left: $(cat left)"; fi
   # Where it is the minutes that end a row, nothing failed, but the proof is not whole either.
   sed -i 's/row device device 1 1 /row device device 1 60 /' tools/lib/gpu_proof_rows.sh
   sed -i 's/^  limit=.*/  limit=1/' tools/lib/gpu_proof_run.sh
   rm -r result
-  FAKE_PROOF="copy_bench=hangs" expect 3 proved --gpus 1 --rows device
+  FAKE_PROOF="collective_bench=hangs" expect 3 proved --gpus 1 --rows device
   is device 'not run' 'cut short: the 9 minutes are spent'
   grep -q '^cut short: 9 minutes were not enough' result/table.txt || die "does not say that it was cut short"
 }
@@ -264,15 +262,15 @@ case_late() {
 # Behind every row the table, the log and the document are there: a kill loses the row that runs and no other.
 case_killed() {
   make_stand_ins
-  FAKE_PROOF="kernel_bench=hangs" setsid "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,peak,numbers-dp >out 2>err &
+  FAKE_PROOF="cuda_module_test=hangs" setsid "$proof" --programs built --out result --python python-without-torch --gpus 1 --rows device,steps,cuda_module_test,numbers-dp >out 2>err &
   local pid=$!
   await_hanging_row
   kill -KILL -- -$pid || die "nothing was killed"
   wait $pid 2>/dev/null
-  pkill -KILL -f "$folder/built/bin/kernel_bench"
+  pkill -KILL -f "$folder/built/tests/bin/cuda_module_test"
   is device passed
   is steps passed '[0-9]+ launches measured'
-  is peak 'not run' 'not reached$'
+  is cuda_module_test 'not run' 'not reached$'
   is numbers-dp 'not run' 'not reached$'
   grep -q '^2 passed, 0 failed, 0 not resolved, 2 not run' result/table.txt || die "the table has no sum"
   grep -q '^===== steps: passed' result/log.txt || die "the log has no row"
@@ -280,29 +278,17 @@ case_killed() {
   expect 0 "$tandem" report result/results.json --out=reported
 }
 
-# PyTorch's rows: found, of another kind, without an answer; and the gate is none of theirs.
+# PyTorch's cells: found, of another kind, without an answer.
 case_torch() {
   make_stand_ins
-  expect 0 proved_with_torch --gpus 1 --rows device,torch-gpt2
-  is torch-gpt2 passed 'eager 25.1000 ms, compile 20.2000 ms$'
-  grep -q '^python-with-torch .*step_ways .*--model=gpt2-124m --batch=8 --precision=bf16 .*--prepare$' starts || die "nothing compiled beforehand"
-  grep -q "^python-with-torch .*step_ways .*--benchmark_out=$folder/result/figures/torch-gpt2.json$" starts || die "no figures"
+  expect 0 proved_with_torch --gpus 1 --rows device,steps
+  is steps passed '[0-9]+ launches measured$'
   rm -r result
-  FAKE_PROOF="python-with-torch=partly" expect 1 proved_with_torch --gpus 1 --rows device,torch-mlp
-  is torch-mlp failed 'compile 20.2000 ms, dp-doubled failed$'
+  FAKE_PROOF="python-with-torch=unfit" expect 0 proved_with_torch --gpus 1 --rows device,steps
+  is steps passed "none of PyTorch's: its torch 2.11.0 is built without CUDA"
   rm -r result
-  FAKE_PROOF="copy_bench=fails" expect 1 proved_with_torch --gpus 1 --rows device,steps,torch-mlp
-  is steps 'not run' 'the row device failed'
-  is torch-mlp passed
-  rm -r result
-  FAKE_PROOF="python-with-torch=unfit" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
-  is torch-mlp 'not run' 'its torch 2.11.0 is built without CUDA'
-  rm -r result
-  FAKE_PROOF="python-with-torch=old" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
-  is torch-mlp 'not run' "torch-1.13.1 is too old: PyTorch's ways need 2.1$"
-  rm -r result
-  FAKE_PROOF="python-with-torch=fails" expect 0 proved_with_torch --gpus 1 --rows device,torch-mlp
-  is torch-mlp 'not run' 'python-with-torch has no torch that loads'
+  FAKE_PROOF="python-with-torch=fails" expect 0 proved_with_torch --gpus 1 --rows device,steps
+  is steps passed "none of PyTorch's: python-with-torch has no torch that loads"
 }
 
 # An empty list hides the GPUs that there are.
@@ -330,7 +316,7 @@ case_full_disk() {
 
 case_interrupt() {
   make_stand_ins
-  FAKE_PROOF="kernel_bench=hangs" "$proof" --programs built --out result --python python-without-torch --gpus 1 >out 2>err &
+  FAKE_PROOF="cuda_module_test=hangs" "$proof" --programs built --out result --python python-without-torch --gpus 1 >out 2>err &
   local pid=$!
   await_hanging_row
   kill -TERM $pid
@@ -339,8 +325,8 @@ case_interrupt() {
   is device passed
   is numbers-gpt2 passed
   is trace 'not run' 'stopped by Ctrl-C'
-  is wrapper-tax 'not run' 'stopped by Ctrl-C'
-  if pgrep -f "$folder/built/bin/kernel_bench" >left; then die "processes are left: $(cat left)"; fi
+  is wrapper-tax-copy 'not run' 'stopped by Ctrl-C'
+  if pgrep -f "$folder/built/tests/bin/cuda_module_test" >left; then die "processes are left: $(cat left)"; fi
 }
 
 case_bad_input() {
@@ -364,7 +350,7 @@ case_bad_input() {
   expect 0 proved --help
   grep -q -- '--rehearse' out || die "no help"
   expect 0 "$proof" --programs built --list
-  grep -qE '^corners +gpus:2,quiet ' out || die "the list does not say what a row needs"
+  grep -qE '^corners +gpus:2 ' out || die "the list does not say what a row needs"
   expect 0 "$proof" --programs "$build" --list
   [ ! -e out/gpu-proof-1 ] || die "the list made a folder"
   [ ! -e starts ] || die "the list ran something"

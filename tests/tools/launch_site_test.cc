@@ -65,7 +65,7 @@ TEST(LaunchSiteTest, Hosts_ThatCannotBeRead_AreNamed) {
   }
 }
 
-// An allocation of Slurm, with programs of Slurm's that answer as they are told.
+// An allocation of Slurm, with programs of Slurm's that answer as the test sets them.
 class FakeSlurm {
  public:
   explicit FakeSlurm(const std::string& cpus_per_node, const std::string& plugins = "pmix") {

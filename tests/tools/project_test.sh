@@ -15,12 +15,14 @@ JSON
   expect 0 "$tandem" run ./sweep.json --out result --step-bench "$fake"
 }
 
-project() { "$tandem" project result --step-bench "$fake" --launches=1 "$@"; }
+project() { "$tandem" project result --step-bench "$fake" --launches=1 --details "$@"; }
 
-case_predicts() {
-  measured '[1, 2]'
-  expect 0 project --devices=4
-  head -n 1 out | grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' || die "its first line"
+# One command answers for a model and a machine alone.
+described() { "$tandem" project --step-bench "$fake" --details "$@"; }
+
+predicts() {
+  head -n 1 out | grep -q '^Projected, not measured\.$' || die "its first line"
+  grep -q '^On 2 cells measured in result the method errs by ' out || die "what stands behind it"
   grep -q '^dp/threads/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks dp"
   grep -q '^ddp/processes/mlp-tiny/devices:2/batch:16 ' out || die "the hold-out lacks ddp"
   grep -q "^mlp-tiny  *8  *4  *dp, simulated .*\[" out || die "dp is not projected on 4 devices, with an interval"
@@ -29,17 +31,15 @@ case_predicts() {
   grep -q '"backend": *"simulated"' result/projected/results.json || die "no simulated launch"
   ! grep -q '"backend": *"host"' result/projected/results.json || die "measured launches among simulated ones"
   grep -q 'Projected, not measured. On 2 cells measured in result the method errs by ' result/projected/report.md || die "the page does not say so"
-  grep -q '"tandem_half_widths": *"dp:[0-9.e-]*:2,ddp:[0-9.e-]*:2"' result/projected/results.json || die "its intervals are not told"
+  grep -q '"tandem_half_widths": *"dp:[0-9.e-]*:2,ddp:[0-9.e-]*:2"' result/projected/results.json || die "its intervals are not printed"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
   expect 2 "$tandem" compare result result/projected
   one_line 'one is measured and the other simulated'
 }
 
 # Measured and projected figures of one question share a page, and never a table or a curve.
-case_beside() {
-  measured '[1, 2]'
-  expect 0 project --devices=4
-  expect 0 "$tandem" report result
+beside() {
+  expect 0 "$tandem" report result --details
   cp result/report.md one.md
   cp out told
   grep -q '^#### Tandem, measured$' one.md || die "no table of what was measured"
@@ -48,8 +48,8 @@ case_beside() {
   grep -q 'id="scaling-chart-2"' result/report.html || die "no panel of its own"
   ! grep -q simulated result/results.json || die "a simulated launch among the measured ones"
   expect 0 "$tandem" report result/projected result --out=both
-  cmp one.md both/report.md || die "a projection that is named tells another thing than the one in the folder"
-  expect 0 project --devices=4 --batch-per-device=64 --out=elsewhere
+  cmp one.md both/report.md || die "a projection that is named differs from the one in the folder"
+  expect 0 described --model=mlp-base --hardware=dgx-a100 --batch-per-device=8 --out=elsewhere
   expect 2 "$tandem" report result elsewhere --out=apart
   one_line 'elsewhere: no projected cell has the model, samples per device, precision and mode of a measured one; report each by itself'
   [ ! -e apart ] || die "something was written"
@@ -63,59 +63,12 @@ case_beside() {
   one_line '9.0.0'
 }
 
-# The calibration is kept, and the same one gives the same words.
-case_again() {
-  measured '[2]'
-  expect 0 project --devices=2
-  grep -q '^timing the operations of mlp-tiny at batches 8, launch 1 of 1$' err || die "what is timed is not said"
-  cp result/projected/projection.md before
-  expect 0 project --devices=2
-  ! grep -q '^timing' err || die "it timed again"
-  cmp before result/projected/projection.md || die "another projection"
-  expect 0 "$tandem" project result --step-bench "$fake" --devices=2 --launches=2
-  grep -q '^timing the operations of mlp-tiny at batches 8, launch 2 of 2$' err || die "the second launch is not said"
-  ! grep -q 'launch 1 of 2' err || die "the first launch was not kept"
-}
-
-# A measured machine leaves its description, which other projections take.
-case_describes() {
-  measured '[2]'
-  expect 0 project --devices=2
-  grep -q '^this machine, for --hardware here and elsewhere: result/projected/hardware.json$' out || die "the file is not named"
-  expect 0 "$tandem" list hardware result/projected/hardware.json
-  grep -q '"value": 2,$' out || die "its devices are not those of the measured cells"
-  grep -q '"source": "measured"' out || die "no figure is measured"
-  expect 0 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --out=elsewhere
-  head -n 1 out | grep -q '^Projected, not measured, in fp32. No system like yours' || die "its first line"
-  expect 2 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --devices=4
-  one_line 'hardware.json has 2 GPUs: take no more'
-}
-
-case_check() {
-  measured '[2]'
-  expect 1 project --check=0%
-  grep -q '^--check: the mean error is .* above the bar of 0%$' out || die "no verdict"
-  expect 0 project --check=100%
-  ! grep -q '^Projected$' out || die "more than the hold-out"
-}
-
-case_choices() {
-  measured '[2]'
-  expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8
-  [ "$(grep -c 'ddp, bucket-mb=1, simulated' out)" = 4 ] || die "not two batches on two device counts"
-  [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*  *operations [0-9]* %' out)" = 4 ] || die "not each of two devices held against dp"
-  expect 0 project --devices=2 --batch-per-device=64
-  grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
-}
-
 # The folder of a projection holds dp and ddp; the other rungs are simulated when they are asked for, once.
-case_explains() {
-  measured '[2]'
-  expect 0 project --devices=4
+explains() {
   before=$(cksum <result/results.json)
-  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake" --details
   grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' out || die "its head"
-  grep -q '^Projected: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms: ddp is faster.$' out || die "no answer"
+  grep -q '^Projected: ddp is faster: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms.$' out || die "no answer"
   grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder"
   [ "$(grep -c '^+ .* projected' out)" = 8 ] || die "not eight steps that are projected"
   ! grep -q 'not resolved' out || die "a projected figure is held against launches"
@@ -125,11 +78,11 @@ case_explains() {
   [ "$before" = "$(cksum <result/results.json)" ] || die "the measured results changed"
   cp result/projected/results.json rungs.json
   cp out first
-  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake" --details
   cmp -s out first || die "a second explanation differs"
   cmp -s rungs.json result/projected/results.json || die "rungs were simulated again"
   expect 0 described --model=mlp-tiny --hardware=dgx-a100 --devices=4 --batch-per-device=8 --out=described
-  expect 0 "$tandem" explain described --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake"
+  expect 0 "$tandem" explain described --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake" --details
   grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder on a machine of the catalogue"
   expect 2 "$tandem" explain result/projected --model=mlp-base --batch=32 --devices=4
   one_line 'none is of mlp-base in fp32'
@@ -140,18 +93,85 @@ case_explains() {
   one_line 'run tandem project again'
 }
 
-# One command answers for a model and a machine alone.
-described() { "$tandem" project --step-bench "$fake" "$@"; }
+# One measurement and one calibration for all three.
+case_measured() {
+  measured '[1, 2]'
+  expect 2 project --batch=8
+  one_line '--batch=8: a FOLDER.s cells are projected by the samples of a device'
+  expect 2 project --check=x
+  one_line '--check'
+  expect 2 project --hardware=dgx-a100
+  one_line '--hardware=dgx-a100: a FOLDER is projected onto the machine that it was measured on; give --model or --module'
+  expect 0 project --devices=4
+  predicts
+  cp -r result kept
+  beside
+  rm -r result
+  mv kept result
+  explains
+}
+
+# The calibration is kept, and the same one gives the same words.
+again() {
+  grep -q '^timing the operations of mlp-tiny at batches 8, launch 1 of 1$' err || die "what is timed is not said"
+  cp result/projected/projection.md before
+  expect 0 project --devices=2
+  ! grep -q '^timing' err || die "it timed again"
+  cmp before result/projected/projection.md || die "another projection"
+  expect 0 "$tandem" project result --step-bench "$fake" --devices=2 --launches=2 --details
+  grep -q '^timing the operations of mlp-tiny at batches 8, launch 2 of 2$' err || die "the second launch is not said"
+  ! grep -q 'launch 1 of 2' err || die "the first launch was not kept"
+}
+
+# A measured machine leaves its description, which other projections take.
+describes() {
+  grep -q '^this machine, for --hardware here and elsewhere: result/projected/hardware.json$' out || die "the file is not named"
+  expect 0 "$tandem" list hardware result/projected/hardware.json
+  grep -q '"value": 2,$' out || die "its devices are not those of the measured cells"
+  grep -q '"source": "measured"' out || die "no figure is measured"
+  expect 0 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --out=elsewhere
+  grep -q '^No system like yours' out || die "its first line"
+  expect 2 described --model=mlp-base --hardware=result/projected/hardware.json --batch-per-device=8 --devices=4
+  one_line 'hardware.json has 2 GPUs: take no more'
+}
+
+check() {
+  expect 1 project --check=0%
+  grep -q '^--check: the mean error is .* above the bar of 0%$' out || die "no verdict"
+  # The calibration is kept, so that the error stays. On a busy machine it may be above every bar.
+  local error
+  error=$(sed -n 's/^--check: the mean error is \([0-9]*\)[.].* above the bar of 0%$/\1/p' out)
+  expect $((error < 100 ? 0 : 1)) project --check=$((error < 100 ? error + 1 : 100))%
+  ! grep -q '^Projected$' out || die "more than the hold-out"
+}
+
+choices() {
+  expect 0 project --devices=2 --bucket-mb=1,25 --batch-per-device=4,8
+  [ "$(grep -c 'ddp, bucket-mb=1, simulated' out)" = 4 ] || die "not two batches on two device counts"
+  [ "$(grep -c 'ddp, bucket-mb=.* simulated .* [0-9]*[.][0-9]*  *operations [0-9]* %' out)" = 4 ] || die "not each of two devices held against dp"
+  expect 0 project --devices=2 --batch-per-device=64
+  grep -q '^timing the operations of mlp-tiny at batches 64, launch 1 of 1$' err || die "what the calibration lacks is not added"
+}
+
+case_calibrated() {
+  measured '[2]'
+  expect 0 project --devices=2
+  again
+  describes
+  check
+  choices
+}
 
 case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
-  like='^Projected, not measured, in fp32 (convolutions in tf32, torch.s default). On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
-  head -n 1 out | grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" || die "its first line"
-  grep -q '^  - interpreter: [0-9.]* times the costs measured on pretended devices, as published steps of dp on such systems tell' out || die "the interpreter's costs are not told"
-  grep -q '^  - dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not told"
-  [ "$(grep -c '^  - 8 devices, .* samples each: .*; over one device on as many samples as each has here, in samples per second, ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
-  [ "$(grep -c '^  - 16 devices, .* samples each: ddp alone; ddp reaches .* over one device' out)" = 2 ] || die "no answer where dp ends"
-  [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*collectives' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
+  head -n 1 out | grep -q '^Projected, not measured, in fp32 (convolutions in tf32, torch.s default): resnet50 on A100 SXM4.$' || die "its first line"
+  like='^On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
+  grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" out || die "what stands behind it"
+  grep -q '^  - interpreter: [0-9.]* times the costs measured on pretended devices, as in published steps of dp on such systems' out || die "the interpreter's costs are not printed"
+  grep -q '^  - dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not printed"
+  [ "$(grep -c '^  - 8 devices, .* samples each: .*. Speed over one device: ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
+  [ "$(grep -c '^  - 16 devices, .* samples each: ddp alone. Speed over one device: .*; ddp reaches ' out)" = 2 ] || die "no answer where dp ends"
+  [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*operations' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
   for page in projection.md report.md report.html results.json; do
     grep -q 'On published measurements of systems like this (A100 SXM4)' described/$page || die "$page does not say what stands behind it"
@@ -163,18 +183,26 @@ case_model() {
 
 # A step of one described device has an interval, by the errors of published steps of one; a given step has none.
 case_one_device() {
-  half_width=$(sed -n '/"strategy": "single"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p' "$source_tree/simulate/catalogue/published.json")
+  half_width=$(sed -n '/"strategy": "listed"/,/}/p' "$source_tree/simulate/catalogue/published.json" |
+    sed -n '/"gpu": "H100 SXM5"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p')
   expect 0 described --model=gpt2-124m --precision=bf16 --hardware=dgx-h100 --devices=1 --batch-per-device=8 --out=one
-  grep -q '^  - operations: described alone, .* on [0-9]* published steps of one GPU of ResNet-50 and BERT-large .* other models, .*, may lie outside$' out || die "where the interval is from is not told"
+  grep -q "^  - operations: a time for each kernel of PyTorch's step, .* on [0-9]* measured steps of models .*: the interval of a step, .* holds nine in ten$" out || die "where the interval is from is not printed"
   awk -v width="$half_width" '$3 == "single" { found = 1; low = substr($6, 2); high = $8; sub("]", "", high)
     if (low / ($4 * exp(-width)) > 1.01 || high / ($4 * exp(width)) < 0.99) exit 1 } END { exit !found }' out || die "the interval is not of $half_width"
-  grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results do not tell the half width"
+  grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results lack the half width"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1,2 --batch-per-device=32 --out=two
   grep -q '^ *32  *1  *single  *[0-9.]* ms \[' out || die "one device beside several has no interval"
-  awk '$3 == "ddp" && NF > 12 && !found { found = 1; ratio = $13 / $10 / ($8 / $4); if (ratio < 0.99 || ratio > 1.01) exit 1 } END { exit !found }' out ||
+  awk '$3 == "ddp" && NF > 12 && !found { found = 1; ratio = log($13 / $10) / log($8 / $4); if (ratio > 0.9) exit 1 } END { exit !found }' out ||
     die "the speed over one device has the error of the described step in it"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1 --batch-per-device=32 --single-step=95ms --out=given
   grep -q '^ *32  *1  *single  *[0-9.]* ms  ' out || die "a step that is given has an interval"
+}
+
+# The step of one device is of the share, not of a micro-batch: four of these take less than four such steps.
+case_micro_batches() {
+  expect 0 described --model=resnet50 --hardware=dgx-1 --devices=16 --batch-per-device=32 --single-step=97ms --accumulate=4 --compress=fp16 --out=parts
+  grep -Eq '^ *32  *16  *ddp, accumulate=4, compress=fp16  *(1[0-9]{2}|2[0-9]{2})[.0-9]* ms \[' out || die "no step of ddp in micro-batches between one and three steps of one device"
+  grep -q 'for ddp on several nodes (' out || die "the errors on several nodes are not printed"
 }
 
 # The committed sample is what its command prints.
@@ -189,9 +217,9 @@ case_costs() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --out=with
   grep -q '^ *8  *4  *dp  *.* ms .* ms ' out || die "the step without the interpreter is not beside"
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=4 --batch-per-device=8 --dispatch-cost=off --out=without
-  grep -q '^  - interpreter: none, by --dispatch-cost=off$' out || die "the switch is not told"
+  grep -q '^  - interpreter: none, by --dispatch-cost=off$' out || die "the switch is not printed"
   step() { sed -n 's/^| 8 | 4 | dp | \([0-9.]*\) ms.*/\1/p' "$1/projection.md"; }
-  expect 0 "$tandem" explain with --model=resnet50 --batch=32 --devices=4 --step-bench "$fake"
+  expect 0 "$tandem" explain with --model=resnet50 --batch=32 --devices=4 --step-bench "$fake" --details
   grep -q '^Projected: What the interpreter adds, no part of the gap above: work on the host that takes replica-module:' out || die "the ladder says nothing of the interpreter"
   for cause in 'dispatch cost in dp' 'dispatch cost in ddp' 'interpreter lock'; do
     grep -q "$cause.*projected" out || die "the ladder lacks '$cause'"
@@ -203,25 +231,25 @@ case_costs() {
 case_batch() {
   expect 0 described --model=mlp-base --hardware=a100-pcie-box --batch=10,64 --out=described
   [ "$(grep -c '^ *64  *[124]  ' out)" = 7 ] || die "not all GPUs of the machine by default, on the same batch each"
-  grep -q '^  - 4 devices, batch 64: .* over one device on the same batch, in samples per second, ddp ' out || die "no speed over one device"
+  grep -q '^  - 4 devices, batch 64: .*. Speed over one device: ddp ' out || die "no speed over one device"
   row() { sed -n "s/^| 64 | $1 | $2 | \([0-9.]*\) \([mu]s\).*/\1 \2/p" described/projection.md; }
   told=$(sed -n 's/^| 64 | 4 | ddp | [^|]* | [^|]* | \([0-9.]*\) .*/\1/p' described/projection.md)
   awk -v one="$(row 1 single)" -v four="$(row 4 ddp)" -v told="$told" '
     function seconds(text, part) { split(text, part, " "); return part[1] * (part[2] == "ms" ? 1000 : 1) }
-    BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is told to be $told times as fast, and the steps say otherwise"
-  grep -q '^  - 4 devices, batch 10: use one device; else dp alone; over one device on the same batch, .* dp [0-9.]* \[.*\].$' out || die "no answer where dp alone takes the batch"
-  grep -q '^  - ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not told in a line"
+    BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is said to be $told times as fast, and the steps say otherwise"
+  grep -q '^  - 4 devices, batch 10: use one device; else dp alone. Speed over one device: dp [0-9.]* \[.*\].*\.$' out || die "no answer where dp alone takes the batch"
+  grep -q '^  - ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not printed in a line"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
-  grep -q '^  - dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not told in a line"
+  grep -q '^  - dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not printed in a line"
 }
 
 case_unlike() {
   expect 0 described --model=mlp-base --hardware=rtx-4090-box --devices=4 --batch-per-device=64 --out=described
-  head -n 1 out | grep -q '^Projected, not measured, in fp32 (.* No system like yours (RTX 4090) was ever compared; on others, ' || die "its first line"
+  grep -q '^No system like yours (RTX 4090) was ever compared; on others, ' out || die "its first line"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=4 --batch-per-device=32 --single-step=95ms --out=given
-  grep -q 'single step of 95' out || die "the given step is not told"
-  head -n 1 out | grep -q 'given their step of one device, as here, the method errs' || die "its first line"
-  ! grep -q 'by a roofline' out || die "a given step is called described"
+  grep -q 'single step of 95' out || die "the given step is not printed"
+  grep -q 'given their step of one device, as here, the method errs' out || die "its first line"
+  ! grep -q 'a time for each kernel' out || die "a given step is called described"
 }
 
 case_described_refuses() {
@@ -239,9 +267,9 @@ case_described_refuses() {
   expect 2 described --model=resnet5 --hardware=dgx-a100 --batch-per-device=8 --out=nothing
   one_line 'resnet5'
   expect 2 described --model=resnet50 --hardware=dgx-1 --batch-per-device=8 --precision=bf16 --out=nothing
-  one_line '--precision=bf16: the GPU of dgx-1, V100 SXM2 32GB, has no bf16, only fp32 (and fp16, in which no step is simulated); use one of these, or'
+  one_line '--precision=bf16: the GPU of dgx-1, V100 SXM2 32GB, has no bf16, only fp32 (and fp16, for a --module); use one of these, or'
   expect 2 on_a100 --batch-per-device=8 --precision=fp16
-  one_line '--precision=fp16: no step in fp16, with its gradient scaler, is simulated; dgx-a100 has fp32, tf32, bf16'
+  one_line '--precision=fp16: with a gradient scaler, a step is projected of a --module alone; dgx-a100 has fp32, tf32, bf16'
   expect 2 on_a100 --batch-per-device=8 --precision=fp64
   one_line '--precision=fp64: there is no such precision'
   expect 2 described --model=resnet50 --hardware=rtx-4090-box --batch-per-device=8 --devices=8 --out=nothing
@@ -279,7 +307,7 @@ case_described_refuses() {
   expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much
   one_line '--dispatch-cost'
   expect 1 on_a100 --batch-per-device=100000
-  tail -n 1 err | grep -q '^tandem: no step could be simulated: .*the largest batch that fits is' || die "the largest batch that fits is not told"
+  tail -n 1 err | grep -q '^tandem: no step could be simulated: .*the largest batch that fits is' || die "the largest batch that fits is not printed"
   expect 2 described --module=own.py:build --hardware=dgx-a100 --batch-per-device=8 --with-torch=./no-python --out=nothing
   one_line "there is no program './no-python'"
   printf '#!/bin/sh\nexit 1\n' >python && chmod +x python
@@ -294,14 +322,6 @@ case_refuses() {
   one_line '^tandem: project result: no cell of two devices or more was measured there'
   expect 2 "$tandem" project nowhere
   one_line nowhere
-  rm -r result
-  measured '[1, 2]'
-  expect 2 project --batch=8
-  one_line '--batch=8: a FOLDER.s cells are projected by the samples of a device'
-  expect 2 project --check=x
-  one_line '--check'
-  expect 2 project --hardware=dgx-a100
-  one_line '--hardware=dgx-a100: a FOLDER is projected onto the machine that it was measured on; give --model or --module'
   sed 's/"tandem_cpu_model": *"[^"]*"/"tandem_cpu_model": "another"/' "$source_tree/reports/samples/quick-2-cores/results.json" >other.json
   expect 2 "$tandem" project other.json --step-bench "$fake" --out elsewhere
   one_line 'were measured on another machine'

@@ -12,9 +12,9 @@ unset CUDA_VISIBLE_DEVICES CUDA_HOME CUDA_PATH
 make_stand_ins() {
   mkdir -p built/bin built/tests/bin toolkit/bin path
   local program
-  for program in step_bench copy_bench collective_bench kernel_bench; do cp "$stand_in" built/bin/$program; done
+  for program in step_bench collective_bench; do cp "$stand_in" built/bin/$program; done
   for program in cuda_contract_test cuda_parity_test cuda_module_test; do cp "$stand_in" built/tests/bin/$program; done
-  printf 'cuda_contract_test gpu\ncuda_parity_test gpu slow\nstats_test unit tsan\n' >built/tests/programs.txt
+  printf 'cuda_contract_test gpu\ncuda_parity_test gpu slow\ncommon_test unit tsan\n' >built/tests/programs.txt
   # `tandem` itself with a fake step_bench: the sweeps' documents are real ones.
   cat >built/bin/tandem <<SH
 #!/bin/bash

@@ -19,9 +19,9 @@ case_report() {
     cmp -s result/$file again/$file || die "$file differs when reported again"
   done
   expect 0 "$tandem" report again/results.json --out third
-  cmp -s result/report.md third/report.md || die "results.json tells less than the journal"
+  cmp -s result/report.md third/report.md || die "results.json holds less than the journal"
   FAKE_SLOWER=1 expect 0 "$tandem" run ./sweep.json --out other --step-bench "$fake" --oversubscribe
-  grep -q '^    tandem run ./sweep.json .*--out again$' other/report.md || die "its command is not told"
+  grep -q '^    tandem run ./sweep.json .*--out again$' other/report.md || die "its command is not printed"
   echo '{' >broken.json
   expect 2 "$tandem" report broken.json --out fourth
   one_line 'not valid JSON'
@@ -53,8 +53,6 @@ case_several_refused() {
   other_run other
   expect 2 "$tandem" report result other --out none
   one_line 'tandem compare judges one run against another'
-  expect 2 "$tandem" report result other --threshold=10%
-  one_line 'tandem report --threshold.* was removed: use tandem compare'
   sed 's/"schema_version": *"[^"]*"/"schema_version": "9.0.0"/' other/results.json >newer.json
   expect 2 "$tandem" report result newer.json --out none
   one_line '9.0.0'

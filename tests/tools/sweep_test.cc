@@ -60,12 +60,6 @@ TEST(Sweep, UnknownKeys_AreNamed_WhereverTheyAre) {
             std::string::npos);
 }
 
-TEST(Sweep, ARemovedKey_SaysWhatToDo) {
-  EXPECT_NE(message_of(with("\"devices\"", "\"statistic\": \"mean\", \"devices\""))
-                .find("'sweep key statistic' was removed: "),
-            std::string::npos);
-}
-
 TEST(Sweep, WrongValues_AreNamed) {
   EXPECT_NE(message_of(with("[1, 2]", "[1, 0]")).find("devices[1]: 0: use a whole"),
             std::string::npos);

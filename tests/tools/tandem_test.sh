@@ -28,7 +28,7 @@ case_disturbed() {
   FAKE_DISTURBED=1 expect 0 run
   [ "$(launches)" = 17 ] || die "not one launch more for each of the two cells of dp"
   grep -q 'disturbed: others took more than 2 % of the time from 2 launches (the last one: other programs had a core for 10.0 % of the time)' out ||
-    die "the launches are not told"
+    die "the launches are not printed"
   grep -q 'ddp, threads is 2.00 times as fast as dp' out || die "disturbed launches are in the figures"
   grep -q ',2,.*,1$' result/cells.csv || die "the table has no count of them"
   if grep -q unfinished: out; then die "a launch is missing"; fi
@@ -180,6 +180,15 @@ case_crash() {
   grep -q 'killed by signal 11' out || die "the signal is not named"
 }
 
+case_launcher_crash() {
+  sweep 64 processes
+  mkdir bin
+  printf '#!/bin/sh\nmkdir crashed 2>/dev/null && kill -SEGV $$\nexec %s "$@"\n' "$(command -v mpirun)" >bin/mpirun
+  chmod +x bin/mpirun
+  PATH=$folder/bin:$PATH expect 0 run
+  [ -d crashed ] && [ "$(grep -c 'mpirun itself crashed' err)" = 1 ] || die "the launch was not started once more"
+}
+
 case_wrong_cell() {
   sweep 64
   FAKE_WRONG_CELL=1 expect 1 run
@@ -200,6 +209,7 @@ case_timeout() {
 
 # All that a launch has started ends with it: its group, ranks in groups of their own, and daemons.
 case_orphans() {
+  PATH=$real_path
   sweep 64 processes
   FAKE_HANG=ddp FAKE_DAEMON=1 FAKE_RANK_SLEEP=295 expect 1 run --launch-timeout 1s --launches 1
   grep -q 'stopped after 1 s' out || die "the timeout is not named"
@@ -207,9 +217,10 @@ case_orphans() {
 }
 
 case_interrupt() {
+  PATH=$real_path
   sweep 64 processes
   # Not through run(): $! would be that of a subshell.
-  FAKE_HANG=ddp FAKE_RANK_SLEEP=297 "$tandem" run ./sweep.json --out result --step-bench "$fake" \
+  FAKE_HANG=ddp FAKE_RANK_SLEEP=297 "$tandem" run ./sweep.json --out result --step-bench "$fake" --details \
     --oversubscribe >out 2>err &
   interrupt $!
   [ -s result/results.json ] && [ -s result/report.html ] || die "no results"
@@ -232,7 +243,7 @@ case_out_of_memory() {
 
 case_cores() {
   sweep 64
-  expect 0 taskset -c 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --backend host
+  expect 0 taskset -c 0 "$tandem" run ./sweep.json --out result --step-bench "$fake" --backend host --details
   grep -q '2 devices, but only 1 core to run on' out || die "not skipped on one core"
   grep -q 'Only one device was measured' out || die "the verdict claims too much"
   [ "$(launches)" = 11 ] || die "not 9 launches and 2 skips"
@@ -261,15 +272,18 @@ case_dry_run() {
   grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
   [ ! -e result ] || die "something was written"
   FAKE_NO_BACKEND=1 expect 0 run --dry-run --backend=cuda
-  grep -q '^this machine would refuse it: .*no NVIDIA GPU in this machine$' out || die "the back end it lacks is not told of"
+  grep -q '^this machine would refuse it: .*no NVIDIA GPU in this machine$' out || die "the back end it lacks is not named"
   expect 0 run --dry-run --budget 8s
   sed '/^left out/,$d' out >taken
   [ "$(grep -c '^  ' taken)" = 2 ] && grep -q '^  ddp/threads/mlp-tiny/devices:2' taken || die "not the most informative"
   sed '1,/^left out/d' out | grep -q '^  single/threads' || die "what is left out is not listed"
   expect 0 run
-  grep -q '^not measured: 1 cell: single is one device$' out || die "dropped without a word"
-  grep -q 'ms so far' err || grep -q 'ms a step so far' err || die "no figure of the cell"
-  grep -q '"dropped": \[' result/results.json || die "the document does not tell what was dropped"
+  grep -q 'not measured: 1 cell: single is one device$' out || die "dropped without a word"
+  [ "$(grep -c ' left\] ' err)" = 1 ] || die "not a line in ten seconds where there is no terminal"
+  TERM=xterm script -qec "'$tandem' run ./sweep.json --out typed --step-bench '$fake' --oversubscribe" session >/dev/null
+  grep -q 'ms a step so far' session || die "no figure of the cell"
+  ! grep -q $'\x1b' session || die "an escape code"
+  grep -q '"dropped": \[' result/results.json || die "the document lacks the dropped cells"
   expect 0 run --dry-run
   grep -q '^5 cells, 0 launches to go' out || die "the journal was not read"
   FAKE_REFUSE=ddp expect 2 run --dry-run
@@ -350,15 +364,6 @@ run --launcher=srn>--launcher: 'srn' is unknown (did you mean 'srun'?)
 trace record --dry-run>batch
 list opt>(did you mean 'options'?)
 compare a b --fail-on=none,slower>--fail-on: 'none' stands alone
-run --list>'tandem run --list' was removed: use tandem list sweeps
-run --against=before>'tandem run --against' was removed: measure both builds in turns, as docs/ci.md has it
-run --against-env A=1>'tandem run --against-env' was removed: measure with the variable and without it in turns
-run --against-option --grads=views>'tandem run --against-option' was removed: give the option to a strategy of the sweep
-run --no-links>'tandem run --no-links' was removed: a run measures no copies between devices
-run seeds>'sweep seeds' was removed: use tandem run common-questions
-report a b --merge>'tandem report --merge' was removed: use tandem run with the same --out and more --launches
-merge a b>'tandem merge' was removed: use tandem run with the same --out and more --launches
-profile nsys>'tandem profile' was removed: start nsys or ncu as docs/profiling.md has it
 compare a b --fail-on=slow>--fail-on: 'slow' is unknown
 LINES
 }

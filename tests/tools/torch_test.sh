@@ -12,7 +12,7 @@ case_beside() {
   with_torch torch-9.9.9
   export FAKE_COUNT=$folder/count
   expect 0 run --with-torch="$folder/python"
-  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not told"
+  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not printed"
   [ "$(launches)" = 24 ] || die "not (5 + 3) cells x 3 launches"
   head -8 count | grep -q -- --implementation=torch-9.9.9 || die "not interleaved"
   if grep -- --implementation count | grep -q -e --peak-gflops -e --flight-dir; then die "torch was asked for what it does not do"; fi
@@ -41,7 +41,7 @@ case_missing() {
   one_line "there is no program '.*no-such-python'"
 }
 
-# with_module CHECKSUM [UNUSED]: a python whose torch tells of a module of that content, prints as a user's code does,
+# with_module CHECKSUM [UNUSED]: a python whose torch describes a module of that content, prints as a user's code does,
 # and measures
 with_module() {
   cat >python <<SH
@@ -62,7 +62,7 @@ SH
 }
 
 module() {
-  "$tandem" run --module=own.py:build --batch-per-device=32 --devices=2 --backend=host --out result \
+  "$tandem" run --module=own.py:build --batch-per-device=32 --devices=2 --backend=host --details --out result \
     --step-bench "$fake" --with-torch="$folder/python" --launches=3 --oversubscribe "$@"
 }
 
@@ -72,7 +72,7 @@ case_module() {
   with_module 0123456789abcdef
   expect 0 module --cell="ddp grads=views"
   grep -q "^PyTorch 9.9.9: DistributedDataParallel on own.py:build on 2 devices has [0-9.]*x" out || die "no verdict"
-  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not told"
+  grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not printed"
   grep -q -- '--batch=32 ' asked || die "not asked with the smallest share"
   [ "$(wc -l <asked)" = 1 ] || die "asked more than once"
   [ "$(launches)" = 21 ] || die "not 7 cells x 3 launches"

@@ -41,7 +41,7 @@ class Failed(Exception):
         """With the program's own line, which mpirun's words may surround."""
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         own = [line for line in lines if line.startswith(("marked_steps: ", "tandem: "))]
-        return cls(f"{program.name} ended with status {done.returncode}: {(own or lines[-1:] or ['it said nothing'])[0]}")
+        return cls(f"{program} ended with status {done.returncode}: {(own or lines[-1:] or ['it said nothing'])[0]}")
 
 
 def end(process):
@@ -94,11 +94,10 @@ class Sides:
     mpirun: str = "mpirun"
     timeout: float = 300.0  # seconds, of a side
 
-    def run(self, case, folder, *command):
-        """On pretended GPUs; what it printed."""
-        before = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-np", str(case.devices)] if case.strategy == "ddp" else []
+    def run(self, case, folder, program, *command):
+        """On pretended GPUs; what the program printed, whose command this is."""
         words = [self.build / "bin" / "tandem", "pretend", f"--gpus={case.devices}", f"--log={folder}/calls",
-                 f"--python={self.python}", "--", *before, *command, *case.words()]
+                 f"--python={self.python}", "--", *command, *case.words()]
         environment = os.environ | ROOT | {"TANDEM_MODULE_PATH": str(self.build / "tests" / "lib")}
         with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                               start_new_session=True) as process:
@@ -106,19 +105,21 @@ class Sides:
                 done = subprocess.CompletedProcess(words, 0, *process.communicate(timeout=self.timeout))
             except subprocess.TimeoutExpired:
                 end(process)
-                raise Failed(f"{pathlib.Path(command[0]).name} took no {STEPS} steps in {self.timeout:g} s, and was ended; "
+                raise Failed(f"{program} took no {STEPS} steps in {self.timeout:g} s, and was ended; "
                              "is the machine busy?") from None
         done.returncode = process.returncode
         if done.returncode != 0:
-            raise Failed.saying(pathlib.Path(command[0]), done)
+            raise Failed.saying(program, done)
         return done.stdout
 
     def ours(self, case, folder):
-        self.run(case, folder, self.build / "tests" / "torch" / "marked_steps", str(STEPS), "--backend=cuda", "--phases=off")
+        before = [self.mpirun, "--oversubscribe", "--bind-to", "none", "-np", str(case.devices)] if case.strategy == "ddp" else []
+        self.run(case, folder, "marked_steps", *before, self.build / "tests" / "torch" / "marked_steps", str(STEPS), "--backend=cuda",
+                 "--phases=off")
 
     def torch(self, case, folder):
         """What marked_steps.py says of the module. gloo may write lines of its own around it."""
-        said = self.run(case, folder, self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
+        said = self.run(case, folder, "marked_steps.py", self.python, "-B", HERE / "marked_steps.py", PROJECT / "tools", str(STEPS),
                         "--backend=pretended-a100")
         lines = [line for line in said.splitlines() if line.startswith("{")]
         if not lines:

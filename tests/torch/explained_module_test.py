@@ -9,11 +9,14 @@ Its modules, its scratch folder, its python and its exit status 77 are those of 
 """
 import json
 import math
+import subprocess
 import sys
 import unittest
 
 import own_module_test
 from own_module_test import PYTHON, TANDEM
+
+PRETENDS = PYTHON and subprocess.run([PYTHON, "-c", "import sys, torch; sys.exit(torch.version.cuda is None)"], check=False).returncode == 0
 
 FUNCTIONS = """
 
@@ -44,6 +47,33 @@ def with_rmsprop():
     return {"module": layer(), "batch": SAMPLES, "optimizer": torch.optim.RMSprop}
 
 
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.idle = layer(), layer()
+
+    def forward(self, values):
+        return {"scores": self.inner(values), "idle": self.idle(values)}
+
+
+def unused():
+    return Branches(), SAMPLES, lambda outputs: outputs["scores"].sum()
+
+
+class Moody(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = layer()
+
+    def forward(self, values):
+        scores = self.inner(values)
+        return scores.relu() if len(values) > 2 else scores
+
+
+def moody():
+    return Moody(), SAMPLES
+
+
 def perceptron():
     return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 4)), torch.ones(4, 64)
 """
@@ -62,29 +92,35 @@ class Case_exported(Explained):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(path.read_text())
 
-    def test_layers_have_their_seconds_at_a_devices_share(self):
+    def test_layers_have_their_operations(self):
         content = self.export("plain")
-        self.assertEqual(content["measured"]["batches"], [2])
-        self.assertGreater(content["layers"][0]["forward"]["seconds"][0], 0)
+        product = ["product", "fp32", "-", [1, [0, 1], 2, 3, [4 * (2 + 3 * 2), 4 * (3 + 2)]], 1]  # bias and weight, a sample's input and output
+        self.assertEqual(content["layers"][0]["forward"], {"operations": 1, "flops": 12.0, "kernels": [product]})
         self.assertEqual(sorted(tensor["name"] for tensor in content["tensors"]), ["bias", "weight"])
         self.assertEqual((content["input"]["width"], content["output"]), (3, {"width": 2}))
 
     def test_keywords_and_plain_values_reach_the_module_and_its_output_is_that_of_samples_with_a_gradient(self):
         content = self.export("named")
-        self.assertEqual([layer["name"] for layer in content["layers"]], ["module.inner"])
+        self.assertEqual([layer["name"] for layer in content["layers"]], ["inner"])
         self.assertEqual((content["input"]["width"], content["output"]["width"]), (5, 2))  # values and labels; scores
 
     def test_whole_targets_of_each_row_are_cross_entropy(self):
         content = self.export("classified")
         self.assertEqual(content["output"], {"width": 2, "objective": "cross-entropy", "classes": 2})
 
-    def test_what_has_no_output_of_each_sample_is_refused(self):
+    def test_a_loss_is_the_output_where_the_module_returns_nothing_else(self):
         for function in ("number", "keywords"):
-            done = self.twin("--about", f"--export={self.folder}/export.json", f"--module={self.folder}/own.py:{function}",
-                             "--batch=2", "--backend=host")
-            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-            self.assertIn("has no tensor of 2 samples that depends on the parameters, so no workload", done.stderr)
-            self.assertFalse((self.folder / "export.json").exists())
+            self.assertEqual(self.export(function)["output"], {"width": 1})
+
+    def test_tensors_without_a_gradient_are_exchanged_last(self):
+        names = [tensor["name"] for tensor in self.export("unused")["tensors"]]
+        self.assertEqual(names[-2:], ["idle.bias", "idle.weight"])
+
+    def test_operations_that_depend_on_the_batch_are_refused(self):
+        done = self.twin("--about", f"--export={self.folder}/export.json", f"--module={self.folder}/own.py:moody", "--batch=4", "--backend=host")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("runs other operations in forward on 4 samples than on 2, so that no one list", done.stderr)
+        self.assertFalse((self.folder / "export.json").exists())
 
     def test_the_optimizer_is_named_as_the_option_has_it_or_by_its_class(self):
         for function, name in (("plain", "sgd"), ("by_function", "sgd"), ("with_adam", "adam"), ("with_rmsprop", "RMSprop")):
@@ -93,16 +129,38 @@ class Case_exported(Explained):
 
 class Case_projected(Explained):
     def test_a_module_is_projected_in_one_command(self):
-        done = self.run_it(TANDEM, "project", "--module=own.py:classified", "--hardware=dgx-a100", "--devices=1..16", "--batch-per-device=8,32",
+        done = self.run_it(TANDEM, "project", "--details", "--module=own.py:classified", "--hardware=dgx-a100", "--devices=1..16", "--batch-per-device=8,32",
                            f"--with-torch={PYTHON}", "--out=out")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\AProjected, not measured, in fp32 \(.*\)\. On published measurements of systems like this \(A100 SXM4\)")
+        self.assertRegex(done.stdout, r"\AProjected, not measured, in fp32: .* on A100 SXM4\.\n")
+        self.assertIn("\nOn published measurements of systems like this (A100 SXM4)", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^ +32 +16  ddp  ")
         content = json.loads((self.folder / "out/own.workload.json").read_text())
         self.assertNotIn("measured", content)  # its seconds on a core say nothing of the GPU
         self.assertGreater(content["layers"][0]["forward"]["flops"], 0)
         self.assertIn("own.workload.json#", (self.folder / "out/cells.csv").read_text())
         self.assertEqual(content["modules"], 1)
+
+    def project(self, function, *more):
+        return self.run_it(TANDEM, "project", "--details", f"--module=own.py:{function}", "--devices=1", f"--with-torch={PYTHON}", "--out=out", *more)
+
+    def test_unused_parameters_are_projected_and_said(self):
+        done = self.project("unused", "--hardware=rtx3090", "--batch-per-device=8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = (self.folder / "out/projection.md").read_text()
+        self.assertIn("a step gives 2 parameters no gradient, such as idle.weight: ddp is torch's with find", answer)
+        self.assertRegex(answer, r"[0-9]+ kernels of a step: as torch-[^ ]+ runs them in fp32 on ")
+
+    @unittest.skipUnless(PRETENDS, "needs a torch built with CUDA")
+    def test_fp16_has_its_scaler_and_what_does_not_fit_is_refused(self):
+        done = self.project("classified", "--hardware=v100", "--batch-per-device=8", "--precision=fp16")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex((self.folder / "out/projection.md").read_text(), "kernels of a step: as torch-[^ ]+ runs them in fp16 on a pretended ")
+        self.assertRegex(done.stdout, "Largest batch that fits 32.0 GiB: [0-9]+ samples on one device\\.")
+        self.assertIn('"fp16"', (self.folder / "out/own.workload.json").read_text())
+        done = self.project("classified", "--hardware=v100", "--batch-per-device=999999999")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertRegex(done.stderr, r"out of memory: a step needs .* GiB of 32.0 GiB; the largest batch that fits is [0-9]+, ")
 
     def test_a_module_that_fails_leaves_nothing(self):
         done = self.run_it(TANDEM, "project", "--module=own.py:missing", "--hardware=dgx-a100", "--batch-per-device=8", f"--with-torch={PYTHON}",
@@ -126,7 +184,7 @@ class Case_usual(own_module_test.Scratch):
                 done = self.run_it(TANDEM, "project", f"--module={source}", "--hardware=dgx-a100", "--devices=1,4", "--batch-per-device=8",
                                    f"--with-torch={PYTHON}", f"--out={name}")
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertRegex(done.stdout, r"(?m)^4 devices, 8 samples each: ")
+                self.assertRegex(done.stdout, r"(?m)^ *-? *4 devices, 8 samples each: ")
                 content = json.loads((self.folder / name / "usual.workload.json").read_text())
                 self.assertEqual(sum(math.prod(tensor["shape"]) for tensor in content["tensors"]), parameters)
 
@@ -139,11 +197,11 @@ class Case_usual(own_module_test.Scratch):
 
 class Case_explained(Explained):
     def test_the_ends_of_torch_and_of_tandem_on_the_export_are_compared(self):
-        command = [TANDEM, "explain", "--module=own.py:perceptron", "--batch=16", "--devices=2", "--backend=host", "--oversubscribe",
+        command = [TANDEM, "explain", "--details", "--module=own.py:perceptron", "--batch=16", "--devices=2", "--backend=host", "--oversubscribe",
                    f"--with-torch={PYTHON}", "--out=out", "--launches=2", "--min-time=20ms"]
         done = self.run_it(*command)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^own.workload.json: Tandem's rungs train it in place of own.py:perceptron; batch 8: ")
+        self.assertRegex(done.stderr, r"(?m)^own.workload.json: Tandem's rungs train it in place of own.py:perceptron$")
         for end in ("ddp", "single, a share"):
             self.assertRegex(done.stdout, rf"(?m)^{end}  .*x \[")
         self.assertIn("All ends agree within a factor of ", done.stdout)

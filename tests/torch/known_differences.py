@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In what a step of Tandem differs from torch's on purpose: docs/method/conformance.md has each difference's reason and cost.
+"""In what a step of Tandem differs from torch's on purpose: docs/method/torch.md has each difference's reason and cost.
 
 Each function makes the two steps alike in one respect and returns how many calls it changed for that. What differs behind all
 of them is a difference that nobody knows.
@@ -238,7 +238,7 @@ def attention(torch, ours, module):
 
 
 def fp16_of_replicas(torch, ours, module):
-    """DataParallel tells its replicas' threads that autocast is on, not for which type: under bf16 they compute in fp16."""
+    """In DataParallel its replicas' threads know that autocast is on, not for which type: under bf16 they compute in fp16."""
     if module.is_ddp:
         return 0
     theirs = [work for work in torch.work if work.type == "f16" and dataclasses.replace(work, type="bf16") in ours.work]

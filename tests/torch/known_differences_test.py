@@ -199,19 +199,19 @@ class Errors(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    PAGE = (HERE.parents[1] / "docs" / "method" / "conformance.md").read_text(encoding="utf-8")
+    PAGE = (HERE.parents[1] / "docs" / "method" / "torch.md").read_text(encoding="utf-8")
 
     def test_it_has_each_known_difference(self):
         for difference in known_differences.IN_ORDER:
             name = difference.__name__.replace("_", " ")
-            self.assertTrue(f"\n| {name} |" in self.PAGE, f"docs/method/conformance.md has no row '{name}'")
+            self.assertTrue(f"\n| {name} |" in self.PAGE, f"docs/method/torch.md has no row '{name}'")
 
     def test_it_has_each_kind_of_launch_with_its_numbers(self):
         pinned = json.loads((HERE / "launches.json").read_text(encoding="utf-8"))["cases"]
         for kind, _, _ in launch_kinds.KINDS:
             cells = [pinned[case].get(kind, [0, 0]) for case in ("gpt2-nano ddp", "resnet50 ddp", "resnet50 dp")]
             row = f"\n| {kind} | " + " | ".join(f"{theirs}, {mine}" for theirs, mine in cells) + " |"
-            self.assertTrue(row in self.PAGE, f"docs/method/conformance.md has no row{row}")
+            self.assertTrue(row in self.PAGE, f"docs/method/torch.md has no row{row}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
     marked_steps.py TOOLS STEPS STEP_TWIN-OPTION...
 
-Under tandem pretend; a rank of ddp, or all of them under mpirun. "step 0" stands before the first step in the log, "step STEPS"
+Under tandem pretend; ddp's ranks are children of this process. "step 0" stands before the first step in the log, "step STEPS"
 behind the last, and the host waits for its devices in front of each mark. Rank 0 prints as JSON which torch this is, the elements
 and bytes of the module's parameters and buffers, and in what order the parameters' gradients come.
 """
@@ -55,11 +55,27 @@ def order_of_gradients(strategy):
     return list(came)
 
 
+def become_rank(count):
+    """Splits this process, in which torch is loaded, into ranks, and returns in each: to load torch takes longer than the steps.
+    What started them ends here once all have ended."""
+    children = []
+    for rank in range(count):
+        child = os.fork()
+        if child == 0:
+            os.environ |= {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(count)}
+            return
+        children.append(child)
+    failed = [os.waitpid(child, 0)[1] for child in children]
+    os._exit(1 if any(failed) else 0)
+
+
 def run(step_twin):
     options = step_twin.parse(sys.argv[3:])
     step_twin.check(options)
-    place = step_twin.places.find(options.devices, options.backend, True)
     import torch
+    if options.strategy == "ddp":
+        become_rank(options.devices)
+    place = step_twin.places.find(options.devices, options.backend, True)
     from twin import ranks as joined, strategies
 
     step_twin.launch.check_backend(torch, options)

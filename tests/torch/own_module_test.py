@@ -101,6 +101,10 @@ def misfit():
     return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2)), SAMPLES
 
 
+def two_inputs_beside_a_loss():
+    return nn.Bilinear(3, 3, 2), (SAMPLES, SAMPLES), nn.MSELoss()
+
+
 def vector_loss():
     return layer(), SAMPLES, lambda output: output
 
@@ -198,8 +202,8 @@ class Scratch(unittest.TestCase):
         (self.folder / "own.py").write_text(OWN)
 
     def run_it(self, *command, **more):
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=250,
-                              env=os.environ | ROOT | more, cwd=self.folder)
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=500,
+                              env=os.environ | ROOT | {"COLUMNS": "10000"} | more, cwd=self.folder)
 
     def python(self, code):
         done = self.run_it(PYTHON, "-B", "-c", BEGIN + textwrap.dedent(code), TOOLS / "torch", self.folder)
@@ -361,12 +365,13 @@ class Case_refusals(Scratch):
     def test_what_cannot_be_trained_is_one_line(self):
         for function, says in (("only_module", "returns a value of type Linear"), ("unsplittable", "cannot be split: its tensors are of (4, 3) and (3, 3)"),
                                ("without_parameters", "no parameters that are trained"), ("misfit", "in forward of layer 2: "),
+                               ("two_inputs_beside_a_loss", "two inputs are ((first, second), target)"),
                                ("vector_loss", "it is a tensor of (2, 2): return one number")):
             self.refuse(function, 1, says)
         self.refuse("nothing", 2, "it has no function nothing")
 
     def test_code_that_does_not_load_is_one_line(self):
-        for text, status, says in (("x = (", 1, "SyntaxError"), ("import nothere", 1, "No module named 'nothere'"),
+        for text, status, says in (("x = (", 1, "SyntaxError"), ("import nothere", 1, "No module named 'nothere' (own.py, line 1); "),
                                    ("import sys\nsys.exit(0)", 2, "ends the program")):
             (self.folder / "own.py").write_text(text)
             self.refuse("build", status, says)
@@ -413,7 +418,7 @@ class Case_products(Scratch):
         self.python("""
             from twin import products
             def loops(a, b):  # a row at a time, as the reference's loops have it
-                return sum((a[:, k:k + 1] * b[k:k + 1] for k in range(a.shape[1])), torch.zeros(a.shape[0], b.shape[1]))
+                return sum((a[:, k:k + 1] * b[k:k + 1] for _ in range(4) for k in range(a.shape[1])), torch.zeros(a.shape[0], b.shape[1])) / 4
             said = products.refusal(loops)
             assert "as a reference BLAS does: install libopenblas0" in said, said
             assert products.refusal() == "", products.refusal()

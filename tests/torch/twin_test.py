@@ -30,7 +30,7 @@ PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else torch_python.find()
 
 def run(*command, ranks=1):
     before = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
-    return subprocess.run([*before, *map(str, command)], capture_output=True, text=True, check=False, timeout=200,
+    return subprocess.run([*before, *map(str, command)], capture_output=True, text=True, check=False, timeout=400,
                           env=os.environ | ROOT)
 
 
@@ -257,7 +257,7 @@ class Case_samples(unittest.TestCase):
         self.assertTrue([capped.is_steady() for _ in range(20)][-1])
         one_sinks = readings([1980] * 20, range(1980, 1780, -10))
         self.assertFalse([one_sinks.is_steady() for _ in range(20)][-1])
-        self.assertTrue(clocks.Watch(Alone(), dict).is_steady())  # nobody tells a clock
+        self.assertTrue(clocks.Watch(Alone(), dict).is_steady())  # nobody reports a clock
 
     def test_samples_fill_the_time_and_are_enough(self):
         from twin.sampling import sample_count

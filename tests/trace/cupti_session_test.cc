@@ -72,21 +72,21 @@ TEST_F(CuptiSessionTest, WhatRan_IsToldBehindItsMark_OnTheHostsClock) {
   run("cudaMemcpyPeerAsync");
   run("cudaMemsetAsync");
   const Nanoseconds after = Clock::now().time_since_epoch();
-  const CollectedRecords told = session.end();
-  ASSERT_EQ(told.records.size(), 4U);
+  const CollectedRecords collected = session.end();
+  ASSERT_EQ(collected.records.size(), 4U);
   std::string text;
-  for (const Record& one : told.records) {
-    EXPECT_LE(before - told.clock_error, one.begin);
-    EXPECT_LE(one.begin, after + told.clock_error);
+  for (const Record& one : collected.records) {
+    EXPECT_LE(before - collected.clock_error, one.begin);
+    EXPECT_LE(one.begin, after + collected.clock_error);
     EXPECT_NEAR(static_cast<double>((one.end - one.begin).count()), 100, 1);
     EXPECT_EQ(one.gpu, 1);
     text += fmt::format("{} {} {}; ", one.name, one.behind, one.size.value);
   }
   EXPECT_EQ(text, "axpy 0 0; copy on device 3 512; copy to peer 4 1024; set 4 2048; ");
-  EXPECT_EQ(told.records[0].kind, SliceKind::kKernel);
-  EXPECT_EQ(told.records[1].kind, SliceKind::kMemory);
-  EXPECT_EQ(told.dropped + told.without_time, 0);
-  EXPECT_EQ(told.failure, "");
+  EXPECT_EQ(collected.records[0].kind, SliceKind::kKernel);
+  EXPECT_EQ(collected.records[1].kind, SliceKind::kMemory);
+  EXPECT_EQ(collected.dropped + collected.without_time, 0);
+  EXPECT_EQ(collected.failure, "");
 }
 
 // Pip's wheels of CUDA 12 have a folder each; those of CUDA 13, as toolkits, one for all.
@@ -129,9 +129,9 @@ TEST_F(CuptiSessionTest, WhatRanBefore_IsForgotten_AndNothingIsAttachedBehind) {
   session.begin();
   run("late");
   EXPECT_EQ(enabled_(), 7);
-  const CollectedRecords told = session.end();
-  ASSERT_EQ(told.records.size(), 1U);
-  EXPECT_EQ(told.records[0].name, "late");
+  const CollectedRecords collected = session.end();
+  ASSERT_EQ(collected.records.size(), 1U);
+  EXPECT_EQ(collected.records[0].name, "late");
   EXPECT_EQ(enabled_(), 0);
 }
 
@@ -141,9 +141,10 @@ TEST_F(CuptiSessionTest, RecordsOfManyBuffers_AreAllTold) {
   const int before = buffers_();
   session.mark(1);
   for (int i = 0; i < 100; ++i) run("many");
-  const CollectedRecords told = session.end();
-  EXPECT_EQ(told.records.size(), 100U);
-  EXPECT_TRUE(std::ranges::all_of(told.records, [](const Record& one) { return one.behind == 1; }));
+  const CollectedRecords collected = session.end();
+  EXPECT_EQ(collected.records.size(), 100U);
+  EXPECT_TRUE(
+      std::ranges::all_of(collected.records, [](const Record& one) { return one.behind == 1; }));
   EXPECT_GT(buffers_(), before + 1);
 }
 
@@ -154,10 +155,10 @@ TEST_F(CuptiSessionTest, WhatIsLost_IsCounted) {
   const StandInWork untimed{.function = "untimed", .correlation = call_()};
   ran_(&untimed);
   drop_(5);
-  const CollectedRecords told = session.end();
-  EXPECT_EQ(told.records.size(), 1U);
-  EXPECT_EQ(told.without_time, 1);
-  EXPECT_EQ(told.dropped, 5);
+  const CollectedRecords collected = session.end();
+  EXPECT_EQ(collected.records.size(), 1U);
+  EXPECT_EQ(collected.without_time, 1);
+  EXPECT_EQ(collected.dropped, 5);
 }
 
 TEST_F(CuptiSessionTest, Streams_HaveTheNumbersOfTheirRecords) {
@@ -165,12 +166,12 @@ TEST_F(CuptiSessionTest, Streams_HaveTheNumbersOfTheirRecords) {
   session.begin();
   run("one", this);
   run("other", library_);
-  const CollectedRecords told = [&] {
+  const CollectedRecords collected = [&] {
     EXPECT_NE(session.number_of(this), session.number_of(library_));
     return session.end();
   }();
-  ASSERT_EQ(told.records.size(), 2U);
-  EXPECT_NE(told.records[0].stream, told.records[1].stream);
+  ASSERT_EQ(collected.records.size(), 2U);
+  EXPECT_NE(collected.records[0].stream, collected.records[1].stream);
 }
 
 TEST_F(CuptiSessionTest, RefusedForWantOfPrivileges_SaysWhatToDo_AndLeavesNothingEnabled) {

@@ -55,7 +55,7 @@ class GpuActivityTest : public testing::Test {
   }
 
   // "device.stream kernel behind" of each.
-  std::string told() {
+  std::string texts() {
     std::string text;
     for (const auto& [device, all] : activity_.end().work) {
       for (const GpuWork& one : all) {
@@ -85,7 +85,7 @@ TEST_F(GpuActivityTest, WhatRan_IsOnTheDeviceAndStreamOfItsMarks) {
   EXPECT_EQ(activity_.mark(1), 2U);
   run("gemm", 0, &other);
   run("nccl", 0, &comm);
-  EXPECT_EQ(told(), "0.0 gemm 1; 0.1 nccl 2; 1.0 gemm 2; ");
+  EXPECT_EQ(texts(), "0.0 gemm 1; 0.1 nccl 2; 1.0 gemm 2; ");
 }
 
 TEST_F(GpuActivityTest, StreamsThatNobodyMarked_AreOfTheMarksDevice_OnTheRecordsGpu) {
@@ -99,7 +99,7 @@ TEST_F(GpuActivityTest, StreamsThatNobodyMarked_AreOfTheMarksDevice_OnTheRecords
   run("hidden", 0, library_);
   run("on_another_gpu", 1, this);
   run("nobodys", 7, this);
-  EXPECT_EQ(told(), "1.1 hidden 1; 1.2 hidden 1; 2.1 on_another_gpu 1; ");
+  EXPECT_EQ(texts(), "1.1 hidden 1; 1.2 hidden 1; 2.1 on_another_gpu 1; ");
 }
 
 TEST_F(GpuActivityTest, WhatIsLost_IsCounted_AndNothingAtAllIsNoTimeline) {
@@ -110,7 +110,7 @@ TEST_F(GpuActivityTest, WhatIsLost_IsCounted_AndNothingAtAllIsNoTimeline) {
   run("nobodys", 7, this);
   const GpuActivity::Report report = activity_.end();
   EXPECT_EQ(report.lost, 4);
-  EXPECT_EQ(report.cuda_times, "events, since CUPTI told of nothing that these GPUs ran");
+  EXPECT_EQ(report.cuda_times, "events, since CUPTI reported nothing that these GPUs ran");
 }
 
 }  // namespace

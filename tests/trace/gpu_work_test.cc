@@ -44,7 +44,7 @@ class Marks {
   [[nodiscard]] MarksWithWork placed() const { return with_gpu_work(marks_, work_); }
 
   // "name begin-end step" of each slice, by track.
-  [[nodiscard]] std::vector<std::string> told() const {
+  [[nodiscard]] std::vector<std::string> texts() const {
     std::vector<std::string> tracks;
     for (const timeline::Track& track : timeline_of(0, placed().marks).tracks) {
       std::string text = track.name + ": ";
@@ -62,7 +62,7 @@ class Marks {
   std::vector<GpuWork> work_;
 };
 
-using Told = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 TEST(GpuWork, KernelsAreInTheOperationsThatEnqueuedThem) {
   Marks marks;
@@ -70,9 +70,9 @@ TEST(GpuWork, KernelsAreInTheOperationsThatEnqueuedThem) {
   marks.ran("gemm", 12, 18).ran("bias", 18, 19);
   marks.add(What::kWorkEnds, 20).add(What::kWorkBegins, 20, "relu").ran("max", 22, 29);
   marks.add(What::kWorkEnds, 30).add(What::kStepEnds, 40);
-  EXPECT_EQ(marks.told(),
-            Told{"compute: step 0-40 1; forward 0-40 1; linear 10-20 1; gemm 12-18 1; "
-                 "bias 18-19 1; relu 20-30 1; max 22-29 1; "});
+  EXPECT_EQ(marks.texts(),
+            Texts{"compute: step 0-40 1; forward 0-40 1; linear 10-20 1; gemm 12-18 1; "
+                  "bias 18-19 1; relu 20-30 1; max 22-29 1; "});
   EXPECT_EQ(marks.placed().moved, Nanoseconds{0});
 }
 
@@ -81,8 +81,8 @@ TEST(GpuWork, AClockThatIsOff_MovesAllMarksAlike) {
   marks.add(What::kPhaseBegins, 0, "forward").add(What::kWorkBegins, 10, "linear");
   marks.ran("gemm", 112, 118);
   marks.add(What::kWorkEnds, 20).add(What::kStepEnds, 40);
-  EXPECT_EQ(marks.told(),
-            Told{"compute: step 98-138 1; forward 98-138 1; linear 108-118 1; gemm 112-118 1; "});
+  EXPECT_EQ(marks.texts(),
+            Texts{"compute: step 98-138 1; forward 98-138 1; linear 108-118 1; gemm 112-118 1; "});
   EXPECT_EQ(marks.placed().moved, Nanoseconds{98});
 }
 
@@ -92,8 +92,8 @@ TEST(GpuWork, AClockThatDrifts_MovesEachMarkToBetweenItsKernels) {
   marks.ran("a", 20, 30);  // its end allows no less than 10, the last one's begin no more than -10
   marks.add(What::kWorkEnds, 20).add(What::kWorkBegins, 100, "late").ran("b", 90, 95);
   marks.add(What::kWorkEnds, 110).add(What::kStepEnds, 120);
-  EXPECT_EQ(marks.told(), Told{"compute: step 0-120 1; forward 0-120 1; early 0-30 1; a 20-30 1; "
-                               "late 90-110 1; b 90-95 1; "});
+  EXPECT_EQ(marks.texts(), Texts{"compute: step 0-120 1; forward 0-120 1; early 0-30 1; a 20-30 1; "
+                                 "late 90-110 1; b 90-95 1; "});
   EXPECT_EQ(marks.placed().moved, Nanoseconds{10});
 }
 
@@ -106,10 +106,10 @@ TEST(GpuWork, WhatNobodyMarked_GoesIntoTheCollectiveOfItsTime) {
   marks.add(What::kStepEnds, 100);
   marks.ran_behind(0, "first", 8, 38, 1).ran_behind(0, "second", 52, 82, 1);
   marks.ran_behind(0, "of no step", 200, 210, 1).ran_behind(0, "elsewhere", 20, 30, 2);
-  EXPECT_EQ(marks.told(), (Told{"compute: step 0-100 1; backward 0-100 1; ",
-                                "comm: collective 8-40 1; first 8-38 1; collective 50-82 1; "
-                                "second 52-82 1; ",
-                                "other: elsewhere 20-30 1; "}));
+  EXPECT_EQ(marks.texts(), (Texts{"compute: step 0-100 1; backward 0-100 1; ",
+                                  "comm: collective 8-40 1; first 8-38 1; collective 50-82 1; "
+                                  "second 52-82 1; ",
+                                  "other: elsewhere 20-30 1; "}));
 }
 
 TEST(GpuWork, WorkOfAnotherStreamsMark_IsBetweenItsOwnStreams) {
@@ -118,15 +118,15 @@ TEST(GpuWork, WorkOfAnotherStreamsMark_IsBetweenItsOwnStreams) {
   marks.add(What::kBucketReady, 12);
   marks.ran("copy on device", 15, 30, 1);  // behind the mark on compute
   marks.add(What::kWorkEnds, 30, "", 1).add(What::kStepEnds, 60);
-  EXPECT_EQ(marks.told().at(1), "copies: copy 10-30 1; copy on device 15-30 1; ");
+  EXPECT_EQ(marks.texts().at(1), "copies: copy 10-30 1; copy on device 15-30 1; ");
 }
 
-TEST(GpuWork, ParallelKernelsOfAReplay_AreBesideEachOther) {
+TEST(GpuWork, ParallelKernels_AreBesideEachOther) {
   Marks marks;
-  marks.add(What::kPhaseBegins, 0, "replay").ran("a", 10, 50).ran("b", 20, 40).ran("c", 30, 60);
+  marks.add(What::kPhaseBegins, 0, "forward").ran("a", 10, 50).ran("b", 20, 40).ran("c", 30, 60);
   marks.ran("d", 60, 70).add(What::kStepEnds, 80);
-  EXPECT_EQ(marks.told(), (Told{"compute: step 0-80 1; replay 0-80 1; a 10-50 1; d 60-70 1; ",
-                                "compute beside: b 20-40 1; ", "compute beside 2: c 30-60 1; "}));
+  EXPECT_EQ(marks.texts(), (Texts{"compute: step 0-80 1; forward 0-80 1; a 10-50 1; d 60-70 1; ",
+                                  "compute beside: b 20-40 1; ", "compute beside 2: c 30-60 1; "}));
 }
 
 TEST(GpuWork, KernelsBetweenOperations_PartNoLayer) {
@@ -145,14 +145,14 @@ TEST(GpuWork, KernelsBetweenOperations_PartNoLayer) {
       layers.push_back(fmt::format("{}-{}", one.begin.count(), one.end.count()));
     }
   }
-  EXPECT_EQ(layers, Told{"10-40"});
+  EXPECT_EQ(layers, Texts{"10-40"});
 }
 
 TEST(GpuWork, OfAnAbandonedStep_NothingIsLeft) {
   Marks marks;
   marks.add(What::kPhaseBegins, 10, "forward").ran("lost", 12, 14).add(What::kStepAbandoned, 0);
   marks.add(What::kPhaseBegins, 40, "forward").ran("kept", 42, 44).add(What::kStepEnds, 50);
-  EXPECT_EQ(marks.told(), Told{"compute: step 40-50 1; forward 40-50 1; kept 42-44 1; "});
+  EXPECT_EQ(marks.texts(), Texts{"compute: step 40-50 1; forward 40-50 1; kept 42-44 1; "});
 }
 
 TEST(KernelName, IsWithoutTypeAndParameters) {

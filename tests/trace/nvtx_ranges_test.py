@@ -153,7 +153,7 @@ class DdpTest(Ranges, unittest.TestCase):
         for process, device in self.workers:
             steps = self.buckets(process)
             counts = [len(steps[step]) for step in sorted(steps)]
-            self.assertEqual(counts[0], 1)  # one of everything, which tells the order
+            self.assertEqual(counts[0], 1)  # one of everything, which shows the order
             self.assertGreater(counts[1], 1)
             self.assertEqual(set(counts[1:]), {counts[1]})
             for step in sorted(steps)[1:]:

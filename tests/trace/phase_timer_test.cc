@@ -13,7 +13,7 @@
 namespace tandem::test {
 namespace {
 
-// Time passes on the stream by modelled durations: exact enough to tell phases apart, no sleeping
+// Time passes on the stream by modelled durations: exact enough to separate phases, no sleeping
 // by the test.
 constexpr Nanoseconds kShort = std::chrono::milliseconds(2);
 constexpr Nanoseconds kLong = std::chrono::milliseconds(20);

@@ -109,7 +109,6 @@ Activity made(CUpti_ActivityKind kind, const StandInWork& work) {
   activity.deviceId = static_cast<std::uint32_t>(work.gpu);
   activity.streamId = number_of(work.stream);
   activity.correlationId = work.correlation;
-  activity.graphNodeId = static_cast<std::uint64_t>(work.graph_node);
   return activity;
 }
 

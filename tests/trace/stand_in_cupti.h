@@ -13,7 +13,6 @@ struct StandInWork {
   int gpu = 0;
   void* stream = nullptr;
   std::uint32_t correlation = 0;
-  int graph_node = 0;
   std::uint64_t begin = 0;  // by stand_in_cupti_now
   std::uint64_t end = 0;
 };

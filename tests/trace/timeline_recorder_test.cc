@@ -29,7 +29,7 @@ TimelineMark collective(What what, int at, int index) {
   return made;
 }
 
-std::string told(const Track& track) {
+std::string text_of(const Track& track) {
   std::string text;
   for (const Slice& one : track.slices) {
     text += fmt::format("{} {} {}-{}; ", timeline::kKindNames[static_cast<std::size_t>(one.kind)],
@@ -47,7 +47,7 @@ TEST(TimelineMarks, PhasesPartitionAStep_AndHoldTheirWork) {
   ASSERT_EQ(process.tracks.size(), 1U);
   EXPECT_EQ(process.tracks[0].device, 3);
   EXPECT_EQ(process.tracks[0].name, "compute");
-  EXPECT_EQ(told(process.tracks[0]),
+  EXPECT_EQ(text_of(process.tracks[0]),
             "step step 10-30; phase forward 10-20; kernel_group relu 11-14; phase update 20-30; "
             "step step 40-50; phase forward 40-50; ");
   EXPECT_EQ(process.tracks[0].slices.back().step, 2);
@@ -86,7 +86,7 @@ TEST(TimelineMarks, AbandonedStep_LeavesNothing) {
                       mark(What::kPhaseBegins, 40, "forward"),
                       mark(What::kStepEnds, 50)});
   ASSERT_EQ(process.tracks.size(), 1U);
-  EXPECT_EQ(told(process.tracks[0]), "step step 40-50; phase forward 40-50; ");
+  EXPECT_EQ(text_of(process.tracks[0]), "step step 40-50; phase forward 40-50; ");
   EXPECT_EQ(process.tracks[0].slices[0].step, 1);
   EXPECT_TRUE(process.buckets.empty());
 }

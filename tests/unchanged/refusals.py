@@ -23,7 +23,7 @@ STRATEGIES = ("single", "independent", "dp", "dp-allreduce", "ddp", "ddp-replica
 VALUES = {
     "launch": ("processes", "fibres"), "model": ("gpt2-nano", "vgg"), "batch": ("7", "-8"), "batch-per-device": ("4", "0"),
     "backend": ("auto", "tpu"), "input": ("device", "disk"), "optimizer": ("adam", "lion"), "precision": ("bf16", "fp8"),
-    "cuda-graph": ("on", "maybe"), "channels-last": ("on", "maybe"), "conv-fp32": ("on", "maybe"), "seed": ("7", "-1"), "device-memory": ("1GiB", "much"), "p2p": ("off", "maybe"),
+    "channels-last": ("on", "maybe"), "conv-fp32": ("on", "maybe"), "seed": ("7", "-1"), "device-memory": ("1GiB", "much"), "p2p": ("off", "maybe"),
     "device-ids": ("1,0", "0,x"), "output-device": ("1", "9"), "threads": ("kept", "green"), "replicate": ("flat", "zip"),
     "broadcast": ("tree", "radio"), "loss": ("replicas", "none"), "reduce": ("tree", "as-they-lie"),
     "grads": ("views", "none"), "overlap": ("off", "half"), "bucket-mb": ("all", "0"), "first-bucket-mb": ("0.5", "-1"),

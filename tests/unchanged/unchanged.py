@@ -68,8 +68,8 @@ TIMES = {"step", "arrival_skew_us", "waited_for_last_us", "last_rank", "last_dev
 
 def described(event):
     """One line of what a stream was given: its name, layer, bucket and bytes."""
-    told = {key: value for key, value in event["args"].items() if key not in TIMES}
-    return " ".join([event["name"], *(f"{key}={told[key]}" for key in sorted(told))])
+    kept = {key: value for key, value in event["args"].items() if key not in TIMES}
+    return " ".join([event["name"], *(f"{key}={kept[key]}" for key in sorted(kept))])
 
 
 def streams_of(trace):
@@ -219,9 +219,9 @@ def list_checksums(programs):
 SIMULATED = ["single --batch=32", "independent --launch=processes --devices=8 --batch=256", "dp --devices=4 --batch=128",
              "dp --devices=4 --batch=128 --dispatch-cost=8us --interpreter-lock=on",
              "dp --devices=8 --batch=256 --broadcast=tree --reduce=tree --loss=replicas --threads=kept",
-             "ddp --devices=1 --batch=32 --cuda-graph=on", "ddp --devices=8 --batch=256",
+             "ddp --devices=8 --batch=256",
              "ddp --devices=8 --batch=256 --bucket-mb=1 --grads=views --optimizer=adam",
-             "ddp --devices=8 --batch=256 --cuda-graph=on", "ddp --devices=1024 --batch=32768",
+             "ddp --devices=1024 --batch=32768",
              "dp-allreduce --devices=8 --batch=256 --input=scatter", "ddp-replicate --devices=8 --batch=255"]
 
 

@@ -29,7 +29,7 @@ check_kernel() {
     die "starting from the archive: its C library (glibc $bundle_glibc) needs Linux $bundle_kernel or newer, here is $release; use a newer system, or build from source on this one"
 }
 
-# The flags of the first CPU are those of all. Where /proc does not tell, nothing is refused.
+# The flags of the first CPU are those of all. Where /proc does not say, nothing is refused.
 check_cpu() {
   local line model='of an unknown model' flag
   [ -r "$1/proc/cpuinfo" ] || return 0

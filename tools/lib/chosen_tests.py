@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `tools/test --only` and `tools/test --brief` build and run.
+"""What `tools/test --only` builds and runs.
 
     chosen_tests.py BUILD PATTERN
-    chosen_tests.py BUILD --label LABEL
 
 A line of the build's targets, separated by spaces, and a line with ctest's expression for the tests: those whose
-name matches the regular expression PATTERN, and the GoogleTest programs that have a source whose path does; or those
-with that label. Where there is none, or PATTERN is no expression: one line on standard error and exit status 2.
+name matches the regular expression PATTERN, and the GoogleTest programs that have a source whose path does. Where there is
+none, or PATTERN is no expression: one line on standard error and exit status 2.
 """
 import pathlib
 import re
@@ -21,9 +20,9 @@ def fail(text):
 
 
 def listed_tests(build):
-    """The tests' names, each with the paths below the build folder that its command and environment name, and with
-    its labels. As CMake writes them: ctest tells no command of a program that is not built yet."""
-    paths, labels = {}, {}
+    """The tests' names, each with the paths below the build folder that its command and environment name. As CMake writes
+    them: ctest shows no command of a program that is not built yet."""
+    paths = {}
     for file in sorted(pathlib.Path(build).rglob("CTestTestfile.cmake")):
         for line in file.read_text().splitlines():
             entry = re.match(r'(?:add_test|set_tests_properties)\((?:\[=*\[)?([^\s\]]+)', line)
@@ -32,23 +31,14 @@ def listed_tests(build):
                 if "run_cases.py" in line:  # a table of command lines names programs of its own accord
                     found.append("bin")
                 paths.setdefault(entry.group(1), set()).update(path.rstrip("/") for path in found)
-                named = re.search(r' LABELS "?([^" )]+)', line)
-                labels.setdefault(entry.group(1), set()).update(named.group(1).split(";") if named else ())
-    return paths, labels
+    return paths
 
 
 def chosen(build, pattern):
     """The tests that match, with their paths."""
     lines = (pathlib.Path(build) / "tests/sources.txt").read_text().splitlines()
     programs = {name for name, path in map(str.split, lines) if pattern.search(path)}
-    tests, _ = listed_tests(build)
-    return {name: paths for name, paths in tests.items() if pattern.search(name) or name in programs}
-
-
-def labelled(build, label):
-    """The tests with the label, with their paths."""
-    tests, labels = listed_tests(build)
-    return {name: paths for name, paths in tests.items() if label in labels[name]} or fail(f"no test has the label '{label}'")
+    return {name: paths for name, paths in listed_tests(build).items() if pattern.search(name) or name in programs}
 
 
 def targets(build, tests):
@@ -75,8 +65,8 @@ def matching(build, text):
 
 
 def main():
-    build, *choice = sys.argv[1:]
-    tests = labelled(build, choice[1]) if choice[0] == "--label" else matching(build, choice[0])
+    build, pattern = sys.argv[1:]
+    tests = matching(build, pattern)
     print(*targets(build, tests))
     print("^(" + "|".join(re.sub(r"([.+])", r"\\\1", name) for name in tests) + ")$")
 

@@ -16,7 +16,7 @@ loader() {
   return 1
 }
 
-# glibc_version: such as 2.36; nothing where there is none. A loader before 2.33 does not tell, its library does.
+# glibc_version: such as 2.36; nothing where there is none. A loader before 2.33 does not say, its library does.
 glibc_version() {
   local command text pattern='^(ld\.so|GNU C Library) .* version ([0-9]+\.[0-9]+)'
   command=$(loader) || return 1

@@ -6,7 +6,7 @@
 # reason_in LOG: what a program said last in its own name, or its last line.
 reason_in() {
   local line
-  line=$(grep -aE '^(tandem|step_bench|collective_bench|copy_bench|kernel_bench|lessons): ' "$1" | tail -n 1) ||
+  line=$(grep -aE '^(tandem|step_bench|collective_bench|lessons): ' "$1" | tail -n 1) ||
     line=$(tail -n +2 "$1" | grep -av '^[[:space:]]*$' | tail -n 1) || line='it printed nothing'
   printf '%s\n' "$line"
 }
@@ -83,15 +83,6 @@ judge_at_least() {
   low=$(ten_thousandths "${BASH_REMATCH[1]}") && high=$(ten_thousandths "${BASH_REMATCH[2]}") && least=$(ten_thousandths "$bar") || return 0
   if [ "$low" -ge "$least" ]; then state=passed; elif [ "$high" -lt "$least" ]; then state=failed; fi
   detail+="; at least $bar is asked for"
-}
-
-# A line for each way that was measured: NAME MEDIAN ms, and more.
-judge_torch_ways() {
-  judge_exit "$1" "$2"
-  if [ "$state" != passed ]; then return 0; fi
-  detail=$(sed -nE 's/^([a-z][a-z-]*) +([0-9.]+) ms.*/\1 \2 ms/p; s/^([a-z][a-z-]*) +failed: .*/\1 failed/p' "$2" | tr '\n' ',' | sed 's/,$//; s/,/, /g')
-  # A CPU has no DataParallel.
-  if [ "$backend" = cuda ] && grep -aqE '^[a-z][a-z-]* +failed: ' "$2"; then state=failed; fi
 }
 
 # Where PyTorch has one kernel for attention and Tandem several, every step of a transformer is too slow.

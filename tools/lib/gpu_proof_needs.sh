@@ -50,11 +50,7 @@ missing_for() {
       device) if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then no_gpu; return; fi ;;
       test:*) if [ ! -x "$programs/tests/bin/${need#*:}" ]; then printf 'no %s here: it was not built\n' "${need#*:}"; return; fi ;;
       tool:*) if ! tool_path "${need#*:}" >/dev/null; then printf 'no %s in PATH or a CUDA toolkit\n' "${need#*:}"; return; fi ;;
-      torch)
-        if [ "$backend" = cuda ] && [ "$gpus" = 0 ]; then no_gpu; return; fi
-        if [[ $torch_answer != torch-* ]]; then printf '%s\n' "$torch_answer"; return; fi
-        if ! is_at_least "${torch_answer#torch-}" 2.1; then printf "%s is too old: PyTorch's ways need 2.1\n" "$torch_answer"; return; fi ;;
-      model:* | quiet) ;;  # a model is asked for last, see why_not
+      model:*) ;;  # a model is asked for last, see why_not
       *) die "row needs '$need', which is no known need" ;;
     esac
   done

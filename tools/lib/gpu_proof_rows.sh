@@ -6,13 +6,13 @@
 # `programs`, `backend`, `gpus` set.
 
 declare_rows() {
-  local test precision other_precisions='tf32 bf16' model=mlp-base all=$gpus shared=--oversubscribe fp32='' tax_batch=4096
+  local test model=mlp-base all=$gpus shared=--oversubscribe fp32='' tax_batch=4096
   local gpt2='--model=gpt2-124m --batch=8 --precision=bf16' resnet='--model=resnet50 --batch=128 --precision=bf16'
-  local mlp='--model=mlp-base --batch=512' torch_on=--backend=$backend calibrated='gpt2-124m --batches=4,8 --precision=bf16'
+  local calibrated='gpt2-124m --batches=4,8 --precision=bf16'
   # In tf32, cuDNN's default, a whole tensor may be off by an eighth: fp32 shows a mistake of a thousandth.
   if [ "$backend" = host ]; then
-    model=mlp-tiny tax_batch=64 gpt2='--model=gpt2-nano --batch=8' resnet='--model=resnet-tiny --batch=8' mlp='--model=mlp-tiny --batch=64'
-    calibrated='mlp-tiny --batches=16,32' other_precisions=bf16
+    model=mlp-tiny tax_batch=64 gpt2='--model=gpt2-nano --batch=8' resnet='--model=resnet-tiny --batch=8'
+    calibrated='mlp-tiny --batches=16,32'
   else
     shared+=' --gpus=0' fp32=--conv-fp32=on
   fi
@@ -26,30 +26,24 @@ declare_rows() {
   # shellcheck disable=SC2086  # words of an option list
   {
     # The first row is the gate: where it fails, the others of ours are not run.
-    row device device 5 40 'memory and copies, checked, between all GPUs' figures program copy_bench $several --sizes=1MiB,16MiB --samples=10
+    row device device 5 40 'memory of a device, written, read and checked' figures program collective_bench $on --launch=threads --in-place=both --sizes=1MiB,16MiB --samples=10
 
-    # Numbers. While these rows run, PyTorch compiles its steps for the rows that time them.
+    # Numbers.
     row golden_gpu_test gpu,test:golden_gpu_test 5 60 "numbers as PyTorch's: outputs, losses, gradients, optimizers" gtest golden_gpu_test
     row numbers-gpt2 device 3 30 'gpt2-nano by dp, devices doubled up: numbers as single' program step_bench verify $on --model=gpt2-nano --batch=8 --strategy=dp --devices=2 $shared
     row numbers-bf16 gpu 3 30 'dp in bf16, devices doubled up: numbers as single' program step_bench verify $two --strategy=dp --precision=bf16
-    row graph gpu 3 30 'the step as a replayed CUDA graph: numbers as single' program step_bench verify $tiny --cuda-graph=on
     row numbers-ddp device 3 30 'ddp, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench verify $two --strategy=ddp
     row cuda_parity_test gpu,test:cuda_parity_test 20 150 'every kernel against the naive one' gtest cuda_parity_test
 
     # Steps, and PyTorch's own on the same GPU in the same minutes.
-    row trace-gpt2 gpu,quiet 10 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
-    row steps device,quiet 210 290 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
-    row torch-gpt2 torch,quiet 40 90 "PyTorch's ways to run GPT-2" torch_ways $torch_on $gpt2
-    row torch-resnet torch,quiet 36 90 "PyTorch's ways to run ResNet, channels last" torch_ways $torch_on $resnet --channels-last=on
-    row torch-mlp torch,quiet 28 60 "PyTorch's ways to run an MLP in fp32" torch_ways $torch_on $mlp
-    row trace-resnet gpu,model:resnet50,quiet 12 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
-    row peak device 6 60 'the measured peak, by square products' figures program kernel_bench $on --peak
-    row graph-steps gpu,quiet 5 40 'steps of GPT-2 as a replayed CUDA graph' figures program step_bench $few $gpt2 --cuda-graph=on
-    row dp-doubled gpu,quiet 5 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
+    row trace-gpt2 gpu 10 60 'kernels of a step of GPT-2, and attention in one of them' fused traced '' program step_bench $few $gpt2
+    row steps device 210 290 "steps of one device and of ddp's one rank, beside PyTorch's" beside_torch sweep steps
+    row trace-resnet gpu,model:resnet50 12 60 'kernels of a step of ResNet-50, channels last' traced '' program step_bench $few $resnet --channels-last=on
+    row dp-doubled gpu 5 40 'dp with two devices on a GPU' figures program step_bench $on $gpt2 --strategy=dp --devices=2 $shared --warmup-time=1s
     row calibrate device 30 90 'what each operation takes, for projections' program step_bench calibrate $on --file=$out/figures/calibration.txt --model=$calibrated
 
     # 1 / 1.005: single takes no less than that of what ddp takes.
-    row wrapper-tax device,quiet 10 60 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
+    row wrapper-tax device 10 60 'ddp of one rank, gradients as views: at most 0.5 % slower than single' \
       at_least 0.9950 'step time with strategy=single over step time without' figures ranks 1 step_bench pair $tax --ab=strategy=single --grads=views --pairs=60
 
     # Tests labelled gpu, by CMake's own list: a new one needs no line here.
@@ -64,18 +58,13 @@ declare_rows() {
     row numbers-replicate device 3 30 'ddp-replicate, 2 ranks doubled up, through the host: numbers as single' ranks 2 step_bench verify $two --strategy=ddp-replicate
     row numbers-resnet device,model:resnet-tiny 3 30 'resnet-tiny by dp, devices doubled up, in fp32: numbers as single, shard by shard' program step_bench verify $on --model=resnet-tiny --batch=8 --strategy=dp --devices=2 $shared $fp32
     row nccl-ddp gpu 5 60 "$nccl numbers as single" over_nccl ranks $all step_bench verify $each --strategy=ddp --comm=nccl
-    row graph-ddp gpu 5 60 "$nccl replayed as a CUDA graph" over_nccl ranks $all step_bench verify $each --strategy=ddp --comm=nccl --cuda-graph=on
     # What the minutes on one GPU may not hold: again.sh of tools/gpu_node takes such rows in a second try.
-    row torch-resnet-first torch,quiet 36 90 "PyTorch's ways to run ResNet, channels first" torch_ways $torch_on $resnet
-    for precision in $other_precisions; do
-      row torch-mlp-$precision torch,quiet 28 60 "PyTorch's ways to run an MLP in $precision" torch_ways $torch_on $mlp --precision=$precision
-    done
     row counters gpu,tool:ncu 30 60 "own kernels of a step of GPT-2 by Nsight Compute: bytes and occupancy" counted program step_bench $on $gpt2 --min-samples=1 --min-time=1ms --warmup-steps=3 --warmup-time=1ms
     row memcheck gpu,tool:compute-sanitizer 25 90 'dp, two devices on a GPU: no wrong access by own kernels' sanitizer memcheck program step_bench verify $two --strategy=dp
     row racecheck gpu,tool:compute-sanitizer 25 90 'a tiny model: no race in shared memory of own kernels' sanitizer racecheck program step_bench verify $tiny
-    row wrapper-tax-copy device,quiet 10 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench pair $tax --ab=strategy=single --grads=copy --pairs=50
+    row wrapper-tax-copy device 10 60 'ddp of one rank as torch has it, gradients copied: no bar, the copies are work' pairs figures ranks 1 step_bench pair $tax --ab=strategy=single --grads=copy --pairs=50
     # 1 / 1.01, the bar of what observing costs.
-    row marks device,quiet 10 60 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
+    row marks device 10 60 'ddp of one rank, gradients copied: marks between phases cost 1 % at most' \
       at_least 0.9901 'step time with phases=off over step time without' figures ranks 1 step_bench pair $tax --ab=phases=off --pairs=60
 
     row nccl-collectives gpus:2 60 120 'all collectives of NCCL, a rank per GPU' figures ranks $all collective_bench $several --comm=nccl --collective=all --sizes=1KiB:256MiB:16 --samples=20
@@ -84,7 +73,7 @@ declare_rows() {
       over_nccl program step_bench verify $each --strategy=dp-allreduce --comm-priority=high
     row nccl-replicate gpus:2 8 60 'ddp-replicate over NCCL: numbers as single' over_nccl ranks $all step_bench verify $each --strategy=ddp-replicate --comm=nccl
     row trace-ddp gpus:2 10 60 'a timeline of ddp over NCCL: its kernels by CUPTI, in their collectives' traced nccl ranks $all step_bench $each --strategy=ddp --comm=nccl
-    row corners gpus:2,quiet 240 400 'the four corners and their bounds, a device per GPU' sweep corners
+    row corners gpus:2 240 400 'the four corners and their bounds, a device per GPU' sweep corners
   }
 }
 

@@ -16,8 +16,6 @@ states=() details=() seconds=()
 #   device        a device: any GPU, or the CPU in a rehearsal
 #   test:NAME     the test program          tool:NAME   a program in PATH or in a CUDA toolkit
 #   model:NAME    a model that the back end has
-#   torch         a PyTorch for the back end
-#   quiet         nothing beside it: what compiles in the background is awaited
 # KIND is one of the functions below, which sets `command` and `judge`.
 row() {
   row_names+=("$1") row_needs+=("$2") row_expected+=("$3") row_limits+=("$4") row_titles+=("$5")
@@ -156,23 +154,16 @@ minutes_spent() { printf 'the %s minutes are spent\n' "$minutes"; }
 # other; ends the script. The first row is the gate: where CUDA cannot even copy, the others would only repeat why.
 prove() {
   local index why
-  trap 'stopped=1; kill -TERM $child "${compiling[@]}" 2>/dev/null || true' INT TERM HUP
+  trap 'stopped=1; kill -TERM $child $asked 2>/dev/null || true' INT TERM HUP
   for index in "${!row_names[@]}"; do states[index]='not run' details[index]='not reached' seconds[index]=0; done
   write_table
   if [[ " ${row_commands[*]} " == *torch* ]]; then ask_torch; fi
   { describe_machine >"$out/machine.txt" 2>&1 && cat "$out/machine.txt" >"$out/log.txt"; } 2>/dev/null || true
   say "${#row_names[@]} rows, $gpus GPUs, into $out"
   for index in "${!row_names[@]}"; do
-    if [[ ,${row_needs[index]}, = *,quiet,* ]]; then
-      start_compiling
-      await_compiling
-    fi
-    if [[ ,${row_needs[index]}, = *,torch,* ]]; then await_torch; fi
     prove_row "$index"
     if [ "${row_names[index]}" = device ] && [ "${states[index]}" = failed ]; then gate='the row device failed'; fi
-    if ! kill -0 "${asked:-0}" 2>/dev/null; then start_compiling; fi
   done
-  await_compiling
   printf '\n'
   if ! cat "$out/table.txt" 2>/dev/null; then say "the table could not be written into $out: is the disk full?"; fi
   if [ -n "$stopped" ]; then exit 130; fi
@@ -265,7 +256,7 @@ measured_figures() {
   done
 }
 
-# The rows as entries of Google Benchmark's output, by which results tell what was proved: NAME/STATE, the seconds, and why
+# The rows as entries of Google Benchmark's output, by which results show the proof: NAME/STATE, the seconds, and why
 # a row did not pass.
 write_rows() {
   local index detail separator=

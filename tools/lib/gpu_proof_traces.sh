@@ -24,7 +24,7 @@ slices_in() {
   done < <(grep -a "\"cat\":\"$2\"" "$1" || true)
 }
 
-# why_no_trace_by_cupti FILE: what is wrong with it; nothing where CUPTI told of kernels on every device, each within
+# why_no_trace_by_cupti FILE: what is wrong with it; nothing where CUPTI reported kernels on every device, each within
 # its step, and of those whose name begins with `kernels_of`, if that is set, in a collective each.
 why_no_trace_by_cupti() {
   local line pid tid step begin end name source seen=0

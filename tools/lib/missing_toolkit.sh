@@ -33,12 +33,12 @@ backend_in() {
 allow_cpu() {
   local answer=
   say_ways_to_gpu "$1"
-  [ -z "${2:-}" ] || die "--backend=$2 cannot be measured by what is built here: take one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
-  [ -t 0 ] || die "the GPU cannot be measured, and there is no terminal to ask at: take one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
+  [ -z "${2:-}" ] || die "--backend=$2 cannot be measured by what is built here: use one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
+  [ -t 0 ] || die "the GPU cannot be measured, and there is no terminal to ask at: use one of the ways above, or measure the CPU by tools/quickstart -- --backend=host"
   printf '%s: measure the CPU instead, which says nothing about the GPU? [y/N] ' "${name:?}"
   read -r answer || true
   case $answer in
     y | Y | yes | Yes) ;;
-    *) die "nothing was measured: take one of the ways above, or say yes, or give -- --backend=host" ;;
+    *) die "nothing was measured: use one of the ways above, or say yes, or give -- --backend=host" ;;
   esac
 }

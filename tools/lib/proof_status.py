@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 BEGIN, END = "<!-- written by tools/lib/proof_status.py --write -->\n", "<!-- end of what is written -->\n"
+STATES = "passed", "failed", "not resolved", "not run"
 NONE = "No file of a GPU node is there so far.\n"
 
 
@@ -39,10 +40,10 @@ def section(samples):
     proofs = list(proofs_in(samples))
     if not proofs:
         return NONE
-    heads = [f"[{gpus_of(document)}](../reports/samples/{name}), {document['context']['date'][:10]}" for name, document, _ in proofs]
-    names = list(dict.fromkeys(row for _, _, rows in proofs for row in rows))
-    lines = [["row of `tools/gpu_proof`", *heads], ["---"] * (1 + len(proofs))]
-    lines += [[name, *(rows.get(name, "-") for _, _, rows in proofs)] for name in names]
+    lines = [["GPUs, date", *STATES], ["---"] * (1 + len(STATES))]
+    for name, document, rows in proofs:
+        head = f"[{gpus_of(document)}](../reports/samples/{name}), {document['context']['date'][:10]}"
+        lines.append([head, *(", ".join(row for row in rows if rows[row] == state) or "none" for state in STATES)])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

@@ -7,7 +7,7 @@
 #   --out DIR      default: out, beside this script
 #   --minutes N    end within so many minutes, unpacking included, from 0.1 to 99.9 (default: 9; all rows take 13 on one
 #                  GPU, 17 on several)
-#   --rehearse     on the CPU, with tiny models; --rows NAME,... only these rows; ./gpu_proof --help tells the others
+#   --rehearse     on the CPU, with tiny models; --rows NAME,... only these rows; ./gpu_proof --help lists the others
 #
 # DIR gets at most seven files, the newest state every 15 s: table.txt, log.txt, results.json, results-to-send.json,
 # report.html, all.tar.gz (every log, trace and record) and, where something is odd, notes.txt. A kill loses 15 s. Needs
@@ -48,7 +48,7 @@ fi
 # Where ranks of one node meet; containers often have 64 MiB.
 shared=$(df -Pm /dev/shm 2>/dev/null | tail -n 1 | tr -s ' ' | cut -d ' ' -f 2) || shared=
 if [[ $shared =~ ^[0-9]+$ ]] && [ "$shared" -lt 256 ]; then
-  note "/dev/shm has $shared MiB: rows of several processes may fail; a container takes --shm-size=1g"
+  note "/dev/shm has $shared MiB: rows of several processes may fail; start a container with --shm-size=1g"
 fi
 
 # runs_programs FOLDER: whether programs start from there; many nodes mount /tmp noexec.
@@ -87,7 +87,7 @@ save() {
   done
   if [ -d "$work/proof" ]; then
     # A file may grow while it is packed (tar's status 1), which is no loss.
-    if { nice -n 19 tar -C "$work" --exclude=proof/inductor -cf - proof || [ $? = 1 ]; } | nice -n 19 gzip >"$out/.part" && mv "$out/.part" "$out/all.tar.gz"; then :; else status=1; fi
+    if { nice -n 19 tar -C "$work" -cf - proof || [ $? = 1 ]; } | nice -n 19 gzip >"$out/.part" && mv "$out/.part" "$out/all.tar.gz"; then :; else status=1; fi
   fi
   rm -f "$out/.part"
   return $status

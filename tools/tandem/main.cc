@@ -2,10 +2,13 @@
 // The command line: reads the words, runs the verb that they name, and turns errors into one line
 // and an exit code.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -25,6 +28,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr int kFailureExit = 1;
+constexpr int kSignalExit = 128;  // and the signal, as shells have it
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -122,6 +126,18 @@ int run(const std::vector<std::string>& words, int count, char** arguments) {
 // Says the line on standard error; a line that nobody can read is lost without a further error.
 void say(const std::string& line) { std::fputs(("tandem: " + line + "\n").c_str(), stderr); }
 
+// Whether the reader of what is printed went away, as head does: whatever is left to print is then
+// dropped, and the answer stays the status. A handler, unlike SIG_IGN, is not inherited by programs
+// that this one starts.
+volatile std::sig_atomic_t has_lost_reader = 0;
+
+void outlive_reader() {
+  std::signal(SIGPIPE, [](int /*signal*/) { has_lost_reader = 1; });
+  // An answer is written as one, at the end: a verdict stands before anything can fail.
+  static std::array<char, 1 << 20> answer;
+  if (::isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, answer.data(), _IOFBF, answer.size());
+}
+
 int run_with_errors(int count, char** arguments) {
   try {
     return run({arguments + 1, arguments + count}, count, arguments);
@@ -132,6 +148,7 @@ int run_with_errors(int count, char** arguments) {
     say(error.what());
     return error.exit_code();
   } catch (const std::exception& error) {
+    if (has_lost_reader == 1) return kSignalExit + SIGPIPE;
     if (std::ferror(stdout) == 0) say(error.what());
     return kFailureExit;
   }
@@ -141,7 +158,7 @@ int run_with_errors(int count, char** arguments) {
 int with_output_written(int code) {
   const int flushed = std::fflush(stdout);
   const std::string reason = flushed == 0 ? "it failed" : std::strerror(errno);
-  if (flushed == 0 && std::ferror(stdout) == 0) return code;
+  if ((flushed == 0 && std::ferror(stdout) == 0) || has_lost_reader == 1) return code;
   say(fmt::format("writing to standard output: {}; lead it elsewhere", reason));
   return kFailureExit;
 }
@@ -150,5 +167,6 @@ int with_output_written(int code) {
 }  // namespace tandem::cli
 
 int main(int count, char** arguments) {
+  tandem::cli::outlive_reader();
   return tandem::cli::with_output_written(tandem::cli::run_with_errors(count, arguments));
 }

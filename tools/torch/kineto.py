@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces in the form that PyTorch's profiler (Kineto) writes and its readers load: a file per rank, with the fields of
-torch 2.9.1's files. `tandem trace export` and `tandem trace import` start this file; docs/method/torch-traces.md says what
-becomes of what.
+"""What PyTorch's profiler (Kineto) recorded, as a trace of step_bench: a file per rank, with the fields of torch 2.9.1's files.
+`tandem trace import` starts this file; docs/profiling.md says what becomes of what.
 
-  kineto.py export TRACE FOLDER     writes FOLDER/rank0.json, ... of a whole trace of step_bench
-  kineto.py import FILE... TRACE    writes what the files of all ranks of one run tell as a trace
+  kineto.py FILE... TRACE    writes the files of all ranks of one run as a trace
 
-Times are whole nanoseconds. Exit status: 0, 1 where a file cannot be written, 2 for files of another kind.
+Times are whole nanoseconds. Exit status: 0, 1 where TRACE cannot be written, 2 for files of another kind.
 """
 import collections
 import json
@@ -15,15 +13,7 @@ import pathlib
 import sys
 
 SCHEMA = 1
-HOST_PID = 1_000_000  # devices' pids are their numbers
-FIRST_STREAM = 7  # torch's default stream in its traces
-MOST_RANKS = 1024
 MOST_STEPS = 1_000_000_000
-KINDS = ("harness", "step", "phase", "layer", "kernel_group", "copy", "collective", "kernel", "memory")  # as slices nest
-OF_GPU = ("kernel", "memory")  # what a GPU said that it ran
-# Torch's names of copies and sets of memory, by the names in a trace.
-MEMORY = {"copy from host": "Memcpy HtoD", "copy to host": "Memcpy DtoH", "copy on device": "Memcpy DtoD",
-          "copy to peer": "Memcpy PtoP", "set": "Memset"}
 STEP_MARK = "ProfilerStep#"
 # What becomes a phase: operators whose names begin so, or the profiler's marks around them.
 PHASE_MARKS = (("torch.distributed.ddp.reducer::copy_bucket_to_grad", "bucket_copy"), ("Optimizer.step", "update"),
@@ -33,7 +23,7 @@ PHASES = list(dict.fromkeys(phase for _, phase in PHASE_MARKS))
 
 
 class Refusal(Exception):
-    """What cannot be exchanged, with the mend."""
+    """What cannot be read, with the mend."""
 
 
 # Sets of points in time: (begin, end) in order, none empty, none touching the next.
@@ -66,110 +56,6 @@ def without(a, b):
     bounds = [float("-inf"), *(time for one in b for time in one), float("inf")]
     return intersection(a, list(zip(bounds[::2], bounds[1::2])))
 
-
-# Export.
-
-def fact(trace, name):
-    return trace["otherData"].get(name, "?")
-
-
-def read_trace(path):
-    """(the trace, its processes): each {"rank", "count", "tracks"}, each track {"device", "slices"}."""
-    trace = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-    processes, tracks, origin = {}, {}, trace["otherData"]["origin_ns"]
-    for event in trace["traceEvents"]:
-        args = event.get("args", {})
-        if event["name"] == "process_name":
-            processes[event["pid"]] = {"rank": args["rank"], "count": args.get("count", 1), "tracks": []}
-        elif event["name"] == "thread_name":
-            tracks[event["tid"]] = {"device": args["device"], "slices": []}
-            processes[event["pid"]]["tracks"].append(tracks[event["tid"]])
-        elif event["ph"] == "X":
-            event["begin"] = origin + round(event["ts"] * 1000)
-            event["end"] = event["begin"] + round(event["dur"] * 1000)
-            tracks[event["tid"]]["slices"].append(event)
-    for track in tracks.values():  # a slice before those in it
-        track["slices"].sort(key=lambda one: (one["begin"], -one["end"], KINDS.index(one["cat"])))
-    return trace, list(processes.values())
-
-
-def kernel_name(kind, name, args):
-    """Readers tell communication and copies from computation by it."""
-    if kind == "collective":
-        name = "AllReduce" if "bucket" in args else "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-        return f"ncclDevKernel_{name} (simulated)"
-    if kind == "copy":
-        return "Memcpy (simulated)"
-    return MEMORY.get(name, "Memcpy") if kind == "memory" else name
-
-
-def kernel_category(kind, name):
-    if kind == "copy" or kind == "memory" and name != "set":
-        return "gpu_memcpy"
-    return "gpu_memset" if kind == "memory" else "kernel"
-
-
-def rank_events(process, rank, ran, origin):
-    """One rank's events. `ran` are the kinds of slices that a device ran; `origin` stands behind names that readers show
-    beside kernels, since simulated ones must not pass for measured ones."""
-    tracks = [track for track in process["tracks"] if track["device"] >= 0]
-    devices = dict.fromkeys(track["device"] for track in tracks)
-    for pid, name in [(HOST_PID + rank, f"rank {rank}"), *((device, f"GPU {device}{origin}") for device in devices)]:
-        yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "ts": 0.0, "args": {"name": name}}
-    correlation = 0
-    for stream, track in enumerate(tracks, FIRST_STREAM):
-        for one in track["slices"]:
-            kind, name, args = one["cat"], one["name"], one["args"]
-            place, more = (track["device"], stream), {"step": args["step"]} if args.get("step", 0) > 0 else {}
-            if kind in ran:
-                correlation += 1
-                more.update({"device": track["device"], "stream": stream, "correlation": correlation})
-                more.update({key: args[old] for key, old in (("bytes", "bytes"), ("layer", "layer"), ("graph node id", "graph_node"))
-                             if args.get(old)})
-                category, name = kernel_category(kind, name), kernel_name(kind, name, args)
-            elif kind == "step":
-                category, name, place = "user_annotation", f"step {args['step']}", (HOST_PID + rank,) * 2
-            elif kind == "phase":
-                category = "gpu_user_annotation"
-            else:
-                continue
-            yield {"ph": "X", "cat": category, "name": name, "pid": place[0], "tid": place[1], "ts": one["begin"] / 1000,
-                   "dur": (one["end"] - one["begin"]) / 1000, "args": more}
-
-
-def rank_file(trace, process, rank, ranks, ran):
-    origin = " (simulated)" if fact(trace, "backend") == "simulated" else ""
-    name = fact(trace, "hardware" if origin else "backend") + origin
-    devices = dict.fromkeys(track["device"] for track in process["tracks"] if track["device"] >= 0)
-    subject = "{} as {}, {} on {} devices ({}), global batch {}".format(
-        *(fact(trace, key) for key in ("strategy", "launch", "model", "devices", "backend", "batch")))
-    return {"schemaVersion": SCHEMA, "deviceProperties": [{"id": device, "name": name} for device in devices],
-            "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": ranks}, "displayTimeUnit": "ms", "tandem": subject,
-            "traceEvents": list(rank_events(process, rank, ran, origin))}
-
-
-def export(source, folder):
-    trace, processes = read_trace(source)
-    is_told = any(one["cat"] in OF_GPU for process in processes for track in process["tracks"] for one in track["slices"])
-    if not is_told and fact(trace, "backend") != "simulated":
-        raise Refusal(f"{source}: its devices are of back end {fact(trace, 'backend')} and it has no GPU kernels, which such a file "
-                      "consists of: export a trace of GPUs whose kernels CUPTI told, or one of --backend=simulated")
-    ranks = max(process["rank"] + process["count"] for process in processes)
-    if ranks > MOST_RANKS:
-        raise Refusal(f"{source}: it is of {ranks} ranks, and at most {MOST_RANKS} files are written: trace fewer")
-    files = [(rank, process, pathlib.Path(folder, f"rank{rank}.json")) for process in processes
-             for rank in range(process["rank"], process["rank"] + process["count"])]
-    for _, _, path in files:
-        if path.exists():
-            raise Refusal(f"{path}: it is there already: name another folder with --out")
-    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    for rank, process, path in files:
-        # With blanks, as torch's files have them: readers look for "rank": in the text.
-        path.write_text(json.dumps(rank_file(trace, process, rank, ranks, OF_GPU if is_told else KINDS[4:7])) + "\n", encoding="utf-8")
-    print(f"{len(files)} file{'s' * (len(files) != 1)} in {folder}")
-
-
-# Import.
 
 Event = collections.namedtuple("Event", "name begin end thread device size")
 
@@ -384,7 +270,7 @@ def read_files(sources, out):
     # One process without a rank is of DataParallel where it has several GPUs.
     strategy = "ddp" if first.ranks > 1 else "dp" if count > 1 else "single"
     facts = {"strategy": strategy, "launch": "processes" if first.ranks > 1 else "threads", "model": "a module of PyTorch",
-             "devices": str(count), "batch": "not told", "backend": "cuda" if first.devices else "host",
+             "devices": str(count), "batch": "not known", "backend": "cuda" if first.devices else "host",
              "transport": first.backend or "none", "profiler": f"torch's, schemaVersion {SCHEMA}",
              "clock": "torch's profiler's, taken as one of all ranks"}
     trace = {"otherData": {"tandem_trace": "2.0.0", "origin_ns": 0, **facts}, "traceEvents": list(trace_events(processes, earliest))}
@@ -392,12 +278,9 @@ def read_files(sources, out):
 
 
 def main():
-    verb, *files, out = sys.argv[1:]
+    *files, out = sys.argv[1:]
     try:
-        if verb == "export":
-            export(files[0], out)
-        else:
-            read_files(files, out)
+        read_files(files, out)
     except Refusal as refusal:
         print(f"tandem: {refusal}", file=sys.stderr)
         return 2

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iostream>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -72,7 +71,7 @@ CollectiveCall on_host(const char* name, Bytes size) {
   return {.sequence = 0, .name = name, .size = size};
 }
 
-// The stream's worker makes one call at a time for collectives and messages; gather_texts() may run
+// The stream's worker makes one call at a time for collectives; gather_texts() may run
 // at the same time on the caller's thread. Collectives and the callers' control messages do not
 // mix: each kind has an MPI communicator.
 class MpiCommunicator final : public Communicator {
@@ -116,24 +115,10 @@ class MpiCommunicator final : public Communicator {
                      [=, this](const CollectiveCall& call) { broadcast_values(call, to, root); });
       case Kind::kReduce:
         return enqueue_reduce(stream, request);
-      case Kind::kAllGather:
-        return queue(stream, request,
-                     [=, this](const CollectiveCall& call) { gather_all(call, from, to); });
-      case Kind::kReduceScatter:
-        return queue(stream, request, [=, this, op = request.op](const CollectiveCall& call) {
-          reduce_parts(call, from, to);
-          scale(to, op);
-        });
       case Kind::kScatter:
         return enqueue_scatter(stream, request);
       case Kind::kGather:
         return enqueue_gather(stream, request);
-      case Kind::kSend:
-        return queue(stream, request,
-                     [=, this](const CollectiveCall& call) { send_values(call, from, root); });
-      case Kind::kRecv:
-        return queue(stream, request,
-                     [=, this](const CollectiveCall& call) { receive_values(call, to, root); });
     }
   }
 
@@ -179,11 +164,10 @@ class MpiCommunicator final : public Communicator {
   // Takes body(call) as any type, since every wrapping of functions costs time in each call.
   template <class Body>
   void queue(Stream& stream, const CollectiveRequest& request, Body body) {
-    const bool is_compared = checks_order_ && !request.is_message();
     queue_.enqueue(stream, request,
-                   [this, is_compared, note = is_compared ? note_of(request).value() : 0,
+                   [this, note = checks_order_ ? note_of(request).value() : 0,
                     body = std::move(body)](const CollectiveCall& call) {
-                     if (is_compared) check_order(call, note);
+                     if (checks_order_) check_order(call, note);
                      body(call);
                    });
   }
@@ -291,23 +275,6 @@ class MpiCommunicator final : public Communicator {
     });
   }
 
-  // Reduces through a packed copy: a chunk takes a slice of every rank's part, and the slices lie
-  // apart.
-  void reduce_parts(const CollectiveCall& call, ConstAnySpan all, AnySpan mine) {
-    const MpiElement element = elements_.of(mine.dtype());
-    const std::int64_t slice = slice_of(mine.dtype());
-    packed_.resize(static_cast<std::size_t>(slice * ranks_ * size_of(mine.dtype())));
-    for (std::int64_t done = 0; done < mine.size(); done += slice) {
-      const std::int64_t count = std::min(slice, mine.size() - done);
-      pack(all, mine.size(), done, count);
-      inside(call, "MPI_Reduce_scatter_block", [&] {
-        return MPI_Reduce_scatter_block(packed_.data(), mine.subspan(done, count).data(),
-                                        static_cast<int>(count), element.type, element.sum,
-                                        on_stream_.get());
-      });
-    }
-  }
-
   void broadcast_values(const CollectiveCall& call, AnySpan values, int root) {
     const MPI_Datatype type = elements_.of(values.dtype()).type;
     for_chunks(values, [&](std::int64_t done, int count) {
@@ -315,23 +282,6 @@ class MpiCommunicator final : public Communicator {
         return MPI_Bcast(values.subspan(done, count).data(), count, type, root, on_stream_.get());
       });
     });
-  }
-
-  void gather_all(const CollectiveCall& call, ConstAnySpan mine, AnySpan all) {
-    const MPI_Datatype type = elements_.of(mine.dtype()).type;
-    const bool in_place = mine.data() == all.subspan(rank_ * mine.size(), mine.size()).data();
-    const std::int64_t slice = slice_of(mine.dtype());
-    const std::vector<int> offsets = offsets_of_parts(mine.size());
-    for (std::int64_t done = 0; done < mine.size(); done += slice) {
-      const int count = static_cast<int>(std::min(slice, mine.size() - done));
-      const std::vector<int> counts(static_cast<std::size_t>(ranks_), count);
-      void* const to = all.subspan(done, count).data();
-      const void* const from = in_place ? MPI_IN_PLACE : mine.subspan(done, count).data();
-      inside(call, "MPI_Allgatherv", [&] {
-        return MPI_Allgatherv(from, in_place ? 0 : count, type, to, counts.data(), offsets.data(),
-                              type, on_stream_.get());
-      });
-    }
   }
 
   void send_values(const CollectiveCall& call, ConstAnySpan values, int to) {
@@ -385,27 +335,6 @@ class MpiCommunicator final : public Communicator {
     return texts;
   }
 
-  // The elements of each rank's part in a chunk.
-  [[nodiscard]] std::int64_t slice_of(DType type) const {
-    return std::max<std::int64_t>(1, kMpiChunk.value / size_of(type) / ranks_);
-  }
-
-  void pack(ConstAnySpan all, std::int64_t part, std::int64_t done, std::int64_t count) {
-    const auto bytes = static_cast<std::size_t>(count * size_of(all.dtype()));
-    for (int peer = 0; peer < ranks_; ++peer) {
-      std::memcpy(packed_.data() + static_cast<std::size_t>(peer) * bytes,
-                  all.subspan(peer * part + done, count).data(), bytes);
-    }
-  }
-
-  [[nodiscard]] std::vector<int> offsets_of_parts(std::int64_t part) const {
-    TANDEM_CHECK(part * ranks_ <= std::numeric_limits<int>::max(),
-                 "{} elements, and MPI counts to 2^31", part * ranks_);
-    std::vector<int> offsets;
-    for (int peer = 0; peer < ranks_; ++peer) offsets.push_back(static_cast<int>(peer * part));
-    return offsets;
-  }
-
   const int rank_;
   const int ranks_;
   const std::vector<int> job_ranks_;  // the job's number of each rank, for messages
@@ -414,7 +343,6 @@ class MpiCommunicator final : public Communicator {
   const MpiComm on_stream_;
   const MpiComm on_host_;
   const MpiElements elements_;
-  std::vector<std::byte> packed_;  // used by the stream's worker
   std::atomic<bool> aborted_ = false;
   const RankExit rank_exit_;
   Watchdog watchdog_;
@@ -428,7 +356,7 @@ std::unique_ptr<Communicator> make_mpi_communicator(Bootstrap& bootstrap, Device
   if (bootstrap.shares_address_space() && bootstrap.size() > 1) {
     fail(ErrorKind::kUsage,
          "the transport mpi needs a process for each rank, and these are threads: launch "
-         "processes, or take the transport shared_memory");
+         "processes, or use the transport shared_memory");
   }
   return std::make_unique<MpiCommunicator>(bootstrap, device, options);
 }

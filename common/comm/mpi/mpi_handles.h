@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What MPI's calls need, as objects that free it.
+// Handles for MPI's calls, as objects that free them.
 #pragma once
 
 #include <mpi.h>

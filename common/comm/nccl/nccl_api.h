@@ -32,8 +32,6 @@ namespace tandem::nccl {
   X(all_reduce, ncclAllReduce)                   \
   X(broadcast, ncclBroadcast)                    \
   X(reduce, ncclReduce)                          \
-  X(all_gather, ncclAllGather)                   \
-  X(reduce_scatter, ncclReduceScatter)           \
   X(send, ncclSend)                              \
   X(recv, ncclRecv)
 
@@ -52,7 +50,7 @@ using LoadedApi = Loaded<Api>;
 // The same from a file of this name; nothing is kept but the library itself.
 [[nodiscard]] LoadedApi load_api_from(const char* file, Api& api);
 
-// What a result means for who called: a lost peer, a bug here, or a failure of NCCL's.
+// The meaning of a result for its caller: a lost peer, a bug here, or a failure of NCCL's.
 [[nodiscard]] ErrorKind kind_of(ncclResult_t result);
 
 // "ncclAllReduce: unhandled cuda error (ncclUnhandledCudaError): <its last words>", and what to do.
@@ -63,7 +61,7 @@ void check(const Api& api, ncclResult_t result, const char* function);
 
 // Calls that are one to NCCL: nothing of them is launched before the end, and none waits for
 // another. Ended on each path, since a group left open would swallow every later call of its
-// thread. Of one thread; groups nest.
+// thread. Groups belong to a thread, and nest.
 class Group {
  public:
   explicit Group(const Api& api) : api_(api) { check(api, api.group_start(), "ncclGroupStart"); }
@@ -125,7 +123,7 @@ class Handle {
   void make(const Calls& calls);
   void run(const CollectiveCall& call, const Calls& calls);
 
-  // What NCCL has found out since, without waiting: a call that is being made finds out for itself.
+  // NCCL's newest result, without waiting: a call that is being made finds out for itself.
   // Throws once aborted.
   [[nodiscard]] ncclResult_t state();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each collective asks of NCCL, and what has to follow on the stream.
+// Each collective's calls of NCCL, and the work that has to follow on the stream.
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
 #include "common/comm/collective_errors.h"
@@ -59,37 +59,23 @@ NcclCommunicator::Collective NcclCommunicator::collective_of(Stream& stream,
                      api_.reduce(from.data(), to.data(), count_of(from), type_of(from.dtype()),
                                  ncclSum, root, comm, on),
                      "ncclReduce");
-      case Kind::kAllGather:
-        return check(api_,
-                     api_.all_gather(from.data(), to.data(), count_of(from), type_of(from.dtype()),
-                                     comm, on),
-                     "ncclAllGather");
-      case Kind::kReduceScatter:
-        return check(api_,
-                     api_.reduce_scatter(from.data(), to.data(), count_of(to), type_of(to.dtype()),
-                                         ncclSum, comm, on),
-                     "ncclReduceScatter");
-      case Kind::kSend:
-        return send(from, root, comm, on);
-      case Kind::kRecv:
-        return recv(to, root, comm, on);
       case Kind::kScatter:
       case Kind::kGather:
         return;  // the caller's, above
     }
   };
-  const bool averages = request.kind == Kind::kAllReduce || request.kind == Kind::kReduceScatter;
+  const bool averages = request.kind == Kind::kAllReduce;
   return {.calls = calls, .after = averages ? average(request.to, request.op) : nullptr};
 }
 
-// ---- blocks and messages ----
+// ---- blocks ----
 
 AnySpan NcclCommunicator::on_device(AnySpan at_root) {
   if (!at_root.device().is_host_memory()) return at_root;
   TANDEM_CHECK(!inside_group_, "the host's memory in a group of calls: {} elements",
                at_root.size());
   const Bytes size = at_root.size_bytes();
-  // What is too small stays until the end: a call in flight may use it.
+  // A buffer that is too small stays until the end: a call in flight may use it.
   if (staging_.empty() || staging_.back()->bytes().size() < size.value) {
     staging_.push_back(device_.allocate(size));
   }

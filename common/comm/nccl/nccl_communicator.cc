@@ -11,7 +11,6 @@
 #include "common/comm/communicator.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/rank_exit.h"
-#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/host/parking.h"
 
@@ -68,7 +67,7 @@ NcclCommunicator::NcclCommunicator(const Api& api, Scale scale, Bootstrap& boots
       in_flight_(device_.gpu(), options.observer),
       memory_(std::make_shared<Memory>()) {
   const ncclUniqueId id = agreed_id(api_, *host_);
-  // Ranks that wait inside NCCL for one which fails here cannot be told: its error ends them.
+  // Ranks that wait inside NCCL for one which fails here cannot be reached: its error ends them.
   std::optional<ExitGuard> last_words;
   attempt_together(*host_, [&] {
     const auto error = capture_error([&] {
@@ -95,7 +94,7 @@ NcclCommunicator::~NcclCommunicator() {
   }
   changed_.notify_all();
   watcher_.join();
-  // What fails now fails for a rank that is done: its end is an abort.
+  // A failure now is one of a rank that is done: its end is an abort.
   if (const auto error = capture_error([this] { end(); })) handle_->abort(*error);
   memory_->close();
 }
@@ -161,12 +160,8 @@ void NcclCommunicator::enqueue(Stream& stream, const CollectiveRequest& request)
                to_string(device_.id()), to_string(stream.device()));
   cuda::CudaStream& on = cuda::cuda_stream(stream);
   const CollectiveCall call = next(request.name(), request.size());
-  if (is_captured_) {
-    captured_ += request.size();
-  } else if (options_.observer != nullptr) {
-    options_.observer->enqueued(call);
-  }
-  // Dropped with all that is enqueued on a failed stream; those who would wait for it are told.
+  if (options_.observer != nullptr) options_.observer->enqueued(call);
+  // Dropped with all that is enqueued on a failed stream; those who would wait for it are informed.
   if (device_.gpu().failed()) return peers_.raise();
   const ScopedFlag comparing(comparing_, order_ != nullptr);
   fail_enqueued(call, capture_error([&] { launch(on, call, request, collective); }));
@@ -183,7 +178,7 @@ void NcclCommunicator::fail_enqueued(const CollectiveCall& call,
 
 void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& call,
                               const CollectiveRequest& request, const Collective& collective) {
-  if (order_ && !request.is_message()) check_order(std::to_string(note_of(request).value()));
+  if (order_) check_order(std::to_string(note_of(request).value()));
   const InFlight::Ticket ticket = in_flight_.begin(stream, call);
   const auto calls = [&](ncclComm_t comm) { collective.calls(comm, stream.get()); };
   const auto error =
@@ -196,7 +191,6 @@ void NcclCommunicator::launch(cuda::CudaStream& stream, const CollectiveCall& ca
     grouped_.emplace_back(call, [=, this, &stream] { finish(ticket, stream, collective); });
     return;
   }
-  cuda::Capture::look_after(request.name());  // NCCL's own calls tell nobody
   finish(ticket, stream, collective);
 }
 
@@ -220,28 +214,6 @@ void NcclCommunicator::leave_group(ncclResult_t result) {
     });
     if (error) return give_up(in_call(call, *error));
   }
-}
-
-// ---- replays ----
-
-void NcclCommunicator::capture_begins() {
-  TANDEM_CHECK(order_ == nullptr, "a replay cannot compare the order of collectives");
-  is_captured_ = true;
-  captured_ = {};
-}
-
-void NcclCommunicator::replay_begins(Stream& stream) {
-  cuda::CudaStream& on = cuda::cuda_stream(stream);
-  replayed_ = next("replay", captured_);
-  if (options_.observer != nullptr) options_.observer->enqueued(replayed_);
-  if (device_.gpu().failed()) return peers_.raise();
-  fail_enqueued(replayed_, capture_error([&] { replay_ = in_flight_.begin(on, replayed_); }));
-}
-
-void NcclCommunicator::replay_ends(Stream& stream) {
-  cuda::CudaStream& on = cuda::cuda_stream(stream);
-  if (device_.gpu().failed()) return;
-  fail_enqueued(replayed_, capture_error([&] { in_flight_.end(replay_, on); }));
 }
 
 // ---- trouble ----
@@ -281,18 +253,6 @@ void NcclCommunicator::give_up(const Error& reason) noexcept {
   if (reason.peer_failure().kind != PeerFailure::Kind::kAborted) handle_->expire(kPatience, reason);
 }
 
-namespace {
-
-constexpr InFlight::Ticket kUntracked = 0;
-
-bool is_captured(cuda::CudaStream& stream, int gpu) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  TANDEM_CUDA(gpu, cudaStreamIsCapturing(stream.get(), &status));
-  return status != cudaStreamCaptureStatusNone;
-}
-
-}  // namespace
-
 std::unique_ptr<cuda::UniqueEvent> InFlight::take_event() {
   if (spare_.empty()) {
     return std::make_unique<cuda::UniqueEvent>(gpu_.ordinal(), cuda::EventTiming::kOff);
@@ -308,7 +268,6 @@ void InFlight::record(const cuda::UniqueEvent& event, cuda::CudaStream& stream) 
 }
 
 InFlight::Ticket InFlight::begin(cuda::CudaStream& stream, const CollectiveCall& call) {
-  if (is_captured(stream, gpu_.ordinal())) return kUntracked;
   const std::lock_guard lock(mutex_);
   Flight flight{.ticket = ++tickets_, .call = call, .start = take_event(), .end = take_event()};
   record(*flight.start, stream);
@@ -319,7 +278,7 @@ InFlight::Ticket InFlight::begin(cuda::CudaStream& stream, const CollectiveCall&
 void InFlight::end(Ticket ticket, cuda::CudaStream& stream) {
   const std::lock_guard lock(mutex_);
   const auto flight = std::ranges::find(flights_, ticket, &Flight::ticket);
-  if (flight == flights_.end()) return;  // not tracked, or forgotten
+  if (flight == flights_.end()) return;  // forgotten
   record(*flight->end, stream);
   flight->is_launched = true;
 }

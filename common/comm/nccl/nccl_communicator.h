@@ -7,7 +7,7 @@
 //   watching thread   looks: begun? done? late? NCCL's own trouble? another rank's?
 //
 // Trouble of any kind ends the same way, in this order: the GPU counts as failed, so that nobody
-// takes what the collective left for a result; the other ranks of the node are told; the
+// takes what the collective left for a result; the other ranks of the node are informed; the
 // communicator is aborted, which lets go of the streams. Where a thread does not come out of NCCL,
 // whose calls nobody can interrupt, the process ends with the reason.
 #pragma once
@@ -43,14 +43,14 @@ namespace tandem::nccl {
 using Scale = void (*)(cuda::CudaStream& stream, AnySpan values, float factor);
 
 // The collectives of one rank that are on their streams and not known to be done: an event before
-// and one behind each tell how far it has come. In order, as the streams run them. Thread-safe: the
+// and one after each show how far it has come. In order, as the streams run them. Thread-safe: the
 // caller adds, a watching thread looks.
 class InFlight {
  public:
   // `observer` may be absent, else outlives this.
   InFlight(cuda::Gpu& gpu, CollectiveObserver* observer) : gpu_(gpu), observer_(observer) {}
 
-  // Around what is enqueued as `call`; nothing is tracked on a stream that is being captured.
+  // Around what is enqueued as `call`.
   using Ticket = std::uint64_t;
   [[nodiscard]] Ticket begin(cuda::CudaStream& stream, const CollectiveCall& call);
   void end(Ticket ticket, cuda::CudaStream& stream);
@@ -58,7 +58,7 @@ class InFlight {
   // Forgets a call that came to nothing.
   void drop(Ticket ticket);
 
-  // Tells the observer what has begun and ended since the last look. The collective that began
+  // Reports to the observer what has begun and ended since the last look. The collective that began
   // longest ago, where it is not done.
   struct Running {
     CollectiveCall call;
@@ -95,12 +95,11 @@ class InFlight {
 // A rank waits at the call until the collective is on its stream; the first ones connect the ranks
 // and take longest. An average is NCCL's sum, then scaled in fp32; sums of 16-bit numbers are
 // rounded as NCCL's algorithm has it. A lost or late peer is a communication error at the next
-// synchronize() of any stream of the GPU, which stays failed. Messages that cross must not be
-// enqueued one after the other: the first waits for its receiver.
+// synchronize() of any stream of the GPU, which stays failed.
 //
 // allocate() waits until no rank has a collective in flight, and frees what has gone meanwhile: see
 // Memory. All ranks of a node end theirs together, on a thread each.
-class NcclCommunicator final : public Communicator, private CaptureObserver {
+class NcclCommunicator final : public Communicator {
  public:
   // Collective; `bootstrap` is not kept, `device`, a GPU's, and `api` outlive it.
   NcclCommunicator(const Api& api, Scale scale, Bootstrap& bootstrap, Device& device,
@@ -122,10 +121,6 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   }
   void abort() noexcept override { peers_.raise(); }
 
-  // A replay is watched as one collective, "replay", of all captured bytes: its deadline runs from
-  // when its stream has come to it. NCCL's end, by an abort too, waits until the graph is gone.
-  [[nodiscard]] CaptureObserver* capture_observer() override { return this; }
-
   // Begins a group of calls on several communicators by one thread: until it ends, calls are on no
   // stream, and no other thread gets into NCCL's communicator.
   void enter_group();
@@ -136,11 +131,6 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   void leave_group(ncclResult_t result);
 
  private:
-  void capture_begins() override;
-  void capture_ends() override { is_captured_ = false; }
-  void replay_begins(Stream& stream) override;
-  void replay_ends(Stream& stream) override;
-
   struct Collective {
     std::function<void(ncclComm_t, cudaStream_t)> calls{};
     std::function<void(cuda::CudaStream&)> after{};  // behind it on the stream; may be absent
@@ -183,10 +173,6 @@ class NcclCommunicator final : public Communicator, private CaptureObserver {
   const std::shared_ptr<Memory> memory_;  // shared with its buffers
   std::unique_ptr<Handle> handle_;
   std::uint64_t enqueued_ = 0;
-  bool is_captured_ = false;  // what is enqueued now
-  Bytes captured_{};          // by collectives
-  CollectiveCall replayed_{};
-  InFlight::Ticket replay_ = 0;
   std::vector<std::unique_ptr<Buffer>> staging_;  // of host memory; the last is the largest
 
   std::optional<Handle::Inside> inside_group_;                             // absent outside of one

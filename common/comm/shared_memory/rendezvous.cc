@@ -22,17 +22,16 @@ constexpr Nanoseconds kSlice = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Rendezvous::Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals,
-                       Meeters meeters)
-    : aborted_(aborted), arrivals_(arrivals), meeters_(std::move(meeters)) {
-  if (meeters_.ranks.size() <= arrivals_.size()) return;
+Rendezvous::Rendezvous(RendezvousState& state, Meeters meeters)
+    : state_(state), meeters_(std::move(meeters)) {
+  if (meeters_.ranks.size() <= kMaxRanks) return;
   fail(ErrorKind::kUsage,
-       "{} ranks on a node, and this version takes at most {}: use fewer devices",
-       meeters_.ranks.size(), arrivals_.size());
+       "{} ranks on a node, and this version supports at most {}: use fewer devices",
+       meeters_.ranks.size(), kMaxRanks);
 }
 
 void Rendezvous::check_not_aborted() const {
-  if (aborted_.load(std::memory_order_acquire) == 0) return;
+  if (state_.aborted.load(std::memory_order_acquire) == 0) return;
   throw aborted_by_others(job_rank(meeters_.mine));
 }
 
@@ -48,7 +47,7 @@ void Rendezvous::meet() {
   }
 }
 
-// Counts may wrap. A peer is at most one meeting ahead, so the sign of the difference tells.
+// Counts may wrap. A peer is at most one meeting ahead, so the sign of the difference decides.
 bool Rendezvous::is_here(std::uint32_t count) const {
   return static_cast<std::int32_t>(count - round_) >= 0;
 }
@@ -101,14 +100,7 @@ const RendezvousState::Brought& Rendezvous::brought_by(int rank) const {
   return arrival(rank).brought;
 }
 
-void Rendezvous::abort() noexcept { aborted_.store(1, std::memory_order_release); }
-
-PairArrivals& ControlBlock::pair(int a, int b) {
-  const int low = std::min(a, b);
-  const int high = std::max(a, b);
-  // The pairs are stored as the rows of a triangle.
-  return pairs[static_cast<std::size_t>(high * (high - 1) / 2 + low)];
-}
+void Rendezvous::abort() noexcept { state_.aborted.store(1, std::memory_order_release); }
 
 std::shared_ptr<host::SharedMapping> map_control_block(Bootstrap& bootstrap) {
   return map_reserved_node_memory(bootstrap, Bytes{sizeof(ControlBlock)});

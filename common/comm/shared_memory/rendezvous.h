@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,11 +51,7 @@ struct Meeters {
 class Rendezvous {
  public:
   // Throws a usage error where there are more meeters than arrivals.
-  Rendezvous(RendezvousState& state, Meeters meeters)
-      : Rendezvous(state.aborted, state.arrivals, std::move(meeters)) {}
-
-  // A rendezvous on the caller's arrivals instead of a state's.
-  Rendezvous(host::Word& aborted, std::span<RendezvousState::Arrival> arrivals, Meeters meeters);
+  Rendezvous(RendezvousState& state, Meeters meeters);
 
   // Returns once every rank has called meet() as many times as this rank. Writes of every rank
   // before its call are then visible to all. Throws a communication error, which names the missing
@@ -87,26 +82,18 @@ class Rendezvous {
 
   [[nodiscard]] int size() const { return static_cast<int>(meeters_.ranks.size()); }
   [[nodiscard]] RendezvousState::Arrival& arrival(int index) const {
-    return arrivals_[static_cast<std::size_t>(index)];
+    return state_.arrivals[static_cast<std::size_t>(index)];
   }
 
-  host::Word& aborted_;
-  const std::span<RendezvousState::Arrival> arrivals_;
+  RendezvousState& state_;
   const Meeters meeters_;
   std::uint32_t round_ = 0;
 };
-
-// The arrivals of two ranks' streams that meet for a message, the lower rank first.
-using PairArrivals = std::array<RendezvousState::Arrival, 2>;
 
 // The state that the ranks of a shared-memory communicator share beside their buffers.
 struct ControlBlock {
   RendezvousState host;    // callers' threads meet here
   RendezvousState stream;  // collectives meet here
-  std::array<PairArrivals, kMaxRanks*(kMaxRanks - 1) / 2> pairs;
-
-  // The arrivals of ranks `a` and `b`, which differ, in either order.
-  [[nodiscard]] PairArrivals& pair(int a, int b);
 };
 
 // A mapping that holds a control block in its initial state, on rank 0's node. Collective.

@@ -26,10 +26,8 @@ using Kind = CollectiveRequest::Kind;
 // The addresses of one place in every rank's memory, by rank.
 using Views = std::vector<std::byte*>;
 
-std::vector<const std::byte*> as_sources(const Views& views, std::int64_t offset_bytes = 0) {
-  std::vector<const std::byte*> sources;
-  for (const std::byte* const view : views) sources.push_back(view + offset_bytes);
-  return sources;
+std::vector<const std::byte*> as_sources(const Views& views) {
+  return {views.begin(), views.end()};
 }
 
 class SharedMemoryCommunicator final : public Communicator {
@@ -48,12 +46,6 @@ class SharedMemoryCommunicator final : public Communicator {
         blocks_(rank(), allocations_, on_stream_),
         stage_(allocate(Bytes{kStageBytes})),
         stage_place_(allocations_.place_of(stage_->bytes().data())),
-        messages_(control_block(*control_),
-                  {.rank = rank(),
-                   .sharing = sharing_,
-                   .job_ranks = bootstrap_.job_ranks(),
-                   .deadline = options.deadline},
-                  allocations_, stage_place_),
         queue_(rank(), options, [this] { abort(); }) {}
 
   [[nodiscard]] int rank() const override { return bootstrap_.rank(); }
@@ -79,15 +71,9 @@ class SharedMemoryCommunicator final : public Communicator {
       case Kind::kBroadcast:
       case Kind::kReduce:
         return enqueue_symmetric(stream, request);
-      case Kind::kAllGather:
-      case Kind::kReduceScatter:
-        return enqueue_parts(stream, request);
       case Kind::kScatter:
       case Kind::kGather:
         return enqueue_blocks(stream, request);
-      case Kind::kSend:
-      case Kind::kRecv:
-        return enqueue_message(stream, request);
     }
   }
 
@@ -108,51 +94,12 @@ class SharedMemoryCommunicator final : public Communicator {
         .sharing = sharing_, .ranks = bootstrap_.job_ranks(), .mine = rank(), .deadline = deadline};
   }
 
-  void enqueue_parts(Stream& stream, const CollectiveRequest& request) {
-    const std::int64_t note = note_of(request).value();
-    const Reduction reduction{request.to.dtype(), factor_of(request.op, size())};
-    queue_.enqueue(
-        stream, request,
-        [=, this, from = request.from, to = request.to, gathers = request.kind == Kind::kAllGather,
-         place = allocations_.place_of(request.from.data())](const CollectiveCall&) {
-          on_stream_.open(note, place);
-          const auto parts = seen_by_all();
-          if (gathers && parts) {
-            copy_parts(*parts, to.bytes(), {0, from.size_bytes().value});
-          } else if (gathers) {
-            gather_staged(from.bytes(), to.bytes());
-          } else if (parts) {
-            reduce_elements(as_sources(*parts, rank() * to.size_bytes().value), {to.bytes().data()},
-                            {0, to.size()}, reduction);
-          } else {
-            reduce_staged(from, to, reduction);
-          }
-          on_stream_.meet();
-        });
-  }
-
   void enqueue_blocks(Stream& stream, const CollectiveRequest& request) {
     const bool scatters = request.kind == Kind::kScatter;
     queue_.enqueue(stream, request,
                    [this, scatters, from = request.from.bytes(), to = request.to.bytes(),
                     plan = plan_of(request)](const CollectiveCall&) {
                      scatters ? blocks_.scatter(plan, from, to) : blocks_.gather(plan, from, to);
-                   });
-  }
-
-  void enqueue_message(Stream& stream, const CollectiveRequest& request) {
-    const bool sends = request.kind == Kind::kSend;
-    const ConstAnySpan values = sends ? request.from : ConstAnySpan(request.to);
-    const int from = sends ? rank() : request.root;
-    const PointToPoint::Message message{
-        .from = from,
-        .to = sends ? request.root : rank(),
-        // The two ranks ask for the same message.
-        .note = note_of({.kind = Kind::kSend, .from = values, .root = from}).value()};
-    queue_.enqueue(stream, request,
-                   [this, sends, message, values = values.bytes(),
-                    to = request.to.bytes()](const CollectiveCall&) {
-                     sends ? messages_.send(message, values) : messages_.receive(message, to);
                    });
   }
 
@@ -230,62 +177,6 @@ class SharedMemoryCommunicator final : public Communicator {
     }
   }
 
-  // The address of every rank's memory of the collective that was opened last; nothing where some
-  // rank's memory was not allocated here. All ranks get the same answer: where a rank has freed its
-  // part of another rank's allocation, all ranks fail.
-  [[nodiscard]] std::optional<Views> seen_by_all() {
-    for (int peer = 0; peer < size(); ++peer) {
-      if (!on_stream_.place_of(peer).is_allocated()) return std::nullopt;
-    }
-    Views views;
-    for (int peer = 0; peer < size(); ++peer) {
-      const auto view = allocations_.at(on_stream_.place_of(peer), peer);
-      if (!view) on_stream_.fail_for_freed(peer);
-      views.push_back(view.get());
-    }
-    return views;
-  }
-
-  // Copies bytes part.offset .. part.offset + part.count of every rank's part to their place in
-  // `all`.
-  void copy_parts(const Views& parts, ByteSpan all, Block part) const {
-    const std::int64_t stride = all.size() / size();
-    for (int peer = 0; peer < size(); ++peer) {
-      copy_bytes(all.data() + peer * stride + part.offset, parts[static_cast<std::size_t>(peer)],
-                 part.count);
-    }
-  }
-
-  // Each rank fills its stage and copies from all stages.
-  void gather_staged(ConstByteSpan mine, ByteSpan all) {
-    const Views stages = allocations_.views_of(stage_place_);
-    for (std::int64_t done = 0; done < mine.size(); done += kStageBytes) {
-      const std::int64_t part = staged_part(mine.size(), done);
-      copy_bytes(stages[static_cast<std::size_t>(rank())], mine.data() + done, part);
-      on_stream_.meet();
-      copy_parts(stages, all, {done, part});
-      on_stream_.meet();
-    }
-  }
-
-  // A rank's stage is divided evenly among all ranks.
-  void reduce_staged(ConstAnySpan all, AnySpan mine, Reduction reduction) {
-    const Views stages = allocations_.views_of(stage_place_);
-    const std::int64_t room = kStageBytes / size() / kPage * kPage;
-    const std::int64_t bytes = mine.size_bytes().value;
-    for (std::int64_t done = 0; done < bytes; done += room) {
-      const std::int64_t part = staged_part(bytes, done, room);
-      for (int peer = 0; peer < size(); ++peer) {
-        copy_bytes(stages[static_cast<std::size_t>(rank())] + peer * room,
-                   all.bytes().data() + peer * bytes + done, part);
-      }
-      on_stream_.meet();
-      reduce_elements(as_sources(stages, rank() * room), {mine.bytes().data() + done},
-                      {0, part / size_of(mine.dtype())}, reduction);
-      on_stream_.meet();
-    }
-  }
-
   Bootstrap& bootstrap_;
   host::HostDevice& device_;
   const host::Sharing sharing_;
@@ -297,7 +188,6 @@ class SharedMemoryCommunicator final : public Communicator {
   BlockTransfer blocks_;
   const std::unique_ptr<Buffer> stage_;
   const AllocationPlace stage_place_;
-  PointToPoint messages_;
   CollectiveQueue queue_;
 };
 

@@ -13,61 +13,6 @@
 
 namespace tandem {
 
-PointToPoint::PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
-                           AllocationPlace stage)
-    : rank_(side.rank), allocations_(allocations), stage_(stage) {
-  for (int peer = 0; peer < static_cast<int>(side.job_ranks.size()); ++peer) {
-    if (peer == rank_) {
-      meetings_.push_back(nullptr);
-      continue;
-    }
-    const int low = std::min(rank_, peer);
-    const int high = std::max(rank_, peer);
-    const int mine = rank_ == low ? 0 : 1;  // the lower rank of the two has index 0
-    const Rendezvous rendezvous(control.stream.aborted, control.pair(low, high),
-                                {.sharing = side.sharing,
-                                 .ranks = {side.job_ranks[static_cast<std::size_t>(low)],
-                                           side.job_ranks[static_cast<std::size_t>(high)]},
-                                 .mine = mine,
-                                 .deadline = side.deadline});
-    meetings_.push_back(std::make_unique<CollectiveMeeting>(rendezvous, mine));
-  }
-}
-
-void PointToPoint::send(const Message& message, ConstByteSpan values) {
-  CollectiveMeeting& meeting = meeting_with(message.to);
-  const AllocationPlace place = allocations_.place_of(values.data());
-  meeting.open(message.note, place);
-  if (!place.is_allocated()) {
-    std::byte* const stage = allocations_.at(stage_, rank_).get();
-    for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
-      copy_bytes(stage, values.data() + done, staged_part(values.size(), done));
-      meeting.meet();
-      meeting.meet();  // waits until the receiver has the chunk
-    }
-  }
-  meeting.meet();
-}
-
-void PointToPoint::receive(const Message& message, ByteSpan values) {
-  CollectiveMeeting& meeting = meeting_with(message.from);
-  const int sender = message.from < message.to ? 0 : 1;  // its index in the meeting
-  meeting.open(message.note, {});
-  const AllocationPlace place = meeting.place_of(sender);
-  const auto source = allocations_.at(place.is_allocated() ? place : stage_, message.from);
-  if (!source) meeting.fail_for_freed(sender);
-  if (place.is_allocated()) {
-    copy_bytes(values.data(), source.get(), values.size());
-  } else {
-    for (std::int64_t done = 0; done < values.size(); done += kStageBytes) {
-      meeting.meet();
-      copy_bytes(values.data() + done, source.get(), staged_part(values.size(), done));
-      meeting.meet();
-    }
-  }
-  meeting.meet();
-}
-
 namespace {
 
 // A rank's part of one round through the stages.

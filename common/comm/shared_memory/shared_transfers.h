@@ -14,39 +14,6 @@
 
 namespace tandem {
 
-// Messages between two ranks of a node, as their streams' workers carry them out. Where the
-// communicator allocated the sender's memory, the receiver copies from that memory itself; else the
-// message passes through the sender's stage, a chunk at a time.
-class PointToPoint {
- public:
-  struct Side {  // this rank's facts
-    int rank = 0;
-    host::Sharing sharing = host::Sharing::kThreads;
-    std::vector<int> job_ranks{};  // job ranks by rank, for messages
-    Nanoseconds deadline{0};
-  };
-  PointToPoint(ControlBlock& control, const Side& side, const Allocations& allocations,
-               AllocationPlace stage);
-
-  struct Message {
-    int from = 0;
-    int to = 0;
-    std::int64_t note = 0;  // what both ranks ask for
-  };
-  void send(const Message& message, ConstByteSpan values);
-  void receive(const Message& message, ByteSpan values);
-
- private:
-  [[nodiscard]] CollectiveMeeting& meeting_with(int peer) {
-    return *meetings_[static_cast<std::size_t>(peer)];
-  }
-
-  const int rank_;
-  const Allocations& allocations_;
-  const AllocationPlace stage_;
-  std::vector<std::unique_ptr<CollectiveMeeting>> meetings_;  // by peer; null at this rank
-};
-
 // Scatter and gather, as one rank's stream worker carries them out. Where the communicator
 // allocated the root's memory, every other rank copies its own block from or to that memory, on its
 // own core; else the blocks pass through the ranks' stages, a chunk at a time.

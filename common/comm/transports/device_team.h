@@ -18,7 +18,7 @@ class DeviceTeam {
   // The options of a device's communicator; absent: the defaults.
   using OptionsOf = std::function<CommunicatorOptions(const Device&)>;
 
-  // Throws a usage error where GPUs are shared or NCCL is not available; nccl_serves() tells in
+  // Throws a usage error where GPUs are shared or NCCL is not available; nccl_serves() says in
   // advance. `devices`, all of one back end, outlive the team.
   DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& options_of = {});
   ~DeviceTeam();
@@ -48,8 +48,8 @@ class DeviceTeam {
   void (*together_)(const std::vector<Communicator*>&, const std::function<void()>&);
 };
 
-// Where ranks that are threads of this process meet, a thread for each of these devices, until they
-// have communicators; at most for `deadline` at a time.
+// The meeting place of ranks that are threads of this process, a thread for each of these devices,
+// until they have communicators; at most for `deadline` at a time.
 [[nodiscard]] std::unique_ptr<RankGroup> make_rank_group(const std::vector<Device*>& devices,
                                                          Nanoseconds deadline);
 

@@ -13,8 +13,8 @@
 
 namespace tandem {
 
-// What collectives of simulated devices are; simulate/engine/simulated_communicator.h says more of
-// each.
+// The form of collectives of simulated devices; simulate/engine/simulated_communicator.h says more
+// of each.
 struct SimulatedTransport {
   // Rank 0's communicator of `ranks` ranks that all do the same work.
   std::unique_ptr<Communicator> (*make_folded)(int ranks, Device& device,

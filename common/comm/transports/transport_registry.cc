@@ -28,7 +28,7 @@ std::atomic<const SimulatedTransport*> registered_simulation{nullptr};
 constexpr char kBetween = '\n';
 
 [[noreturn]] void refuse_nccl(const std::string& why) {
-  fail(ErrorKind::kUsage, "the transport nccl: {}; or take the transport auto", why);
+  fail(ErrorKind::kUsage, "the transport nccl: {}; or use the transport auto", why);
 }
 
 // Ranks that share a GPU go through the host, unless NCCL is allowed to take it more than once.
@@ -62,7 +62,7 @@ TransportChoice choose_for_gpus(Transport asked, const RankFacts& facts) {
   if (!is_auto && asked != Transport::kNccl) {
     fail(ErrorKind::kUsage,
          "the transport {} moves the host's memory, and each rank has a GPU of its own, between "
-         "which collectives are NCCL's: take the transport auto",
+         "which collectives are NCCL's: use the transport auto",
          name_of(asked));
   }
   return {Transport::kNccl, Route::kDirect,
@@ -152,7 +152,7 @@ std::unique_ptr<Communicator> make_direct(Transport transport, Bootstrap& bootst
   }
   if (nodes > 1) {
     fail(ErrorKind::kUsage,
-         "the transport shared_memory is one node's, and the ranks run on {}: take auto or mpi",
+         "the transport shared_memory is one node's, and the ranks run on {}: use auto or mpi",
          nodes);
   }
   return make_shared_memory_communicator(bootstrap, device, options);

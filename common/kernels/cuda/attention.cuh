@@ -8,7 +8,7 @@
 
 namespace tandem::cuda {
 
-// What attention does to a row of scores between its products, by a team (team.h), in fp32. The
+// Attention's work on a row of scores between its products, by a team (team.h), in fp32. The
 // rows are those of some heads (attention.h), (batches, batch, positions), each `stride` elements
 // long; each position sees the first ones, up to its own, and products read and write them up to
 // the last that the position's band sees.

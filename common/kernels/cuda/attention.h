@@ -58,7 +58,7 @@ struct ScorePart {
 [[nodiscard]] ProductPlan attention_plan(Product product, const AttentionShape& shape, DType type,
                                          const ScoreTiles& tiles, const ScorePart& part);
 
-// Where and with what attention is queued: on a stream of the products' GPU, which is current, with
+// The place and the means of attention: on a stream of the products' GPU, which is current, with
 // scratch memory of scratch_size() of these tiles and the operands' type.
 struct AttentionMeans {
   cudaStream_t stream;

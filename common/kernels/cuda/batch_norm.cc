@@ -43,7 +43,7 @@ cudaError_t forward(cudaStream_t stream, Moments* partials, const Stretches& str
                                               .relu = op.activation == Activation::kRelu});
 }
 
-// Where the gradient of y lies between the passes, if it is not dy: at the residual's, for which dx
+// The place of y's gradient between the passes, if it is not dy: at the residual's, for which dx
 // lends its place where nobody asks for it.
 template <class T>
 T* place_of_gradient(const BatchNormBackward& op) {

@@ -19,7 +19,7 @@ namespace tandem::cuda {
   return {shape.rows, {shape.channels, images.channels_last ? 1 : shape.positions}};
 }
 
-// Where a thread finds several packs of the same channels: on the way to each element's parameters
+// A thread's way to several packs of the same channels: on the way to each element's parameters
 // and from memory it waits once for all of them.
 struct Strides {
   static constexpr int kMost = 4;
@@ -48,7 +48,7 @@ struct Strides {
   }
 };
 
-// What batch normalisation does to each element once the sums are known; over the first elements of
+// Batch normalisation of each element once the sums are known; over the first elements of
 // the threads.
 
 template <class T>
@@ -178,7 +178,7 @@ struct MomentTerms {
   }
 };
 
-// What the moments of a channel are kept as. Means lie at a distance from the channel's first
+// The form of a channel's moments. Means lie at a distance from the channel's first
 // number, so that in double the sum of their squares may be taken off that of all squares.
 template <class T>
 struct BatchStatistics {
@@ -222,7 +222,7 @@ struct BatchStatistics {
   }
 };
 
-// What the gradient of y is made of. Writes it where it is not dy as it lies. Sums it, and it times
+// The parts of y's gradient. Writes it where it is not dy as it lies. Sums it, and it times
 // the distance from the mean.
 template <class T>
 struct GradientTerms {

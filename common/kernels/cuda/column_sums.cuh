@@ -17,8 +17,8 @@
 
 namespace tandem::cuda {
 
-// Where channels lie: `plane` elements of one follow each other, of an image or, where channels are
-// last, one.
+// The layout of channels: `plane` elements of one follow each other, of an image or, where channels
+// are last, one.
 struct Channels {
   std::int64_t count;
   std::int64_t plane;

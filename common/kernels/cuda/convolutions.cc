@@ -145,7 +145,7 @@ ConvolutionKey key_of(ConvolutionPass pass, const ConvolutionShape& shape, Const
           .result_alignment = cudnn_alignment(result.data(), type)};
 }
 
-// Where weights are narrower than their gradient: the place it is first written to.
+// If weights are narrower than their gradient: the place it is first written to.
 Bytes narrow_gradient(const ConvolutionKey& key) {
   const bool is = key.pass == ConvolutionPass::kBackwardWeight && key.type != DType::kFloat32;
   return Bytes{is ? key.shape.weight_count() * size_of(key.type) : 0};

@@ -28,7 +28,7 @@ enum class ConvolutionPass : std::int64_t {
   kBackwardWeight = kFilter
 };
 
-// What a plan is made for. Alignments are cudnn_alignment()'s.
+// The key of a plan. Alignments are cudnn_alignment()'s.
 struct ConvolutionKey {
   ConvolutionPass pass = ConvolutionPass::kForward;
   ConvolutionShape shape;
@@ -45,11 +45,11 @@ struct ConvolutionKey {
 [[nodiscard]] CudnnGraph convolution_graph(const CudnnApi& api, const ConvolutionKey& key,
                                            const ImageOptions& how);
 
-// What an engine may not do to numbers, so that a convolution is what its precision and `how` say,
-// sums of products with fp32 accumulation, and the same bits every time: round its operands
-// further, sum in less than fp32 or in changing order, or go by way of transforms (FFT, Winograd),
-// which lose digits. On fp32 operands tensor cores mean tf32, which is refused where factors are to
-// stay fp32.
+// Changes of numbers that an engine may not make, so that a convolution is what its precision and
+// `how` say, sums of products with fp32 accumulation, and the same bits every time: round its
+// operands further, sum in less than fp32 or in changing order, or go by way of transforms (FFT,
+// Winograd), which lose digits. On fp32 operands tensor cores mean tf32, which is refused where
+// factors are to stay fp32.
 [[nodiscard]] std::vector<cudnnBackendNumericalNote_t> refused_notes(DType type,
                                                                      const ImageOptions& how);
 

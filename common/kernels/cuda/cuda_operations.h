@@ -54,7 +54,7 @@ class CudaOperations final : public EachOperation<CudaOperations> {
   std::unique_ptr<ConvolutionLibrary> convolutions_;  // from the first convolution on
 };
 
-// What the module exports for make_operations (operations.h): `device` is a CUDA device.
+// The module's export for make_operations (operations.h): `device` is a CUDA device.
 [[nodiscard]] std::unique_ptr<Operations> make_cuda_operations(Device& device, Precision precision,
                                                                const ImageOptions& images);
 

@@ -47,7 +47,7 @@ using LoadedCudnn = Loaded<CudnnApi>;
 // The same from a file of this name; nothing is kept but the library itself.
 [[nodiscard]] LoadedCudnn load_cudnn_from(const char* file, CudnnApi& api);
 
-// What cuDNN returned from a call, and its own words for it. While a graph or a plan is described
+// The result of a call of cuDNN, and cuDNN's words for it. While a graph or a plan is described
 // that is often a refusal, after which there is another way; else it goes up as any failure.
 class CudnnError : public Error {
  public:
@@ -147,7 +147,8 @@ struct CudnnTensor {
 // A logic error for fp16, which no operation here is made of.
 [[nodiscard]] cudnnDataType_t cudnn_type(DType type);
 
-// What cuDNN goes by of an address: 16, as it wants for its fastest engines, or an element's size.
+// The alignment that cuDNN knows of an address: 16, as it wants for its fastest engines, or an
+// element's size.
 [[nodiscard]] std::int64_t cudnn_alignment(const void* address, DType type);
 
 // Operations on tensors, which cuDNN makes one plan of (cudnn_session.h), described one after the
@@ -161,7 +162,7 @@ class CudnnGraph {
 
   // Kept with the graph, as is part().
   Tensor tensor(const CudnnTensor& tensor);
-  // What operations consist of beside tensors, such as a convolution's strides. Finalised by the
+  // Descriptors of operations beside tensors, such as a convolution's strides. Finalised by the
   // caller.
   CudnnDescriptor& part(cudnnBackendDescriptorType_t type);
 

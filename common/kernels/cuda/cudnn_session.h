@@ -14,7 +14,7 @@
 
 namespace tandem::cuda {
 
-// What an engine must not be, to be taken for a plan.
+// Properties that exclude an engine from a plan.
 struct PlanLimits {
   std::vector<cudnnBackendNumericalNote_t> refused;  // what it does to numbers
   Bytes workspace;                                   // the most that it may need

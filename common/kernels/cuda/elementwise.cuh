@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each operation does at element i, or to a pack from i on: at<width>(i). In place is safe,
+// Each operation at element i, or to a pack from i on: at<width>(i). In place is safe,
 // since a pack is loaded whole before it is stored. `packed()`: all operands may be taken in packs;
 // without it, they never are.
 #pragma once

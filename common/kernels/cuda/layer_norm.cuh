@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What layer normalisation does to rows, in fp32 whatever T is. A team (team.h) takes kRowsAtOnce
+// Layer normalisation of rows, in fp32 whatever T is. A team (team.h) takes kRowsAtOnce
 // of them together, in packs, which stay with its members.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace tandem::cuda {
 
-// What there is of each row of a band: kRowsAtOnce rows, of which the last of all has fewer.
+// The part of each row in a band: kRowsAtOnce rows, of which the last of all has fewer.
 template <class Value>
 using OfRows = Pack<Value, kRowsAtOnce>;
 
@@ -223,7 +223,7 @@ struct NormBackwardRows {
   }
 };
 
-// The sums of the stretches, by a name that traces can tell from batch normalisation's.
+// The sums of the stretches, by a name that traces can distinguish from batch normalisation's.
 struct NormGradientSums : ParameterGradients {};
 
 }  // namespace tandem::cuda

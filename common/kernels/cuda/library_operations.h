@@ -29,7 +29,7 @@ class ConvolutionLibrary {
   virtual void enqueue(Stream& stream, const ConvolutionBackwardInput& op) = 0;
   virtual void enqueue(Stream& stream, const ConvolutionBackwardWeight& op) = 0;
 
-  // What convolutions were computed by so far: "cuDNN 9.19.0, channels first, tf32".
+  // The library of all convolutions so far: "cuDNN 9.19.0, channels first, tf32".
   [[nodiscard]] virtual std::string implementations() const = 0;
 };
 
@@ -60,7 +60,7 @@ class FusedAttention {
     return lack_;
   }
 
-  // What computes a shape that was queued: "cuDNN 9.19.0, fused".
+  // The library of a queued shape: "cuDNN 9.19.0, fused".
   [[nodiscard]] virtual std::string implementation(const AttentionShape&) const { return ""; }
 
  private:

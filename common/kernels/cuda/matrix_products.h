@@ -72,7 +72,7 @@ struct ProductPlan {
 // Whether the library may be asked for the epilogue, `before` being the alignment of what an
 // activation is given: it takes that only where columns are a multiple of 8 elements long
 // (cublasLt.h, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD), 16 bytes at a time, and its heuristics are
-// never told where it lies.
+// never given its place.
 [[nodiscard]] bool has_epilogue(const ProductPlan& plan, std::uint32_t before);
 
 // How factors are multiplied and sums taken. fp32 is fp32 unless tf32 was asked for.
@@ -86,7 +86,7 @@ struct ProductPlan {
 // be named wrongly.
 void check_precision(Precision precision, int capability, std::string_view gpu);
 
-// What NVIDIA advises for cuBLAS on such a GPU (its documentation of cublasSetWorkspace):
+// NVIDIA's advice for cuBLAS on such a GPU (its documentation of cublasSetWorkspace):
 // algorithms that split the inner dimension need it.
 [[nodiscard]] Bytes workspace_size(int capability);
 
@@ -99,8 +99,8 @@ void check_precision(Precision precision, int capability, std::string_view gpu);
 // The same of every matrix of a batch, the first of which lies at `address`.
 [[nodiscard]] std::uint32_t alignment_of(const void* address, const StoredMatrix& matrix);
 
-// Where a plan's matrices lie, of a batch the first ones. `vector`, and `before`, where what the
-// activation is given goes or lies: the epilogue's, null where it has none.
+// The addresses of a plan's matrices, of a batch the first ones. `vector`, and `before`, where what
+// the activation is given goes or lies: the epilogue's, null where it has none.
 struct ProductOperands {
   const void* a = nullptr;
   const void* b = nullptr;

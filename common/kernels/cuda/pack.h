@@ -69,7 +69,7 @@ concept WidelyPackable = Packable<Function> && Function::kWidest == kWidePack;
 template <class T>
 inline constexpr int kWidestPack = sizeof(T) == 2 ? kWidePack : kPack;
 
-// What thread `thread` of `visit`ing threads does: calls at<width>(i) for its own whole pack, or
+// The work of thread `thread` of `visit`ing threads: calls at<width>(i) for its own whole pack, or
 // at<1>(i) for each element of the last one.
 template <int width, class Function>
 TANDEM_DEVICE inline void visit(std::int64_t thread, std::int64_t count, const Function& function) {

@@ -12,7 +12,7 @@
 
 namespace tandem::cuda {
 
-// Where an element of an image lies.
+// The place of an element in an image.
 struct ImagePlace {
   std::int64_t sample;
   std::int64_t row;
@@ -115,7 +115,7 @@ struct MaxPoolBackwardElements {
     store(dx + i, result);
   }
 
-  // What window (p, q) sends to its elements from i on, which have `values`.
+  // The values that window (p, q) sends to its elements from i on, which have `values`.
   template <int width>
   TANDEM_DEVICE void add_from(std::int64_t p, std::int64_t q, std::int64_t i, const ImagePlace& own,
                               const Pack<T, width>& values, Pack<float, width>& sums) const {

@@ -11,8 +11,7 @@
 namespace tandem::cuda {
 
 // Device memory whose size is known only when it is first needed: taken then, and anew in the place
-// of what was taken where more is needed than ever before. Captured graphs know what there was, so
-// that it is to be of its final size by then. Not thread-safe.
+// of what was taken where more is needed than ever before. Not thread-safe.
 class GrowingMemory {
  public:
   explicit GrowingMemory(CudaDevice& device) : device_(device) {}
@@ -26,7 +25,7 @@ class GrowingMemory {
     return bytes();
   }
 
-  // What was taken last.
+  // The last piece of scratch memory.
   [[nodiscard]] ByteSpan bytes() const { return taken_->bytes(); }
 
  private:

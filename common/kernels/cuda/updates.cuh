@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an optimizer's update does to elements of one tensor, and how many tensors are changed in
+// An optimizer's update of elements of one tensor, and how many tensors are changed in
 // one launch.
 #pragma once
 

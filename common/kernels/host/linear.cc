@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights stay in the plain (out, in) layout that the arena, the optimizer and the collectives see.
-// The fastest of oneDNN's formulations on that layout were, measured with bench/kernel_bench:
+// The fastest of oneDNN's formulations on that layout were, measured alone:
 // forward as a matrix product with the weight read as its transpose (bias and ReLU fused), backward
 // as inner product (which also computes the bias gradient). Blocked weight layouts gain forward
 // only.

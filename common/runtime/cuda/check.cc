@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cstdio>
 
-#include "common/runtime/cuda/capture.h"
-
 namespace tandem::cuda {
 
 namespace {
@@ -45,7 +43,6 @@ std::string describe(cudaError_t status, const char* call, int gpu) {
 
 void check(cudaError_t status, const char* call, int gpu) {
   if (status == cudaSuccess) return;
-  Capture::look_after(call);
   static_cast<void>(cudaGetLastError());
   throw Error(kind_of(status), describe(status, call, gpu));
 }
@@ -53,7 +50,7 @@ void check(cudaError_t status, const char* call, int gpu) {
 void warn(cudaError_t status, const char* call, int gpu) noexcept {
   if (status == cudaSuccess || status == cudaErrorCudartUnloading) return;
   static_cast<void>(cudaGetLastError());
-  // After a first failure most of what is torn down fails too: one line tells it all.
+  // After a first failure most of what is torn down fails too: one line is enough.
   static std::atomic_flag said;
   if (said.test_and_set()) return;
   std::fprintf(stderr, "tandem: %s on GPU %d: %s (%s), while cleaning up\n", call, gpu,
@@ -62,7 +59,7 @@ void warn(cudaError_t status, const char* call, int gpu) noexcept {
 
 namespace {
 
-// Whether bind_thread chose this thread's current GPU. CUDA itself cannot tell: to a thread that
+// Whether bind_thread chose this thread's current GPU. CUDA itself does not know: to a thread that
 // never chose it answers 0.
 thread_local bool bound = false;
 

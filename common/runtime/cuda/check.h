@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a CUDA call returned, as an error of ours. Every call goes through one of these.
+// The result of a CUDA call, as an error of ours. Every call goes through one of these.
 #pragma once
 
 #include <cuda_runtime_api.h>

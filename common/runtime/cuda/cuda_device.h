@@ -17,7 +17,7 @@
 
 namespace tandem::cuda {
 
-// Which GPU each logical device lies on: device i on GPU i % n; or the own device on the only GPU,
+// The GPU of each logical device: device i on GPU i % n; or the own device on the only GPU,
 // where all others are other processes'. Immutable.
 class DeviceMap {
  public:

@@ -29,7 +29,7 @@ class CudaEvent final : public TimedEvent {
   const DeviceId device_;
   const EventTiming timing_;
   const UniqueEvent event_;
-  std::atomic<bool> recorded_{false};  // CUDA knows, but does not tell
+  std::atomic<bool> recorded_{false};  // CUDA knows, but does not report it
 };
 
 // The CUDA event behind an event; a logic error where it is another back end's.

@@ -100,7 +100,7 @@ CudaProbe none_visible() {
           "CUDA shows no device: in a container, start it with its GPUs passed through"};
 }
 
-// What lets no process in, or no other one, and what to do about it.
+// The mode that lets no process in, or no other one, with its remedy.
 CudaProbe busy(int gpu) {
   const std::string address = pci_address_of(identity_of(gpu));
   const std::string reset = fmt::format("let root set its mode (nvidia-smi -i {} -c 0)", address);
@@ -221,7 +221,7 @@ void enable_peer_access(int from, int to) {
   check(status, "cudaDeviceEnablePeerAccess", from);
 }
 
-// Where peer access is not enabled, CUDA takes copies between GPUs through the host's memory.
+// Without peer access CUDA takes copies between GPUs through the host's memory.
 std::vector<std::unique_ptr<Gpu>> open_gpus(const std::vector<int>& ordinals,
                                             const PlatformOptions& options) {
   std::vector<std::unique_ptr<Gpu>> gpus;
@@ -249,8 +249,8 @@ Bytes own_capacity(const DeviceMap& map, const PlatformOptions& options) {
        to_string(share), own, map.gpu_of({Backend::kCuda, own}).ordinal(), to_string(left));
 }
 
-// What each logical device may use: as asked, else an even share of what its GPU has free. Device i
-// is on GPU i modulo their number.
+// The memory that each logical device may use: as asked, else an even share of what its GPU has
+// free. Device i is on GPU i modulo their number.
 std::vector<Bytes> capacities(const DeviceMap& map, const PlatformOptions& options) {
   std::vector<Bytes> result(static_cast<std::size_t>(map.devices()));
   for (int gpu = 0; gpu < map.gpus(); ++gpu) {

@@ -9,7 +9,7 @@
 
 namespace tandem::cuda {
 
-// Which GPUs a platform opens: pure rules over the ordinals that CUDA shows.
+// The GPUs that a platform opens: pure rules over the ordinals that CUDA shows.
 
 // The ordinals to open of `visible` ones, in the order of devices: those named, else all, and of
 // these as many as there are devices; for a process with a device of its own that one's, counted

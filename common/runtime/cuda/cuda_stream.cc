@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "common/base/error.h"
-#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/cuda_event.h"
 #include "common/runtime/cuda_module.h"
@@ -48,17 +47,8 @@ void CudaStream::record(Event& event) {
   CudaEvent& target = cuda_event(event);
   TANDEM_CHECK(target.device() == device_, "an event of {} recorded on a stream of {}",
                to_string(target.device()), to_string(device_));
-  enqueue("cudaEventRecord", [&](cudaStream_t) { return set(target); });
+  enqueue("cudaEventRecord", [&](cudaStream_t on) { return cudaEventRecord(target.get(), on); });
   target.set_recorded();
-}
-
-// A captured event only says what comes after what. One whose time is asked for has to be recorded
-// in each replay.
-cudaError_t CudaStream::set(const CudaEvent& event) const {
-  if (event.timing() == EventTiming::kOn && Capture::holds(get())) {
-    return cudaEventRecordWithFlags(event.get(), get(), cudaEventRecordExternal);
-  }
-  return cudaEventRecord(event.get(), get());
 }
 
 // CUDA takes the record that is current now; a later one does not move this wait.
@@ -89,19 +79,6 @@ bool CudaStream::is_done() {
   gpu_.throw_if_failed();
   const DeviceGuard here(gpu_.ordinal());
   return gpu_.is_done(cudaStreamQuery(get()), "cudaStreamQuery");
-}
-
-std::unique_ptr<StreamGraph> CudaStream::capture(const std::function<void()>& enqueue) {
-  gpu_.throw_if_failed();
-  const DeviceGuard here(gpu_.ordinal());
-  Capture capture(get(), gpu_.ordinal());
-  const auto thrown = capture_error(enqueue);
-  cudaGraph_t const graph = capture.end();
-  const auto trouble = capture.trouble(thrown);
-  if (!trouble) return std::make_unique<CudaGraph>(gpu_, device_, graph);
-  if (graph != nullptr) TANDEM_CUDA_NOTHROW(gpu_.ordinal(), cudaGraphDestroy(graph));
-  gpu_.give_up(*trouble);
-  throw Error(*trouble);
 }
 
 void CudaStream::copy_bytes(ByteSpan destination, ConstByteSpan source) {

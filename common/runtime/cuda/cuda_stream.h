@@ -23,8 +23,6 @@ class CudaStream final : public Stream {
   void synchronize() override;
   [[nodiscard]] bool is_done() override;
 
-  [[nodiscard]] std::unique_ptr<StreamGraph> capture(const std::function<void()>& enqueue) override;
-
   // Host memory must be the platform's (pinned): CUDA blocks the caller for any other.
   void copy_bytes(ByteSpan destination, ConstByteSpan source) override;
   void zero_bytes(ByteSpan destination) override;
@@ -42,7 +40,6 @@ class CudaStream final : public Stream {
   [[nodiscard]] Gpu& gpu() const { return gpu_; }
 
  private:
-  [[nodiscard]] cudaError_t set(const CudaEvent& event) const;
   void sleep(cudaHostFn_t how, Nanoseconds time);
 
   const DeviceMap& map_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/cuda/gpu.h"
 
-#include "common/runtime/cuda/capture.h"
 #include "common/runtime/cuda/check.h"
 #include "common/runtime/cuda/own_kernels.h"
 
@@ -63,7 +62,6 @@ void Gpu::give_up(const Error& reason) {
 }
 
 void Gpu::after_enqueue(cudaError_t status, const char* call) {
-  Capture::look_after(call);
   if (status == cudaSuccess) return;
   if (!is_sticky(status)) check(status, call, ordinal_);
   give_up({ErrorKind::kFailure,

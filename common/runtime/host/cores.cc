@@ -33,7 +33,7 @@ struct TopologyDeleter {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDeleter>;
 
-// Loads hwloc's topology; absent where the machine does not tell its topology.
+// Loads hwloc's topology; absent where the machine does not report it.
 Topology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
@@ -90,7 +90,7 @@ std::vector<Core> whole_cores(const std::vector<int>& cpus) {
     if (!core.empty()) cores.push_back(std::move(core));
   }
   if (!cores.empty()) return cores;
-  for (const int cpu : cpus) cores.push_back({cpu});  // the machine does not tell its cores
+  for (const int cpu : cpus) cores.push_back({cpu});  // the machine does not report its cores
   return cores;
 }
 
@@ -187,7 +187,7 @@ std::vector<std::vector<int>> share_cores(const std::vector<Core>& cores,
   for (const auto& [devices, own] : grouped(services(cores, near), cores.size())) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const std::size_t first = i * own.size() / devices.size();
-      // Where there are fewer cores than devices, each device gets one core, shared with others.
+      // With fewer cores than devices, each device gets one core, shared with others.
       const std::size_t last = std::max(first + 1, (i + 1) * own.size() / devices.size());
       std::vector<int>& share = shares[devices[i]];
       for (std::size_t core = first; core < last; ++core) {

@@ -24,11 +24,11 @@ using Core = std::vector<int>;
                                                         const std::vector<std::vector<int>>& near);
 
 // Groups these hardware threads by core, in the machine's order; each thread is a group where the
-// machine does not tell its cores.
+// machine does not report its cores.
 [[nodiscard]] std::vector<Core> whole_cores(const std::vector<int>& cpus);
 
 // OS numbers of the NUMA nodes that these hardware threads belong to, ascending; none where the
-// machine does not tell its nodes.
+// machine does not report its nodes.
 [[nodiscard]] std::vector<int> numa_nodes_of(const std::vector<int>& cpus);
 
 // OS numbers of the cores that this process may run on, one hardware thread per physical core, in

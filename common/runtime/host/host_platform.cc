@@ -15,12 +15,14 @@ namespace {
 void refuse_options_of_gpus(const PlatformOptions& options) {
   if (options.binding == Binding::kNone) {
     fail(ErrorKind::kUsage,
-         "--bind=none is of GPUs: these devices are cores, and their threads keep to them; leave "
+         "--bind=none applies to GPUs: these devices are cores, and their threads keep to them; "
+         "leave "
          "it out");
   }
   const auto refuse = [](bool is_given, const char* option) {
     if (!is_given) return;
-    fail(ErrorKind::kUsage, "{} is of GPUs, and these devices are cores: leave it out", option);
+    fail(ErrorKind::kUsage, "{} applies to GPUs, and these devices are cores: leave it out",
+         option);
   };
   refuse(!options.gpus.empty(), "--gpus");
   refuse(options.peer_access == PeerAccess::kOff, "--p2p=off");

@@ -33,9 +33,9 @@ void report(std::uintptr_t from, std::uintptr_t to, Access::Mode mode) {
   }
 }
 
-// Tells ThreadSanitizer of a declared access, on the thread that is about to make the access: work
-// inside a library is invisible to ThreadSanitizer otherwise. Does nothing in other builds, where
-// accesses need not be kept until then.
+// Reports a declared access to ThreadSanitizer, on the thread that is about to make the access:
+// work inside a library is invisible to ThreadSanitizer otherwise. Does nothing in other builds,
+// where accesses need not be kept until then.
 //
 // Reports whole head and tail pages of large ranges and one byte of each page between: two ranges
 // that overlap by a page or more then share a reported byte, whatever their starts.
@@ -93,7 +93,7 @@ void sleep_to(TimePoint time) {
 
 [[noreturn]] void throw_again(const Error& failure) { throw failure.reworded(failure.what()); }
 
-// Tells those who would wait for work that its failed stream drops.
+// Informs those who would wait for work that its failed stream drops.
 template <class Work>
 void dropped(const Work& work) {
   if (work.dropped) work.dropped();

@@ -35,7 +35,7 @@ std::optional<int> as_int(const std::optional<Number>& value) {
   return static_cast<int>(*value);
 }
 
-// The text that a function writes; empty where it is not told.
+// The text that a function writes; empty where the driver does not report it.
 template <class Function, class... Gpu>
 std::string text_of(Function function, unsigned length, Gpu... gpu) {
   std::string text(length, '\0');
@@ -44,7 +44,7 @@ std::string text_of(Function function, unsigned length, Gpu... gpu) {
 }
 
 std::optional<std::int64_t> memory_of(const Api& api, DeviceRef gpu) {
-  const auto memory = told<Memory>(api.memory, gpu);
+  const auto memory = answered<Memory>(api.memory, gpu);
   if (!memory) return std::nullopt;
   return static_cast<std::int64_t>(memory->total);
 }
@@ -59,7 +59,7 @@ std::optional<bool> divided(const Api& api, DeviceRef gpu) {
 }
 
 std::string compute_mode(const Api& api, DeviceRef gpu) {
-  const auto mode = told<int>(api.compute_mode, gpu);
+  const auto mode = answered<int>(api.compute_mode, gpu);
   switch (mode.value_or(-1)) {  // nvmlComputeMode_t
     case 0:
       return "default";
@@ -84,7 +84,7 @@ std::optional<int> active_nvlinks(const Api& api, DeviceRef gpu) {
   if (api.nvlink_state == nullptr) return std::nullopt;
   int active = 0;
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
-    const auto state = told<unsigned>(api.nvlink_state, gpu, link);
+    const auto state = answered<unsigned>(api.nvlink_state, gpu, link);
     if (!state && link == 0) return std::nullopt;
     if (!state) break;
     active += *state != 0 ? 1 : 0;
@@ -92,7 +92,7 @@ std::optional<int> active_nvlinks(const Api& api, DeviceRef gpu) {
   return active;
 }
 
-// The bits that an affinity function sets; none where it is not told.
+// The bits that an affinity function sets; none where the driver does not report them.
 template <class Function, class... Scope>
 std::vector<int> affinity(Function function, DeviceRef gpu, Scope... scope) {
   std::array<unsigned long, kAffinityWords> mask{};
@@ -147,7 +147,7 @@ std::unique_ptr<Nvml> Nvml::open(const Api& api) {
 Nvml::~Nvml() { static_cast<void>(api_.shutdown()); }
 
 std::optional<DeviceRef> Nvml::find(const std::string& pci_address) const {
-  return told<DeviceRef>(api_.by_pci_address, pci_address.c_str());
+  return answered<DeviceRef>(api_.by_pci_address, pci_address.c_str());
 }
 
 std::optional<GpuFacts> Nvml::facts(const std::string& pci_address) const {
@@ -168,23 +168,24 @@ std::optional<GpuState> Nvml::state(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
   if (!gpu) return std::nullopt;
   GpuState state{
-      .sm_mhz = as_int(told<unsigned>(api_.clock, *gpu, kClockSm)),
-      .memory_mhz = as_int(told<unsigned>(api_.clock, *gpu, kClockMemory)),
+      .sm_mhz = as_int(answered<unsigned>(api_.clock, *gpu, kClockSm)),
+      .memory_mhz = as_int(answered<unsigned>(api_.clock, *gpu, kClockMemory)),
       .watts = {},
-      .celsius = as_int(told<unsigned>(api_.temperature, *gpu, kTemperatureGpu)),
-      .slowed_by = slowdowns_in(told<unsigned long long>(api_.clock_limits, *gpu).value_or(0))};
-  if (const auto milliwatts = told<unsigned>(api_.power, *gpu)) state.watts = *milliwatts * 1e-3;
+      .celsius = as_int(answered<unsigned>(api_.temperature, *gpu, kTemperatureGpu)),
+      .slowed_by = slowdowns_in(answered<unsigned long long>(api_.clock_limits, *gpu).value_or(0))};
+  if (const auto milliwatts = answered<unsigned>(api_.power, *gpu))
+    state.watts = *milliwatts * 1e-3;
   return state;
 }
 
 std::optional<int> Nvml::sm_clock(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
-  return gpu ? as_int(told<unsigned>(api_.clock, *gpu, kClockSm)) : std::nullopt;
+  return gpu ? as_int(answered<unsigned>(api_.clock, *gpu, kClockSm)) : std::nullopt;
 }
 
 std::optional<std::uint64_t> Nvml::energy(const std::string& pci_address) const {
   const auto gpu = find(pci_address);
-  return gpu ? told<unsigned long long>(api_.energy, *gpu) : std::nullopt;
+  return gpu ? answered<unsigned long long>(api_.energy, *gpu) : std::nullopt;
 }
 
 HeldDown Nvml::held_down(const std::string& pci_address) const {
@@ -218,7 +219,7 @@ std::optional<Nanoseconds> by_field(const Api& api, DeviceRef gpu, unsigned fiel
 }
 
 std::optional<Nanoseconds> time_of(const Api& api, DeviceRef gpu, const Cause& cause) {
-  if (const auto violation = told<ViolationTime>(api.violation, gpu, cause.policy)) {
+  if (const auto violation = answered<ViolationTime>(api.violation, gpu, cause.policy)) {
     return nanoseconds(violation->nanoseconds);
   }
   return by_field(api, gpu, cause.field);
@@ -247,7 +248,7 @@ namespace {
 
 // The place where two GPUs' paths meet, by nvmlGpuTopologyLevel_t.
 std::string path_between(const Api& api, DeviceRef one, DeviceRef other) {
-  const auto level = told<unsigned>(api.common_ancestor, one, other);
+  const auto level = answered<unsigned>(api.common_ancestor, one, other);
   if (!level) return "";
   switch (*level) {
     case 0:
@@ -270,7 +271,7 @@ std::string path_between(const Api& api, DeviceRef one, DeviceRef other) {
 std::optional<bool> reaches(const Api& api, DeviceRef one, DeviceRef other) {
   bool all = true;
   for (const unsigned capability : {kPeerRead, kPeerWrite}) {
-    const auto status = told<unsigned>(api.p2p_status, one, other, capability);
+    const auto status = answered<unsigned>(api.p2p_status, one, other, capability);
     if (!status || *status == kPeerUnknown) return std::nullopt;
     all = all && *status == kPeerOk;
   }
@@ -283,20 +284,21 @@ struct Links {
 };
 
 bool leads_to(const Api& api, DeviceRef gpu, unsigned link, DeviceRef other) {
-  const auto remote = told<PciInfo>(api.nvlink_remote_pci, gpu, link);
+  const auto remote = answered<PciInfo>(api.nvlink_remote_pci, gpu, link);
   if (!remote) return false;
-  return told<DeviceRef>(api.by_pci_address, static_cast<const char*>(remote->address)) == other;
+  return answered<DeviceRef>(api.by_pci_address, static_cast<const char*>(remote->address)) ==
+         other;
 }
 
 std::optional<Links> links_of(const Api& api, DeviceRef gpu, DeviceRef other) {
   if (api.nvlink_remote_type == nullptr || api.nvlink_remote_pci == nullptr) return std::nullopt;
   Links links;
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
-    const auto active = told<unsigned>(api.nvlink_state, gpu, link);
+    const auto active = answered<unsigned>(api.nvlink_state, gpu, link);
     if (!active && link == 0) return std::nullopt;  // no such link on the GPU
     if (!active) break;
     if (*active == 0) continue;
-    const auto type = told<unsigned>(api.nvlink_remote_type, gpu, link);
+    const auto type = answered<unsigned>(api.nvlink_remote_type, gpu, link);
     if (type == kRemoteSwitch) ++links.to_switches;
     if (type == kRemoteGpu && leads_to(api, gpu, link, other)) ++links.to_peer;
   }

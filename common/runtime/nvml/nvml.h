@@ -13,14 +13,14 @@
 
 namespace tandem::nvml {
 
-// The connection of two GPUs. Absent and empty fields: the driver does not tell.
+// The connection of two GPUs. Absent and empty fields: the driver does not report them.
 struct PairFacts {
   std::optional<bool> peer_access;  // each GPU may read and write the other's memory
   // Active NVLinks between the GPUs: direct links, and through switches as many as the GPU with
   // fewer has to switches (all of a machine's switches are taken to be one fabric).
   std::optional<int> nvlinks;
-  // Where the GPUs' PCIe paths meet: "same board", "PCIe switch", "PCIe switches", "host bridge",
-  // "NUMA node" or "system" (between NUMA nodes).
+  // The place where the GPUs' PCIe paths meet: "same board", "PCIe switch", "PCIe switches", "host
+  // bridge", "NUMA node" or "system" (between NUMA nodes).
   std::string path;
 
   bool operator==(const PairFacts&) const = default;
@@ -38,7 +38,7 @@ using HeldDown = std::map<std::string, Nanoseconds>;
 [[nodiscard]] HeldDown between(const HeldDown& before, const HeldDown& after);
 
 // The facts of a GPU that do not change during a launch. Absent and empty fields: the driver does
-// not tell.
+// not report it.
 struct GpuFacts {
   std::string driver;                        // version of the driver
   std::string name;                          // "NVIDIA H200"

@@ -115,7 +115,7 @@ inline constexpr unsigned kMostNvlinks = 64;
 // The value that a function returns; absent where the driver lacks the function or the call fails
 // for this GPU.
 template <class Value, class Function, class... Arguments>
-std::optional<Value> told(Function function, Arguments... arguments) {
+std::optional<Value> answered(Function function, Arguments... arguments) {
   Value value{};
   if (function == nullptr || function(arguments..., &value) != kSuccess) return std::nullopt;
   return value;

@@ -12,13 +12,11 @@ TEST(Collective, BusFactor_IsThatOfNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(Collective::kAllReduce, 2), 1);
   EXPECT_DOUBLE_EQ(bus_factor(Collective::kAllReduce, 4), 1.5);
   EXPECT_DOUBLE_EQ(bus_factor(Collective::kAllReduce, 8), 1.75);
-  for (const Collective in_blocks : {Collective::kAllGather, Collective::kReduceScatter,
-                                     Collective::kScatter, Collective::kGather}) {
+  for (const Collective in_blocks : {Collective::kScatter, Collective::kGather}) {
     EXPECT_DOUBLE_EQ(bus_factor(in_blocks, 2), 0.5);
     EXPECT_DOUBLE_EQ(bus_factor(in_blocks, 4), 0.75);
   }
-  for (const Collective whole :
-       {Collective::kBroadcast, Collective::kReduce, Collective::kSendRecv}) {
+  for (const Collective whole : {Collective::kBroadcast, Collective::kReduce}) {
     EXPECT_DOUBLE_EQ(bus_factor(whole, 2), 1);
     EXPECT_DOUBLE_EQ(bus_factor(whole, 8), 1);
   }
@@ -57,11 +55,9 @@ TEST(Collective, NameOfOneForm_LeavesOutFormAndOperation) {
 
 TEST(Collective, OnlyReductionsIntoTheirInput_CannotBeRepeated) {
   EXPECT_FALSE(is_repeatable({.collective = Collective::kReduce, .form = BufferUse::kOnly}));
-  for (const Collective collective : {Collective::kAllReduce, Collective::kReduceScatter}) {
-    EXPECT_FALSE(is_repeatable({.collective = collective, .form = BufferUse::kInPlace}));
-    EXPECT_TRUE(is_repeatable({.collective = collective, .form = BufferUse::kOutOfPlace}));
-  }
-  EXPECT_TRUE(is_repeatable({.collective = Collective::kAllGather, .form = BufferUse::kInPlace}));
+  EXPECT_FALSE(is_repeatable({.form = BufferUse::kInPlace}));
+  EXPECT_TRUE(is_repeatable({.form = BufferUse::kOutOfPlace}));
+  EXPECT_TRUE(is_repeatable({.collective = Collective::kGather, .form = BufferUse::kOnly}));
 }
 
 TEST(Collective, SumsIntoTheirInput_Grow) {

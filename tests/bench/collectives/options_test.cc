@@ -46,23 +46,23 @@ TEST(CollectiveOptions, CallsPerSample_AreNcclTestsOnGpus_UnlessTheyAreGiven) {
 
 TEST(CollectiveOptions, SizesSharedInBlocks_AreCutToAMultipleOfTheRanks) {
   const CollectiveOptions options = parsed(
-      {"--devices=3", "--collective=all_reduce,all_gather", "--sizes=1KiB,1020B", "--in-place=on"});
+      {"--devices=3", "--collective=all_reduce,gather", "--sizes=1KiB,1020B", "--in-place=on"});
   EXPECT_EQ(names(options), (Names{"all_reduce/ranks:3/bytes:1024/fp32/in_place",
                                    "all_reduce/ranks:3/bytes:1020/fp32/in_place",
-                                   "all_gather/ranks:3/bytes:1020/fp32/in_place"}));
+                                   "gather/ranks:3/bytes:1020/fp32"}));
 }
 
 TEST(CollectiveOptions, BothForms_OfCollectivesThatHaveThem) {
   const CollectiveOptions options =
-      parsed({"--devices=2", "--collective=gather,reduce_scatter", "--sizes=8B", "--in-place=both",
+      parsed({"--devices=2", "--collective=gather,all_reduce", "--sizes=8B", "--in-place=both",
               "--dtype=fp16", "--op=sum"});
-  EXPECT_EQ(names(options), (Names{"gather/ranks:2/bytes:8/fp16",
-                                   "reduce_scatter/ranks:2/bytes:8/fp16/in_place/sum",
-                                   "reduce_scatter/ranks:2/bytes:8/fp16/out_of_place/sum"}));
+  EXPECT_EQ(names(options),
+            (Names{"gather/ranks:2/bytes:8/fp16", "all_reduce/ranks:2/bytes:8/fp16/in_place/sum",
+                   "all_reduce/ranks:2/bytes:8/fp16/out_of_place/sum"}));
 }
 
 TEST(CollectiveOptions, All_IsEveryCollectiveOnce) {
-  EXPECT_EQ(parsed({"--devices=2", "--collective=gather,all"}).collectives.size(), 8U);
+  EXPECT_EQ(parsed({"--devices=2", "--collective=gather,all"}).collectives.size(), 5U);
 }
 
 TEST(CollectiveOptions, BucketsOfOneSize_AreOneCaseAndCounted) {

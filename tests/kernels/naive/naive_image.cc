@@ -45,7 +45,7 @@ void naive(const BatchNormForward& op) {
   const std::vector<float> x = widened(op.x);
   const std::vector<float> residual = widened(op.residual);
   std::vector<float> y = widened(op.y);
-  naive_loops::batch_norm_forward<float>(
+  naive_loops::batch_norm_forward(
       op.shape,
       {.x = x.data(),
        .residual = data_or_null(residual),
@@ -67,14 +67,14 @@ void naive(const BatchNormBackward& op) {
     if (element(op.y, i) <= 0) g[static_cast<std::size_t>(i)] = 0;
   }
   std::vector<float> dx(g.size());
-  naive_loops::batch_norm_backward<float>(op.shape, {.x = x.data(),
-                                                     .g = g.data(),
-                                                     .gain = op.gain.data(),
-                                                     .mean = op.mean.data(),
-                                                     .rstd = op.rstd.data(),
-                                                     .dx = dx.data(),
-                                                     .dgain = op.dgain.data(),
-                                                     .dbias = op.dbias.data()});
+  naive_loops::batch_norm_backward(op.shape, {.x = x.data(),
+                                              .g = g.data(),
+                                              .gain = op.gain.data(),
+                                              .mean = op.mean.data(),
+                                              .rstd = op.rstd.data(),
+                                              .dx = dx.data(),
+                                              .dgain = op.dgain.data(),
+                                              .dbias = op.dbias.data()});
   store(dx, op.dx);
   store(g, op.dresidual);
 }

@@ -37,13 +37,12 @@ void for_each_product(const ConvolutionShape& s, Visit visit) {
   }
 }
 
-template <class T>
-void round_to(const std::vector<double>& from, T* to) {
-  std::transform(from.begin(), from.end(), to, [](double v) { return static_cast<T>(v); });
+inline void round_to(const std::vector<double>& from, float* to) {
+  std::transform(from.begin(), from.end(), to, [](double v) { return static_cast<float>(v); });
 }
 
-template <class T>
-void convolution_forward(const ConvolutionShape& s, const T* x, const T* weight, T* y) {
+inline void convolution_forward(const ConvolutionShape& s, const float* x, const float* weight,
+                                float* y) {
   std::vector<double> sums(static_cast<std::size_t>(s.output_count()));
   for_each_product(s, [&](std::int64_t from, std::int64_t by, std::int64_t to) {
     sums[static_cast<std::size_t>(to)] += double{x[from]} * weight[by];
@@ -51,8 +50,8 @@ void convolution_forward(const ConvolutionShape& s, const T* x, const T* weight,
   round_to(sums, y);
 }
 
-template <class T>
-void convolution_backward_input(const ConvolutionShape& s, const T* dy, const T* weight, T* dx) {
+inline void convolution_backward_input(const ConvolutionShape& s, const float* dy,
+                                       const float* weight, float* dx) {
   std::vector<double> sums(static_cast<std::size_t>(s.input_count()));
   for_each_product(s, [&](std::int64_t to, std::int64_t by, std::int64_t from) {
     sums[static_cast<std::size_t>(to)] += double{dy[from]} * weight[by];
@@ -60,8 +59,8 @@ void convolution_backward_input(const ConvolutionShape& s, const T* dy, const T*
   round_to(sums, dx);
 }
 
-template <class T>
-void convolution_backward_weight(const ConvolutionShape& s, const T* x, const T* dy, T* dweight) {
+inline void convolution_backward_weight(const ConvolutionShape& s, const float* x, const float* dy,
+                                        float* dweight) {
   std::vector<double> sums(static_cast<std::size_t>(s.weight_count()));
   for_each_product(s, [&](std::int64_t by, std::int64_t to, std::int64_t from) {
     sums[static_cast<std::size_t>(to)] += double{dy[from]} * x[by];
@@ -69,17 +68,16 @@ void convolution_backward_weight(const ConvolutionShape& s, const T* x, const T*
   round_to(sums, dweight);
 }
 
-template <class T>
 struct BatchNormForwardArrays {
-  const T* x;         // (rows, channels)
-  const T* residual;  // (rows, channels), or none
-  const T* gain;      // (channels), as all below but y
-  const T* bias;
-  T* y;  // (rows, channels)
-  T* running_mean;
-  T* running_variance;
-  T* mean;
-  T* rstd;
+  const float* x;         // (rows, channels)
+  const float* residual;  // (rows, channels), or none
+  const float* gain;      // (channels), as all below but y
+  const float* bias;
+  float* y;  // (rows, channels)
+  float* running_mean;
+  float* running_variance;
+  float* mean;
+  float* rstd;
 };
 
 // The settings of batch normalisation beside its operands.
@@ -89,12 +87,11 @@ struct BatchNormSettings {
   double momentum = 0.1;
 };
 
-template <class T>
-void batch_norm_forward(const BatchNormShape& s, const BatchNormForwardArrays<T>& a,
-                        const BatchNormSettings& settings) {
+inline void batch_norm_forward(const BatchNormShape& s, const BatchNormForwardArrays& a,
+                               const BatchNormSettings& settings) {
   const auto rows = static_cast<double>(s.rows);
-  const auto advance = [&](T& running, double value) {
-    running = static_cast<T>((1 - settings.momentum) * running + settings.momentum * value);
+  const auto advance = [&](float& running, double value) {
+    running = static_cast<float>((1 - settings.momentum) * running + settings.momentum * value);
   };
   for (std::int64_t c = 0; c < s.channels; ++c) {
     double sum = 0;
@@ -109,29 +106,27 @@ void batch_norm_forward(const BatchNormShape& s, const BatchNormForwardArrays<T>
       double value = (a.x[at] - mean) * rstd * a.gain[c] + a.bias[c];
       if (a.residual) value += a.residual[at];
       const bool off = settings.activation == Activation::kRelu && value <= 0;
-      a.y[at] = off ? T{0} : static_cast<T>(value);
+      a.y[at] = off ? 0.0F : static_cast<float>(value);
     }
-    a.mean[c] = static_cast<T>(mean);
-    a.rstd[c] = static_cast<T>(rstd);
+    a.mean[c] = static_cast<float>(mean);
+    a.rstd[c] = static_cast<float>(rstd);
     advance(a.running_mean[c], mean);
     advance(a.running_variance[c], squares / (rows - 1));
   }
 }
 
-template <class T>
 struct BatchNormBackwardArrays {
-  const T* x;     // (rows, channels)
-  const T* g;     // (rows, channels): the residual's gradient
-  const T* gain;  // (channels), as all below but dx
-  const T* mean;
-  const T* rstd;
-  T* dx;  // (rows, channels), may be g
-  T* dgain;
-  T* dbias;
+  const float* x;     // (rows, channels)
+  const float* g;     // (rows, channels): the residual's gradient
+  const float* gain;  // (channels), as all below but dx
+  const float* mean;
+  const float* rstd;
+  float* dx;  // (rows, channels), may be g
+  float* dgain;
+  float* dbias;
 };
 
-template <class T>
-void batch_norm_backward(const BatchNormShape& s, const BatchNormBackwardArrays<T>& a) {
+inline void batch_norm_backward(const BatchNormShape& s, const BatchNormBackwardArrays& a) {
   const auto rows = static_cast<double>(s.rows);
   for (std::int64_t c = 0; c < s.channels; ++c) {
     const auto normal = [&](std::int64_t at) {
@@ -145,10 +140,10 @@ void batch_norm_backward(const BatchNormShape& s, const BatchNormBackwardArrays<
     }
     for (std::int64_t at = c; at < s.rows * s.channels; at += s.channels) {
       const double centred = a.g[at] - plain / rows - normal(at) * sloped / rows;
-      a.dx[at] = static_cast<T>(double{a.gain[c]} * a.rstd[c] * centred);
+      a.dx[at] = static_cast<float>(double{a.gain[c]} * a.rstd[c] * centred);
     }
-    a.dgain[c] = static_cast<T>(sloped);
-    a.dbias[c] = static_cast<T>(plain);
+    a.dgain[c] = static_cast<float>(sloped);
+    a.dbias[c] = static_cast<float>(plain);
   }
 }
 
@@ -170,17 +165,16 @@ void for_each_in_window(const MaxPoolShape& s, Visit visit) {
   }
 }
 
-template <class T>
-void max_pool_forward(const MaxPoolShape& s, const T* x, T* y) {
-  std::fill(y, y + s.output_count(), -std::numeric_limits<T>::infinity());
+inline void max_pool_forward(const MaxPoolShape& s, const float* x, float* y) {
+  std::fill(y, y + s.output_count(), -std::numeric_limits<float>::infinity());
   for_each_in_window(s, [&](std::int64_t from, std::int64_t to) {
     if (x[from] > y[to] || std::isnan(x[from])) y[to] = x[from];
   });
 }
 
 // `dy` is the whole gradient of y.
-template <class T>
-void max_pool_backward(const MaxPoolShape& s, const T* x, const T* y, const T* dy, T* dx) {
+inline void max_pool_backward(const MaxPoolShape& s, const float* x, const float* y,
+                              const float* dy, float* dx) {
   std::vector<double> sums(static_cast<std::size_t>(s.input_count()));
   std::vector<bool> found(static_cast<std::size_t>(s.output_count()));
   for_each_in_window(s, [&](std::int64_t to, std::int64_t from) {
@@ -192,21 +186,19 @@ void max_pool_backward(const MaxPoolShape& s, const T* x, const T* y, const T* d
   round_to(sums, dx);
 }
 
-template <class T>
-void average_pool_forward(const AveragePoolShape& s, const T* x, T* y) {
+inline void average_pool_forward(const AveragePoolShape& s, const float* x, float* y) {
   for (std::int64_t at = 0; at < s.batch * s.channels; ++at) {
     double sum = 0;
-    const T* const sample = x + at / s.channels * s.positions * s.channels;
+    const float* const sample = x + at / s.channels * s.positions * s.channels;
     for (std::int64_t p = 0; p < s.positions; ++p) sum += sample[p * s.channels + at % s.channels];
-    y[at] = static_cast<T>(sum / static_cast<double>(s.positions));
+    y[at] = static_cast<float>(sum / static_cast<double>(s.positions));
   }
 }
 
-template <class T>
-void average_pool_backward(const AveragePoolShape& s, const T* dy, T* dx) {
+inline void average_pool_backward(const AveragePoolShape& s, const float* dy, float* dx) {
   for (std::int64_t at = 0; at < s.batch * s.positions * s.channels; ++at) {
     const std::int64_t sample = at / (s.positions * s.channels);
-    dx[at] = dy[sample * s.channels + at % s.channels] / static_cast<T>(s.positions);
+    dx[at] = dy[sample * s.channels + at % s.channels] / static_cast<float>(s.positions);
   }
 }
 

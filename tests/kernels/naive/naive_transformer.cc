@@ -23,28 +23,28 @@ void naive(const LayerNormForward& op) {
     op.sum.data()[i] = op.x.data()[i] + element(op.branch, i);
   }
   std::vector<float> y = widened(op.y);
-  naive_loops::layer_norm_forward<float>(op.shape,
-                                         {.sum = op.branch.empty() ? op.x.data() : op.sum.data(),
-                                          .gain = op.gain.data(),
-                                          .bias = op.bias.data(),
-                                          .y = y.data(),
-                                          .mean = op.mean.data(),
-                                          .rstd = op.rstd.data()},
-                                         op.epsilon);
+  naive_loops::layer_norm_forward(op.shape,
+                                  {.sum = op.branch.empty() ? op.x.data() : op.sum.data(),
+                                   .gain = op.gain.data(),
+                                   .bias = op.bias.data(),
+                                   .y = y.data(),
+                                   .mean = op.mean.data(),
+                                   .rstd = op.rstd.data()},
+                                  op.epsilon);
   store(y, op.y);
 }
 
 void naive(const LayerNormBackward& op) {
   const std::vector<float> dy = widened(op.dy);
-  const naive_loops::NormBackwardArrays<float> arrays{.dy = dy.data(),
-                                                      .sum = op.sum.data(),
-                                                      .gain = op.gain.data(),
-                                                      .mean = op.mean.data(),
-                                                      .rstd = op.rstd.data(),
-                                                      .dabove = data_or_null(op.dabove),
-                                                      .dsum = op.dsum.data(),
-                                                      .dgain = op.dgain.data(),
-                                                      .dbias = op.dbias.data()};
+  const naive_loops::NormBackwardArrays arrays{.dy = dy.data(),
+                                               .sum = op.sum.data(),
+                                               .gain = op.gain.data(),
+                                               .mean = op.mean.data(),
+                                               .rstd = op.rstd.data(),
+                                               .dabove = data_or_null(op.dabove),
+                                               .dsum = op.dsum.data(),
+                                               .dgain = op.dgain.data(),
+                                               .dbias = op.dbias.data()};
   naive_loops::layer_norm_backward_input(op.shape, arrays);
   naive_loops::layer_norm_backward_parameters(op.shape, arrays);
   for (std::int64_t i = 0; i < op.dbranch.size(); ++i) {
@@ -63,11 +63,11 @@ void naive(const AttentionBackward& op) {
   const std::vector<float> y = widened(op.y);
   const std::vector<float> dy = widened(op.dy);
   std::vector<double> dqkv(qkv.size());
-  naive_loops::attention_backward<float>(op.shape, {.qkv = qkv.data(),
-                                                    .y = y.data(),
-                                                    .dy = dy.data(),
-                                                    .log_sums = op.log_sums.data(),
-                                                    .dqkv = dqkv.data()});
+  naive_loops::attention_backward(op.shape, {.qkv = qkv.data(),
+                                             .y = y.data(),
+                                             .dy = dy.data(),
+                                             .log_sums = op.log_sums.data(),
+                                             .dqkv = dqkv.data()});
   store({dqkv.begin(), dqkv.end()}, op.dqkv);
 }
 

@@ -47,54 +47,50 @@ void for_each_head(const AttentionShape& shape, Function&& function) {
   }
 }
 
-template <class T>
-double dot(std::int64_t count, const T* a, const T* b) {
+inline double dot(std::int64_t count, const float* a, const float* b) {
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) sum += double{a[i]} * b[i];
   return sum;
 }
 
-template <class T>
-double score(const Head& h, const T* qkv, std::int64_t query, std::int64_t key) {
+inline double score(const Head& h, const float* qkv, std::int64_t query, std::int64_t key) {
   return h.scale() * dot(h.shape.head_width, qkv + h.packed(query, 0), qkv + h.packed(key, 1));
 }
 
-template <class T>
-void attention_forward(const AttentionShape& shape, const T* qkv, T* y, T* log_sums) {
+inline void attention_forward(const AttentionShape& shape, const float* qkv, float* y,
+                              float* log_sums) {
   for_each_head(shape, [&](const Head& h) {
     for (std::int64_t query = 0; query < shape.positions; ++query) {
       std::vector<double> scores;
       for (std::int64_t key = 0; key <= query; ++key) scores.push_back(score(h, qkv, query, key));
       const double log_sum = log_sum_exp(query + 1, scores.data());
-      log_sums[h.row(query)] = static_cast<T>(log_sum);
+      log_sums[h.row(query)] = static_cast<float>(log_sum);
       for (std::int64_t i = 0; i < shape.head_width; ++i) {
         double sum = 0;
         for (std::int64_t key = 0; key <= query; ++key) {
           sum +=
               std::exp(scores[static_cast<std::size_t>(key)] - log_sum) * qkv[h.packed(key, 2) + i];
         }
-        y[h.result(query) + i] = static_cast<T>(sum);
+        y[h.result(query) + i] = static_cast<float>(sum);
       }
     }
   });
 }
 
-template <class T>
 struct AttentionBackwardArrays {
-  const T* qkv;       // (batch, positions, 3, heads, head_width)
-  const T* y;         // (batch, positions, heads, head_width)
-  const T* dy;        // as y
-  const T* log_sums;  // (batch, heads, positions)
-  double* dqkv;       // as qkv, zero before
+  const float* qkv;       // (batch, positions, 3, heads, head_width)
+  const float* y;         // (batch, positions, heads, head_width)
+  const float* dy;        // as y
+  const float* log_sums;  // (batch, heads, positions)
+  double* dqkv;           // as qkv, zero before
 };
 
 // With p the probability of a pair, dp = dy . v: dv += p dy; and the gradient of the pair's score
 // is the softmax's gradient p (dp - sum(p dp)), where sum(p dp) over the row is dy . y.
-template <class T>
-void attention_backward(const AttentionShape& shape, const AttentionBackwardArrays<T>& a) {
+inline void attention_backward(const AttentionShape& shape, const AttentionBackwardArrays& a) {
   for_each_head(shape, [&](const Head& h) {
     for (std::int64_t query = 0; query < shape.positions; ++query) {
-      const T* const dy = a.dy + h.result(query);
+      const float* const dy = a.dy + h.result(query);
       const double row = dot(shape.head_width, dy, a.y + h.result(query));
       for (std::int64_t key = 0; key <= query; ++key) {
         const double p = std::exp(score(h, a.qkv, query, key) - a.log_sums[h.row(query)]);
@@ -110,26 +106,25 @@ void attention_backward(const AttentionShape& shape, const AttentionBackwardArra
   });
 }
 
-template <class T>
-void embedding_forward(const EmbeddingShape& s, const float* ids /* (rows) */,
-                       const T* tokens /* (vocabulary, width) */,
-                       const T* places /* (positions, width) */, T* y /* (rows, width) */) {
+inline void embedding_forward(const EmbeddingShape& s, const float* ids /* (rows) */,
+                              const float* tokens /* (vocabulary, width) */,
+                              const float* places /* (positions, width) */,
+                              float* y /* (rows, width) */) {
   for (std::int64_t r = 0; r < s.rows; ++r) {
-    const T* const token = tokens + class_index(ids[r], s.vocabulary, "ids", r) * s.width;
-    const T* const place = places + r % s.positions * s.width;
+    const float* const token = tokens + class_index(ids[r], s.vocabulary, "ids", r) * s.width;
+    const float* const place = places + r % s.positions * s.width;
     for (std::int64_t i = 0; i < s.width; ++i) y[r * s.width + i] = token[i] + place[i];
   }
 }
 
 // dtokens[id] + all rows of dy whose token is id, rounded once.
-template <class T>
-void embedding_backward_tokens(const EmbeddingShape& s, const float* ids /* (rows) */,
-                               const T* dy /* (rows, width) */,
-                               T* dtokens /* (vocabulary, width) */) {
+inline void embedding_backward_tokens(const EmbeddingShape& s, const float* ids /* (rows) */,
+                                      const float* dy /* (rows, width) */,
+                                      float* dtokens /* (vocabulary, width) */) {
   std::map<std::int64_t, std::vector<double>> sums;
   for (std::int64_t r = 0; r < s.rows; ++r) {
     const std::int64_t id = class_index(ids[r], s.vocabulary, "ids", r);
-    const T* const before = dtokens + id * s.width;
+    const float* const before = dtokens + id * s.width;
     std::vector<double>& sum = sums.try_emplace(id, before, before + s.width).first->second;
     for (std::int64_t i = 0; i < s.width; ++i) {
       sum[static_cast<std::size_t>(i)] += dy[r * s.width + i];
@@ -137,37 +132,34 @@ void embedding_backward_tokens(const EmbeddingShape& s, const float* ids /* (row
   }
   for (const auto& [id, sum] : sums) {
     for (std::int64_t i = 0; i < s.width; ++i) {
-      dtokens[id * s.width + i] = static_cast<T>(sum[static_cast<std::size_t>(i)]);
+      dtokens[id * s.width + i] = static_cast<float>(sum[static_cast<std::size_t>(i)]);
     }
   }
 }
 
-template <class T>
-void embedding_backward_places(const EmbeddingShape& s, const T* dy /* (rows, width) */,
-                               T* dplaces /* (positions, width) */) {
+inline void embedding_backward_places(const EmbeddingShape& s, const float* dy /* (rows, width) */,
+                                      float* dplaces /* (positions, width) */) {
   for (std::int64_t i = 0; i < s.positions * s.width; ++i) {
     double sum = 0;
     for (std::int64_t at = i; at < s.rows * s.width; at += s.positions * s.width) sum += dy[at];
-    dplaces[i] = static_cast<T>(sum);
+    dplaces[i] = static_cast<float>(sum);
   }
 }
 
-template <class T>
 struct NormForwardArrays {
-  const T* sum;   // (rows, width)
-  const T* gain;  // (width)
-  const T* bias;  // (width)
-  T* y;           // (rows, width)
-  T* mean;        // (rows)
-  T* rstd;        // (rows)
+  const float* sum;   // (rows, width)
+  const float* gain;  // (width)
+  const float* bias;  // (width)
+  float* y;           // (rows, width)
+  float* mean;        // (rows)
+  float* rstd;        // (rows)
 };
 
 // The forward pass from the sum of x and branch on.
-template <class T>
-void layer_norm_forward(const NormShape& s, const NormForwardArrays<T>& a, double epsilon) {
+inline void layer_norm_forward(const NormShape& s, const NormForwardArrays& a, double epsilon) {
   const auto width = static_cast<double>(s.width);
   for (std::int64_t r = 0; r < s.rows; ++r) {
-    const T* const row = a.sum + r * s.width;
+    const float* const row = a.sum + r * s.width;
     double mean = 0;
     for (std::int64_t i = 0; i < s.width; ++i) mean += row[i] / width;
     double variance = 0;
@@ -175,32 +167,30 @@ void layer_norm_forward(const NormShape& s, const NormForwardArrays<T>& a, doubl
       variance += (row[i] - mean) * (row[i] - mean) / width;
     const double rstd = 1 / std::sqrt(variance + epsilon);
     for (std::int64_t i = 0; i < s.width; ++i) {
-      a.y[r * s.width + i] = static_cast<T>((row[i] - mean) * rstd * a.gain[i] + a.bias[i]);
+      a.y[r * s.width + i] = static_cast<float>((row[i] - mean) * rstd * a.gain[i] + a.bias[i]);
     }
-    a.mean[r] = static_cast<T>(mean);
-    a.rstd[r] = static_cast<T>(rstd);
+    a.mean[r] = static_cast<float>(mean);
+    a.rstd[r] = static_cast<float>(rstd);
   }
 }
 
-template <class T>
 struct NormBackwardArrays {
-  const T* dy;      // (rows, width)
-  const T* sum;     // (rows, width)
-  const T* gain;    // (width)
-  const T* mean;    // (rows)
-  const T* rstd;    // (rows)
-  const T* dabove;  // (rows, width), or none
-  T* dsum;          // (rows, width), may be dabove
-  T* dgain;         // (width)
-  T* dbias;         // (width)
+  const float* dy;      // (rows, width)
+  const float* sum;     // (rows, width)
+  const float* gain;    // (width)
+  const float* mean;    // (rows)
+  const float* rstd;    // (rows)
+  const float* dabove;  // (rows, width), or none
+  float* dsum;          // (rows, width), may be dabove
+  float* dgain;         // (width)
+  float* dbias;         // (width)
 };
 
 // With n the normalised row and g = dy gain: dsum = rstd (g - mean(g) - n mean(g n)) + dabove.
-template <class T>
-void layer_norm_backward_input(const NormShape& s, const NormBackwardArrays<T>& a) {
+inline void layer_norm_backward_input(const NormShape& s, const NormBackwardArrays& a) {
   const auto width = static_cast<double>(s.width);
   for (std::int64_t r = 0; r < s.rows; ++r) {
-    const T* const dy = a.dy + r * s.width;
+    const float* const dy = a.dy + r * s.width;
     const auto normalised = [&](std::int64_t i) {
       return (double{a.sum[r * s.width + i]} - a.mean[r]) * a.rstd[r];
     };
@@ -215,13 +205,12 @@ void layer_norm_backward_input(const NormShape& s, const NormBackwardArrays<T>& 
       const double above = a.dabove ? double{a.dabove[r * s.width + i]} : 0;
       const double g = double{dy[i]} * a.gain[i];
       a.dsum[r * s.width + i] =
-          static_cast<T>(a.rstd[r] * (g - mean - normalised(i) * slope) + above);
+          static_cast<float>(a.rstd[r] * (g - mean - normalised(i) * slope) + above);
     }
   }
 }
 
-template <class T>
-void layer_norm_backward_parameters(const NormShape& s, const NormBackwardArrays<T>& a) {
+inline void layer_norm_backward_parameters(const NormShape& s, const NormBackwardArrays& a) {
   for (std::int64_t i = 0; i < s.width; ++i) {
     double dgain = 0;
     double dbias = 0;
@@ -230,8 +219,8 @@ void layer_norm_backward_parameters(const NormShape& s, const NormBackwardArrays
       dgain += dy * (double{a.sum[r * s.width + i]} - a.mean[r]) * a.rstd[r];
       dbias += dy;
     }
-    a.dgain[i] = static_cast<T>(dgain);
-    a.dbias[i] = static_cast<T>(dbias);
+    a.dgain[i] = static_cast<float>(dgain);
+    a.dbias[i] = static_cast<float>(dbias);
   }
 }
 

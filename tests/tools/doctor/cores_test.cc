@@ -45,10 +45,10 @@ TEST(DoctorCores, AQuotaBelowThem_StopsThreadsWithinSteps) {
 }
 
 TEST(DoctorCores, ThatAreNotTold_AreNotChecked) {
-  EXPECT_TRUE(finds(judge_cores({}), Level::kNotChecked, "cores", "does not tell"));
+  EXPECT_TRUE(finds(judge_cores({}), Level::kNotChecked, "cores", "does not say"));
   CoreFacts facts = whole_node();
   facts.online = 0;
-  EXPECT_TRUE(finds(judge_cores(facts), Level::kNotChecked, "binding", "does not tell"));
+  EXPECT_TRUE(finds(judge_cores(facts), Level::kNotChecked, "binding", "does not say"));
 }
 
 TEST(DoctorCores, AreReadWithTheTightestQuotaOfAllGroups) {
@@ -92,7 +92,7 @@ TEST(DoctorFrequency, OfAnotherGovernor_IsAWarning) {
 TEST(DoctorFrequency, ThatIsNotTold_IsNotChecked) {
   FakeRoot node;
   EXPECT_TRUE(finds(judge_frequency(gather_frequency(node.root(), {0})), Level::kNotChecked,
-                    "frequency", "does not tell"));
+                    "frequency", "does not report its governor"));
 }
 
 }  // namespace

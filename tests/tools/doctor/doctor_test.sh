@@ -10,10 +10,11 @@ mkdir -p "$work/bin" "$work/path" "$work/root/dev/shm" "$work/root/proc/self"
 for program in step_bench collective_bench; do ln -s "$here/fake_program" "$work/bin/$program"; done
 ln -s "$here/fake_mpirun" "$work/path/mpirun"
 export PATH="$work/path:$PATH"
+export COLUMNS=10000  # so that no line is broken
 unset CUDA_VISIBLE_DEVICES
 
 status=0
-doctor() { "$tandem" doctor --programs="$work/bin" --root="$work/root" "$@" >"$work/out" 2>"$work/err" || status=$?; }
+doctor() { "$tandem" doctor --details --programs="$work/bin" --root="$work/root" "$@" >"$work/out" 2>"$work/err" || status=$?; }
 two_gpus() {
   touch "$work/root/dev/nvidia0" "$work/root/dev/nvidia1"
   ln -s "$here/fake_nvidia_smi" "$work/path/nvidia-smi"
@@ -27,7 +28,7 @@ case_host() {
   doctor
   says '^ok +mpi: 2 ranks'
   says '^not checked +gpus: no NVIDIA GPU shows itself'
-  says '^not checked +memory: /proc/meminfo does not tell'
+  says '^not checked +memory: /proc/meminfo does not report it'
   says '^[0-9]+ problems?, [0-9]+ warnings?, [0-9]+ ok, [0-9]+ not checked$'
   [ ! -s "$work/err" ] || fail "expected nothing on stderr"
 }

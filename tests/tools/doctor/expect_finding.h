@@ -22,7 +22,7 @@ namespace tandem::doctor {
            (!needs_advice || !finding.advice.empty());
   });
   if (found) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "no such finding in:\n" << to_text(findings);
+  return testing::AssertionFailure() << "no such finding in:\n" << to_text(findings, {});
 }
 
 }  // namespace tandem::doctor

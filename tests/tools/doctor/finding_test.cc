@@ -16,15 +16,26 @@ TEST(Finding, AProblemAlone_IsAFailure) {
   EXPECT_EQ(exit_code({ok("a", "b"), warning("c", "d", "e"), not_checked("f", "g")}), 0);
 }
 
-TEST(Finding, TextHasALineEach_AndWhatToDo) {
-  EXPECT_EQ(to_text(kAll),
+TEST(Finding, TextHasTheCounts_AndWhatToDo) {
+  EXPECT_EQ(to_text(kAll, {.columns = 25}),
+            "1 problem, 1 warning, 1 ok, 1 not checked; --details has all\n"
+            "warning      swap: much\n"
+            "             -> less of\n"
+            "                it\n"
+            "problem      mpi: none\n"
+            "             -> install\n"
+            "                it\n");
+}
+
+TEST(Finding, DetailsHaveALineEach) {
+  EXPECT_EQ(to_text(kAll, {.has_details = true}),
+            "1 problem, 1 warning, 1 ok, 1 not checked\n"
             "ok           cores: 2\n"
             "warning      swap: much\n"
             "             -> less of it\n"
             "problem      mpi: none\n"
             "             -> install it\n"
-            "not checked  gpus: there is none\n"
-            "\n1 problem, 1 warning, 1 ok, 1 not checked\n");
+            "not checked  gpus: there is none\n");
 }
 
 TEST(Finding, JsonHasLevelsAndCounts) {

@@ -116,7 +116,7 @@ TEST(DoctorPeers, AreToldOfOncePerPair) {
   EXPECT_EQ(without.size(), 2U);
   EXPECT_TRUE(finds(without, Level::kWarning, "peer access",
                     "none between devices 0 and 1 (their paths meet at: host bridge)"));
-  EXPECT_TRUE(finds(with_access({}), Level::kNotChecked, "peer access", "does not tell"));
+  EXPECT_TRUE(finds(with_access({}), Level::kNotChecked, "peer access", "does not report it"));
 }
 
 TEST(DoctorGpuLoad, ThatCouldNotRun_SaysWhatTheProgramSaid) {

@@ -33,7 +33,7 @@ TEST(DoctorMemory, ThatIsSwappedOut_IsAWarning) {
 TEST(DoctorMemory, ThatIsNotTold_IsNotChecked) {
   FakeRoot node;
   EXPECT_TRUE(finds(judge_memory(gather_memory(node.root())), Level::kNotChecked, "memory",
-                    "does not tell"));
+                    "does not report it"));
 }
 
 TEST(DoctorMemory, IsReadWithoutTheCacheOfFiles) {

@@ -100,7 +100,7 @@ class ExportTest(unittest.TestCase):
 
     def test_the_layer_that_fails_is_named(self):
         inner = nn.Sequential(nn.Linear(8, 8), Hidden(8, 2))
-        self.refuse(tandem.TandemError, "in forward of layer 1.1: ValueError: own words; give a module and a batch that fit",
+        self.refuse(tandem.TandemError, "in forward of layer 1.1: ValueError: own words (export_test.py, line 39); mend the module, or give a batch that fits it",
                     nn.Sequential(nn.Linear(6, 8), inner), torch.rand(4, 6))
         unused = net()
         unused.register_parameter("spare", nn.Parameter(torch.zeros(3)))

@@ -23,14 +23,13 @@ import unittest
 SOURCE, TANDEM = (pathlib.Path(argument) for argument in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = SOURCE / "reports/samples/quick-2-cores"
-OVERALL = ("At these points 2 devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.90x); mlp-small, batch 64 (dp at "
-           "0.73x). Of 3 comparisons of dp and ddp on 2 devices, ddp is faster in 1 (1.38 times as fast on mlp-small, batch 64), above all "
-           "because dp spends 28 % of its step adding gradients on device 0; dp in none; 2 not resolved. Against one device the best is "
-           "ddp at 1.71x on mlp-small, batch 512.")  # of that run
+OVERALL = ("ddp is faster than dp in 1 of 3 comparisons on 2 devices (1.38 times as fast on mlp-small, batch 64); dp in none; 2 not "
+           "resolved. The largest part of the difference: dp spends 28 % of its step adding gradients on device 0. Against one device the "
+           "best is ddp at 1.71x on mlp-small, batch 512. At these points 2 devices are slower than one (one device: 1x): mlp-base, batch "
+           "64 (dp at 0.90x); mlp-small, batch 64 (dp at 0.73x).")  # of that run
 EXPLAINED = SOURCE / "tests/reports/explained"
 sys.path.insert(0, str(SOURCE / "tools/python"))
 import tandem  # by the path above
-import tandem.picture
 
 
 class Standing(unittest.TestCase):
@@ -247,8 +246,8 @@ class Failing(Standing):
 
 
 class Progress(Standing):
-    LINES = ["resuming: 1 launches are in the journal", "[2/9, about 8s left] dp/threads/mlp-tiny/devices:2/batch:8",
-             "[3/9, about 7s left] ddp/processes/mlp-tiny/devices:2/batch:8", "the end"]
+    LINES = ["resuming: 1 launches are in the journal", "[2/9, 8s left] dp/threads/mlp-tiny/devices:2/batch:8",
+             "[3/9, 7s left] ddp/processes/mlp-tiny/devices:2/batch:8", "the end"]
 
     def setUp(self):
         super().setUp()
@@ -281,11 +280,12 @@ class Loading(Standing):
         self.assertEqual([note.split(":")[0] for note in notes], ["busy", "warning"])
 
     def test_the_verdict_as_text_is_the_programs(self):
-        said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new"], capture_output=True, text=True, check=True)
-        at = 0
+        said = subprocess.run([TANDEM, "report", SAMPLE, f"--out={self.folder}/new", "--details"], capture_output=True, text=True,
+                              check=True).stdout
+        said, at = " ".join(said.split()), 0
         for line in str(tandem.load(SAMPLE).verdict).splitlines():
-            at = said.stdout.find(line.lstrip(" !-"), at)
-            self.assertGreaterEqual(at, 0, (line, said.stdout))
+            at = said.find(line.lstrip(" !-"), at)
+            self.assertGreaterEqual(at, 0, (line, said))
 
     def test_records_are_the_files_rows(self):
         for folder in (SAMPLE, EXPLAINED):
@@ -368,47 +368,6 @@ class Loading(Standing):
         pathlib.Path("results.json").write_text("{}")
         with self.assertRaisesRegex(tandem.TandemError, "^tandem: .*results.json"):
             tandem.load("results.json").records("cells")
-
-
-class Shown(Standing):
-    def test_a_notebook_has_the_verdict_and_the_picture(self):
-        html = tandem.load(SAMPLE)._repr_html_()
-        self.assertIn(f"<strong>{OVERALL}</strong>", html)
-        self.assertEqual((html.count("<svg"), html.count("<rect")), (1, 3 * (5 + 3)))  # Tandem's strategies and PyTorch's
-        self.assertIn(">8.89 ms [", html)
-        self.assertIn("batch 64, 2 devices: ddp is faster than dp<", html)
-        self.assertNotIn("in no phase", html)
-
-    def test_what_is_equal_is_titled_so(self):
-        records = tandem.load(SAMPLE).records("comparisons")[:1]
-        for within, words in ((None, "ddp against dp is not resolved"), (0.03, "dp and ddp are equal within 3 %")):
-            records[0].update(ddp_is="not resolved", equal_within=within)
-            self.assertTrue(tandem.picture.title_of(records).endswith(f" devices: {words}"))
-
-    def test_what_was_not_measured_is_marked(self):
-        shutil.copytree(SAMPLE, "out")
-        records = tandem.load("out").records("cells")
-        for record in records:
-            record["marks"] = "modelled: dispatch 8us; 4.8 % of the step in no phase" if record["strategy"] == "ddp" else ""
-        svg = tandem.picture.svg_of(records, tandem.load("out").records("comparisons"))
-        self.assertEqual(svg.count("stroke-dasharray"), 6)
-        self.assertIn(">ddp, modelled: dispatch 8us<", svg)
-
-    def test_what_a_name_holds_is_no_markup(self):
-        shutil.copytree(SAMPLE, "out")
-        for name in ("cells.csv", "comparisons.csv", "report.md"):
-            text = pathlib.Path(SAMPLE, name).read_text().replace("mlp-base", "<script>")
-            pathlib.Path("out", name).write_text(text)
-        html = tandem.load("out")._repr_html_()
-        self.assertIn("&lt;script&gt;", html)
-        self.assertNotIn("<script", html)
-
-    def test_nothing_measured_is_no_picture(self):
-        shutil.copytree(SAMPLE, "out")
-        for name in ("cells.csv", "comparisons.csv"):
-            header = pathlib.Path(SAMPLE, name).read_text().splitlines()[0]
-            pathlib.Path("out", name).write_text(header + "\n")
-        self.assertNotIn("<svg", tandem.load("out")._repr_html_())
 
 
 class Frames(Standing):

@@ -28,7 +28,7 @@ __all__ = ["Explanation", "Projection", "Results", "TandemError", "UsageError", 
 
 
 def __getattr__(name: str) -> str:
-    """The version, when it is asked for: what tells it takes longer to import than all of this."""
+    """The version, when it is asked for: its reader needs longer to import than all of this."""
     if name == "__version__":
         from .place import version
         return version()

@@ -6,6 +6,8 @@ import contextlib
 import os
 import pathlib
 import re
+import sysconfig
+import traceback
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -39,8 +41,22 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or ["without a word"])[0]
 
 
+def place_of(error: BaseException) -> str:
+    """The innermost line of a user's own code that the error came through, in brackets; a syntax error says its own."""
+    others = (str(pathlib.Path(__file__).resolve().parents[2]), sysconfig.get_path("stdlib"), "<")
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        is_own = not frame.filename.startswith(others) and "-packages" not in frame.filename
+        if is_own and not isinstance(error, SyntaxError):
+            return f" ({pathlib.Path(frame.filename).name}, line {frame.lineno})"
+    return ""
+
+
+def words_of(error: BaseException) -> str:
+    return f"{type(error).__name__}: {first_line(error)}{place_of(error)}"
+
+
 def advice_for(error: BaseException, usual: str) -> str:
-    """`usual`, unless the error itself tells better what to do."""
+    """`usual`, unless the error itself has better advice."""
     if re.search(r"cuFFT|cuSPARSE|cuSOLVER|CUFFT_|CUSPARSE_|CUSOLVER_", str(error)):
         return "pretended GPUs have no cuFFT, cuSPARSE and cuSOLVER: measure the module without what calls them, or on GPUs"
     return usual
@@ -56,4 +72,4 @@ def trying(what: str, advice: str) -> Iterator[None]:
     except SystemExit as end:
         raise TandemError(f"{what}: it ends the program by sys.exit({end.code!r}); {advice}") from end
     except Exception as error:
-        raise TandemError(f"{what}: {type(error).__name__}: {first_line(error)}; {advice_for(error, advice)}") from error
+        raise TandemError(f"{what}: {words_of(error)}; {advice_for(error, advice)}") from error

@@ -6,7 +6,7 @@ import re
 import sys
 from typing import Optional, TextIO
 
-PROGRESS = re.compile(r"\[\d+/\d+, about \S+ left\] ")  # of tandem run and tandem explain
+PROGRESS = re.compile(r"\[\d+/\d+, \S+ left\] ")  # of tandem run and tandem explain
 
 
 def is_notebook() -> bool:

@@ -21,7 +21,7 @@ REPORTED = ("cells", "comparisons", "samples")
 
 
 class Results:
-    """Verdict and tables of a run. In a notebook its value is the verdict with a picture of the steps.
+    """Verdict and tables of a run.
 
     Names of columns end with their unit: _s seconds, _per_s per second, _bytes, _gflops; ratios, shares and counts have
     none. Ends of 95 % intervals are _low and _high. docs/results.md explains each column.
@@ -108,10 +108,6 @@ class Results:
 
     def __repr__(self) -> str:
         return f"{self.verdict}\n{self.folder}"
-
-    def _repr_html_(self) -> str:
-        from .display import html_of  # which only notebooks need
-        return html_of(self)
 
 
 def load(source: Union[str, os.PathLike[str], Results]) -> Results:

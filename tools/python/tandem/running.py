@@ -98,7 +98,7 @@ def checked_module(verb: str, module: str) -> str:
 
 
 def module_options(module: str, batch: Numbers, batch_per_device: Numbers, cells: Sequence[str]) -> list[str]:
-    """Of the command line; a user's module is told by the function that returns it."""
+    """Options of the command line; a user's module is named by the function that returns it."""
     return [*options_of({"module": checked_module("run", module), "batch": numbers_text("batch", batch),
                          "batch_per_device": numbers_text("batch_per_device", batch_per_device)}),
             *(f"--cell={cell}" for cell in ([cells] if isinstance(cells, str) else cells))]

@@ -22,7 +22,7 @@ class Verdict:
     subject: str
     """What was measured, such as "CPU only: 2 cores of ..., says nothing about GPUs"."""
     overall: str
-    """Where several devices are slower than one; then one sentence over all comparisons of dp and ddp, with the reasons."""
+    """All comparisons of dp and ddp, with the reasons; then where several devices are slower than one."""
     tested: str
     """The range within which that holds; empty without comparisons on several devices."""
     sentences: tuple[str, ...]
@@ -45,13 +45,13 @@ def verdict_of(report: str) -> Verdict:
     lines = head.splitlines()
     notes = ("## " + rest).split("\n## ", 1)[0].splitlines()
 
-    def one(start: str, end: str = "") -> str:
-        found = [line[len(start):len(line) - len(end)] for line in lines if line.startswith(start) and line.endswith(end)]
-        return plain(found[0]) if found else ""
+    def one(start: str) -> str:
+        return next((plain(line[len(start):]) for line in lines if line.startswith(start)), "")
 
     def items(among: list[str]) -> tuple[str, ...]:
         return tuple(plain(line[2:]) for line in among if line.startswith("- "))
 
     tested = one("Tested: ")
-    return Verdict(subject=one("# "), overall=one("**", "**"), tested="Tested: " + tested if tested else "",
+    overall = " ".join(plain(line[2:-2]) for line in lines if line.startswith("**") and line.endswith("**"))
+    return Verdict(subject=one("# "), overall=overall, tested="Tested: " + tested if tested else "",
                    sentences=items(lines), notes=items(notes) if notes[:1] == [NOTES] else ())

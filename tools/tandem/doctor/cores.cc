@@ -45,7 +45,7 @@ Finding judge_number(const CoreFacts& facts) {
 
 Finding judge_binding(const CoreFacts& facts) {
   const int allowed = static_cast<int>(facts.allowed.size());
-  if (facts.online == 0) return not_checked("binding", "/sys does not tell which CPUs are online");
+  if (facts.online == 0) return not_checked("binding", "/sys does not say which CPUs are online");
   if (allowed >= facts.online) {
     return ok("binding", "this process may use all hardware threads; Tandem binds its own");
   }
@@ -123,10 +123,10 @@ Finding judge_noise(const NeighbourFacts& facts) {
 
 Finding judge_stolen(const NeighbourFacts& facts) {
   const std::string subject = "steal time";
-  if (!facts.stolen) return not_checked(subject, "/proc/stat does not tell");
+  if (!facts.stolen) return not_checked(subject, "/proc/stat does not report it");
   const std::string text =
       fmt::format("{:.1f} % of the time went to other virtual machines", *facts.stolen * 100);
-  const char* const advice = "take a machine with cores of its own (dedicated or bare metal)";
+  const char* const advice = "use a machine with cores of its own (dedicated or bare metal)";
   if (*facts.stolen >= kMostStolen) return problem(subject, text, advice);
   if (*facts.stolen >= kWarnedStolen) return warning(subject, text, advice);
   return ok(subject, text);
@@ -153,7 +153,7 @@ CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
 
 Findings judge_cores(const CoreFacts& facts) {
   if (facts.allowed.empty()) {
-    return {not_checked("cores", "the system does not tell which CPUs this process may use")};
+    return {not_checked("cores", "the system does not say which CPUs this process may use")};
   }
   return {judge_number(facts), judge_binding(facts), judge_quota(facts)};
 }
@@ -172,7 +172,7 @@ Findings judge_frequency(const FrequencyFacts& facts) {
   const std::string subject = "frequency";
   if (facts.governors.empty()) {
     return {
-        not_checked(subject, "the system does not tell its governor (virtual machines do not)")};
+        not_checked(subject, "the system does not report its governor (virtual machines do not)")};
   }
   const auto fixed = facts.governors.find("performance");
   if (facts.governors.size() == 1 && fixed != facts.governors.end()) {

@@ -18,7 +18,7 @@ namespace tandem::doctor {
 
 struct CoreFacts {
   std::string model{};
-  int online = 0;                 // hardware threads of the machine; 0: not told
+  int online = 0;                 // hardware threads of the machine; 0: not known
   std::vector<int> allowed{};     // OS numbers of the threads that this process may use
   int cores = 0;                  // physical cores of the allowed threads
   std::optional<double> quota{};  // cores' worth of time granted by the control group
@@ -31,7 +31,7 @@ struct CoreFacts {
 [[nodiscard]] Findings judge_cores(const CoreFacts& facts);
 
 struct FrequencyFacts {
-  std::map<std::string, int> governors;  // hardware threads by governor; empty: not told
+  std::map<std::string, int> governors;  // hardware threads by governor; empty: not known
 };
 
 // Reads the governors of the hardware threads `allowed`, below `root`.
@@ -57,7 +57,7 @@ struct NeighbourFacts {
 [[nodiscard]] NeighbourFacts watch_neighbours(const std::vector<int>& cpus,
                                               std::chrono::milliseconds time);
 
-// One hardware thread of each core of `allowed`; the system's files below `root` tell the cores.
+// One hardware thread of each core of `allowed`; the system's files below `root` name the cores.
 [[nodiscard]] std::vector<int> one_thread_per_core(const std::filesystem::path& root,
                                                    const std::vector<int>& allowed);
 

@@ -32,16 +32,20 @@ long count(const Findings& findings, Level level) {
 
 }  // namespace
 
-std::string to_text(const Findings& findings) {
-  std::string text;
+std::string to_text(const Findings& findings, const reports::Screen& screen) {
+  std::string text = fmt::format(
+      "{}, {}, {} ok, {} not checked{}\n", count_text(count(findings, Level::kProblem), "problem"),
+      count_text(count(findings, Level::kWarning), "warning"), count(findings, Level::kOk),
+      count(findings, Level::kNotChecked), screen.has_details ? "" : "; --details has all");
   for (const Finding& finding : findings) {
-    text += fmt::format("{:<11}  {}: {}\n", name_of(finding.level), finding.subject, finding.what);
-    if (!finding.advice.empty()) text += fmt::format("{:<11}  -> {}\n", "", finding.advice);
+    const bool is_bad = finding.level == Level::kProblem || finding.level == Level::kWarning;
+    if (!is_bad && !screen.has_details) continue;
+    text += reports::to_lines(fmt::format("{}: {}", finding.subject, finding.what), screen.columns,
+                              fmt::format("{:<11}  ", name_of(finding.level)));
+    if (finding.advice.empty()) continue;
+    text += reports::to_lines(finding.advice, screen.columns, fmt::format("{:<11}  -> ", ""));
   }
-  return text + fmt::format("\n{}, {}, {} ok, {} not checked\n",
-                            count_text(count(findings, Level::kProblem), "problem"),
-                            count_text(count(findings, Level::kWarning), "warning"),
-                            count(findings, Level::kOk), count(findings, Level::kNotChecked));
+  return text;
 }
 
 std::string to_json(const Findings& findings) {

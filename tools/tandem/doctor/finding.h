@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "reports/render/formats.h"
+
 namespace tandem::doctor {
 
 enum class Level {
@@ -42,8 +44,9 @@ using Findings = std::vector<Finding>;
   return {std::move(subject), Level::kNotChecked, std::move(why), ""};
 }
 
-// The text for people: a line per finding, the advice below the line, and the count of each level.
-[[nodiscard]] std::string to_text(const Findings& findings);
+// The text for people: the count of each level, then problems and warnings with their advice, and
+// with details the other findings.
+[[nodiscard]] std::string to_text(const Findings& findings, const reports::Screen& screen);
 
 // {"findings": [{"subject", "level", "what", "advice"}...], "ok", "warnings", "problems",
 // "not_checked"}; levels are "ok", "warning", "problem" and "not checked".

@@ -85,24 +85,24 @@ Finding judge_kinds(const std::vector<IdleGpu>& gpus) {
 void judge_access(const std::vector<results::GpuRecord>& gpus, Findings& findings) {
   const std::string subject = "peer access";
   const std::size_t before = findings.size();
-  int told = 0;
+  int reported = 0;
   for (const results::GpuRecord& gpu : gpus) {
     for (const results::GpuPeer& peer : gpu.peers) {
       if (peer.device <= gpu.device || !peer.peer_access) continue;
-      ++told;
+      ++reported;
       if (*peer.peer_access) continue;
       findings.push_back(warning(
           subject,
           fmt::format("none between devices {} and {} (their paths meet at: {}): copies and "
                       "collectives go through the host",
-                      gpu.device, peer.device, peer.path.empty() ? "not told" : peer.path),
+                      gpu.device, peer.device, peer.path.empty() ? "not reported" : peer.path),
           "see nvidia-smi topo -p2p r; some cards have none, else look at the BIOS' IOMMU "
           "and ACS settings and at the virtual machine's passthrough"));
     }
   }
   if (findings.size() > before) return;
-  findings.push_back(told > 0 ? ok(subject, fmt::format("between all {} pairs", told))
-                              : not_checked(subject, "the driver does not tell"));
+  findings.push_back(reported > 0 ? ok(subject, fmt::format("between all {} pairs", reported))
+                                  : not_checked(subject, "the driver does not report it"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of GPUs: before Tandem computes on them, as NVIDIA's nvidia-smi tells, and while Tandem
-// computes on them.
+// The state of GPUs: before Tandem computes on them, as NVIDIA's nvidia-smi reports it, and while
+// Tandem computes on them.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace tandem::doctor {
 
-// A field that nvidia-smi does not tell ("[N/A]") is absent or empty.
+// A field that nvidia-smi does not report ("[N/A]") is absent or empty.
 struct IdleGpu {
   std::string index{};
   std::string pci{};

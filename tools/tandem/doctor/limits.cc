@@ -167,7 +167,7 @@ constexpr std::array kRules{
          kUnset},
     Rule{"NCCL_P2P_DISABLE", Level::kWarning, true,
          "NCCL goes through host memory, while copies do not",
-         "unset it; --p2p=off takes both through the host"},
+         "unset it; --p2p=off sends both through the host"},
     Rule{"NCCL_SHM_DISABLE", Level::kWarning, true,
          "NCCL between processes without peer access goes through the network", kUnset},
     Rule{"NCCL_IB_DISABLE", Level::kWarning, true, "NCCL between nodes speaks TCP", kUnset},
@@ -321,7 +321,7 @@ MemoryFacts gather_memory(const fs::path& root) {
 }
 
 Findings judge_memory(const MemoryFacts& facts) {
-  if (!facts.available) return {not_checked("memory", "/proc/meminfo does not tell")};
+  if (!facts.available) return {not_checked("memory", "/proc/meminfo does not report it")};
   Findings findings{judge_left(facts)};
   if (facts.swapped.value_or(0) >= kWarnedSwapped) {
     findings.push_back(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is set for processes of this node: environment variables, memory, limits, and a job of
+// The settings for processes of this node: environment variables, memory, limits, and a job of
 // Slurm.
 #pragma once
 
@@ -23,7 +23,7 @@ using Variables = std::map<std::string, std::string>;
 // secret.
 [[nodiscard]] Findings judge_variables(const Variables& variables);
 
-// All fields are in bytes. A field is absent where the system tells no value or no limit.
+// All fields are in bytes. A field is absent where the system reports no value or no limit.
 struct MemoryFacts {
   std::optional<double> total{};
   std::optional<double> available{};  // left by the system

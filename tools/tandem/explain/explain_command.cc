@@ -14,7 +14,6 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/units.h"
-#include "common/options/removed_names.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
@@ -31,6 +30,7 @@
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/run/sweep_runner.h"
@@ -86,7 +86,6 @@ void check_models(const reports::GapQuestion& question) {
   }
   options::check_form("precision", question.precision);
   if (!question.dispatch_cost.empty()) {
-    options::refuse_removed("tandem explain", "--dispatch-cost=" + question.dispatch_cost);
     (void)parse_dispatch_costs(question.dispatch_cost, "--dispatch-cost");
   }
   if (question.interpreter_lock && question.dispatch_cost.empty()) {
@@ -153,7 +152,7 @@ std::optional<TorchTwin> torch_of(const ExplainOptions& options, const std::stri
   return find_torch_twin(options.torch, checked_site(options.site), backend);
 }
 
-// What the two sides train: the user's module, and its export.
+// The training of the two sides: the user's module, and its export.
 void add_module(ExplainTask& task, const ExplainOptions& options) {
   task.module = workload_of_module({.source = options.module,
                                     .share = task.question.batch / task.question.devices,
@@ -394,7 +393,8 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   if (task.source.has_journal) folder.write(report);
   if (reports::launches_missing(document.sweep, report.summary) == 0) folder.mark_finished();
   results::replace_file(folder.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}\n{}\n", reports::to_terminal(explanation), folder.explanation().string());
+  fmt::print("{}{}\n", reports::to_terminal(explanation, screen(options.has_details)),
+             folder.explanation().string());
   if (end == SweepEnd::kInterrupted) {
     const bool was_named = !options.source.empty() || !options.out.empty();
     fmt::print(stderr, "interrupted: what is done is kept; {}\n",
@@ -403,7 +403,7 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   return exit_code(task, document, end);
 }
 
-// What measures has no place among simulated launches.
+// A measurement has no place among simulated launches.
 void check_nothing_measures(const ExplainOptions& options) {
   for (const auto& [flag, is_given] :
        {std::pair{"--with-torch", !options.torch.empty() && options.torch != kNoTorch},
@@ -424,7 +424,8 @@ std::optional<ProjectedLadder> projected_ladder(const ExplainOptions& options) {
   ProjectedLadder ladder{.question = options.question,
                          .source = find_source(options.source, options.out),
                          .step_bench = options.step_bench,
-                         .command = options.command};
+                         .command = options.command,
+                         .has_details = options.has_details};
   if (!is_projected(ladder.source)) return std::nullopt;
   check_subject(options);
   check_question(options.question);

@@ -34,7 +34,7 @@ struct PlannedBefore {
 [[nodiscard]] std::string definition_of(const reports::GapQuestion& question, int launches,
                                         const MeasuringSettings& settings);
 
-// Where an explanation finds launches and puts its own launches.
+// The folder in which an explanation finds launches and puts its own.
 struct ExplainSource {
   std::filesystem::path folder;
   bool is_given = false;                      // given by FOLDER, not by --out

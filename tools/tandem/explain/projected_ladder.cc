@@ -26,6 +26,7 @@
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 
 namespace tandem::cli {
 namespace {
@@ -51,7 +52,7 @@ const LaunchRecord& alike(const ProjectedLadder& ladder) {
        ladder.source.folder.string(), question.model, question.precision);
 }
 
-// What the folder's own commands gave an option, as "--option=VALUE" or "--option VALUE".
+// The value that the folder's own commands gave an option, as "--option=VALUE" or "--option VALUE".
 std::vector<fs::path> given_to(const std::string& option, const ExplainSource& source) {
   std::vector<fs::path> given;
   const std::string flag = "--" + option;
@@ -73,8 +74,8 @@ bool is_in_catalogue(const std::string& named) {
   return !unknown && now == named;
 }
 
-// What a name with a checksum stands for, as step_bench takes it: a machine of the catalogue, or a
-// file in the folder or where the folder's own command named it.
+// The value that a name with a checksum stands for, as step_bench accepts it: a machine of the
+// catalogue, or a file in the folder or where the folder's own command named it.
 fs::path place_of(const std::string& option, const std::string& named,
                   const ExplainSource& source) {
   if (option == "hardware" && is_in_catalogue(named)) return named.substr(0, named.find('#'));
@@ -113,7 +114,7 @@ std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
 }
 
 // The rungs are without the interpreter's costs, as what they take away is not of the interpreter.
-// Where the folder's steps have such costs, the modelled chart says what they add.
+// If the folder's steps have such costs, the modelled chart says what they add.
 void take_costs(reports::GapQuestion& question, const Cell& projected) {
   const std::string costs = projected.option("dispatch-cost");
   if (!question.dispatch_cost.empty() || costs.empty()) return;
@@ -160,7 +161,8 @@ int explain_projected(ProjectedLadder ladder) {
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
   const OutputPaths out(ladder.source.folder);
   results::replace_file(out.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}\n{}\n", reports::to_terminal(explanation), out.explanation().string());
+  fmt::print("{}{}\n", reports::to_terminal(explanation, screen(ladder.has_details)),
+             out.explanation().string());
   return explanation.stock_gap.seconds ? 0 : 1;
 }
 

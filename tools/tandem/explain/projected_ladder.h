@@ -19,6 +19,7 @@ struct ProjectedLadder {
   ExplainSource source;
   std::string step_bench{};  // empty: the one beside tandem
   std::vector<std::string> command{};
+  bool has_details = false;
 };
 
 // Simulates the rungs that the folder lacks, on the same calibration or description, adds them to

@@ -26,12 +26,12 @@ namespace tandem::cli {
                                          const std::string& said = "",
                                          const std::string& lost_node = "");
 
-// Where a rank ran out of device memory, before anything else went wrong: "out of memory: rank 1 in
-// step 12, phase backward, before all_reduce #35 (4.0 MiB): ..."; "" where the launch failed
-// otherwise, or before the first step.
+// The place at which a rank ran out of device memory, before anything else went wrong: "out of
+// memory: rank 1 in step 12, phase backward, before all_reduce #35 (4.0 MiB): ..."; "" where the
+// launch failed otherwise, or before the first step.
 [[nodiscard]] std::string out_of_memory(const std::vector<FlightRecord>& records);
 
-// Where a launch stood when it had to be stopped from outside: the place of the rank that got least
+// The place of a launch that had to be stopped from outside: the place of the rank that got least
 // far; "" without records.
 [[nodiscard]] std::string least_far(const std::vector<FlightRecord>& records);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/tandem/launch/launch_scratch.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +40,22 @@ std::optional<pid_t> owner_of(std::string_view name) {
 
 bool is_gone(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
 
+// Open MPI's processes share some files of 4 MiB each, and wait for one another for ever if a file
+// cannot be made. A file system that cannot say so in advance is left to the launch.
+void check_room(const fs::path& folder) {
+  constexpr off_t kNeeded = 16 << 20;
+  const fs::path file = folder / "room";
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int reason = descriptor >= 0 && ::fallocate(descriptor, 0, 0, kNeeded) == 0 ? 0 : errno;
+  if (descriptor >= 0) ::close(descriptor);
+  ::unlink(file.c_str());
+  if (reason != ENOSPC && reason != EDQUOT) return;
+  fail(ErrorKind::kFailure,
+       "no space left in TMPDIR={}, of which a launch needs {} MiB: free some, or set TMPDIR to "
+       "another folder, and run the same command again",
+       folder.parent_path().string(), kNeeded >> 20);
+}
+
 bool is_mine(const fs::path& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
@@ -65,6 +82,8 @@ LaunchScratch::LaunchScratch(Kind kind) {
   remove_what_the_dead_left();  // they may have filled the disk
   files_.emplace();
   environment_.push_back("TMPDIR=" + files_->path().string());
+  if (kind == Kind::kProcess) return;
+  check_room(files_->path());
   if (kind != Kind::kOneNode) return;
   shared_.emplace(kSharedMemory);
   environment_.push_back("OMPI_MCA_btl_vader_backing_directory=" + shared_->path().string());

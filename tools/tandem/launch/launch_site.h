@@ -17,7 +17,8 @@ struct SiteOptions {
 
 // The options that the measuring commands share.
 struct MeasuringOptions {
-  std::string torch;  // a python with PyTorch; empty: without PyTorch
+  std::string torch;         // a python with PyTorch; empty: without PyTorch
+  bool has_details = false;  // print what stands behind the answer, too
   bool oversubscribe = false;
   SiteOptions site{};
   std::string launch_timeout = "10m";
@@ -26,7 +27,7 @@ struct MeasuringOptions {
   std::vector<std::string> command{};  // the whole command line, without --out
 };
 
-// Where launches run, and which launcher starts them there.
+// The nodes of launches, and the launcher that starts them there.
 struct LaunchSite {
   enum class Launcher { kMpirun, kSrun };
 
@@ -64,7 +65,7 @@ struct DeviceLimit {
 };
 
 // Why the cell has too many devices; nothing where the cell fits, or where only the launch can
-// tell.
+// say.
 [[nodiscard]] std::optional<std::string> why_too_large(const DeviceLimit& limit,
                                                        const results::Cell& cell);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <csignal>
 #include <fstream>
 #include <utility>
 
@@ -43,6 +44,12 @@ std::string failure_of(const ChildResult& child, const std::string& program,
   if (child.has_exited(0)) return "";
   const std::string reason = reason_of(child, program, timeout);
   return child.end == End::kTimedOut ? reason + " (--launch-timeout)" : reason;
+}
+
+// Whether mpirun itself crashed, as Open MPI 4.1 does once in some thousand jobs: where a rank is
+// killed, mpirun ends with an exit status.
+bool has_launcher_crashed(const ChildResult& child, const std::string& program) {
+  return program == "mpirun" && child.end == End::kSignalled && child.code == SIGSEGV;
 }
 
 // The flight records of a running launch. The destructor removes the records; keep_as_text() leaves
@@ -135,7 +142,7 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
 }
 
 // Out of memory is a result, whether ranks are threads or processes and whichever rank met it.
-// Where the flight records tell the step, that place is added to the record that the launch left.
+// If the flight records hold the step, that place is added to the record that the launch left.
 std::optional<LaunchOutcome> out_of_memory_outcome(const results::Cell& cell,
                                                    const ChildResult& child,
                                                    const std::optional<LaunchRecord>& left,
@@ -240,7 +247,13 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
   settings.speeds = speeds;
   settings.flight_folder = flights.path();
   const std::vector<std::string> command = launch_command(cell, settings, record_path);
-  const ChildResult child = run_in(cell, command, base.string() + ".log");
+  ChildResult child = run_in(cell, command, base.string() + ".log");
+  if (has_launcher_crashed(child, command.front())) {
+    fmt::print(stderr, "mpirun itself crashed, by signal {}: the launch starts once more\n",
+               child.code);
+    results::remove_all(record_path);
+    child = run_in(cell, command, base.string() + ".log");
+  }
   if (child.end == End::kInterrupted) return std::nullopt;
 
   std::string failure = explained(child, failure_of(child, command.front(), timeout_), flights);

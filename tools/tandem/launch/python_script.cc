@@ -92,7 +92,9 @@ PythonScript pretend_script(const PretendOptions& options) {
         std::pair("log", options.log), std::pair("python", options.python)}) {
     script.words.push_back(fmt::format("--{}={}", name, value));
   }
+  if (options.patience) script.words.push_back(fmt::format("--patience={}", *options.patience));
   if (options.beside_gpu) script.words.emplace_back("--beside-gpu");
+  if (options.check) script.words.emplace_back("--check");
   return script;
 }
 

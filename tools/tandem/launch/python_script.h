@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@ struct PythonScript {
   std::string python{};              // runs the script where PATH has no python3
 };
 
-// Runs the script and returns what it wrote to stdout. Throws the error that the script told in its
-// last line on stderr, a usage error by exit status 2.
+// Runs the script and returns what it wrote to stdout. Throws the error that the script printed in
+// its last line on stderr, a usage error by exit status 2.
 [[nodiscard]] std::string output_of_script(const PythonScript& script);
 
 // A script of PyTorch's side, tools/torch: beside this program, or in the source tree that the
@@ -30,9 +31,11 @@ inline constexpr int kMostPretendedGpus = 64;
 struct PretendOptions {
   int gpus = 8;
   std::string like = "a100";
-  std::string log{};        // each process writes LOG.PID; empty: no log
-  bool beside_gpu = false;  // also where there is a real GPU
-  std::string python{};     // the Python with torch; empty: the command's
+  std::string log{};                 // each process writes LOG.PID; empty: no log
+  bool beside_gpu = false;           // also where there is a real GPU
+  bool check = false;                // find ranks that wait for each other
+  std::optional<double> patience{};  // of check, in seconds, for a rank that is late
+  std::string python{};              // the Python with torch; empty: the command's
   std::vector<std::string> command{};
 };
 

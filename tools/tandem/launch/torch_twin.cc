@@ -75,7 +75,7 @@ std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::stri
 
 constexpr std::string_view kTwinSays = "step_twin: ";  // begins its errors
 
-// What step_twin prints is the last line that is an object of its own; a user's code may print,
+// The answer of step_twin is the last line that is an object of its own; a user's code may print,
 // too.
 std::optional<ModuleFacts> facts_in(const std::filesystem::path& log) {
   std::optional<ModuleFacts> facts;
@@ -87,7 +87,21 @@ std::optional<ModuleFacts> facts_in(const std::filesystem::path& log) {
     facts = {.name = std::string(root.at("module").text()),
              .unused = std::string(root.at("unused").text()),
              .has_optimizer = root.at("own_optimizer").boolean(),
-             .optimizer = value_or(root, "optimizer", std::string())};
+             .optimizer = value_or(root, "optimizer", std::string()),
+             .kernels = value_or(root, "kernels", std::int64_t{0}),
+             .unused_tensors = value_or(root, "unused_tensors", std::int64_t{0}),
+             .reads = value_or(root, "reads", std::int64_t{0}),
+             .has_tf32 = value_or(root, "has_tf32", false),
+             .peak_bytes = value_or(root, "peak_bytes", std::int64_t{0}),
+             .sample_bytes = value_or(root, "sample_bytes", std::int64_t{0}),
+             .batch = value_or(root, "batch", std::int64_t{0})};
+    const auto wrapped = root.find("wrapped");
+    if (!wrapped) continue;
+    facts->wrapped = {.dp_root = value_or(*wrapped, "root", facts->peak_bytes),
+                      .dp_other = value_or(*wrapped, "other", facts->peak_bytes),
+                      .dp_device = value_or(*wrapped, "device", std::int64_t{0}),
+                      .ddp = value_or(*wrapped, "ddp", facts->peak_bytes)};
+    facts->trouble = value_or(*wrapped, "error", std::string());
   }
   return facts;
 }
@@ -96,6 +110,7 @@ std::vector<std::string> about_words(const std::string& source, const ModuleStep
   std::vector<std::string> words{"--about", "--module=" + source,
                                  fmt::format("--batch={}", step.batch),
                                  "--backend=" + step.backend};
+  if (!step.precision.empty()) words.push_back("--precision=" + step.precision);
   if (!step.export_to.empty()) words.push_back("--export=" + step.export_to.string());
   return words;
 }

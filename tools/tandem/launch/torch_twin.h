@@ -60,7 +60,7 @@ struct TwinQuestion {
 // Why torch does not measure the cell on the host; empty on GPUs, and where torch does.
 [[nodiscard]] std::string why_not_of_torch(const results::Cell& cell, bool is_host);
 
-// Which cells get twins: all, or those of dp and ddp alone.
+// The cells that get twins: all, or those of dp and ddp alone.
 enum class TorchCells { kAll, kPairs };
 
 // Adds the twin of every such cell that torch can measure, in the order of the cells; cells that
@@ -68,18 +68,41 @@ enum class TorchCells { kAll, kPairs };
 void add_torch_cells(PlannedCells& planned, const std::string& name, bool is_host,
                      TorchCells which);
 
-// What PyTorch's side says of a user's module before the first launch.
+// The peaks of memory in a step of torch's wrappers, with as many samples of each device as the
+// facts have. 0 where they were not asked for.
+struct WrappedPeaks {
+  std::int64_t dp_root = 0;    // on device 0, of two devices
+  std::int64_t dp_other = 0;   // on the other
+  std::int64_t dp_device = 0;  // what each device more adds on device 0
+  std::int64_t ddp = 0;
+};
+
+// The answer of PyTorch's side about a user's module before the first launch.
 struct ModuleFacts {
   std::string name;            // in cells: "own.py:build#0123456789abcdef", by the file's content
   std::string unused;          // a parameter that a step gives no gradient; empty: all have one
   bool has_optimizer = false;  // the function returns an optimizer of its own
   std::string optimizer{};     // by its option, "adamw", or by its class, "RMSprop"
+  // An export also counts the kernels of a step, the tensors that a step gives no gradient, and the
+  // values that it reads back from pretended GPUs, which computed none.
+  std::int64_t kernels = 0;
+  std::int64_t unused_tensors = 0;
+  std::int64_t reads = 0;
+  bool has_tf32 = false;  // among the types of the kernels
+  // The peak of the device's memory in a step of `batch` samples, and what one sample more adds; 0
+  // where the host took the step.
+  std::int64_t peak_bytes = 0;
+  std::int64_t sample_bytes = 0;
+  std::int64_t batch = 0;
+  WrappedPeaks wrapped{};
+  std::string trouble{};  // why a wrapper of torch, or a pretended GPU, does not train it
 };
 
-// Where and with how many samples the step is taken.
+// The device and the number of samples of the step.
 struct ModuleStep {
   std::int64_t batch = 1;
-  std::string backend;  // a value of --backend
+  std::string backend;      // a value of --backend, or of pretended GPUs
+  std::string precision{};  // empty: fp32
   // Where the module is written as a workload file; empty: nowhere.
   std::filesystem::path export_to{};
   std::chrono::seconds patience{};  // a step that takes longer fails

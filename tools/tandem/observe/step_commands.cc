@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -19,13 +20,16 @@
 #include "common/timeline/step_view.h"
 #include "common/timeline/summary.h"
 #include "common/timeline/trace_json.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/python_script.h"
+#include "tools/tandem/observe/trace_tree.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 
 namespace tandem::cli {
 namespace {
@@ -124,6 +128,22 @@ ObservedJob job_of(const StepJobOptions& options, const std::string& verb) {
   return job;
 }
 
+// Runs a command whose report is a file: what it prints, the table of samples and the launcher's
+// notices, is shown where it fails. Returns its exit status.
+int run_unheard(const Words& command, const Interrupts& interrupts) {
+  const ChildResult child = run_child({.arguments = command,
+                                       .environment = launch_environment(),
+                                       .log = "/dev/null",
+                                       .timeout = std::chrono::years(1)},
+                                      interrupts);
+  if (interrupts.requested()) return interrupted_exit();
+  if (child.end == ChildResult::End::kNotStarted) {
+    fail(ErrorKind::kFailure, "starting {}: is it installed and in PATH?", command.front());
+  }
+  if (!child.has_exited(0)) fmt::print(stderr, "{}", child.stderr_text);
+  return child.end == ChildResult::End::kExited ? child.code : 1;
+}
+
 // Runs step_bench under the site's launcher, in an environment that changes no measurement, or
 // prints its command line where the options ask for a dry run; the options are checked before a
 // rank starts, so that an error is the only output. Returns step_bench's exit status. Throws a
@@ -131,12 +151,11 @@ ObservedJob job_of(const StepJobOptions& options, const std::string& verb) {
 // for this job's.
 int run_own(const ObservedJob& job, const StepJobOptions& options) {
   const Interrupts interrupts;
-  const auto run = [&](const Words& command) {
-    return run_relayed(command, launch_environment(), interrupts);
-  };
   Words checking = step_bench_words(job);
   checking.emplace_back("--check");
-  if (const int status = run(checking); status != 0) return status;
+  if (const int status = run_relayed(checking, launch_environment(), interrupts); status != 0) {
+    return status;
+  }
   if (options.dry_run) {
     Words typed = own_command(job);
     std::ranges::transform(typed, typed.begin(), shell_word);
@@ -145,7 +164,8 @@ int run_own(const ObservedJob& job, const StepJobOptions& options) {
   }
   const bool has_report = !job.out.empty();
   if (has_report) make_folder(job);
-  const int status = run(own_command(job));
+  const int status = has_report ? run_unheard(own_command(job), interrupts)
+                                : run_relayed(own_command(job), launch_environment(), interrupts);
   std::error_code not_empty;
   if (status != 0 && has_report) fs::remove(job.out, not_empty);
   return status;
@@ -168,6 +188,17 @@ timeline::Trace read_trace(const fs::path& file) {
   return trace;
 }
 
+// The summary, and where to look at the file; empty: there is none.
+void print_for_people(const timeline::Trace& trace, bool has_details, const std::string& file) {
+  const reports::Screen there = screen(has_details);
+  fmt::print("{}", reports::to_terminal(tree_of(trace), there));
+  if (file.empty()) return;
+  fmt::print("{}", reports::to_lines("Next: open " + file +
+                                         " with https://ui.perfetto.dev, which keeps it in the "
+                                         "browser.",
+                                     there.columns));
+}
+
 }  // namespace
 
 int run_verify(const StepJobOptions& options) {
@@ -181,33 +212,23 @@ int record_trace(const TraceRecordOptions& options) {
   const int status = run_own(job, options.job);
   if (status != 0 || options.job.dry_run) return status;
   const std::string file = own_report(job).string();
-  fmt::print("\n");
-  static_cast<void>(print_trace_summary(file, false));
-  fmt::print(
-      "\n{}\nopen it with https://ui.perfetto.dev, which keeps it in the browser, or "
-      "chrome://tracing\n",
-      file);
-  return 0;
+  return print_trace_summary({.file = file, .has_details = options.has_details});
 }
 
-int print_trace_summary(const std::string& file, bool as_json) {
-  const timeline::Trace trace = read_trace(file);
-  const auto summary = timeline::summary_of(trace);
-  fmt::print("{}", as_json ? timeline::to_json(summary) : timeline::to_text(trace, summary));
-  return 0;
-}
-
-int export_trace(const TraceExportOptions& options) {
-  static_cast<void>(read_trace(options.file));
-  fmt::print("{}", output_of_script({.file = torch_script("kineto.py"),
-                                     .words = {"export", options.file, options.out}}));
+int print_trace_summary(const TraceSummaryOptions& options) {
+  const timeline::Trace trace = read_trace(options.file);
+  if (options.as_json) {
+    fmt::print("{}", timeline::to_json(timeline::summary_of(trace)));
+    return 0;
+  }
+  print_for_people(trace, options.has_details, options.file);
   return 0;
 }
 
 int import_trace(const TraceImportOptions& options) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "trace.json";
-  PythonScript script{.file = torch_script("kineto.py"), .words = {"import"}};
+  PythonScript script{.file = torch_script("kineto.py")};
   for (const std::string& source : options.files) {
     check_input(trace_file(source));
     script.words.push_back(source);
@@ -216,10 +237,8 @@ int import_trace(const TraceImportOptions& options) {
   static_cast<void>(output_of_script(script));
   timeline::Trace trace = read_trace(file);
   timeline::match_collectives(trace);
-  fmt::print("{}", timeline::to_text(trace, timeline::summary_of(trace)));
-  if (options.out.empty()) return 0;
-  results::replace_file(options.out, timeline::to_json(trace));
-  fmt::print("\n{}\n", options.out);
+  if (!options.out.empty()) results::replace_file(options.out, timeline::to_json(trace));
+  print_for_people(trace, options.has_details, options.out);
   return 0;
 }
 

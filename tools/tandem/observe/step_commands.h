@@ -24,33 +24,32 @@ struct StepJobOptions {
 };
 
 // `tandem verify`: trains some steps and compares them with one device's. Returns 0 where the
-// numbers agree, kVerdictExit where they differ, 1 where that cannot be told.
+// numbers agree, kVerdictExit where they differ, 1 where that is not decided.
 [[nodiscard]] int run_verify(const StepJobOptions& options);
 
 struct TraceRecordOptions {
   StepJobOptions job{};
   int steps = 10;
   std::string out{};  // empty: a new folder out/trace-N
+  bool has_details = false;
 };
 
 // `tandem trace record`: some steps of all ranks on one clock, and their summary.
 [[nodiscard]] int record_trace(const TraceRecordOptions& options);
 
-// `tandem trace summary`: for people, or as JSON. Throws a usage error for what is no trace.
-[[nodiscard]] int print_trace_summary(const std::string& file, bool as_json);
-
-struct TraceExportOptions {
+struct TraceSummaryOptions {
   std::string file{};
-  std::string out{};  // a folder
+  bool as_json = false;  // for programs
+  bool has_details = false;
 };
 
-// `tandem trace export`: a file per rank, as PyTorch's profiler writes them. Throws a usage error
-// for what is no trace, for a trace without GPU kernels, and where a file is there already.
-[[nodiscard]] int export_trace(const TraceExportOptions& options);
+// `tandem trace summary`. Throws a usage error for what is no trace.
+[[nodiscard]] int print_trace_summary(const TraceSummaryOptions& options);
 
 struct TraceImportOptions {
   std::vector<std::string> files{};  // of the ranks of one run
   std::string out{};                 // a file; empty: the summary alone
+  bool has_details = false;
 };
 
 // `tandem trace import`: prints the summary of what PyTorch's profiler recorded, and writes it as a

@@ -56,7 +56,7 @@ std::vector<pid_t> children() {
 // Kills and reaps all children of this process, adopted children too.
 void kill_orphans() {
   // A killed child may hand down children of its own, so the loop runs until no child is left.
-  // Where the kernel does not list children, the group's SIGKILL has to do.
+  // If the kernel does not list children, the group's SIGKILL has to do.
   for (std::vector<pid_t> found = children(); !found.empty(); found = children()) {
     for (const pid_t child : found) {
       ::kill(child, SIGKILL);

@@ -22,11 +22,12 @@ inline constexpr std::array kInterruptSignals{SIGINT, SIGTERM, SIGHUP};
 // number, 130 for SIGINT, 143 for SIGTERM.
 [[nodiscard]] int interrupted_exit();
 
-// What was asked for did not happen, since a signal asked to end.
+// The command was not run to its end, since a signal asked to end.
 class Interrupted : public Error {
  public:
   explicit Interrupted(const std::string& what)
-      : Error(ErrorKind::kFailure, what + ": interrupted") {}
+      : Error(ErrorKind::kFailure,
+              what + ": interrupted, and left nothing; run the same command again") {}
 };
 
 // While an Interrupts object lives, kInterruptSignals ask for an orderly end instead of ending the
@@ -71,8 +72,8 @@ struct ChildResult {
 [[nodiscard]] ChildResult run_child(const ChildRequest& request, const Interrupts& interrupts);
 
 // Runs a command in the shell, waits for its end and returns what the command wrote to stdout;
-// empty where the command cannot be started. `state` receives how it ended, as waitpid() tells it;
-// -1 where it was not started.
+// empty where the command cannot be started. `state` receives how it ended, as waitpid() reports
+// it; -1 where it was not started.
 [[nodiscard]] std::string output_of(const std::string& command, int* state = nullptr);
 
 // Runs a command as run_child() does, without a time-out, and passes on its stdout as the command

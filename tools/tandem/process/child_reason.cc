@@ -117,7 +117,7 @@ std::optional<RankEnd> signal_by_srun(std::string_view line) {
 
 constexpr std::string_view kRankOfTorch = "step_twin: rank ";  // begins what one says of its end
 
-// Whether a rank of torch's says that another one is gone, which tells no cause.
+// Whether a rank of torch's says that another one is gone, which names no cause.
 bool is_of_another_rank(std::string_view line) {
   return line.starts_with(kRankOfTorch) && line.find(": it lost another rank: ") != line.npos;
 }

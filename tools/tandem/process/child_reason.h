@@ -21,7 +21,7 @@ namespace tandem::cli {
 // The last lines of stderr for the record, 4 KiB at most.
 [[nodiscard]] std::string tail_of(std::string_view stderr_text);
 
-// How a rank ended, as its launcher tells it.
+// How a rank ended, as its launcher reports it.
 struct RankEnd {
   int rank = 0;
   int signal = 0;     // the signal that ended the rank; 0: none

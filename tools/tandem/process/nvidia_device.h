@@ -12,7 +12,7 @@ namespace tandem::cli {
 
 // How many GPUs a program may use: the device files, or the driver's entries where there are no
 // device files, but no more than CUDA_VISIBLE_DEVICES names before -1. `least` where the system
-// tells fewer.
+// reports fewer.
 [[nodiscard]] int nvidia_devices(const std::filesystem::path& root = "/", int least = 0);
 
 }  // namespace tandem::cli

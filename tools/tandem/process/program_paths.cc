@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a starter in an archive starts, whether it lies in bin/ or in programs/bin/; any other
-// program itself.
+// The program that a starter in an archive starts, whether it lies in bin/ or in programs/bin/; any
+// other program itself.
 fs::path started_by(const fs::path& program) {
   const fs::path above = fs::absolute(program).parent_path().parent_path();
   for (const fs::path& folder : {above / "elf", above / "programs/elf"}) {

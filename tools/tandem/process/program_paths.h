@@ -28,8 +28,9 @@ namespace tandem::cli {
 // the file is missing.
 [[nodiscard]] std::filesystem::path find_step_bench(const std::filesystem::path& given);
 
-// The checksum of step_bench and of the CUDA module that it loads, which tells a build from one
-// made anew in the same folder. A starter in an archive of tools/bundle has that of what it starts.
+// The checksum of step_bench and of the CUDA module that it loads, which distinguishes a build from
+// one made anew in the same folder. A starter in an archive of tools/bundle has that of what it
+// starts.
 [[nodiscard]] std::string checksum_of_programs(const std::filesystem::path& step_bench);
 
 }  // namespace tandem::cli

@@ -3,9 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,12 +28,15 @@
 #include "simulate/catalogue/published_errors.h"
 #include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
-#include "tools/tandem/launch/torch_twin.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/project/described_machine.h"
+#include "tools/tandem/project/module_listing.h"
 #include "tools/tandem/project/project_command.h"
 #include "tools/tandem/project/projecting.h"
+#include "tools/tandem/project/step_memory.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 
 namespace tandem::cli {
 namespace {
@@ -41,97 +45,29 @@ using enum options::StrategyKind;
 using results::Cell;
 using results::LaunchRecord;
 
-constexpr std::chrono::minutes kPatienceWithModule{10};
-constexpr std::int64_t kExportedSamples = 2;  // with one, batch norms may refuse to train
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr std::string_view kNoCosts = "off";
-
-// The machine, with as many nodes as the devices need.
-struct DescribedMachine {
-  std::string name;  // as --hardware takes it
-  HardwareDescription hardware;
-};
-
-constexpr std::string_view kAnyNetwork = "eth-25g";
-
-// What a GPU may have, of the precisions of steps.
-std::vector<std::string> precisions_of(const GpuDescription& gpu) {
-  std::vector<std::string> names{"fp32"};
-  if (gpu.tf32) names.emplace_back("tf32");
-  if (gpu.bf16) names.emplace_back("bf16");
-  return names;
-}
-
-// A machine of so many devices, in the words of a refusal.
-std::string larger_machine(const std::string& asked, const HardwareDescription& hardware,
-                           int devices) {
-  if (is_hardware_file(asked)) return "describe a network of more nodes in the file";
-  // "dgx-a100x4@8xib-200g" is a node, a count and a network.
-  const std::size_t at = asked.find('@');
-  const bool is_node = at == std::string::npos;
-  const std::string network = is_node ? usual_network(asked) : asked.substr(at + 1);
-  const int gpus = hardware.node.gpus.value;
-  return fmt::format("name a machine of more nodes, such as --hardware={}x{}@{}",
-                     is_node ? asked : asked.substr(0, asked.rfind('x', at)),
-                     (devices + gpus - 1) / gpus, network.empty() ? kAnyNetwork : network);
-}
-
-// The GPUs of all nodes.
-std::int64_t gpus_of(const HardwareDescription& hardware) {
-  return std::int64_t{hardware.node.gpus.value} * hardware.nodes();
-}
-
-// The machine that `asked` names, for so many devices. Throws usage errors: an unknown name, with
-// the nearest one; more devices than there are, where no network is the node's usual one.
-DescribedMachine machine_for(const std::string& asked, int most_devices) {
-  DescribedMachine machine{.name = asked, .hardware = find_hardware(asked, "--hardware")};
-  const std::int64_t gpus = gpus_of(machine.hardware);
-  if (most_devices <= gpus) return machine;
-  const std::string network = machine.hardware.network ? "" : usual_network(asked);
-  if (network.empty()) {
-    fail(ErrorKind::kUsage, "--devices={}: {} has {}: take no more, or {}", most_devices, asked,
-         count_text(gpus, "GPU"), larger_machine(asked, machine.hardware, most_devices));
-  }
-  machine.name = fmt::format("{}x{}@{}", asked, (most_devices + gpus - 1) / gpus, network);
-  machine.hardware = catalogued_hardware(machine.name, "--hardware");
-  return machine;
-}
-
-// Throws a usage error that says what there is, where no step is in that precision or the machine's
-// GPU lacks it.
-void check_precision(const std::string& precision, const DescribedMachine& machine) {
-  const GpuDescription& gpu = machine.hardware.gpu;
-  const std::vector<std::string> known = precisions_of(gpu);
-  if (precision.empty() || std::ranges::find(known, precision) != known.end()) return;
-  if (precision != "tf32" && precision != "bf16") {
-    fail(ErrorKind::kUsage, "--precision={}: {}; {} has {}", precision,
-         precision == "fp16" ? "no step in fp16, with its gradient scaler, is simulated"
-                             : "there is no such precision",
-         machine.name, fmt::join(known, ", "));
-  }
-  fail(ErrorKind::kUsage,
-       "--precision={0}: the GPU of {1}, {2}, has no {0}, only {3}{4}; use one of these, or a "
-       "machine whose GPU has {0}, such as dgx-a100",
-       precision, machine.name, gpu.name, fmt::join(known, ", "),
-       gpu.fp16 ? " (and fp16, in which no step is simulated)" : "");
-}
+constexpr const char* kCapacity = "device-memory";
+constexpr const char* kAnyCapacity = "1000000GiB";
 
 // The precision of all steps in words.
-std::string precision_text(const std::string& precision, const GpuDescription& gpu) {
+std::string precision_text(const std::string& precision, bool has_tf32) {
   if (!precision.empty() && precision != "fp32") return precision;
-  return gpu.tf32 ? "fp32 (convolutions in tf32, torch's default)" : "fp32";
+  return has_tf32 ? "fp32 (convolutions in tf32, torch's default)" : "fp32";
 }
 
 // What all cells of the projection have in common.
 struct DescribedSteps {
   DescribedMachine machine;
   std::string model;        // as in cells
-  std::string precision;    // empty: fp32
+  std::string precision;    // empty: fp32, or as the module's kernels are listed
   std::string single_step;  // empty: as described
   std::string costs;        // of the interpreter; empty: none
+  std::map<std::string, std::string> of_ddp{};  // more options of ddp's cells
   std::vector<std::string> bucket_mb{};
   std::vector<std::int64_t> sizes{};  // the batches, ascending: samples of a device, or of all
   bool has_whole_batches = false;     // of all
+  bool has_own_peaks = false;         // torch's, so that the simulation need not count memory
 
   [[nodiscard]] std::int64_t batch_of(std::int64_t size, int on_devices) const {
     return has_whole_batches ? size : size * on_devices;
@@ -155,6 +91,7 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
   if (!steps.precision.empty() && steps.precision != "fp32") {
     cell.options["precision"] = steps.precision;
   }
+  if (steps.has_own_peaks) cell.options[kCapacity] = kAnyCapacity;
   if (!steps.single_step.empty()) cell.options["single-step"] = steps.single_step;
   if (steps.costs.empty()) return cell;
   cell.options["dispatch-cost"] = steps.costs;
@@ -168,6 +105,7 @@ std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector
   std::vector<Cell> cells;
   const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {
     cells.push_back(described_cell(steps, name_of(kind), count, steps.batch_of(size, count)));
+    if (kind == kDdp) cells.back().options.insert(steps.of_ddp.begin(), steps.of_ddp.end());
   };
   for (const std::int64_t size : steps.sizes) {
     add(kSingle, 1, size);
@@ -190,6 +128,7 @@ struct DescribedTask {
   DescribedSteps steps{};
   std::vector<int> devices{};
   ProjectionPlace place{};
+  std::optional<ListedModule> module{};
   std::unique_ptr<TemporaryFolder> scratch = std::make_unique<TemporaryFolder>();
 };
 
@@ -234,27 +173,31 @@ std::string costs_of(const ProjectOptions& options, const HardwareDescription& h
   return options.dispatch_cost;
 }
 
-// The module's export, whose layers are known by their FLOPs.
-std::string export_of(const DescribedTask& task) {
+// The module's kernels at the smallest share of a step, which are those of any other.
+ListedModule listed_module(const DescribedTask& task) {
   const ProjectOptions& options = task.options;
-  const TorchTwin torch =
-      needed_torch_twin(options.torch.empty() ? "python3" : options.torch, {}, kUnmeasured);
-  const std::filesystem::path file =
-      task.scratch->path() / (short_name(options.module) + ".workload.json");
-  const Interrupts interrupts;
-  (void)facts_of_module(torch, absolute_source(options.module, {}),
-                        {.batch = kExportedSamples,
-                         .backend = "host",
-                         .export_to = file,
-                         .patience = kPatienceWithModule},
-                        interrupts);
-  return file.string();
+  const std::int64_t least = task.steps.sizes.front();
+  return list_module({.source = options.module,
+                      .torch = options.torch.empty() ? "python3" : options.torch,
+                      .precision = options.precision,
+                      .batch = std::max<std::int64_t>(
+                          task.steps.has_whole_batches ? least / task.devices.back() : least, 1),
+                      .gpu = task.steps.machine.hardware.gpu},
+                     task.scratch->path());
+}
+
+std::map<std::string, std::string> of_ddp(const ProjectOptions& options) {
+  std::map<std::string, std::string> named;
+  if (!options.accumulate.empty()) named["accumulate"] = options.accumulate;
+  if (!options.compress.empty()) named["compress"] = options.compress;
+  return named;
 }
 
 // The device counts that are asked for, or 1, 2, 4, ... up to the machine's.
 std::vector<int> devices_of(const ProjectOptions& options) {
   if (!options.devices.empty()) return device_counts(options.devices);
-  const std::int64_t all = gpus_of(find_hardware(options.hardware, "--hardware"));
+  const auto asked = gpus_asked_for(options.hardware);
+  const std::int64_t all = asked ? *asked : gpus_of(find_hardware(options.hardware, "--hardware"));
   return device_counts(std::to_string(std::min<std::int64_t>(all, kMostProjectedDevices)));
 }
 
@@ -266,16 +209,23 @@ DescribedTask task_of(const ProjectOptions& options) {
                 .precision = options.precision,
                 .single_step = options.single_step,
                 .costs = {},
+                .of_ddp = of_ddp(options),
                 .bucket_mb = options.bucket_mb,
                 .sizes = options.shares.empty() ? options.batches : options.shares,
                 .has_whole_batches = options.shares.empty()};
   const HardwareDescription& hardware = task.steps.machine.hardware;
-  check_precision(options.precision, task.steps.machine);
+  const bool is_of_module = !options.module.empty();
+  check_precision(options.precision, task.steps.machine, is_of_module);
   task.steps.costs = costs_of(options, hardware);
   const std::set<std::int64_t> sizes(task.steps.sizes.begin(), task.steps.sizes.end());
   task.steps.sizes.assign(sizes.begin(), sizes.end());
-  const std::string asked = options.module.empty() ? options.model : export_of(task);
-  const std::string model = with_checksum(asked, "--model");
+  if (is_of_module) {
+    task.module = listed_module(task);
+    task.steps.precision.clear();
+    task.steps.has_own_peaks = task.module->facts.peak_bytes > 0;
+  }
+  const std::string model =
+      with_checksum(is_of_module ? task.module->file.string() : options.model, "--model");
   task.steps.model = name_in_results(model);
   task.place = {
       .step_bench = find_step_bench(options.step_bench),
@@ -307,24 +257,37 @@ reports::PublishedStanding standing_of(const std::string& strategy, const std::s
 reports::Decisions decisions_of(const DescribedTask& task) {
   const GpuDescription& described = task.steps.machine.hardware.gpu;
   const std::string& gpu = described.name;
+  const bool has_tf32 = described.tf32 && (!task.module || task.module->facts.has_tf32);
   reports::Decisions decisions{.gpu = std::string(kind_of_gpu(gpu)),
-                               .precision = precision_text(task.options.precision, described),
+                               .precision = precision_text(task.options.precision, has_tf32),
                                .standing = {standing_of("dp", gpu), standing_of("ddp", gpu)},
                                .knows_single_step = !task.options.single_step.empty(),
                                .has_whole_batches = task.steps.has_whole_batches};
-  if (!decisions.knows_single_step) decisions.standing.push_back(standing_of("single", gpu));
+  const int of_node = task.steps.machine.hardware.node.gpus.value;
+  if (task.devices.back() > of_node) {
+    decisions.standing.push_back(standing_of("ddp-nodes", gpu));
+    decisions.standing.back().strategy = "ddp";
+    decisions.standing.back().beyond = of_node;
+  }
+  if (!decisions.knows_single_step) {
+    decisions.standing.push_back(standing_of("listed", gpu));
+    decisions.standing.back().strategy = "single";
+  }
   return decisions;
 }
 
-// The line that stands with them where operations are described: by what such a step errs.
-std::string described_operations() {
-  const PublishedErrors errors = errors_elsewhere("single");
+// By what a step errs whose kernels are priced one by one.
+std::string described_operations(const std::string& gpu) {
+  const auto like = errors_on_systems_with("listed", gpu);
+  const PublishedErrors errors = like.value_or(errors_elsewhere("listed"));
   return fmt::format(
-      "operations: described alone, by a roofline, which errs by {:.0f} % on average, by {:.0f} % "
-      "at most on {} published steps of one GPU of ResNet-50 and BERT-large that nothing was "
-      "fitted to: the interval of such a step, divided and multiplied by {:.2f}, holds nine in ten "
-      "like them, and other models, such as small MLPs and GPT-2, may lie outside",
-      100 * errors.mean, 100 * errors.most, errors.steps, std::exp(errors.half_width));
+      "operations: a time for each kernel of PyTorch's step, by constants that err by {:.0f} % on "
+      "average, by {:.0f} "
+      "% at most, on {} measured steps of models {}: the interval of a step, divided and "
+      "multiplied by {:.2f}, holds nine in ten",
+      100 * errors.mean, 100 * errors.most, errors.steps,
+      like ? "that they were not fitted to, on such a GPU" : "on GPUs that they were not fitted to",
+      std::exp(errors.half_width));
 }
 
 std::string costs_line(const DescribedTask& task) {
@@ -344,7 +307,13 @@ std::vector<std::string> basis_of(const DescribedTask& task,
     const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock";
     if (!is_told_below) basis.push_back(line);
   }
-  if (task.options.single_step.empty()) basis.push_back(described_operations());
+  if (task.module) {
+    const std::vector<std::string> of_module = basis_of(*task.module);
+    basis.insert(basis.end(), of_module.begin(), of_module.end());
+  }
+  if (task.options.single_step.empty()) {
+    basis.push_back(described_operations(task.steps.machine.hardware.gpu.name));
+  }
   basis.push_back(costs_line(task));
   const int gpus = task.steps.machine.hardware.node.gpus.value;
   if (task.devices.back() > gpus) {
@@ -352,6 +321,101 @@ std::vector<std::string> basis_of(const DescribedTask& task,
         fmt::format("dp is one process on one node, so that it ends at {} devices", gpus));
   }
   return basis;
+}
+
+// The peaks of memory in simulated steps of the strategy. ddp's are the same on any devices.
+StepPeaks simulated_peaks(const DescribedSteps& steps, const std::string& strategy, int devices,
+                          StepSimulator& simulator) {
+  DescribedSteps bare = steps;
+  bare.single_step.clear();
+  bare.costs.clear();
+  bare.has_own_peaks = true;  // no step is out of memory
+  const bool is_alone = devices == 1 || strategy == name_of(kIndependent);
+  const int on = is_alone ? 1 : strategy == name_of(kDdp) ? 2 : devices;
+  const auto step = [&](std::int64_t samples) {
+    return simulator.step(
+        described_cell(bare, is_alone ? name_of(kSingle) : strategy, on, samples * on));
+  };
+  return peaks_of_steps(step(1), step(2));
+}
+
+// The peaks of memory in a step of the strategy: torch's own of a module, else those of simulated
+// steps.
+StepPeaks peaks_of(const DescribedTask& task, const std::string& strategy, int devices,
+                   StepSimulator& simulator) {
+  StepPeaks peaks;
+  if (task.steps.has_own_peaks) {
+    peaks = peaks_of_module(task.module->facts, strategy, devices);
+  } else {
+    peaks = simulated_peaks(task.steps, strategy, devices, simulator);
+  }
+  // A rank of ddp holds what one micro-batch needs.
+  const auto micro_batches = parse_number<int>(task.options.accumulate);
+  for (DevicePeak& peak : peaks) {
+    if (strategy == name_of(kDdp) && micro_batches) peak.sample /= *micro_batches;
+  }
+  return peaks;
+}
+
+// The most samples of a device.
+std::int64_t share_of(const Cell& cell) {
+  return (cell.global_batch + cell.devices - 1) / cell.devices;
+}
+
+// The cells that fit into the described GPU; the others are left out of the projection.
+std::vector<Cell> fitting_cells(reports::Projection& projection, const DescribedTask& task,
+                                StepSimulator& simulator) {
+  std::vector<Cell> cells;
+  for (Cell& cell : described_cells(task.steps, task.devices)) {
+    std::string reason =
+        why_not_fitting(peaks_of(task, cell.strategy, cell.devices, simulator), share_of(cell),
+                        cell.devices, task.steps.machine.hardware.gpu.memory.value);
+    if (reason.empty()) {
+      cells.push_back(std::move(cell));
+    } else {
+      projection.left_out.push_back({std::move(cell), std::move(reason)});
+    }
+  }
+  return cells;
+}
+
+// "Largest batch that fits 80 GiB: 900 samples on one device; with dp on 8, 870 on each (..); ..".
+std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator) {
+  const HardwareDescription& hardware = task.steps.machine.hardware;
+  const Bytes memory = hardware.gpu.memory.value;
+  const auto peaks = [&](options::StrategyKind kind, int devices) {
+    return peaks_of(task, std::string(name_of(kind)), devices, simulator);
+  };
+  std::string words = fmt::format("Largest batch that fits {}: {} on one device", to_string(memory),
+                                  count_text(most_samples(peaks(kSingle, 1), memory), "sample"));
+  const int most = task.devices.back();
+  if (most == 1) return words + ".";
+  const int on_node = std::min(most, hardware.node.gpus.value);
+  if (on_node > 1) {
+    const StepPeaks dp = peaks(kDp, on_node);
+    words += fmt::format("; with dp on {}, {} on each", on_node, most_samples(dp, memory));
+    if (dp.size() > 1) {
+      words += fmt::format(" (device 0 {}, others {})", dp.front().most_samples(memory),
+                           dp.back().most_samples(memory));
+    }
+  }
+  return fmt::format("{}; with ddp {} on each.", words, most_samples(peaks(kDdp, most), memory));
+}
+
+// Figures of torch's own are in place of the simulation's.
+void enter_peaks(std::vector<LaunchRecord>& launches, const DescribedTask& task,
+                 reports::Projection& projection) {
+  for (reports::ProjectedCell& cell : projection.cells) cell.cell.options.erase(kCapacity);
+  for (LaunchRecord& record : launches) {
+    if (record.cell.options.erase(kCapacity) == 0) continue;
+    const StepPeaks peaks =
+        peaks_of_module(task.module->facts, record.cell.strategy, record.cell.devices);
+    for (results::DeviceMemory& memory : record.memory) {
+      const DevicePeak& peak = &memory == &record.memory.front() ? peaks.front() : peaks.back();
+      memory.capacity_bytes = task.steps.machine.hardware.gpu.memory.value.value;
+      memory.peak_bytes = peak.tensors(share_of(record.cell)).value;
+    }
+  }
 }
 
 // Throws a usage error where step_bench refuses the cell's model or options, before anything is
@@ -374,6 +438,7 @@ void add_steps_without_costs(reports::Projection& projection, const DescribedSte
     Cell bare = cell.cell;
     for (const char* cost : {"dispatch-cost", "interpreter-lock"}) bare.options.erase(cost);
     bare.options["hardware"] = steps.machine.name;  // records name it with a checksum
+    if (steps.has_own_peaks) bare.options[kCapacity] = kAnyCapacity;
     const double seconds = step_seconds(simulator.step(bare));
     if (seconds > 0) cell.without_costs = seconds;
   }
@@ -403,15 +468,23 @@ int project_described(const ProjectOptions& options) {
   reports::Projection projection{.source = task.steps.model};
   projection.decisions = decisions_of(task);
   std::vector<LaunchRecord> launches =
-      project_on(projection, described_cells(task.steps, task.devices), simulator);
+      project_on(projection, fitting_cells(projection, task, simulator), simulator);
   if (projection.cells.empty()) {
     fail(ErrorKind::kFailure, "no step could be simulated: {}", projection.left_out.front().reason);
   }
+  const auto too_large = std::ranges::count_if(projection.left_out, [](const auto& cell) {
+    return cell.reason.starts_with("out of memory");
+  });
+  projection.fits = fitting_batches(task, simulator);
+  if (too_large > 0) {
+    projection.fits += fmt::format(" {} out of memory: left out.", count_text(too_large, "step"));
+  }
   reports::add_published_intervals(projection);
   add_steps_without_costs(projection, task.steps, simulator);
+  enter_peaks(launches, task, projection);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
-  fmt::print("{}\n{}\n", reports::to_terminal(projection),
+  fmt::print("{}{}\n", reports::to_terminal(projection, screen(options.has_details)),
              (task.place.out / "projection.md").string());
   return 0;
 }

@@ -33,6 +33,7 @@
 #include "tools/tandem/project/calibrations.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -281,6 +282,8 @@ void check_subject(const ProjectOptions& options) {
   for (const auto& [flag, value] : {std::pair{"--precision", &options.precision},
                                     {"--single-step", &options.single_step},
                                     {"--dispatch-cost", &options.dispatch_cost},
+                                    {"--accumulate", &options.accumulate},
+                                    {"--compress", &options.compress},
                                     {"--with-torch", &options.torch}}) {
     if (is_of_described || value->empty()) continue;
     fail(ErrorKind::kUsage, "{}={}: a FOLDER's cells have their own; leave it out", flag, *value);
@@ -310,6 +313,8 @@ void check_subject(const ProjectOptions& options) {
 void check_options(const ProjectOptions& options) {
   if (!options.check.empty()) (void)checked_bar(options.check);
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
+  if (!options.accumulate.empty()) options::check_form("accumulate", options.accumulate);
+  if (!options.compress.empty()) options::check_form("compress", options.compress);
 }
 
 // Operations of one back end say nothing about another's.
@@ -351,7 +356,7 @@ int run(const ProjectTask& task) {
         "work, with caches and bandwidth of memory of its own");
   }
   reports::add_intervals(projection);
-  fmt::print("{}\n", reports::to_terminal(projection));
+  fmt::print("{}", reports::to_terminal(projection, screen(task.options.has_details)));
   if (is_check) return verdict_of_check(projection, task.options.check);
   write_projection(projection, std::move(launches), task.place);
   const std::filesystem::path machine = task.place.out / "hardware.json";

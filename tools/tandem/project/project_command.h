@@ -20,16 +20,19 @@ struct ProjectOptions {
   std::string out;       // empty: `projected` in the folder, or a new one
   std::string devices;   // as device_counts() reads them; empty: 8, or all of described hardware
   std::string hardware;  // a name or file, of what is no folder
-  // Without a folder; empty: fp32, as described, as published steps tell, and the usual python.
+  // Without a folder; empty: fp32, as described, as in published steps, and the usual python.
   std::string precision;
   std::string single_step;
   std::string dispatch_cost;
+  std::string accumulate;  // of ddp, as step_bench takes them; empty: one micro-batch, fp32
+  std::string compress;
   std::string torch;
   std::optional<int> launches{};         // that time each model's operations
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'
   std::vector<std::int64_t> batches{};   // in place of shares, without a folder: over all devices
   std::string check;                     // "5%": the hold-out alone; empty: no check
+  bool has_details = false;
   std::string step_bench;
   std::vector<std::string> command{};
 };
@@ -41,12 +44,12 @@ struct ProjectOptions {
 [[nodiscard]] int project(const ProjectOptions& options);
 
 // Says what dp, ddp and the bound take for a built-in model, a workload file or a module on a
-// machine of the catalogue or of a file, and what stands behind these figures. A module is exported
-// first, in the python that has torch. More devices than a catalogued node has are on several nodes
-// with its usual network. Prints the answer and writes it with the simulated launches. Returns 1
-// where no cell could be simulated. Throws usage errors before anything is written: no hardware,
-// batch or model, a precision that the GPU lacks, more devices than the machine has; and as
-// facts_of_module().
+// machine of the catalogue or of a file, and what stands behind these figures. A module's
+// kernels are listed first, in the python that has torch. More devices than a catalogued node has
+// are on several nodes with its usual network. Prints the answer and writes it with the simulated
+// launches. Returns 1 where no cell could be simulated. Throws usage errors before anything is
+// written: no hardware, batch or model, a precision that the GPU lacks, more devices than the
+// machine has; and as facts_of_module().
 [[nodiscard]] int project_described(const ProjectOptions& options);
 
 }  // namespace tandem::cli

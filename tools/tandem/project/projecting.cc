@@ -40,14 +40,16 @@ int device_count(std::string_view text, std::string_view whole) {
 
 // Writes what stands behind a projection and how wide its intervals are, so that its report says
 // so.
-void tell_errors(std::map<std::string, std::string>& told, const reports::Projection& projection) {
+void add_errors(std::map<std::string, std::string>& into, const reports::Projection& projection) {
   std::string standing = reports::standing_of(projection);
   standing.pop_back();  // the verdict's own sentence has a full stop
-  told[reports::kStanding] = std::move(standing);
+  into[reports::kStanding] = std::move(standing);
+  if (!projection.fits.empty()) into["tandem_memory"] = projection.fits;
   std::vector<std::string> widths;
   if (projection.decisions) {
     for (const reports::PublishedStanding& one : projection.decisions->standing) {
       widths.push_back(fmt::format("{}:{}:{}", one.strategy, one.half_width, one.most_devices));
+      if (one.beyond > 0) widths.back() += fmt::format(":{}", one.beyond);
     }
   } else if (projection.half_width) {
     for (const char* strategy : {"dp", "ddp"}) {
@@ -55,7 +57,7 @@ void tell_errors(std::map<std::string, std::string>& told, const reports::Projec
           fmt::format("{}:{}:{}", strategy, *projection.half_width, projection.most_measured));
     }
   }
-  if (!widths.empty()) told[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
+  if (!widths.empty()) into[reports::kHalfWidths] = fmt::format("{}", fmt::join(widths, ","));
 }
 
 }  // namespace
@@ -87,7 +89,7 @@ const LaunchRecord& StepSimulator::step(const Cell& cell) {
   if (const auto known = known_.find(name); known != known_.end()) return known->second;
   say_where_it_takes_long(cell);
   auto outcome = launcher_.run(cell, 0);
-  if (!outcome) throw Interrupted("simulating " + name);
+  if (!outcome) throw Interrupted("simulating " + cell.strategy + ", " + reports::point_text(cell));
   return known_.emplace(name, std::move(outcome->record)).first->second;
 }
 
@@ -152,7 +154,7 @@ void write_projection(const reports::Projection& projection, std::vector<LaunchR
                     .additions = {},
                     .context = measuring_context("project", place.step_bench),
                     .commands = {place.command}};
-  tell_errors(document.sweep.context.custom, projection);
+  add_errors(document.sweep.context.custom, projection);
   document.launches = std::move(launches);
   out.write(reports::make_report(std::move(document)));
 }

@@ -19,6 +19,7 @@
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/formats.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {
@@ -35,13 +36,13 @@ struct ComparedSource {
   const Summary& summary;
 };
 
-std::string heading(const char* letter, const ComparedSource& source) {
+std::string heading(const ComparedSource& source) {
   const std::string& date = source.document.sweep.context.date;
-  return fmt::format("{}  {}{}{}: {}.\n", letter, source.name, date.empty() ? "" : ", ", date,
+  return fmt::format("{}{}{}: {}.", source.name, date.empty() ? "" : ", ", date,
                      reports::subject(source.document, source.summary));
 }
 
-// What --fail-on may name, and how many cells are that.
+// The words of --fail-on, and the number of cells of each.
 struct Cause {
   std::string_view name;
   int (*count)(const DocumentChange& changes);
@@ -71,7 +72,7 @@ std::vector<Cause> causes_of(const std::string& text) {
   return causes;
 }
 
-// What is said of B against A, and whether a cell is what --fail-on names.
+// The remarks on B against A, and whether a cell is what --fail-on names.
 struct Answer {
   std::string text;
   bool is_bad = false;
@@ -109,9 +110,13 @@ Answer compare(const CompareOptions& options) {
          options.before, options.after);
   }
   const std::string bad = verdict(changes, causes);
-  return {.text = heading("A", {options.before, before, before_summary}) +
-                  heading("B", {options.after, after, after_summary}) + "\n" +
-                  reports::to_text(changes) + bad,
+  const reports::Screen there = screen(options.has_details);
+  const auto subject = [&](std::string_view letter, const ComparedSource& source) {
+    return reports::to_lines(heading(source), there.columns, letter);
+  };
+  return {.text = subject("A  ", {options.before, before, before_summary}) +
+                  subject("B  ", {options.after, after, after_summary}) +
+                  reports::to_terminal(changes, there) + bad,
           .is_bad = !bad.empty(),
           .json = options.json.empty() ? "" : reports::to_json(changes)};
 }

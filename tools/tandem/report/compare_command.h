@@ -14,6 +14,7 @@ struct CompareOptions {
   std::string between_runs = "0%";
   std::string json;                       // file for the changes; empty: none
   std::string fail_on = "slower,failed";  // of slower, unsure, missing and failed; or none
+  bool has_details = false;
 };
 
 // `tandem compare`: prints which cells became faster or slower from A to B. Returns 0, or

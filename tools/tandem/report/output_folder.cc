@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <future>
 #include <string>
 #include <system_error>
@@ -30,6 +31,12 @@ bool is_there(const std::filesystem::path& path) {
 std::filesystem::path absolute_folder(const std::filesystem::path& path) {
   if (path.empty()) fail(ErrorKind::kUsage, "--out is empty; name a folder");
   return std::filesystem::absolute(path);
+}
+
+bool is_foreign_page(const std::filesystem::path& page) {
+  std::string begin(1024, '\0');
+  std::ifstream file(page);
+  return file && (file.read(begin.data(), std::ssize(begin)), !reports::begins_page(begin));
 }
 
 // Whether others have asked for such results: those of GPUs, and the rows of tools/gpu_proof.
@@ -74,11 +81,14 @@ void OutputPaths::check_apart(std::string_view option,
 }
 
 void OutputPaths::check_holds_no_other() const {
-  if (is_there(journal()) || !is_there(results())) return;
-  fail(ErrorKind::kUsage,
-       "--out: {} holds the results.json of another run, which would be overwritten: choose "
-       "another folder",
-       folder_.string());
+  if (is_there(journal())) return;
+  for (const std::filesystem::path& other : {results(), page()}) {
+    if (!is_there(other)) continue;
+    fail(ErrorKind::kUsage,
+         "--out: {} holds a {} that is not of this run and would be overwritten: choose another "
+         "folder",
+         folder_.string(), other.filename().string());
+  }
 }
 
 OutputFolder::OutputFolder(const std::filesystem::path& path)
@@ -86,6 +96,12 @@ OutputFolder::OutputFolder(const std::filesystem::path& path)
       is_new_(!is_there(folder())),
       had_logs_(is_there(folder() / "logs")),
       had_journal_(is_there(journal())) {
+  if (is_foreign_page(page())) {
+    fail(
+        ErrorKind::kUsage,
+        "--out: {} holds a {} that is not Tandem's and would be overwritten: choose another folder",
+        folder().string(), page().filename().string());
+  }
   std::error_code error;
   std::filesystem::create_directories(folder(), error);
   if (error) {

@@ -39,8 +39,8 @@ class OutputPaths {
                    ResultsFile results = ResultsFile::kWritten,
                    ResultsFile sent = ResultsFile::kWritten) const;
 
-  // Throws a usage error where the folder has a results.json and no journal to continue: the file
-  // is all that is left of another run.
+  // Throws a usage error where the folder has a results.json or report.html and no journal to
+  // continue: the file is all that is left of another run, or is not Tandem's.
   void check_holds_no_other() const;
 
  private:
@@ -57,7 +57,7 @@ class OutputFolder : public OutputPaths {
   [[nodiscard]] std::filesystem::path logs() const;
 
   // While launches of the sweep are missing the folder holds a file `unfinished`. results.json
-  // cannot tell, since an interrupted run writes results.json too.
+  // cannot decide, since an interrupted run writes results.json too.
   [[nodiscard]] bool is_unfinished() const;
   void mark_unfinished() const;
   void mark_finished() const;
@@ -73,7 +73,7 @@ class OutputFolder : public OutputPaths {
   // Writes results.json, report.html, report.md, cells.csv, comparisons.csv and samples.csv.
   void write(const reports::Report& report, ResultsFile results = ResultsFile::kWritten) const;
   // Writes results-to-send.json, where the results are of GPUs or of tools/gpu_proof: the results
-  // without what tells whose they are. Says so. What was sent by others is not written again.
+  // without names of their owner. Says so. What was sent by others is not written again.
   void write_to_send(const results::Document& document) const;
 
  private:

@@ -16,14 +16,14 @@ namespace tandem::cli {
 namespace {
 
 constexpr const char* kRemoved = "[removed]";
-// The fact in a redacted document's context that tells what is not in it.
+// The fact in a redacted document's context that lists what is not in it.
 constexpr const char* kRemovedFact = "tandem_removed";
 
 void remove_text(std::string& text) {
   if (!text.empty()) text = kRemoved;
 }
 
-// A fact that Tandem tells of a machine or library is kept, unless it is a path.
+// A fact that Tandem records of a machine or library is kept, unless it is a path.
 void remove_path(std::string& fact) {
   if (fact.find('/') != std::string::npos) fact = kRemoved;
 }

@@ -17,6 +17,7 @@
 #include "reports/render/formats.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/redaction.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 
 namespace tandem::cli {
@@ -118,7 +119,8 @@ int write_as_one(const ReportOptions& options, Document document,
   const OutputFolder folder(out);
   folder.write(report, results);
   folder.write_to_send(report.document);
-  fmt::print("{}\n{}\n", reports::to_terminal(report), folder.page().string());
+  fmt::print("{}{}\n", reports::to_terminal(report, screen(options.has_details)),
+             folder.page().string());
   return 0;
 }
 

@@ -9,7 +9,8 @@ namespace tandem::cli {
 struct ReportOptions {
   std::vector<std::string> sources;    // folders of `tandem run`, journals or results documents
   std::vector<std::string> figures{};  // files of other programs' --benchmark_out
-  std::string out;                     // empty: the source's folder; several sources: a new one
+  bool has_details = false;
+  std::string out;  // empty: the source's folder; several sources: a new one
 };
 
 // `tandem report`: writes the files that `tandem run` writes at its end. One measured source

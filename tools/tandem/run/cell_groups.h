@@ -9,7 +9,8 @@
 
 namespace tandem::cli {
 
-// The numbers of cells that only tell something together: dp and ddp at one point, or their bounds.
+// The numbers of cells that only answer something together: dp and ddp at one point, or their
+// bounds.
 using CellGroup = std::vector<std::size_t>;
 
 // All cells in the order in which a budget takes them, the most informative group first, each at

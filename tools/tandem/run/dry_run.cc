@@ -46,11 +46,12 @@ std::string head(const DryRun& run) {
                      short_time(run.times.total(run.launches)));
 }
 
-// What --resolve may add; empty without it.
+// The launches that --resolve may add; empty without it.
 std::string resolve_text(const RunTask& task, const std::optional<Nanoseconds>& budget) {
   if (!task.resolving_ratio) return "";
   return fmt::format(
-      "--resolve goes on where dp and ddp are not told apart, up to {} times as many launches of "
+      "--resolve goes on where neither dp nor ddp is faster beyond doubt, up to {} times as many "
+      "launches of "
       "theirs{}\n",
       kMostRoundsOfFirst,
       budget ? fmt::format(", as far as the budget of {} goes", short_time(*budget)) : "");

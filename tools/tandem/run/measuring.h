@@ -65,7 +65,7 @@ struct OtherFact {
                                                   const results::Context& here,
                                                   std::initializer_list<std::string_view> facts);
 
-// Throws a usage error that tells both machines, or both versions, apart: one journal would compare
+// Throws a usage error that names both machines, or both versions: one journal would compare
 // their figures as one machine's.
 void check_same_machine(const results::SweepInfo& found, const results::Context& here,
                         const std::filesystem::path& journal);

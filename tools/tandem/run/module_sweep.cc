@@ -144,7 +144,7 @@ void check_any_ddp(const PlannedCells& planned, const std::vector<ModuleFacts>& 
 Sweep module_sweep(const ModuleOptions& options, int devices) {
   if (devices == 0) {
     fail(ErrorKind::kUsage,
-         "--module: how many devices there are is not known here, because no driver tells of GPUs; "
+         "--module: how many devices there are is not known here, because no driver reports GPUs; "
          "say --devices=N, or --backend=host for this machine's cores");
   }
   Sweep sweep{.name = short_name(options.source),

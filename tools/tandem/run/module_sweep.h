@@ -31,7 +31,7 @@ struct ModuleOptions {
 // without a meaning, and for a sweep that names modules of its own.
 [[nodiscard]] Sweep with_module(Sweep like, const ModuleOptions& options);
 
-// What is known of a module, by its source, with the smallest share of a device that the sweep has.
+// The facts about a module, by its source, with the smallest share of a device that the sweep has.
 using AskAboutModule = std::function<ModuleFacts(const std::string& source, std::int64_t share)>;
 
 // Names the sweep's modules as cells do, and returns the facts of each, in that order. Sources are

@@ -2,15 +2,17 @@
 #include "tools/tandem/run/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <ranges>
 
 #include "reports/model/subject.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
@@ -31,6 +33,11 @@ double flops_of_gpu(const results::Cell& cell) {
   if (precision == "fp32") return 10e12;
   return precision == "tf32" ? 40e12 : 100e12;
 }
+
+constexpr std::chrono::seconds kBetweenLines{10};
+
+// When a line was printed last: a run has several runners, and one stderr.
+std::optional<TimePoint> last_line;
 
 // The time to start and end processes under mpirun on an idle machine; GPUs' contexts, libraries
 // and communicators take seconds more, and so does torch, for the import.
@@ -98,15 +105,36 @@ std::string short_time(Seconds time) {
   return fmt::format("{}h{:02}m", seconds / 3600, seconds % 3600 / 60);
 }
 
-Progress::Progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress() : rewrites_(rewrites_lines()) {}
 
-void Progress::starting(const std::string& cell, int done, int total, Seconds left,
-                        const std::string& figure) {
-  fmt::print(stderr, "{}[{}/{}, about {} left] {}{}{}", terminal_ ? "\r\x1b[K" : "", done + 1,
-             total, short_time(left), cell, figure.empty() ? "" : ": " + figure + " so far",
-             terminal_ ? "" : "\n");
+std::string progress_line(const Announcement& launch, std::size_t columns) {
+  const results::Cell& cell = launch.cell;
+  const std::string begin = fmt::format("[{}/{}, {} left] {}, ", launch.done + 1, launch.total,
+                                        short_time(launch.left), reports::strategy_label(cell));
+  const std::string whole = begin + reports::point_text(cell);
+  const std::string brief = begin + fmt::format("{} {}", cell.model, cell.global_batch);
+  std::vector<std::string> lines{whole, brief};
+  for (const std::string& open : launch.open | std::views::reverse) {
+    lines.insert(lines.begin(), {whole + "; " + open, brief + "; " + open});
+  }
+  if (!launch.known.empty()) lines.insert(lines.begin(), lines.front() + "; " + launch.known);
+  const auto fits = [&](const std::string& line) { return line.size() <= columns; };
+  const auto found = std::ranges::find_if(lines, fits);
+  return found == lines.end() ? brief.substr(0, columns) : *found;
+}
+
+void Progress::starting(const Announcement& launch) {
+  const TimePoint now = Clock::now();
+  if (!rewrites_ && last_line && now - *last_line < kBetweenLines) return;
+  last_line = now;
+  const std::string line = progress_line(launch, columns_of_progress() - (rewrites_ ? 1 : 0));
+  if (!rewrites_) {
+    fmt::print(stderr, "{}\n", line);
+    return;
+  }
+  fmt::print(stderr, "\r{:<{}}", line, open_width_);
   std::fflush(stderr);
-  line_open_ = terminal_;
+  open_width_ = line.size();
 }
 
 void Progress::say(const std::string& line) {
@@ -115,8 +143,8 @@ void Progress::say(const std::string& line) {
 }
 
 void Progress::end() {
-  if (line_open_) fmt::print(stderr, "\r\x1b[K");
-  line_open_ = false;
+  if (open_width_ > 0) fmt::print(stderr, "\r{:<{}}\r", "", open_width_);
+  open_width_ = 0;
   std::fflush(stderr);
 }
 

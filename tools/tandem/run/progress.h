@@ -55,23 +55,34 @@ class LaunchTimes {
 [[nodiscard]] Seconds expected_time(const results::Cell& cell, const ModelWork& size,
                                     const LaunchSettings& settings, bool is_host);
 
+// A launch that starts.
+struct Announcement {
+  results::Cell cell{};
+  int done = 0;
+  int total = 0;
+  Seconds left{0};                  // that all remaining launches need
+  std::vector<std::string> open{};  // what is still to be decided, from the longest to the shortest
+  std::string known{};              // of the cell so far
+};
+
+// As much about the launch as so many columns hold, without an end: what is open goes before what
+// is known, and the cell before both. Pure.
+[[nodiscard]] std::string progress_line(const Announcement& launch, std::size_t columns);
+
 // Prints to stderr what runs, how far the sweep is and how long the rest will take: one line that
-// is rewritten on a terminal, plain lines elsewhere.
+// is rewritten at a terminal, elsewhere a line every ten seconds.
 class Progress {
  public:
   Progress();
 
-  // Announces a launch, with the time that all remaining launches need and the cell's figure so
-  // far, in words; empty: no figure yet.
-  void starting(const std::string& cell, int done, int total, Seconds left,
-                const std::string& figure);
+  void starting(const Announcement& launch);
   // Prints a line that stays.
   void say(const std::string& line);
   void end();
 
  private:
-  bool terminal_ = false;
-  bool line_open_ = false;
+  bool rewrites_ = false;
+  std::size_t open_width_ = 0;  // of the line that stands open
 };
 
 // "45s", "3m05s", "2h10m"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -39,7 +38,7 @@ void add_names(std::set<std::string>& names, const StrategyPair& pair) {
   names.insert({pair.dp->cell.name(), pair.ddp->cell.name()});
 }
 
-// What the journal says of the comparisons. Holds its own copy of the launches.
+// The journal's state of the comparisons. Holds its own copy of the launches.
 class State {
  public:
   // `lost` are cells that do not go on, since a launch of theirs failed in this run.
@@ -103,37 +102,17 @@ class State {
   std::vector<const StrategyPair*> open_;
 };
 
-// The rounds after which the comparison is decided, if its ratio stays and its interval narrows by
-// the square root of their number: clear of 1, or within the ratio that counts as equal.
-double rounds_needed(const StrategyPair& pair, double ratio) {
-  const auto& [low, high] = *pair.ddp_speed.interval;
-  const double half = std::log(high / low) / 2;
-  const double apart = std::abs(std::log(pair.ddp_speed.center));
-  const double room = std::max(apart, std::log1p(ratio) - apart);
-  return std::ceil(State::rounds_of(pair) * std::pow(half / room, 2));
-}
-
-std::string open_text(const StrategyPair& pair, const results::Resolving& looks) {
-  const results::Cell& cell = pair.dp->cell;
-  const std::string name =
-      fmt::format("{} batch {} on {} devices", cell.model, cell.global_batch, cell.devices);
-  if (!pair.ddp_speed.interval) return name;
-  const double needed = rounds_needed(pair, looks.ratio);
-  const std::string when = needed > looks.last_round
-                               ? fmt::format("not within {} rounds", looks.last_round)
-                               : fmt::format("about {:.0f} rounds", needed);
-  return fmt::format("{}: ddp {} ({})", name, reports::ratio_text(pair.ddp_speed), when);
-}
-
-// "after 7 rounds 1 of 3 comparisons is open, for 2m10s at most: ..."
-std::string look_text(const State& state, const results::Resolving& looks, Seconds at_most) {
+// "open: mlp-small 512 (1 of 3 comparisons, 2m10s at most)", and shorter.
+std::vector<std::string> open_texts(const State& state, const results::Resolving& looks,
+                                    Seconds at_most) {
   std::vector<std::string> names;
-  for (const StrategyPair* pair : state.open()) names.push_back(open_text(*pair, looks));
-  const auto open = std::ssize(names);
-  return fmt::format("after {} {} of {} {} open, for {} at most: {}",
-                     count_text(state.rounds(), "round"), open,
-                     count_text(looks.comparisons, "comparison"), open == 1 ? "is" : "are",
-                     short_time(at_most), reports::join(names, "; "));
+  for (const StrategyPair* pair : state.open()) {
+    names.push_back(fmt::format("{} {}", pair->dp->cell.model, pair->dp->cell.global_batch));
+  }
+  const std::string open = "open: " + reports::join(names, ", ");
+  return {fmt::format("{} ({} of {}, {} at most)", open, names.size(),
+                      count_text(looks.comparisons, "comparison"), short_time(at_most)),
+          open, fmt::format("{} of {} open", names.size(), looks.comparisons)};
 }
 
 // The cells among `names` that did not measure the round.
@@ -157,7 +136,7 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
   SweepEnd end = first.run();
   if (end != SweepEnd::kComplete) return {.end = end, .left_out = first.left_out()};
   std::set<std::string> lost = first.ended();
-  Progress progress;
+  part.goes_on = true;
   part.part = PlanPart::kLastRound;
   for (;;) {
     const State state(journal.contents(), looks, lost);
@@ -168,7 +147,7 @@ ResolveEnd resolve_pairs(const SweepPlan& plan, const results::Resolving& looks,
     part.cells = with_names(plan.cells, open, true);
     part.launches = round + 1;
     SweepRunner runner(part, launcher, journal, interrupts);
-    progress.say(look_text(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
+    runner.decides(open_texts(state, looks, runner.ahead() * (looks.last_round - state.rounds())));
     end = runner.run();
     if (end == SweepEnd::kComplete) lost.merge(without_round(journal.contents(), open, round));
   }

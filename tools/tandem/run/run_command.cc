@@ -13,9 +13,11 @@
 #include "common/base/text.h"
 #include "common/results/journal.h"
 #include "reports/answer/report.h"
+#include "reports/model/subject.h"
 #include "reports/render/formats.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/report/output_folder.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/resolving.h"
 #include "tools/tandem/run/sweep_runner.h"
@@ -79,9 +81,21 @@ int exit_code(const reports::Report& report, SweepEnd end) {
   return is_void || any_with(results::Status::kFailed, report.document.launches) ? 1 : 0;
 }
 
-int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end) {
+// The command that says why, where the journal's launches are Tandem's.
+std::string explaining(const OutputFolder& folder, const reports::Report& report) {
+  const reports::VerdictText& verdict = report.verdict;
+  if (verdict.lead_model.empty() || !reports::sole_implementation(report.summary).empty())
+    return "";
+  return fmt::format("Why, cause by cause: tandem explain {} --model={} --batch={}\n",
+                     shell_word(std::filesystem::relative(folder.folder()).string()),
+                     verdict.lead_model, verdict.lead_batch);
+}
+
+int finish(const OutputFolder& folder, results::JournalContents journal, SweepEnd end,
+           bool has_details) {
   const reports::Report report = reports::make_report(document_of(std::move(journal)));
-  fmt::print("{}\n", reports::to_terminal(report));  // what was measured is told on a full disk too
+  // What was measured is printed on a full disk, too.
+  fmt::print("{}{}", reports::to_terminal(report, screen(has_details)), explaining(folder, report));
   write(folder, report, end);
   fmt::print("{}\n", folder.page().string());
   return exit_code(report, end);
@@ -133,7 +147,7 @@ int measure(const RunOptions& options) {
     return reached;
   });
   say_end(end, options, folder, left_out);
-  return finish(folder, journal.take_contents(), end);
+  return finish(folder, journal.take_contents(), end, options.has_details);
 }
 
 }  // namespace

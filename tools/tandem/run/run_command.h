@@ -32,7 +32,7 @@ struct RunOptions : MeasuringOptions {
   PretendOptions pretended{.gpus = 0};  // the GPUs of --pretend; 0: none
 };
 
-// What the options and the sweep's file ask for.
+// The run that the options and the sweep's file ask for.
 struct RunTask {
   Sweep sweep;
   LaunchSite site;

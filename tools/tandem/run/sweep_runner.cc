@@ -106,7 +106,7 @@ SweepEnd SweepRunner::run() {
   }
   const SweepEnd end = measure();
   if (end == SweepEnd::kComplete && plan_.part == PlanPart::kWhole) {
-    // What a budget or an interrupt leaves of these is no part of the plan.
+    // Cells of these that a budget or an interrupt leaves are no part of the plan.
     replaces_ = true;
     static_cast<void>(measure());
     replaces_ = false;
@@ -121,7 +121,7 @@ SweepEnd SweepRunner::measure() {
   return SweepEnd::kComplete;
 }
 
-// The times of the first cells tell how many further cells fit.
+// The times of the first cells decide how many further cells fit.
 SweepEnd SweepRunner::run_within_budget() {
   const std::vector<CellGroup> groups = most_informative_first(plan_.cells);
   for (;;) {
@@ -195,7 +195,7 @@ void SweepRunner::check_cells() const {
     if (fits && !states_[cell].settled) cells.push_back(plan_.cells[cell]);
   }
   if (finished_ == 0) check_options(cells, launcher_, interrupts_);
-  // All cells have the same back end. Only a launch can tell the back end of other machines.
+  // All cells have the same back end. Only a launch can find the back end of other machines.
   if (cells.empty() || interrupts_.requested() || plan_.limit.site.is_elsewhere()) return;
   const std::string refusal = launcher_.refusal_of(cells.front(), Check::kBackend);
   if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
@@ -258,9 +258,16 @@ void SweepRunner::announce(std::size_t cell) {
   const CellState& state = states_[cell];
   const std::vector<int> left = remaining();
   const int total = std::accumulate(left.begin(), left.end(), finished_);
-  const std::string figure =
-      state.medians.empty() ? "" : to_string(Seconds{stats::median(state.medians)}) + " a step";
-  progress_.starting(state.name, finished_, total, times_.total(left), figure);
+  std::string known;
+  if (!state.medians.empty()) {
+    known = to_string(Seconds{stats::median(state.medians)}) + " a step so far";
+  }
+  progress_.starting({.cell = plan_.cells[cell],
+                      .done = finished_,
+                      .total = total,
+                      .left = times_.total(left),
+                      .open = open_,
+                      .known = std::move(known)});
 }
 
 // One refusal may concern its cell alone; a second cell's refusal in the same words concerns all

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/units.h"
@@ -27,7 +28,7 @@ enum class PlanPart {
   kLastRound,  // the last planned launch of each cell
 };
 
-// What a sweep measures, and how long at most.
+// The cells that a sweep measures, and its time limit.
 struct SweepPlan {
   std::vector<results::Cell> cells;
   int launches = 0;
@@ -38,7 +39,7 @@ struct SweepPlan {
   std::vector<std::vector<std::string>> model_series{};
   PlanPart part = PlanPart::kWhole;
   // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
-  // machine, nor tell what is in the journal, nor end the run where its own first launches fail.
+  // machine, nor say what is in the journal, nor end the run where its own first launches fail.
   bool goes_on = false;
 };
 
@@ -53,6 +54,9 @@ class SweepRunner {
   // hosts; and where the first two launches of a sweep without measurements end with the same usage
   // error, since all other launches would fail by the same cause.
   [[nodiscard]] SweepEnd run();
+
+  // Says beside each launch what it helps to decide, in the longest of these texts that fits.
+  void decides(std::vector<std::string> open) { open_ = std::move(open); }
 
   // The names of the cells that lack launches after kBudgetSpent.
   [[nodiscard]] std::vector<std::string> left_out() const;
@@ -104,6 +108,7 @@ class SweepRunner {
   [[nodiscard]] std::vector<int> remaining() const;  // launches by cell
 
   SweepPlan plan_;
+  std::vector<std::string> open_{};  // what launches are to decide; empty: nothing to say
   const Launcher& launcher_;
   results::Journal& journal_;
   const Interrupts& interrupts_;

@@ -13,7 +13,6 @@
 #include "common/base/units.h"
 #include "common/json/fields.h"
 #include "common/json/parse.h"
-#include "common/options/removed_names.h"
 #include "common/options/rules.h"
 #include "tools/tandem/sweep/sweep_values.h"
 #include "tools/tandem/sweep/torch_options.h"
@@ -97,7 +96,10 @@ std::vector<int> named_devices(const JsonValue& value, int all) {
   }
   if (all == 0) {
     value.complain(
-        fmt::format("{}: how many there are is not known here; say --devices=N", shown(value)));
+        fmt::format("{}: no GPU shows itself here, or launches run elsewhere, so that their number "
+                    "is not known; "
+                    "say --devices=N, or --backend=host for the cores",
+                    shown(value)));
   }
   if (name == "doubling") return doubling(all);
   std::vector<int> counts;
@@ -172,8 +174,6 @@ std::vector<int> read_devices(const JsonValue& file, const SweepDevices& asked,
 const options::Option& check_option_name(const std::string& name, const JsonValue& entry) {
   const options::Option* const option = options::find_option(name);
   if (option == nullptr) {
-    const std::string removal = options::removal_of("", "--" + name);
-    if (!removal.empty()) entry.complain(removal);
     entry.complain(fmt::format("unknown option {}{}; step_bench --help lists all", shown_name(name),
                                did_you_mean(name, options::names_with(options::kVaried))));
   }
@@ -386,10 +386,6 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
   const JsonDocument json(JsonAuthor::kPerson, text, where);
   const JsonValue file = json.root();
   file.expect_object();
-  for (const JsonValue member : file) {
-    const std::string removal = options::removal_of("sweep key", member.key());
-    if (!removal.empty()) file.complain(removal);
-  }
   file.allow({"name", "description", "workloads", "devices", "strategies", "axes", "constraints",
               "launches", "min_time", "min_samples", "with_torch", "backend", "budget"});
   Sweep sweep;

@@ -10,7 +10,6 @@
 #include "common/base/error.h"
 #include "common/base/input_file.h"
 #include "common/base/known_names.h"
-#include "common/options/removed_names.h"
 #include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
@@ -71,7 +70,6 @@ Sweep load_sweep(const std::string& name, const std::vector<fs::path>& folders,
     const fs::path path = folder / (name + ".json");
     if (fs::exists(path)) return load_file(path, devices);
   }
-  options::refuse_removed("sweep", name);
   std::vector<std::string> known;
   for (const fs::path& file : files_in(folders)) known.push_back(file.stem().string());
   const std::vector<std::string_view> views(known.begin(), known.end());

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMostStrategies = 10'000;  // with all values of ax
   if (value.is_text()) return value.text().empty() ? "" : text_of(value);
   if (value.kind() == JsonKind::kBoolean) return value.boolean() ? "on" : "off";
   if (value.is_number()) return json_line(value);
-  value.complain(shown(value) + ": an option takes a text, a number, true or false");
+  value.complain(shown(value) + ": an option is a text, a number, true or false");
 }
 
 // The values of an axis; nothing stands for a strategy without the option.

@@ -31,7 +31,7 @@ struct TorchOption {
 // Whether torch has the strategy, launched as `launch` says: independent runs as processes alone.
 [[nodiscard]] bool has_torch_strategy(std::string_view strategy, std::string_view launch);
 
-// What is wrong with the option in a cell of torch's, as "--grads: 'viewz' is not known: use copy,
+// The fault of the option in a cell of torch's, as "--grads: 'viewz' is not known: use copy,
 // views"; empty where nothing is.
 [[nodiscard]] std::string torch_option_mistake(std::string_view strategy, std::string_view name,
                                                std::string_view value);

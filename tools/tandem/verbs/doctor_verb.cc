@@ -17,6 +17,7 @@
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
+#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -30,6 +31,7 @@ constexpr std::chrono::seconds kWatched{1};
 
 struct DoctorOptions {
   bool json = false;
+  bool has_details = false;
   std::string programs{};  // folder of the bench programs, for tests; empty: tandem's own
   std::string root = "/";  // folder in which facts are read, for tests
 };
@@ -56,7 +58,7 @@ Findings look_at_gpus(const doctor::Programs& programs, const fs::path& root,
                       const doctor::Variables& variables) {
   const std::vector<doctor::IdleGpu> present = doctor::ask_gpus();
   const std::vector<doctor::IdleGpu> visible = doctor::visible_of(present, variables);
-  // Without nvidia-smi the system's files tell the number of GPUs; without files one is assumed, so
+  // Without nvidia-smi the system's files give the number of GPUs; without files one is assumed, so
   // that step_bench says what is missing.
   const int devices = present.empty() ? nvidia_devices(root, 1) : static_cast<int>(visible.size());
   if (devices == 0) {
@@ -95,7 +97,7 @@ int run_doctor(const DoctorOptions& options) {
   if (!interrupts.requested()) {
     append(all, has_gpu ? look_at_gpus(programs, options.root, variables) : without_gpus());
   }
-  fmt::print("{}", options.json ? to_json(all) : to_text(all));
+  fmt::print("{}", options.json ? to_json(all) : to_text(all, screen(options.has_details)));
   return interrupts.requested() ? interrupted_exit() : exit_code(all);
 }
 
@@ -111,6 +113,7 @@ void add_doctor(CLI::App& app, Verbs& verbs) {
                    "  tandem doctor --json > node.json",
        .more = "Takes seconds. Exit status: 0 no problem, 3 a problem, 1 failed, 2 wrong usage."});
   doctor.add_flag("--json", options->json, "the findings as JSON");
+  add_details(doctor, options->has_details);
   doctor.add_option("--programs", options->programs, "folder of the bench programs")->group("");
   doctor.add_option("--root", options->root, "what facts are read below")->group("");
   verbs.push_back({&doctor, [options](const Call&) { return run_doctor(*options); }});

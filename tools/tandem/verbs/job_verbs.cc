@@ -48,7 +48,7 @@ void add_verify(CLI::App& app, Verbs& verbs) {
             .examples = "  tandem verify --strategy=ddp --devices=2 --batch=64\n"
                         "  tandem verify --strategy=dp --devices=2 --model=mlp-base --batch=64",
             .more = "All other options are step_bench's: 'tandem list options'.\n"
-                    "Exit status: 0 the numbers agree, 3 they differ, 1 that could not be told, 2 "
+                    "Exit status: 0 the numbers agree, 3 they differ, 1 not decided, 2 "
                     "wrong usage."});
   add_job(verify, *options);
   verbs.push_back({&verify,
@@ -75,6 +75,7 @@ void add_trace_record(CLI::App& trace, Verbs& verbs) {
       .add_option("--out", options->out,
                   "folder for what is found; default: a new one, out/trace-1")
       ->type_name("FOLDER");
+  add_details(record, options->has_details);
   verbs.push_back({&record,
                    [options](const Call& call) {
                      options->job.rest = call.rest;
@@ -83,44 +84,21 @@ void add_trace_record(CLI::App& trace, Verbs& verbs) {
                    true});
 }
 
-// What reads a trace.
-struct TraceRead {
-  std::string file;
-  bool as_json = false;
-};
-
-void add_trace_readers(CLI::App& trace, Verbs& verbs) {
-  constexpr const char* kFile = "a trace.json that 'tandem trace record' wrote";
-  const auto options = std::make_shared<TraceRead>();
+void add_trace_summary(CLI::App& trace, Verbs& verbs) {
+  const auto options = std::make_shared<TraceSummaryOptions>();
   CLI::App& summary = add_command(
       trace, {.name = "summary",
               .what = "say what a trace shows: exposed communication, overlap, skew, waits",
               .examples = "  tandem trace summary out/trace-1/trace.json\n"
                           "  tandem trace summary out/trace-1/trace.json --json"});
-  summary.add_option("FILE", options->file, kFile)->required();
+  summary.add_option("FILE", options->file, "a trace.json that 'tandem trace record' wrote")
+      ->required();
   summary.add_flag("--json", options->as_json, "for programs");
-  verbs.push_back({&summary, [options](const Call&) {
-                     return print_trace_summary(options->file, options->as_json);
-                   }});
+  add_details(summary, options->has_details);
+  verbs.push_back({&summary, [options](const Call&) { return print_trace_summary(*options); }});
 }
 
-// What exchanges traces with PyTorch's profiler and its readers.
-void add_trace_exchange(CLI::App& trace, Verbs& verbs) {
-  const auto written = std::make_shared<TraceExportOptions>();
-  CLI::App& to = add_command(
-      trace, {.name = "export",
-              .what = "write a trace of GPUs, or of simulated ones, as PyTorch's profiler writes: "
-                      "a file per rank, for readers such as HolisticTraceAnalysis",
-              .examples = "  tandem trace export out/trace-1/trace.json --out=out/kineto"});
-  to.add_option("FILE", written->file, "a trace.json that 'tandem trace record' wrote")->required();
-  to.add_option("--format", "kineto, the form of PyTorch's profiler")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"kineto"}))
-      ->default_str("kineto");
-  to.add_option("--out", written->out, "folder for rank0.json, rank1.json, ...")
-      ->type_name("FOLDER")
-      ->required();
-  verbs.push_back({&to, [written](const Call&) { return export_trace(*written); }});
+void add_trace_import(CLI::App& trace, Verbs& verbs) {
   const auto read = std::make_shared<TraceImportOptions>();
   CLI::App& from = add_command(
       trace,
@@ -135,6 +113,7 @@ void add_trace_exchange(CLI::App& trace, Verbs& verbs) {
       ->required();
   from.add_option("--out", read->out, "write it as a trace.json, for summary and Perfetto")
       ->type_name("FILE");
+  add_details(from, read->has_details);
   verbs.push_back({&from, [read](const Call&) { return import_trace(*read); }});
 }
 
@@ -147,8 +126,8 @@ void add_trace(CLI::App& app, Verbs& verbs) {
                         "  tandem trace summary out/trace-1/trace.json"});
   trace.require_subcommand(0, 1);
   add_trace_record(trace, verbs);
-  add_trace_readers(trace, verbs);
-  add_trace_exchange(trace, verbs);
+  add_trace_summary(trace, verbs);
+  add_trace_import(trace, verbs);
 }
 
 }  // namespace

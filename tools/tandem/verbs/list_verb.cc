@@ -170,7 +170,7 @@ void add_list(CLI::App& app, Verbs& verbs) {
   list.add_option(
       "TOPIC", options->topic,
       "sweeps, models, strategies, hardware, options or torch-options; default: the first three");
-  list.add_option("NAME", options->name, "of hardware: the machine whose figures are printed");
+  list.add_option("NAME", options->name, "with hardware: the machine whose figures are printed");
   add_step_bench(list, options->step_bench);
   verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
 }

@@ -23,6 +23,7 @@ void add_measuring(CLI::App& command, MeasuringOptions& options, const std::stri
       .add_flag("--with-torch{python3}", options.torch,
                 of_torch + ", by the python3 in PATH or another one; off: none, " + of_none)
       ->type_name("PYTHON");
+  add_details(command, options.has_details);
   add_oversubscribe(command, options.oversubscribe);
   add_site(command, options.site);
   command.add_option("--launch-timeout", options.launch_timeout, "give up on a launch after this")
@@ -38,20 +39,18 @@ void add_measuring(CLI::App& command, MeasuringOptions& options, const std::stri
 void add_module(CLI::App& run, ModuleOptions& module) {
   run.add_option(
          "--module", module.source,
-         "PyTorch's own single, independent, dp and ddp on your module; a function, "
-         "FILE.py:FUNCTION or MODULE:FUNCTION, that returns the module and an example batch; with "
-         "SWEEP, such as node, the module stands in place of the sweep's models")
+         "PyTorch's own strategies on your module: FILE.py:FUNCTION or MODULE:FUNCTION, which "
+         "returns the module and an example batch; with SWEEP in place of the sweep's models")
       ->type_name("FUNCTION");
   run.add_option("--batch-per-device", module.batch_per_device,
-                 "of --module: samples per step and device, such as 8,32")
+                 "with --module: samples per step and device, such as 8,32")
       ->type_name("SAMPLES,...");
   run.add_option("--batch", module.batch, "the same over all devices, such as 64,256")
       ->type_name("SAMPLES,...");
   run.add_option(
          "--cell", module.cells,
-         "of --module: a strategy with options to compare as well, such as \"ddp grads=views\"; "
-         "without a strategy all that have the options; may be repeated; 'tandem list "
-         "torch-options' has them")
+         "with --module: a strategy with options to compare as well, such as \"ddp grads=views\"; "
+         "without a strategy all that have the options; may be repeated")
       ->type_name("STRATEGY OPTION=VALUE ...")
       ->take_all();
 }
@@ -59,16 +58,15 @@ void add_module(CLI::App& run, ModuleOptions& module) {
 void add_pretended(CLI::App& run, PretendOptions& pretended) {
   CLI::Option* const gpus =
       run.add_option("--pretend", pretended.gpus,
-                     "of --module: so many pretended GPUs, on which the host's work is measured "
-                     "and nothing computed")
+                     "with --module: measure the host's work alone, on so many pretended GPUs")
           ->type_name("COUNT")
           ->check(whole_number(1, kMostPretendedGpus));
-  run.add_option("--like", pretended.like, "of --pretend: which GPU they are like")
+  run.add_option("--like", pretended.like, "with --pretend: which GPU they are like")
       ->type_name("CARD")
       ->capture_default_str()
       ->needs(gpus);
   run.add_flag("--beside-gpu", pretended.beside_gpu,
-               "of --pretend: also on a machine with a real GPU")
+               "with --pretend: also on a machine with a real GPU")
       ->needs(gpus);
 }
 
@@ -100,9 +98,10 @@ void add_run(CLI::App& app, Verbs& verbs) {
                  "launches per cell; default: the sweep's, mostly 6")
       ->type_name("COUNT")
       ->check(whole_number(1, kMostLaunches));
-  run.add_option("--budget", options->budget,
-                 "take the most informative cells that fit into this time, such as 30m, and start "
-                 "no launch after it; default: the sweep's, node has 10m")
+  run.add_option(
+         "--budget", options->budget,
+         "measure the most informative cells that fit into this time, such as 30m, and start "
+         "no launch after it; default: the sweep's, node has 10m")
       ->type_name("TIME");
   run.add_flag("--resolve{3%}", options->resolve,
                "after 4 launches (or --launches), go on a round at a time with dp and ddp where "
@@ -163,8 +162,8 @@ void add_explain(CLI::App& app, Verbs& verbs) {
                    "  tandem explain --module=own.py:build --batch=16 --devices=2",
        .more = "Exit status: 0 explained, 1 a launch failed, 2 wrong usage, 130 interrupted."});
   explain.add_option("FOLDER", options->source,
-                     "of tandem run or explain: its launches are used, missing ones added; of "
-                     "tandem project: the ladder is simulated");
+                     "a run or an explanation: its launches are used, missing ones added; a "
+                     "projection: the ladder is simulated");
   explain
       .add_option("--out", options->out,
                   "without FOLDER: where launches go; the same again resumes; default: a new one, "
@@ -173,8 +172,7 @@ void add_explain(CLI::App& app, Verbs& verbs) {
   explain
       .add_option("--module", options->module,
                   "in place of --model: PyTorch's own ddp, dp (on GPUs) and single on your module, "
-                  "Tandem's rungs on its export; a function, FILE.py:FUNCTION or MODULE:FUNCTION, "
-                  "as tandem run has it")
+                  "Tandem's rungs on its export; as of tandem run")
       ->type_name("FUNCTION");
   add_question(explain, options->question);
   explain.add_option("--launches", options->launches, "launches per rung")
@@ -206,25 +204,35 @@ void add_described(CLI::App& project, ProjectOptions& options) {
       ->type_name("MODEL");
   project
       .add_option("--module", options.module,
-                  "in place of FOLDER: your module, exported first; a function, FILE.py:FUNCTION "
-                  "or MODULE:FUNCTION, that returns the module and an example batch")
+                  "in place of FOLDER: your module, as of tandem run, listed on a pretended GPU")
       ->type_name("FUNCTION");
-  project.add_option("--precision", options.precision, "of a model or module: fp32, tf32 or bf16")
+  project
+      .add_option("--precision", options.precision,
+                  "for a model or module: fp32, tf32 or bf16; for a module also fp16")
       ->type_name("NAME");
   project
       .add_option("--single-step", options.single_step,
-                  "of a model or module: what a step of one such device takes, as measured or "
-                  "published, to which operations are scaled; of one --batch-per-device")
+                  "for a model or module: the step of one such device, as measured or "
+                  "published, to which operations are scaled; with one --batch-per-device")
       ->type_name("TIME");
   project
       .add_option(
           "--dispatch-cost", options.dispatch_cost,
-          "of a model or module: what PyTorch's work on the host costs, as step_bench takes "
-          "it, or off; default: as measured on pretended devices, scaled to published steps")
+          "for a model or module: the cost of PyTorch's work on the host, as in step_bench, "
+          "or off; default: as measured on pretended devices, scaled to published steps")
       ->type_name("COSTS|off");
   project
+      .add_option(
+          "--accumulate", options.accumulate,
+          "for a model or module: micro-batches of ddp's step, of which the last is reduced")
+      ->type_name("COUNT");
+  project
+      .add_option("--compress", options.compress,
+                  "for a model or module: the form in which ddp reduces gradients, fp16 or bf16")
+      ->type_name("FORM");
+  project
       .add_option("--with-torch", options.torch,
-                  "of --module: the python that has torch; default: python3")
+                  "with --module: the python that has torch; default: python3")
       ->type_name("PYTHON");
 }
 
@@ -243,7 +251,7 @@ void add_projected_sizes(CLI::App& project, ProjectOptions& options) {
   project
       .add_option(
           "--batch", options.batches,
-          "of a model or module, in place of --batch-per-device: the same over all devices, "
+          "for a model or module, in place of --batch-per-device: the same over all devices, "
           "such as 64,256")
       ->type_name("SAMPLES,...")
       ->delimiter(',')
@@ -254,7 +262,7 @@ void add_projected_sizes(CLI::App& project, ProjectOptions& options) {
 void add_held_out(CLI::App& project, ProjectOptions& options) {
   project
       .add_option("--launches", options.launches,
-                  fmt::format("of FOLDER: times that the operations of each model are timed, a "
+                  fmt::format("with FOLDER: times that the operations of each model are timed, a "
                               "process each; default: {}",
                               kUsualCalibrationLaunches))
       ->type_name("COUNT")
@@ -270,12 +278,12 @@ void add_project(CLI::App& app, Verbs& verbs) {
   CLI::App& project = add_command(
       app,
       {.name = "project",
-       .what = "say what dp and ddp would take on more devices or on GPUs you do not have, and how "
-               "sure that is\n"
-               "Of FOLDER: times the operations of the measured models on one device, predicts "
-               "every measured cell of several devices from them, prints how well, and then dp and "
-               "ddp on more devices. Of a model or module: their steps on a described machine, "
-               "with the errors of the method on published measurements.",
+       .what =
+           "project dp and ddp on more devices, or on GPUs you do not have, and how sure that is\n"
+           "With FOLDER: times the operations of the measured models on one device, predicts "
+           "every measured cell from them, and then dp and ddp on more devices. With a model "
+           "or module: steps on a described machine, with the method's errors on published "
+           "measurements.",
        .examples = "  tandem project out/quick-1\n"
                    "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100\n"
                    "  tandem project --module=own.py:build --hardware=dgx-a100 --devices=1..64 "
@@ -283,7 +291,7 @@ void add_project(CLI::App& app, Verbs& verbs) {
        .more =
            "Exit status: 0 projected, 1 nothing could be simulated or --check is above its bar, "
            "2 wrong usage, 130 interrupted."});
-  project.add_option("FOLDER", options->source, "of tandem run, or a results.json");
+  project.add_option("FOLDER", options->source, "a run, or a results.json");
   add_described(project, *options);
   project
       .add_option("--out", options->out,
@@ -294,15 +302,17 @@ void add_project(CLI::App& app, Verbs& verbs) {
       .add_option(
           "--devices", options->devices,
           "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; at most 1024; default: "
-          "8, or of a model or module all GPUs of --hardware")
+          "8, or for a model or module all GPUs of --hardware")
       ->type_name("COUNTS");
   project
-      .add_option("--hardware", options->hardware,
-                  "of a model or module: the devices, by a name that 'tandem list hardware' has or "
-                  "a file that describes them")
+      .add_option(
+          "--hardware", options->hardware,
+          "for a model or module: the devices, by a name that 'tandem list hardware' has or "
+          "a file that describes them")
       ->type_name("NAME|FILE");
   add_projected_sizes(project, *options);
   add_held_out(project, *options);
+  add_details(project, options->has_details);
   add_step_bench(project, options->step_bench);
   verbs.push_back({&project, [options](const Call& call) {
                      options->command = call.command;

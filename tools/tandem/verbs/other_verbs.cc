@@ -11,7 +11,6 @@
 #include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/replay/replay_command.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -20,20 +19,37 @@ namespace {
 struct LessonsOptions {
   std::vector<std::string> names{};  // empty: all lessons
   bool list = false;                 // print the names and run nothing
+  std::string torch{};               // the python of PyTorch's lessons; empty: Tandem's lessons
 };
 
-// Returns the exit status of the program `lessons`, 130 after an interrupt.
-int run_lessons(const LessonsOptions& options) {
+// The script of PyTorch's lessons, which measure nothing: a real GPU does not stand in their way.
+std::vector<std::string> torch_lessons(const std::string& python,
+                                       std::vector<std::string>& environment) {
+  std::vector<std::string> command{python, "-B", torch_script("lessons.py").string()};
+  const std::vector<std::string> pretended =
+      pretend_variables({.gpus = 2, .beside_gpu = true, .python = python});
+  environment.insert(environment.end(), pretended.begin(), pretended.end());
+  return command;
+}
+
+std::vector<std::string> own_lessons() {
   const std::filesystem::path program = program_folder() / "lessons";
   if (!is_program(program)) {
     fail(ErrorKind::kUsage, "looking for {}: there is no such program; build the target lessons",
          program.string());
   }
-  std::vector<std::string> command{program.string()};
+  return {program.string()};
+}
+
+// Returns the exit status of the program `lessons`, or PyTorch's script; 130 after an interrupt.
+int run_lessons(const LessonsOptions& options) {
+  std::vector<std::string> environment = launch_environment();
+  std::vector<std::string> command =
+      options.torch.empty() ? own_lessons() : torch_lessons(options.torch, environment);
   if (options.list) command.emplace_back("--list");
   command.insert(command.end(), options.names.begin(), options.names.end());
   const Interrupts interrupts;
-  const int status = run_relayed(command, launch_environment(), interrupts);
+  const int status = run_relayed(command, environment, interrupts);
   if (interrupts.requested()) fmt::print(stderr, "interrupted: the lessons above are done\n");
   return status;
 }
@@ -44,11 +60,17 @@ void add_lessons(CLI::App& app, Verbs& verbs) {
       add_command(app, {.name = "lessons",
                         .what = "run and judge claims that circulate about DataParallel",
                         .examples = "  tandem lessons\n"
-                                    "  tandem lessons even-split",
+                                    "  tandem lessons even-split\n"
+                                    "  tandem lessons --with-torch",
                         .more = "Exit status: 0 every lesson ran, whatever its verdict, 1 one "
-                                "failed, 2 wrong usage."});
+                                "failed, or does not hold in PyTorch, 2 wrong usage."});
   lessons.add_option("NAME", options->names, "lessons to run; default: all");
   lessons.add_flag("--list", options->list, "name them, and end");
+  lessons
+      .add_flag("--with-torch{python3}", options->torch,
+                "PyTorch's own lessons in place of Tandem's, run on pretended GPUs by the python3 "
+                "in PATH or another one")
+      ->type_name("PYTHON");
   verbs.push_back({&lessons, [options](const Call&) { return run_lessons(*options); }});
 }
 
@@ -59,15 +81,17 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
       {.name = "pretend",
        .what = "run PyTorch on GPUs that are not there: the host's work alone, logged",
        .examples = "  tandem pretend --gpus=8 -- python3 train.py\n"
-                   "  tandem pretend --gpus=4 --like=h100 --log=out/calls -- torchrun train.py",
-       .more = "Nothing is computed: what a program reads back from a device is zero or old. The "
-               "exit status is the command's."});
+                   "  tandem pretend --gpus=4 --like=h100 --log=out/calls -- torchrun train.py\n"
+                   "  tandem pretend --gpus=4 --check -- torchrun --nproc-per-node=4 train.py",
+       .more = "Floats are not computed: those that a program reads back are zero or old. The "
+               "exit status is the command's, or 3 where --check found ranks that can never go "
+               "on."});
   pretend.add_option("COMMAND", options->command, "what to run, behind --");
   pretend.add_option("--gpus", options->gpus, "how many GPUs to pretend")
       ->type_name("COUNT")
       ->capture_default_str();
   pretend.add_option("--like", options->like, "which GPU they are like")
-      ->type_name("a100|h100|rtx4090")
+      ->type_name("a100|h100|rtx4090|rtx3090|v100")
       ->capture_default_str();
   pretend
       .add_option("--log", options->log,
@@ -77,6 +101,14 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
       .add_option("--python", options->python,
                   "the Python whose torch is checked; default: the command's")
       ->type_name("PYTHON");
+  pretend.add_flag("--check", options->check,
+                   "match the ranks' collectives, let the host wait for them, and end a job that "
+                   "hangs; measures nothing");
+  pretend
+      .add_option("--patience", options->patience,
+                  "with --check: how long ranks may wait for a late one")
+      ->type_name("SECONDS")
+      ->default_str("30");
   pretend.add_flag("--beside-gpu", options->beside_gpu, "also on a machine with a real GPU");
   verbs.push_back({.app = &pretend,
                    .run = [options](const Call& call) -> int {
@@ -86,38 +118,6 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
                    .takes_command = true});
 }
 
-void add_replay(CLI::App& app, Verbs& verbs) {
-  const auto options = std::make_shared<ReplayOptions>();
-  CLI::App& replay = add_command(
-      app,
-      {.name = "replay",
-       .what = "solve a log of pretended GPUs on described hardware: PyTorch's own step",
-       .examples = "  tandem replay out/calls --hardware=dgx-a100\n"
-                   "  tandem replay out/calls --hardware=dgx-a100 --strategy=dp --model=resnet50 "
-                   "--devices=4 --batch=48",
-       .more = "Options of step_bench have the simulated step of that strategy printed beside. "
-               "Exit status: 0 solved, 1 failed, 2 wrong usage."});
-  replay.add_option("LOG", options->log, "what tandem pretend --log was given, or a folder")
-      ->required();
-  replay.add_option("--hardware", options->hardware, "the machine: a name or FILE.json")
-      ->type_name("NAME")
-      ->required();
-  replay
-      .add_option("--host-speed", options->host_speed,
-                  "how much faster the machine's processor does the host's work than this one; 1: "
-                  "as logged; absent: slower, by the interpreter's factor of tandem project")
-      ->type_name("FACTOR");
-  add_step_bench(replay, options->step_bench);
-  verbs.push_back({.app = &replay,
-                   .run =
-                       [options](const Call& call) {
-                         options->strategy = call.rest;
-                         replay_log(*options);
-                         return 0;
-                       },
-                   .takes_step_options = true});
-}
-
 }  // namespace
 
 void add_other_verbs(CLI::App& app, Verbs& verbs) {
@@ -125,7 +125,6 @@ void add_other_verbs(CLI::App& app, Verbs& verbs) {
   add_lessons(app, verbs);
   add_list(app, verbs);
   add_pretend(app, verbs);
-  add_replay(app, verbs);
 }
 
 }  // namespace tandem::cli

@@ -21,15 +21,17 @@ void add_report(CLI::App& app, Verbs& verbs) {
                         "  tandem report out/quick-1 out/project-1"});
   report.add_option("SOURCE", options->sources, kSource)->required();
   report
-      .add_option("--figures", options->figures,
-                  "a file that copy_bench or another program wrote with --benchmark_out, to be "
-                  "listed as well; may be given again")
+      .add_option(
+          "--figures", options->figures,
+          "a file that collective_bench or another program wrote with --benchmark_out, to be "
+          "listed as well; may be given again")
       ->type_name("FILE")
       ->allow_extra_args(false);
   report
       .add_option("--out", options->out,
                   "folder for the report; default: that of the source, of several out/report-1")
       ->type_name("FOLDER");
+  add_details(report, options->has_details);
   verbs.push_back({&report, [options](const Call&) { return write_report(*options); }});
 }
 
@@ -39,7 +41,8 @@ void add_compare(CLI::App& app, Verbs& verbs) {
       app,
       {.name = "compare",
        .what = "say which cells became faster or slower from A to B\n"
-               "Each cell is FASTER, SLOWER, SAME or UNSURE, by intervals that hold together.",
+               "Each cell is FASTER, SLOWER, SAME, NOT SLOWER or UNSURE, by intervals that hold "
+               "together.",
        .examples = "  tandem compare out/before out/after\n"
                    "  tandem compare baseline out/now --threshold=5% "
                    "--fail-on=slower,missing,failed",
@@ -68,6 +71,7 @@ void add_compare(CLI::App& app, Verbs& verbs) {
       ->capture_default_str();
   compare.add_option("--json", options->json, "write the whole answer to this file as well")
       ->type_name("FILE");
+  add_details(compare, options->has_details);
   verbs.push_back({&compare, [options](const Call&) { return compare_runs(*options); }});
 }
 

@@ -7,7 +7,6 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/command_line/parsing.h"
-#include "common/options/removed_names.h"
 
 namespace tandem::cli {
 
@@ -25,8 +24,8 @@ void add_site(CLI::App& command, SiteOptions& site) {
       ->capture_default_str();
   command
       .add_option("--hosts", site.hosts,
-                  "nodes to launch on and how many processes each takes, such as "
-                  "node1:2,node2:2; programs and --out must be at the same path on all")
+                  "nodes and the processes on each, such as node1:2,node2:2; programs and --out "
+                  "have the same path on all")
       ->type_name("HOST:COUNT,...");
 }
 
@@ -49,17 +48,18 @@ void add_backend(CLI::App& command, std::string& backend) {
       ->capture_default_str();
 }
 
+void add_details(CLI::App& command, bool& has_details) {
+  command.add_flag("--details", has_details,
+                   "print the tables behind the answer, with definitions");
+}
+
 void add_oversubscribe(CLI::App& command, bool& oversubscribe) {
-  command.add_flag("--oversubscribe", oversubscribe,
-                   "allow more devices than cores or GPUs; results carry the mark");
+  command.add_flag("--oversubscribe", oversubscribe, "allow more devices than cores or GPUs");
 }
 
 void check_spelling(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.empty() || words.front().starts_with('-')) return;
-  options::refuse_removed("tandem", words.front());
-  if (words.size() > 1) options::refuse_removed("tandem " + words.front(), words[1]);
   if (words.front() == "help") {
-    if (words.size() > 1) options::refuse_removed("tandem", words[1]);
     fail(ErrorKind::kUsage, "there is no command 'help'; use tandem --help, or tandem {} --help",
          words.size() > 1 ? words[1] : "COMMAND");
   }

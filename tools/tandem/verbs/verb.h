@@ -45,18 +45,18 @@ void add_site(CLI::App& command, SiteOptions& site);
 void add_step_bench(CLI::App& command, std::string& path);  // hidden: for tests
 CLI::Option* add_devices(CLI::App& command, int& devices, const std::string& what);
 void add_backend(CLI::App& command, std::string& backend);
+void add_details(CLI::App& command, bool& has_details);
 void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 
 // Each adds its verbs to the program and to the list.
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain, project
 void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare
 void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace
-void add_other_verbs(CLI::App& app, Verbs& verbs);      // doctor, lessons, list, pretend, replay
+void add_other_verbs(CLI::App& app, Verbs& verbs);      // doctor, lessons, list, pretend
 void add_doctor(CLI::App& app, Verbs& verbs);
 void add_list(CLI::App& app, Verbs& verbs);
 
-// Throws a usage error for a verb, or a verb's first word, that was removed, and for a verb that
-// never was, with the nearest one.
+// Throws a usage error for a verb that there is not, with the nearest one.
 void check_spelling(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace tandem::cli

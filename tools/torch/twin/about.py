@@ -3,14 +3,7 @@
 size, and by one step whether it can be trained at all."""
 from tandem.errors import trying
 from tandem.workload import listening
-from twin import optimizers, own_module, strategies, trees
-
-
-class Silent:
-    """No clock."""
-
-    def mark(self, phase):
-        pass
+from twin import exported, optimizers, own_module, sampling, strategies, trees
 
 
 def shape_of(strategy):
@@ -19,15 +12,16 @@ def shape_of(strategy):
 
 
 def take_step(options, source):
-    """One step on one device with the smallest share of the sweep; the strategy afterwards. A layer that fails is named."""
+    """One step on one device with the smallest share of the sweep; the strategy and what watches it. A layer that fails is named."""
     training = own_module.Training(options, 0, options.batch)
     strategy = strategies.Strategy(options, training)
-    with trying(f"a step of {source} with a batch of {shape_of(strategy)}", listening.ADVICE):
+    advice = training.parts.advice
+    with trying(f"a step of {source} with a batch of {shape_of(strategy)}", advice):
         watch = listening.Watch(strategy.module)
         watch.begin()
-        with watch.naming_the_layer(listening.ADVICE):
-            strategy.backward(strategy.batches[0], Silent(), 1)
-    return strategy
+        with watch.naming_the_layer(advice):
+            strategy.backward(strategy.batches[0], sampling.NoClock(), 1)
+    return strategy, watch
 
 
 def unused_of(module):
@@ -36,10 +30,13 @@ def unused_of(module):
 
 
 def module(options):
-    """As JSON."""
+    """As JSON, with the module's export where it is asked for."""
     name = own_module.name_of(options.module)
-    strategy = take_step(options, options.module)
-    return {"module": name, "parameters": sum(parameter.numel() for parameter in strategy.module.parameters()),
+    strategy, watch = take_step(options, options.module)
+    found = {"module": name, "parameters": sum(parameter.numel() for parameter in strategy.module.parameters()),
             "unused": unused_of(strategy.module), "loss": strategy.training.loss.name,
             "own_optimizer": strategy.training.parts.optimizer is not None,
             "optimizer": optimizers.name_of(strategy.optimizer)}
+    if options.export:
+        found.update(exported.write(options, strategy, watch))
+    return found

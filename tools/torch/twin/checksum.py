@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checksum that tells one content of a file from another: common/base/checksum.h, FNV-1a of 64 bits."""
+"""The checksum that distinguishes contents of a file: common/base/checksum.h, FNV-1a of 64 bits."""
 PRIME, START, MASK = 0x100000001B3, 0xCBF29CE484222325, (1 << 64) - 1
 
 

@@ -24,7 +24,7 @@ def address_of(cuda, ordinal):
 
 
 def sm_clocks(ordinals):
-    """A function without arguments that gives MHz by device, those left out that do not tell."""
+    """A function without arguments that gives MHz by device, those left out that do not report it."""
     try:
         cuda, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")
         by_address, clock_of = nvml.nvmlDeviceGetHandleByPciBusId_v2, nvml.nvmlDeviceGetClockInfo
@@ -56,7 +56,7 @@ def are_steady(readings):
 
 
 class Watch:
-    """Tells when the clocks of this rank's GPUs, which `read` gives, are steady."""
+    """Finds when the clocks of this rank's GPUs, which `read` gives, are steady."""
 
     def __init__(self, ranks, read):
         self.ranks, self.read, self.latest, self.last = ranks, read, {}, 0.0

@@ -21,7 +21,7 @@ def part_of(name):
 
 
 def part_and_time(event):
-    """The part that the event's range tells, and its µs; no part where it tells none."""
+    """The part that the event's range names, and its µs; no part where it names none."""
     if event.name == ENGINE:
         others = [child.cpu_time_total for child in event.cpu_children if child.name == KEEPS or part_of(child.name)]
         return "hooks", event.cpu_time_total - sum(others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the host's time of a step goes: by part and by thread, work told apart from waiting for a core and for the lock.
+"""Where the host's time of a step goes: by part and by thread, work separated from waiting for a core and for the lock.
 
 Measured after all samples, in steps of their own, since looking costs time. Nothing of torch is patched: DataParallel's
 methods are timed in a subclass, modules by their hooks, the reduction by hooks of its node in autograd's graph.
@@ -19,7 +19,7 @@ MOST_READS = 10  # of the clocks, on a machine that is so busy that the thread w
 
 class ThreadClock:
     """(wall, CPU, run delay) of the calling thread, in ns. The run delay is what the thread waited for a core: the second
-    number of schedstat; None where the kernel does not tell it."""
+    number of schedstat; None where the kernel does not report it."""
 
     def __init__(self):
         self.files = threading.local()
@@ -58,7 +58,7 @@ def since(start, end):
 
 
 class Parts:
-    """Sums by part of what ThreadClock tells. Threads add at once."""
+    """Sums by part of ThreadClock's figures. Threads add at once."""
 
     def __init__(self):
         self.sums, self.lock = {}, threading.Lock()
@@ -191,7 +191,7 @@ def threads_of(process="self"):
 
 
 def spent_by_kind(before, after, steps):
-    """Per step: of threads that lived all along. Replicas' threads live for one forward, and their parts tell of them."""
+    """Per step: of threads that lived all along. Replicas' threads live for one forward, and their parts hold them."""
     kinds = {}
     for task, (kind, cpu, delay) in after.items():
         _, cpu_before, delay_before = before.get(task, (kind, cpu, delay))
@@ -225,7 +225,7 @@ def take_step(strategy, ranks, marks):
 
 
 def profiled_ranges(strategy, ranks):
-    """What no hook from outside tells apart: what DDP does within backward."""
+    """DDP's parts within backward, which no hook from outside separates."""
     if not isinstance(strategy.wrapped, nn.parallel.DistributedDataParallel):
         return []
     return ddp_ranges.rows(lambda: take_step(strategy, ranks, NoMarks()))

@@ -64,7 +64,7 @@ def unavailable(torch, options):
     if options.backend == "host" and options.precision in ("tf32", "fp16"):
         return f"{options.precision} is a GPU's"
     if options.conv_fp32 == "on" and (options.backend == "host" or options.precision != "fp32"):
-        return "conv-fp32 is of fp32 on GPUs"
+        return "conv-fp32 applies to fp32 on GPUs"
     if options.backend.startswith(places.PRETENDED) and options.join == "on":
         return "join: ranks count each other by an all-reduce, and pretended GPUs compute none"
     if options.backend != "host" and options.devices > torch.cuda.device_count():

@@ -66,7 +66,7 @@ class Loss:
     def __init__(self, source, parts):
         self.source, self.parts, self.name = source, parts, "the function's loss"
         self.is_number = self.is_checked = False
-        # A gathered number is a list of numbers; only the module itself tells them from samples.
+        # A gathered number is a list of numbers; only the module itself distinguishes them from samples.
         self.hook = parts.module.register_forward_hook(self.look)
 
     def look(self, module, inputs, output):
@@ -100,6 +100,10 @@ class Training:
         self.parts = returned.parts_of(made, self.source)
         self.module = self.parts.module.train()
         self.loss = Loss(self.source, self.parts)
+        self.take(first, count)
+
+    def take(self, first, count):
+        """Samples first .. first + count - 1 of the example, repeated as often as it takes."""
         batch, self.targets = (trees.samples(part, first, count) for part in (self.parts.batch, self.parts.targets))
         self.inputs, self.keywords = (), {}
         if isinstance(batch, Mapping):

@@ -58,14 +58,14 @@ def settle_lock(gil):
 
 
 def python_version():
-    """With the interpreter's lock where it can be told from others: "3.14.7, lock off"."""
+    """With the interpreter's lock where it differs from others: "3.14.7, lock off"."""
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return platform.python_version()
     return f"{platform.python_version()} free-threaded, lock {'on' if sys._is_gil_enabled() else 'off'}"
 
 
 def siblings(cpu):
-    """The hardware threads of its core, as the system writes them; its own number where it does not tell."""
+    """The hardware threads of its core, as the system writes them; its own number where the system does not say."""
     try:
         return pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text(encoding="ascii")
     except OSError:

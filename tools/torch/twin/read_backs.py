@@ -22,10 +22,13 @@ class Counter:
         self.ask.restype = ctypes.c_int64
         self.start = self.ask()
 
+    def unexpected(self, strategy, steps):
+        """The values that this process read back beyond those, after so many steps."""
+        return max(0, self.ask() - self.start - steps * expected(strategy))
+
     def warnings(self, strategy, ranks, steps, devices):
-        """A line, or none, after so many steps."""
-        unexpected = max(0, self.ask() - self.start - steps * expected(strategy))
-        mean = sum(theirs for theirs, in ranks.gather([unexpected])) / steps / devices
+        """A line, or none."""
+        mean = sum(theirs for theirs, in ranks.gather([self.unexpected(strategy, steps)])) / steps / devices
         return [warning(mean)] if mean else []
 
 

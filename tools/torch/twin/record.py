@@ -12,7 +12,7 @@ from twin import place as places
 
 # As common/results/machine_facts.cc has them; nothing else of the environment leaves the machine.
 NAMED = ("NCCL_", "OMPI_MCA_", "PRTE_MCA_", "CUDA_")
-# No settings of the user's: what mpirun tells its ranks and what Tandem sets for a launch.
+# No settings of the user's: what mpirun sets for its ranks and what Tandem sets for a launch.
 OF_LAUNCHES = ("OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir",
                "OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_shmem_RUNTIME_QUERY_hint", "OMPI_MCA_btl_vader_backing_directory",
                "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy",

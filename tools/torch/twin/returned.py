@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import torch
 
 from tandem.errors import TandemError
+from tandem.workload import listening
 from twin import trees
 
 KEYS = ("module", "batch", "loss", "optimizer", "targets")
@@ -26,6 +27,7 @@ class Parts(typing.NamedTuple):
     loss: typing.Any
     optimizer: typing.Any
     targets: typing.Any
+    advice: str  # where a step throws
 
 
 def by_name(made, source):
@@ -70,7 +72,7 @@ def check_batch(found, source):
     if strangers:
         raise TandemError(f"{what} holds a value of type {type(strangers[0]).__name__}: use tensors, plain values, and tuples and mappings of these")
     if not tensors:
-        raise TandemError(f"{what} holds no tensor: return the samples that a step takes")
+        raise TandemError(f"{what} holds no tensor: return the samples that a step trains")
     shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
     if any(tensor.dim() == 0 for tensor in tensors) or len({tensor.shape[0] for tensor in tensors}) > 1:
         raise TandemError(f"{what} cannot be split: its tensors are of {shapes}, and samples have to be the first dimension of each")
@@ -85,6 +87,8 @@ def parts_of(made, source):
     check_batch(found, source)
     batch = found["batch"]
     is_pair = isinstance(batch, (tuple, list)) and len(batch) == 2
+    advice = listening.ADVICE
     if found.get("loss") is not None and found.get("targets") is None and is_pair:
         found["batch"], found["targets"] = batch
-    return Parts(**{key: found.get(key) for key in KEYS})
+        advice += "; beside a loss a tuple of two is (input, target), and two inputs are ((first, second), target)"
+    return Parts(**{key: found.get(key) for key in KEYS}, advice=advice)

@@ -30,8 +30,15 @@ class Clock:
         self.last = now
 
 
+class NoClock:
+    """A step's clock that keeps nothing."""
+
+    def mark(self, phase):
+        pass
+
+
 def marker():
-    """What marks steps in the log of pretended GPUs, which tandem replay reads; elsewhere nothing."""
+    """What marks steps in the log of pretended GPUs; elsewhere nothing."""
     return getattr(ctypes.CDLL(None), "tandem_pretend_mark", lambda text: None)
 
 

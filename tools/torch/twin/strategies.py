@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own ways to train, each as its users write it, on one of Tandem's models or a user's own module.
 
-`phases` are those of step_bench's that the host's clock can tell, in the order of a step. DistributedDataParallel's backward
-holds its bucket copies and what it waits for collectives, which cannot be told apart from outside: "backward_and_comm". On
-a GPU the host's clock tells none of them; on pretended GPUs it tells the host's work in each.
+`phases` are those of step_bench's that the host's clock can measure, in the order of a step. DistributedDataParallel's backward
+holds its bucket copies and what it waits for collectives, which cannot be separated from outside: "backward_and_comm". On
+a GPU the host's clock measures none of them; on pretended GPUs it measures the host's work in each.
 """
 import contextlib
 import typing

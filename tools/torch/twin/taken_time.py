@@ -18,12 +18,12 @@ def run_delays():
         try:
             delays[task.parent.name] = int(task.read_text(encoding="ascii").split()[1]) * 1e-9
         except (OSError, IndexError):
-            continue  # the thread has just ended, or the kernel does not tell
+            continue  # the thread has just ended, or the kernel does not report it
     return delays
 
 
 def cpu_times():
-    """(busy, stolen) seconds by CPU, interrupts left out; empty where the system does not tell."""
+    """(busy, stolen) seconds by CPU, interrupts left out; empty where the system does not report it."""
     try:
         lines = [line.split() for line in pathlib.Path("/proc/stat").read_text(encoding="ascii").splitlines()]
     except OSError:
@@ -52,7 +52,7 @@ class Reading:
 
 
 def numbers_between(before, after):
-    """This process's: window, longest delay (-1: not told), CPU time, switches, faults; then by CPU: whether it may use
+    """This process's: window, longest delay (-1: not known), CPU time, switches, faults; then by CPU: whether it may use
     that one, and how long that one was busy, and stolen."""
     delays = [delay - before.delays.get(thread, 0.0) for thread, delay in after.delays.items()]
     allowed = os.sched_getaffinity(0)

@@ -1,52 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is learned of a module by running its steps: layers, and each one's operations, FLOPs, calls from Python and kept
+"""What is learned of a module by running its steps: layers, and each one's operations, kernels, calls from Python and kept
 bytes. Needs torch 2.0 or newer, which whoever calls imports.
 """
 from __future__ import annotations
 
 import contextlib
-import math
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..errors import TandemError, advice_for, first_line
-
-# Dispatched without a kernel: another look at the same memory.
-VIEWS = {"view", "_unsafe_view", "t", "transpose", "permute", "expand", "detach", "alias", "select", "slice", "split",
-         "split_with_sizes", "unbind", "squeeze", "unsqueeze", "as_strided", "reshape", "_reshape_alias", "lift_fresh"}
-
-
-def product(shape: Any) -> int:
-    return int(math.prod(int(extent) for extent in shape))
-
-
-def flops_of(name: str, arguments: Any, outputs: Any) -> int:
-    """Of one dispatched operation, a multiply-add counted as two."""
-    if name in ("mm", "bmm"):
-        return 2 * product(arguments[0].shape) * int(arguments[1].shape[-1])
-    if name in ("addmm", "baddbmm"):
-        return 2 * product(arguments[1].shape) * int(arguments[2].shape[-1])
-    if name in ("convolution", "_convolution"):
-        return 2 * product(outputs.shape if not arguments[6] else arguments[0].shape) * product(arguments[1].shape[1:])
-    if name == "convolution_backward":
-        positions = product(arguments[0].shape if not arguments[7] else arguments[1].shape)
-        return 2 * positions * product(arguments[2].shape[1:]) * int(sum(arguments[10][:2]))
-    if "scaled_dot_product" in name:
-        backward = "backward" in name
-        query, key = arguments[1:3] if backward else arguments[:2]
-        once = 2 * product(query.shape) * int(key.shape[-2])
-        return once * (4 if backward else 2)
-    return 0
-
+from ..errors import TandemError, advice_for, words_of
+from .operations import VIEWS, Describer, Kernel, flops_of
 
 class Layer:
     def __init__(self, name: str) -> None:
         self.name = name
         self.operations = {"forward": 0, "backward": 0}
-        self.flops = {"forward": 0, "backward": 0}
-        self.calls = 0
+        self.kernels: dict[str, list[Kernel]] = {"forward": [], "backward": []}
+        self.calls = self.operation_calls = 0  # the latter among the former
         self.saved = 0  # bytes
+
+    def flops(self, phase: str) -> int:
+        return sum(map(flops_of, self.kernels[phase]))
 
 
 ADVICE = "mend the module, or give a batch that fits it"  # where a step throws
@@ -69,14 +44,8 @@ class Watch:
     """Which layer a step is in: forward's hooks begin layers, gradients end those of backward."""
 
     def __init__(self, module: Any) -> None:
-        self.owners: dict[Any, int] = {}  # layer by parameter
-        self.layers: list[Layer] = []
-        self.indices: dict[Any, int] = {}  # by module
-        self.current = 0
-        self.ready: list[tuple[Any, int]] = []  # parameters, as backward makes their gradients
-        self.phase = "forward"
         self.on_boundary: Callable[[int], None] = lambda layer: None
-        self.inside: list[Any] = []  # modules whose forward runs, the innermost last
+        self.begin()
         parts = dict(open_parts(module))
         self.names = {part: name for name, part in reversed(parts.items())}  # of several names the first
         self.around: dict[Any, list[Any]] = {}  # modules by parameter, its own first
@@ -84,17 +53,31 @@ class Watch:
             levels = name.split(".")[:-1]
             around = [".".join(levels[:depth]) for depth in range(len(levels), -1, -1)]
             self.around[parameter] = [parts[outer] for outer in around if outer in parts]
+        self.hooks: list[Any] = []
         for part, name in self.names.items():
-            part.register_forward_pre_hook(lambda part, _: self.inside.append(part))
-            part.register_forward_hook(lambda part, *_: self.leave(part))
+            self.hooks.append(part.register_forward_pre_hook(lambda part, _: self.begin_forward(part)))
+            self.hooks.append(part.register_forward_hook(lambda part, *_: self.leave(part)))
             if next(part.parameters(recurse=is_compiled(part)), None) is not None:
-                part.register_forward_pre_hook(lambda part, _, name=name or "root": self.enter(part, name))
+                self.hooks.append(part.register_forward_pre_hook(lambda part, _, name=name or "root": self.enter(part, name)))
         for parameter in module.parameters():
             if parameter.requires_grad:
-                parameter.register_hook(lambda gradient, parameter=parameter: self.is_ready(parameter))
+                self.hooks.append(parameter.register_hook(lambda gradient, parameter=parameter: self.is_ready(parameter)))
+
+    def end(self) -> None:
+        """The module runs as its user's does: with a hook torch copies a gradient, which costs memory."""
+        for hook in self.hooks:
+            hook.remove()
 
     def begin(self) -> None:
-        self.phase, self.current, self.ready, self.inside = "forward", 0, [], []
+        """A step, of which nothing is known."""
+        self.owners: dict[Any, int] = {}  # layer by parameter
+        self.layers: list[Layer] = []
+        self.indices: dict[Any, int] = {}  # by module
+        self.current = 0
+        self.ready: list[tuple[Any, int]] = []  # parameters, as backward makes their gradients
+        self.phase = "forward"
+        self.inside: list[Any] = []  # modules whose forward runs, the innermost last
+        self.is_fresh = False  # the innermost has no parts, and its forward has called nothing yet
 
     def turn(self) -> None:
         self.phase, self.current = "backward", len(self.layers) - 1
@@ -110,10 +93,15 @@ class Watch:
             self.on_boundary(index)
             self.current = index
 
+    def begin_forward(self, part: Any) -> None:
+        self.inside.append(part)
+        self.is_fresh = next(part.children(), None) is None
+
     def leave(self, part: Any) -> None:
         """Also those inside that ended by an error which the module itself caught."""
         while self.inside and self.inside.pop() is not part:
             pass
+        self.is_fresh = False
 
     def failing_layer(self) -> str:
         """Where a step that threw was: the innermost module in forward, the layer in backward; nothing before either."""
@@ -130,7 +118,7 @@ class Watch:
         except Exception as error:
             layer = self.failing_layer()
             where = f"in {self.phase} of layer {layer}: " if layer else ""
-            raise TandemError(f"{where}{type(error).__name__}: {first_line(error)}; {advice_for(error, advice)}") from error
+            raise TandemError(f"{where}{words_of(error)}; {advice_for(error, advice)}") from error
 
     def owner_of(self, parameter: Any) -> int:
         """Where its module is not called itself, as the projection in torch's attention, the next one around that is."""
@@ -163,28 +151,28 @@ def without_check(function: types.FunctionType) -> Callable[..., Any]:
 
 
 class Operations:
-    """Hears the operations that a step dispatches, below autograd, with their FLOPs."""
+    """Hears the operations that a module's forward and backward dispatch, below autograd, with their kernels."""
 
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
+    def __init__(self, watch: Watch, describer: Describer) -> None:
+        self.watch, self.describer = watch, describer
         self.heard = 0
-        self.pending = [0, 0]  # operations and FLOPs of backward up to the next gradient
+        # The kernels of each operation: in forward up to the first layer, in backward up to the next gradient.
+        self.pending: list[list[Kernel]] = []
 
-    def add(self, name: str, flops: int) -> None:
+    def add(self, name: str, kernels: list[Kernel]) -> None:
         self.heard += 1
-        if self.watch.phase == "backward":
-            self.pending[0] += name not in VIEWS
-            self.pending[1] += flops
-        elif self.watch.layers:
-            layer = self.watch.layers[self.watch.current]
-            layer.operations["forward"] += name not in VIEWS
-            layer.flops["forward"] += flops
+        if name not in VIEWS and (self.watch.phase == "backward" or self.watch.phase == "forward" and self.watch.inside):
+            self.pending.append(kernels)
+            if self.watch.phase == "forward" and self.watch.layers:
+                self.settle(self.watch.current)
 
     def settle(self, layer: int) -> None:
-        if self.watch.phase == "backward":
-            self.watch.layers[layer].operations["backward"] += self.pending[0]
-            self.watch.layers[layer].flops["backward"] += self.pending[1]
-            self.pending = [0, 0]
+        if self.watch.phase not in ("forward", "backward") or not self.pending:
+            return
+        settled = self.watch.layers[layer]
+        settled.operations[self.watch.phase] += len(self.pending)
+        settled.kernels[self.watch.phase] += [kernel for kernels in self.pending for kernel in kernels]
+        self.pending = []
 
     def ear(self) -> Any:
         from torch.utils._python_dispatch import TorchDispatchMode
@@ -193,7 +181,7 @@ class Operations:
             def __torch_dispatch__(_, function: Any, types_: Any, arguments: Any = (), keywords: Any = None) -> Any:
                 outputs = function(*arguments, **(keywords or {}))
                 name = function.overloadpacket.__name__ if hasattr(function, "overloadpacket") else function.__name__
-                self.add(name, flops_of(name, arguments, outputs))
+                self.add(name, self.describer.of(name, arguments, keywords or {}, outputs))
                 return outputs
 
         return Ear()  # type: ignore[no-untyped-call]
@@ -201,7 +189,7 @@ class Operations:
 
 def calls_ear(torch: Any, watch: Watch, operations: Operations) -> Any:
     """Hears the calls from Python into torch's library, views too: those that dispatch operations or give tensors, and not
-    what only looks at a tensor. torch's functions that are Python themselves count as what they call."""
+    what only looks at a tensor. The first of a module without parts is the module's own call. torch's functions that are Python themselves count as what they call."""
     from torch.overrides import TorchFunctionMode
 
     inside: list[types.FunctionType] = []
@@ -218,8 +206,10 @@ def calls_ear(torch: Any, watch: Watch, operations: Operations) -> Any:
             before = operations.heard
             outputs = function(*arguments, **(keywords or {}))
             looks = getattr(function, "__name__", "") == "__get__" or not is_made_of_tensors(torch, outputs)
-            if watch.layers and (operations.heard > before or not looks):
+            if watch.inside and watch.layers and (operations.heard > before or not looks):
                 watch.layers[watch.current].calls += 1
+                watch.layers[watch.current].operation_calls += not watch.is_fresh
+                watch.is_fresh = False
             return outputs
 
     return Ear()
@@ -258,7 +248,7 @@ def first_of(torch: Any, outputs: Any) -> Any:
 
 def count(torch: Any, module: Any, inputs: tuple[Any, ...], watch: Watch) -> Any:
     """One step with an ear on the dispatcher, in forward also on what Python calls."""
-    operations = Operations(watch)
+    operations = Operations(watch, Describer(torch, next(module.parameters()).device.type))
     watch.begin()
     watch.on_boundary = operations.settle
     with operations.ear(), saved_ear(torch, module, watch):
