@@ -99,7 +99,7 @@ def environment_for(options, wheel, libraries, environment):
     variables = dict(environment)
     # The first one is what the others share: it sees a process end only where it stands before libc.
     preloaded = [str(libraries / name) for name in ("libtandem_pretend.so", *symbol_check.pretended_sonames(wheel.cuda_major))]
-    for name, parts in (("LD_PRELOAD", preloaded), ("LD_LIBRARY_PATH", [str(libraries)])):
+    for name, parts in (("LD_PRELOAD", preloaded), ("LD_LIBRARY_PATH", [str(libraries), *wheel.nvrtc_folders])):
         variables[name] = ":".join(parts + [variables[name]] if variables.get(name) else parts)
     variables.update(TANDEM_PRETEND_GPUS=str(options.gpus), TANDEM_PRETEND_LIKE=options.like, TANDEM_PRETEND_LOG=options.log,
                      TANDEM_PRETEND_VERSIONS=wheel.library_versions())

@@ -42,6 +42,12 @@ class TorchWheel:
     def cuda_major(self):
         return numbers(self.cuda)[0]
 
+    @property
+    def nvrtc_folders(self):
+        """Folders of the library that NVRTC opens while it compiles: torch opens it first, but only beside a real libcudart.so."""
+        found = pathlib.Path(self.folder).parent.glob("nvidia/*/lib/libnvrtc-builtins.so*") if self.folder else ()
+        return sorted({str(library.parent) for library in found})
+
     def check(self):
         """Refuses a wheel that no libraries can stand in for."""
         if not self.cuda:

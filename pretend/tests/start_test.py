@@ -106,11 +106,13 @@ class Refusals(InAFolder):
 class Command(InAFolder):
     def test_gets_the_libraries_before_others_and_its_words(self):
         python = self.python(cuda="12.4")
+        nvrtc = self.script("nvidia/cuda_nvrtc/lib/libnvrtc-builtins.so.12.4", "")
+        nvrtc.write_bytes((LIBRARIES / "libcuda.so.1").read_bytes())
         done = self.start("--gpus=3", "--like=h100", "--", python, environment={"LD_LIBRARY_PATH": "/own", "TANDEM_PRETEND_LOG": "/old"})
         self.assertEqual((done.returncode, done.stderr), (0, "pretended GPUs: host work measured, nothing computed\n"))
         variables = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
         self.assertTrue(variables["LD_PRELOAD"].startswith(f"{LIBRARIES}/libtandem_pretend.so:{LIBRARIES}/libcudart.so.12:"))
-        self.assertEqual(variables["LD_LIBRARY_PATH"], f"{LIBRARIES}:/own")
+        self.assertEqual(variables["LD_LIBRARY_PATH"], f"{LIBRARIES}:{nvrtc.parent}:/own")
         self.assertEqual((variables["TANDEM_PRETEND_GPUS"], variables["TANDEM_PRETEND_LIKE"]), ("3", "h100"))
         self.assertNotIn("TANDEM_PRETEND_LOG", variables)
 
