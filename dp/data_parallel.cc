@@ -103,7 +103,8 @@ void DataParallel::warn_of(const DataParallelOptions& how) {
 
 void DataParallel::build_replicas(const TrainingOptions& options, const DataParallelOptions& how) {
   const bool gathers = how.loss == LossPlace::kRoot && !one_device_;
-  const OutputType output_type = gathers ? OutputType::kFp32 : OutputType::kLayers;
+  const bool is_cast = gathers && !model_.gathers_as_layers();
+  const OutputType output_type = is_cast ? OutputType::kFp32 : OutputType::kLayers;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     gradients_.push_back(make_arena(*devices_[i], model_.layout()));
     replicas_.push_back(

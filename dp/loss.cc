@@ -57,9 +57,10 @@ class LossInReplicas final : public Loss {
   void compute(Interpreter& caller) override {
     output_.begin(Phase::kLoss);
     dispatch(caller, output_.stream(), DispatchKind::kCall);
-    output_.operations().enqueue(output_.stream(), WeightedSum{.values = gather_.gathered(),
-                                                               .weights = gather_.gradient(),
-                                                               .sum = loss_->as<float>()});
+    output_.operations().enqueue(output_.stream(),
+                                 WeightedSum{.values = gather_.gathered().as<float>(),
+                                             .weights = gather_.gradient().as<float>(),
+                                             .sum = loss_->as<float>()});
   }
 
   void scatter_gradient(Interpreter& caller) override {
@@ -82,9 +83,9 @@ class LossInReplicas final : public Loss {
  private:
   using Scalars = std::vector<std::unique_ptr<Buffer>>;
 
-  static std::vector<Span<float>> scalars(const Scalars& buffers) {
-    std::vector<Span<float>> spans;
-    for (const auto& buffer : buffers) spans.push_back(buffer->as<float>());
+  static std::vector<AnySpan> scalars(const Scalars& buffers) {
+    std::vector<AnySpan> spans;
+    for (const auto& buffer : buffers) spans.emplace_back(buffer->as<float>());
     return spans;
   }
 
@@ -99,7 +100,7 @@ class LossInReplicas final : public Loss {
     for (const Shard& shard : shards) weights.push_back(static_cast<float>(shard.count) / batch);
     const DeviceId host{output_.device().id().backend, DeviceId::kHostMemory};
     enqueue_copy(
-        output_.stream(), gather_.gradient(),
+        output_.stream(), gather_.gradient().as<float>(),
         Span<const float>(weights.data(), static_cast<std::int64_t>(weights.size()), host));
     output_.stream().synchronize();
   }
@@ -131,7 +132,8 @@ class LossOnRoot final : public Loss {
   LossOnRoot(const LossParts& parts, const Targets& targets, Shortcut shortcut)
       : Loss(parts), given_targets_(targets.whole), place_(targets.place) {
     if (shortcut == Shortcut::kNotTaken) {
-      gather_ = std::make_unique<Gather>(output_, replicas_, output_counts(parts));
+      gather_ = std::make_unique<Gather>(output_, replicas_, output_counts(parts),
+                                         replicas_.front()->output().dtype());
     }
     if (given_targets_.device() == output_.device().id()) return;
     targets_ = output_.device().allocate(given_targets_.size_bytes());
@@ -151,8 +153,8 @@ class LossOnRoot final : public Loss {
 
   void gather(Interpreter& caller) override {
     if (!gather_) return;
-    std::vector<Span<float>> outputs;
-    for (Replica* const replica : replicas_) outputs.push_back(replica->output().as<float>());
+    std::vector<AnySpan> outputs;
+    for (Replica* const replica : replicas_) outputs.push_back(replica->output());
     gather_->enqueue(outputs, caller);
   }
 
@@ -169,17 +171,15 @@ class LossOnRoot final : public Loss {
 
   void scatter_gradient(Interpreter& caller) override {
     if (!gather_) return;
-    std::vector<Span<float>> gradients;
-    for (Replica* const replica : replicas_) {
-      gradients.push_back(replica->output_gradient().as<float>());
-    }
+    std::vector<AnySpan> gradients;
+    for (Replica* const replica : replicas_) gradients.push_back(replica->output_gradient());
     gather_->scatter_back(gradients, caller);
   }
 
   void begin_backward(int) override {}
 
   [[nodiscard]] ConstAnySpan gathered() override {
-    return gather_ ? AnySpan(gather_->gathered()) : replicas_.front()->output();
+    return gather_ ? gather_->gathered() : replicas_.front()->output();
   }
 
  private:
@@ -187,7 +187,7 @@ class LossOnRoot final : public Loss {
     return targets_ ? Span<const float>(targets_->as<float>()) : given_targets_;
   }
   [[nodiscard]] AnySpan gradient() {
-    return gather_ ? AnySpan(gather_->gradient()) : replicas_.front()->output_gradient();
+    return gather_ ? gather_->gradient() : replicas_.front()->output_gradient();
   }
 
   const Span<const float> given_targets_;

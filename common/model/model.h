@@ -144,6 +144,9 @@ class Model {
   [[nodiscard]] virtual std::int64_t input_width() const = 0;
   [[nodiscard]] virtual std::int64_t output_width() const = 0;
 
+  // Whether DataParallel gathers outputs in the layers' own type, as torch does, in place of fp32.
+  [[nodiscard]] virtual bool gathers_as_layers() const { return false; }
+
   // The input holds whole numbers below this number; 0, the default: the input is continuous.
   [[nodiscard]] virtual std::int64_t input_classes() const { return 0; }
 

@@ -96,12 +96,13 @@ ReplaySizes Replay::sizes(std::int64_t batch) const {
 
 std::unique_ptr<Activations> Replay::make_activations(Device& device, std::int64_t batch,
                                                       Precision precision,
-                                                      OutputType /*output_type*/) const {
+                                                      OutputType output_type) const {
   ReplaySizes sizes = this->sizes(batch);
   if (!lists_kernels(workload_) || !takes_listed_kernels(device)) {
     return std::make_unique<ReplayActivations>(device, sizes, plan_replay(workload_, batch),
                                                precision);
   }
+  if (output_type == OutputType::kLayers) sizes.output_type = workload_.output_type;
   if (workload_.held) {
     sizes.held_bytes = size_at(*workload_.held, batch);
     std::ranges::fill(sizes.activation_bytes, 0);
@@ -254,8 +255,9 @@ ReplayActivations::ReplayActivations(Device& device, const ReplaySizes& sizes,
               .z = memory_.add(1),
               .dfolded = memory_.add(sizes.folded_rows),
               .dz = memory_.add(1)};
-  output_ = memory_.add(rows * sizes.columns);
-  output_gradient_ = sizes.shares_output_gradient ? output_ : memory_.add(rows * sizes.columns);
+  const auto make_output = [&] { return memory_.add(sizes.output_type, rows * sizes.columns); };
+  output_ = make_output();
+  output_gradient_ = sizes.shares_output_gradient ? output_ : make_output();
   for (const std::int64_t bytes : sizes.activation_bytes) {
     const std::int64_t count = ceil_div(sizes.batch * bytes, sizeof(float));
     activations_.push_back(count > 0 ? memory_.add(count) : Span<float>());

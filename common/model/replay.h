@@ -64,6 +64,7 @@ struct ReplaySizes {
   std::int64_t rows = 0;     // output rows per sample
   std::int64_t columns = 0;  // output columns per row
   std::int64_t folded_rows = 0;
+  DType output_type = DType::kFloat32;           // another one of listed kernels alone
   std::int64_t held_bytes = 0;                   // by listed kernels, of all samples
   bool shares_output_gradient = false;           // the output gradient shares the output's memory
   std::vector<std::int64_t> activation_bytes{};  // bytes per sample, by layer
@@ -118,8 +119,8 @@ class ReplayActivations final : public Activations {
   const bool is_listed_;
   OwnedTensors memory_;
   Tensors tensors_;
-  Span<float> output_;
-  Span<float> output_gradient_;
+  AnySpan output_;
+  AnySpan output_gradient_;
   std::vector<Span<float>> activations_;  // activations by layer
   AnySpan x_;
   AnySpan weight_;
@@ -147,6 +148,7 @@ class Replay final : public Model {
   [[nodiscard]] std::int64_t input_width() const override { return workload_.input_width; }
   [[nodiscard]] std::int64_t output_width() const override { return workload_.output_width; }
   [[nodiscard]] std::int64_t input_classes() const override { return workload_.input_classes; }
+  [[nodiscard]] bool gathers_as_layers() const override { return true; }
   [[nodiscard]] Objective objective() const override { return workload_.objective; }
 
   // FLOPs as the file says.

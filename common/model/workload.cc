@@ -46,6 +46,24 @@ Shape shape_of(const JsonValue& list) {
   return Shape(dims);
 }
 
+// The value of an enumeration by its name.
+template <class Enum, std::size_t kCount>
+Enum named(const JsonValue& json, const std::array<std::string_view, kCount>& names,
+           std::string_view what) {
+  const auto found = std::ranges::find(names, json.line());
+  if (found == names.end()) {
+    json.complain(fmt::format("there is no such {}: use one of {}", what, fmt::join(names, ", ")));
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+DType output_type_of(const JsonValue& json) {
+  const auto type = named<NumberType>(json, kNumberTypes, "type");
+  if (type == NumberType::kFp32) return DType::kFloat32;
+  if (type == NumberType::kFp16 || type == NumberType::kBf16) return DType::kBFloat16;
+  json.complain("outputs of this type are not simulated: use fp32, fp16 or bf16");
+}
+
 void read_ends(const JsonValue& document, Workload& workload) {
   const JsonValue input = document.at("input");
   input.allow({"width", "classes"});
@@ -54,8 +72,9 @@ void read_ends(const JsonValue& document, Workload& workload) {
     workload.input_classes = classes->whole(1, kMostClasses);
   }
   const JsonValue output = document.at("output");
-  output.allow({"width", "objective", "classes"});
+  output.allow({"width", "type", "objective", "classes"});
   workload.output_width = output.at("width").whole(1, kWidest);
+  if (const auto type = output.find("type")) workload.output_type = output_type_of(*type);
   const auto objective = output.find("objective");
   const std::string kind = objective ? objective->line() : "squared-error";
   if (kind == "squared-error") {
@@ -87,17 +106,6 @@ SizeByBatch size_of(const JsonValue& json) {
   if (parts.size() != 2) json.complain("a size is a number, or [fixed, per sample]");
   return {.fixed = parts[0].number({-kLargestSize, kLargestSize}),
           .per_sample = parts[1].number({-kLargestSize, kLargestSize})};
-}
-
-// The value of an enumeration by its name.
-template <class Enum, std::size_t kCount>
-Enum named(const JsonValue& json, const std::array<std::string_view, kCount>& names,
-           std::string_view what) {
-  const auto found = std::ranges::find(names, json.line());
-  if (found == names.end()) {
-    json.complain(fmt::format("there is no such {}: use one of {}", what, fmt::join(names, ", ")));
-  }
-  return static_cast<Enum>(found - names.begin());
 }
 
 WorkloadKernel kernel_of(const JsonValue& json) {

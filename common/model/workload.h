@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/dtype.h"
 #include "common/kernels/listed_kernel.h"
 #include "common/model/model.h"
 #include "common/tensor/shape.h"
@@ -72,6 +73,8 @@ struct Workload {
   std::int64_t input_width = 0;
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
+  // Of listed kernels. fp16 stands as bf16, which is as large and has operations.
+  DType output_type = DType::kFloat32;
   Objective objective{};
   // Bytes that a step holds at most beside parameters, their gradients and what the optimizer
   // keeps.

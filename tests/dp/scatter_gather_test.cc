@@ -107,35 +107,41 @@ INSTANTIATE_TEST_SUITE_P(Places, ScatterGatherTest,
 
 using GatherTest = ScatterGatherTest;
 
-// Onto a replica's device and onto one that has none.
+// The memory of floats as elements of another type.
+AnySpan as_type(DType type, AnySpan floats) {
+  return {floats.data(), floats.size_bytes().value / size_of(type), type, floats.device()};
+}
+
+// Onto a replica's device and onto one that has none, in types of both sizes.
 TEST_P(GatherTest, PutsUnevenOutputsTogether_AndTheirGradientsBackApart) {
-  for (const int target : {0, 1, 2}) {
-    dp::OutputDevice output(platform_->device(target), replicas_, PhaseOptions{PhaseTiming::kOff});
-    dp::Gather gather(output, replicas_, {3 * 4, 2 * 4});
-    std::vector<Span<float>> outputs;
-    for (int i = 0; i < 2; ++i) {
-      outputs.push_back(replicas_[static_cast<std::size_t>(i)]->output().as<float>());
-      put(platform_->device(i), outputs.back(),
-          std::vector<float>(static_cast<std::size_t>(outputs.back().size()),
-                             i == 0 ? 1.0F : 2.0F));
-      gather.offer(i);
+  std::vector<float> expected(12, 1.0F);
+  expected.resize(20, 2.0F);
+  for (const DType type : {DType::kFloat32, DType::kBFloat16}) {
+    for (const int target : {0, 1, 2}) {
+      const std::int64_t of_float = 4 / size_of(type);
+      dp::OutputDevice output(platform_->device(target), replicas_,
+                              PhaseOptions{PhaseTiming::kOff});
+      dp::Gather gather(output, replicas_, {12 * of_float, 8 * of_float}, type);
+      std::vector<AnySpan> outputs;
+      for (int i = 0; i < 2; ++i) {
+        const auto mine = replicas_[static_cast<std::size_t>(i)]->output().as<float>();
+        put(platform_->device(i), mine, std::vector<float>(12 - 4 * i, i == 0 ? 1.0F : 2.0F));
+        outputs.push_back(as_type(type, mine));
+        gather.offer(i);
+      }
+      gather.enqueue(outputs, nobody_);
+      output.stream().synchronize();
+      const Span<const float> all = as_type(DType::kFloat32, gather.gathered()).as<float>();
+      EXPECT_EQ(read_back<float>(platform_->device(target), all), expected) << target;
+      put(platform_->device(target), as_type(DType::kFloat32, gather.gradient()).as<float>(),
+          expected);
+      const auto gradient = replicas_[1]->output_gradient().as<float>();
+      gather.scatter_back({as_type(type, replicas_[0]->output_gradient()), as_type(type, gradient)},
+                          nobody_);
+      synchronize();
+      EXPECT_EQ(read_back<float>(platform_->device(1), Span<const float>(gradient)),
+                std::vector<float>(8, 2.0F));
     }
-    gather.enqueue(outputs, nobody_);
-    output.stream().synchronize();
-    const auto all =
-        read_back<float>(platform_->device(target), Span<const float>(gather.gathered()));
-    std::vector<float> expected(12, 1.0F);
-    expected.resize(20, 2.0F);
-    EXPECT_EQ(all, expected) << target;
-    put(platform_->device(target), gather.gradient(), all);
-    std::vector<Span<float>> gradients;
-    for (Replica* const replica : replicas_) {
-      gradients.push_back(replica->output_gradient().as<float>());
-    }
-    gather.scatter_back(gradients, nobody_);
-    synchronize();
-    EXPECT_EQ(read_back<float>(platform_->device(1), Span<const float>(gradients[1])),
-              std::vector<float>(8, 2.0F));
   }
 }
 

@@ -38,6 +38,7 @@ TEST(WorkloadFileTest, Classes_AreRead) {
 TEST(WorkloadFileTest, ListedKernels_AreOfAnyBatch) {
   const Workload workload = test::workload("listed");
   EXPECT_EQ(size_at(workload.held.value(), 10), 4096 + 10 * 512);
+  EXPECT_EQ(workload.output_type, DType::kBFloat16) << "as large as fp16";
   const LayerPass& pass = workload.layers[0].forward;
   ASSERT_EQ(pass.kernels.size(), 2U);
   const ListedKernel product = kernel_at(pass.kernels[0], 6);
@@ -155,6 +156,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{kListed, "[[0, 64], 2], 1]", "[[0], 2], 1]", "a size is a number, or [fixed, per"},
         Mistake{kListed, "2], 1]]}", "2], 0]]}", "kernels[0][4]: 0: use a whole number from 1"},
         Mistake{kListed, "2], 1]]}", "2]]]}", "a kernel is [kind, type, layout, sizes, count]"},
+        Mistake{kListed, "\"type\": \"fp16\"", "\"type\": \"fp64\"",
+                "output.type: outputs of this type are not simulated: use fp32, fp16 or bf16"},
         Mistake{kListed, "[4096, 512]", "\"much\"", "held_bytes: \"much\""}));
 
 TEST(WorkloadFileTest, ListsThatNoModelHas_AreRefused) {

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "common/kernels/listed_kernel.h"
+#include "common/model/replay.h"
 #include "common/runtime/copy.h"
+#include "dp/data_parallel.h"
 #include "simulate/cost/kernel_time.h"
 #include "tests/support/errors.h"
 #include "tests/support/simulated_devices.h"
+#include "tests/support/workloads.h"
 
 namespace tandem::test {
 namespace {
@@ -32,10 +35,12 @@ class SimulatedOperationsTest : public ::testing::Test {
     return platform_->now() - start;
   }
 
-  Device& device() {
+  Platform& two_devices() {
     if (!platform_) platform_ = simulated_devices(2, machine_, std::move(extras_));
-    return platform_->device(0);
+    return *platform_;
   }
+
+  Device& device() { return two_devices().device(0); }
 
   Span<float> floats(std::int64_t count, int index = 0) {
     static_cast<void>(device());
@@ -169,6 +174,15 @@ TEST_F(SimulatedOperationsTest, ListedKernels_TakeTheirTimesAsOftenAsTheyCount) 
 TEST_F(SimulatedOperationsTest, CalibratedDevices_TakeNoListedKernels) {
   calibrate({});
   EXPECT_FALSE(takes_listed_kernels(device()));
+}
+
+TEST_F(SimulatedOperationsTest, DataParallel_GathersTheTypeThatAListSays) {
+  const Replay model(workload("listed"));
+  dp::DataParallel strategy(two_devices(), model, {.global_batch = 6}, {});
+  EXPECT_EQ(strategy.gathered().size_bytes(), Bytes{6 * 4 * 2});
+  strategy.step();  // with the loss of 16-bit outputs, and their gradients back
+  const auto divided = model.make_activations(device(), 3, Precision::kFp32, OutputType::kFp32);
+  EXPECT_EQ(divided->output().size_bytes(), Bytes{3 * 4 * 4});
 }
 
 }  // namespace

@@ -86,9 +86,9 @@ class Explained(own_module_test.Scratch):
 
 
 class Case_exported(Explained):
-    def export(self, function):
+    def export(self, function, *more):
         path = self.folder / "export.json"
-        done = self.twin("--about", f"--export={path}", f"--module={self.folder}/own.py:{function}", "--batch=2", "--backend=host")
+        done = self.twin("--about", f"--export={path}", f"--module={self.folder}/own.py:{function}", "--batch=2", "--backend=host", *more)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(path.read_text())
 
@@ -107,6 +107,7 @@ class Case_exported(Explained):
     def test_whole_targets_of_each_row_are_cross_entropy(self):
         content = self.export("classified")
         self.assertEqual(content["output"], {"width": 2, "objective": "cross-entropy", "classes": 2})
+        self.assertEqual(self.export("classified", "--precision=bf16")["output"], content["output"] | {"type": "bf16"})
 
     def test_a_loss_is_the_output_where_the_module_returns_nothing_else(self):
         for function in ("number", "keywords"):

@@ -8,7 +8,7 @@ import torch
 
 from tandem.errors import trying
 from tandem.workload import document, listening
-from tandem.workload.operations import Describer
+from tandem.workload.operations import TYPES, Describer
 from twin import own_module, peaks, read_backs, sampling, trees
 from twin.place import PRETENDED
 
@@ -101,10 +101,12 @@ def objective_of(training, output):
     """Cross-entropy where a whole number is wanted for each row of the output, else the squared error: a workload has these two losses."""
     if output is None:
         return {"width": 1}  # of a module that returns its loss alone
-    width, classes = output[0].numel(), output.shape[-1]
+    ends, classes = {"width": output[0].numel()}, output.shape[-1]
+    if output.element_size() == 2:
+        ends["type"] = TYPES[str(output.dtype)]  # as DataParallel gathers it
     wanted = [*trees.tensors_of(training.targets), *trees.tensors_of(training.keywords.get("labels"))]
     is_of_classes = any(not tensor.is_floating_point() and tensor.numel() * classes == output.numel() for tensor in wanted)
-    return {"width": width, "objective": "cross-entropy", "classes": classes} if is_of_classes and classes > 1 else {"width": width}
+    return ends | ({"objective": "cross-entropy", "classes": classes} if is_of_classes and classes > 1 else {})
 
 
 def input_of(training, module):
