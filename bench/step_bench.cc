@@ -84,18 +84,6 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepCommand& command, Bootst
   return driver;
 }
 
-// True where only the name is wanted, which is then listed. Throws where it is not selected.
-bool name_only(GoogleBenchmark& driver, const StepCommand& command, const Job& job) {
-  const Backend backend = job.platform->backend();
-  const std::string name = command.run == Run::kPair
-                               ? pair_name(command.step, command.pair, backend)
-                               : benchmark_name(command.step, backend);
-  if (!driver.leaves_out(name)) return false;
-  driver.add(name, 1, benchmark::kMillisecond, {});
-  driver.run();
-  return true;
-}
-
 int report(const Verification& verification, int rank) {
   if (rank == 0) std::cout << verification.text << std::endl;
   switch (verification.outcome) {
@@ -214,7 +202,6 @@ int run(StepCommand command, Bootstrap& bootstrap, FlightLog& flight) {
   const OpenStep open{*driver, bootstrap, job, step, *model, watch, machine};
   try {
     flight.enter(Stage::kBuild);
-    if (name_only(*driver, command, job)) return 0;
     const int status = run_step(open, command);
     flight.enter(Stage::kReport);
     return status;

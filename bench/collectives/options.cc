@@ -75,7 +75,6 @@ void declare_samples(CLI::App& app, Flags& flags) {
       "Examples:\n"
       "  collective_bench --launch=threads --devices=2 --sizes=1KiB:64MiB:4\n"
       "  mpirun -np 2 --bind-to none collective_bench --collective=all_reduce,broadcast\n"
-      "Google Benchmark's flags say what they say elsewhere.\n"
       "Exit status: 0 measured, 1 failed, 2 wrong usage.");
 }
 
@@ -147,14 +146,12 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
       app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
             "oversubscribe", "gpus", "p2p", "gpu-wait", "bind", "comm-timeout", "flight-dir"});
   CollectiveOptions options;
-  std::vector<std::string> benchmark_flags;
-  if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  declare_benchmark_flags(app, options.benchmark);
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   options::Values values = lines.values();
   if (!values.is_given("launch")) values.give("launch", "processes");
   give_devices_started(values);
   options.job = job_options(values);
-  options.benchmark =
-      read_benchmark_flags("collective_bench", benchmark_flags, options.job.devices);
   options.flight_dir = values.text("flight-dir");
   options.collectives = collectives_of(flags.collective);
   options.forms = forms_of(flags.in_place);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/collectives/collective.h"
-#include "bench/driver/benchmark_flags.h"
+#include "bench/driver/google_benchmark.h"
 #include "bench/job/job.h"
 #include "ddp/bucket_plan.h"
 

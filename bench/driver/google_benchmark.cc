@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -31,14 +32,11 @@ class SilentReporter final : public benchmark::BenchmarkReporter {
 template <class Reporter>
 class AsAsked : public Reporter {
  public:
-  template <class... Arguments>
-  explicit AsAsked(std::optional<benchmark::TimeUnit> unit, Arguments... arguments)
-      : Reporter(arguments...), unit_(unit) {}
+  using Reporter::Reporter;
 
   void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
     std::vector<benchmark::BenchmarkReporter::Run> plain = runs;
     for (auto& run : plain) {
-      run.time_unit = unit_.value_or(run.time_unit);
       // A counter may be infinite or NaN, such as the variation of values that are all 0: JSON has
       // no number for such a counter.
       std::erase_if(run.counters, [](const auto& it) { return !std::isfinite(it.second.value); });
@@ -48,9 +46,6 @@ class AsAsked : public Reporter {
     }
     Reporter::ReportRuns(plain);
   }
-
- private:
-  const std::optional<benchmark::TimeUnit> unit_;
 };
 
 // Prints the library's context on the error stream, as the library does, but leaves out the
@@ -58,8 +53,7 @@ class AsAsked : public Reporter {
 // here.
 class ConsoleTable final : public AsAsked<benchmark::ConsoleReporter> {
  public:
-  ConsoleTable(const BenchmarkFlags& flags, OutputOptions options)
-      : AsAsked(flags.unit, options), says_context_(flags.says_context) {}
+  explicit ConsoleTable(bool says_context) : AsAsked(OO_None), says_context_(says_context) {}
 
   bool ReportContext(const Context& context) override {
     name_field_width_ = context.name_field_width;
@@ -82,24 +76,9 @@ class ConsoleTable final : public AsAsked<benchmark::ConsoleReporter> {
   const bool says_context_;
 };
 
-// The reporter of a format, with the library's context but for the library's build type, and with
-// names as add() took them.
-std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(BenchmarkFlags::Format format,
-                                                            const BenchmarkFlags& flags) {
-  using Options = benchmark::ConsoleReporter::OutputOptions;
-  if (format == BenchmarkFlags::Format::kJson) {
-    return std::make_unique<AsAsked<benchmark::JSONReporter>>(flags.unit);
-  }
-  const int color = flags.in_color ? Options::OO_Color : Options::OO_None;
-  const int tabular = flags.tabular ? Options::OO_Tabular : Options::OO_None;
-  return std::make_unique<ConsoleTable>(flags, static_cast<Options>(color | tabular));
-}
-
-// The reporter of --benchmark_out; null without that flag.
-std::unique_ptr<benchmark::BenchmarkReporter> make_file_reporter(BenchmarkFlags flags) {
-  flags.in_color = false;
-  flags.tabular = false;
-  return flags.out.empty() ? nullptr : make_reporter(flags.out_format, flags);
+std::unique_ptr<benchmark::BenchmarkReporter> make_display(const BenchmarkFlags& flags) {
+  if (flags.format == "json") return std::make_unique<AsAsked<benchmark::JSONReporter>>();
+  return std::make_unique<ConsoleTable>(flags.says_context);
 }
 
 // To be called when all benchmarks have run, as the library does not check its file. Throws a
@@ -110,7 +89,7 @@ void check_written(const BenchmarkFlags& flags) {
   std::ifstream file(flags.out, std::ios::binary | std::ios::ate);
   char last = 0;
   if (file.tellg() > 0) file.seekg(-1, std::ios::end).get(last);
-  if (last == '\n') return;  // every format ends with a line end
+  if (last == '\n') return;
   fail(ErrorKind::kFailure, "--benchmark_out: writing {} failed; is the disk full?", flags.out);
 }
 
@@ -137,25 +116,17 @@ void check_replaceable(const std::string& path, const std::string& flag) {
        flag, path);
 }
 
-GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank)
-    : reports_(rank == 0), flags_(std::move(flags)), arguments_{program} {
-  if (reports_ && !flags_.out.empty()) check_writable(flags_.out, "--benchmark_out");
-  tell_library(program);
-}
-
 // Only the rank that reports knows the file, so that one rank alone writes the file.
-void GoogleBenchmark::tell_library(const std::string& program) {
-  arguments_.insert(arguments_.end(), flags_.for_all.begin(), flags_.for_all.end());
-  if (reports_) {
-    arguments_.insert(arguments_.end(), flags_.for_report.begin(), flags_.for_report.end());
-  }
-  std::vector<char*> argv;
-  for (std::string& argument : arguments_) argv.push_back(argument.data());
-  int argc = static_cast<int>(argv.size());
+GoogleBenchmark::GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank)
+    : reports_(rank == 0),
+      flags_(std::move(flags)),
+      program_(program),
+      out_flag_("--benchmark_out=" + flags_.out) {
+  const bool writes = reports_ && !flags_.out.empty();
+  if (writes) check_writable(flags_.out, "--benchmark_out");
+  std::array argv{program_.data(), out_flag_.data()};
+  int argc = writes ? 2 : 1;
   benchmark::Initialize(&argc, argv.data());
-  if (argc <= 1) return;
-  fail(ErrorKind::kUsage, "'{}' is not understood by the Google Benchmark of {}: check its value",
-       argv[1], program);
 }
 
 GoogleBenchmark::~GoogleBenchmark() { benchmark::Shutdown(); }
@@ -166,8 +137,6 @@ void GoogleBenchmark::add_context(const std::string& key, const std::string& val
 
 void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::TimeUnit unit,
                           std::function<void(benchmark::State&)> body) {
-  if (!flags_.filter.selects(name)) return;
-  names_.push_back(name);
   const auto guarded = [this, body = std::move(body)](benchmark::State& state) {
     if (failure_) {  // ranks may be out of step with one another
       state.SkipWithError("not run: an earlier benchmark failed");
@@ -184,25 +153,13 @@ void GoogleBenchmark::add(const std::string& name, int iterations, benchmark::Ti
       ->Unit(unit);
 }
 
-bool GoogleBenchmark::leaves_out(const std::string& name) const {
-  return flags_.lists || !flags_.filter.selects(name);
-}
-
-void GoogleBenchmark::list() const {
-  if (!reports_) return;
-  for (const std::string& name : names_) std::cout << name << '\n';
-  std::cout << std::flush;
-}
-
 void GoogleBenchmark::run() {
-  if (names_.empty()) fail_none_selected(flags_.filter);
-  if (flags_.lists) return list();
   SilentReporter silent;
   std::unique_ptr<benchmark::BenchmarkReporter> display;
   std::unique_ptr<benchmark::BenchmarkReporter> file;
   if (reports_) {
-    display = make_reporter(flags_.display, flags_);
-    file = make_file_reporter(flags_);
+    display = make_display(flags_);
+    if (!flags_.out.empty()) file = std::make_unique<AsAsked<benchmark::JSONReporter>>();
   }
   benchmark::RunSpecifiedBenchmarks(display ? display.get() : &silent, file.get());
   if (failure_) throw Error(*failure_);

@@ -7,18 +7,23 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "bench/driver/benchmark_flags.h"
 #include "common/base/error.h"
 
 namespace tandem::bench {
 
+// The flags of Google Benchmark that its programs here have. What is measured, and how often, is
+// said by options of their own.
+struct BenchmarkFlags {
+  std::string format = "console";  // of standard output: console or json
+  std::string out{};               // the file that gets the JSON as well; empty: none
+  bool says_context = true;        // above a table; JSON always holds the context
+};
+
 // Google Benchmark for a job of ranks: every rank runs the same iterations, rank 0 alone reports.
 class GoogleBenchmark {
  public:
-  // Throws a usage error where the library does not understand a flag, or where the file of
-  // --benchmark_out cannot be written.
+  // Throws a usage error where the file of --benchmark_out cannot be written.
   GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank);
   ~GoogleBenchmark();
   GoogleBenchmark(const GoogleBenchmark&) = delete;
@@ -27,30 +32,21 @@ class GoogleBenchmark {
   // Adds a key and a value to the context of the library's output.
   static void add_context(const std::string& key, const std::string& value);
 
-  // Registers a benchmark of `iterations`, whose time `body` gives through SetIterationTime; does
-  // nothing where the filter leaves the benchmark out. Objects that `body` refers to must live
-  // until run() returns.
+  // Registers a benchmark of `iterations`, whose time `body` gives through SetIterationTime.
+  // Objects that `body` refers to must live until run() returns.
   void add(const std::string& name, int iterations, benchmark::TimeUnit unit,
            std::function<void(benchmark::State&)> body);
 
-  // True where the benchmark of that name will not be measured, so that there is nothing to
-  // prepare: the filter leaves the benchmark out, or names are only listed.
-  [[nodiscard]] bool leaves_out(const std::string& name) const;
-
-  // Runs all benchmarks that were added and selected, in order, and reports, or lists their names.
-  // A body that throws marks its benchmark as failed; the other benchmarks are not run, and run()
-  // throws the body's exception. Throws a usage error where the filter left no benchmark. To be
-  // called once.
+  // Runs all benchmarks that were added, in order, and reports. A body that throws marks its
+  // benchmark as failed; the other benchmarks are not run, and run() throws the body's exception.
+  // To be called once.
   void run();
 
  private:
-  void tell_library(const std::string& program);
-  void list() const;
-
   const bool reports_;
   const BenchmarkFlags flags_;
-  std::vector<std::string> arguments_;  // Google Benchmark keeps pointers into the arguments
-  std::vector<std::string> names_;      // names of the benchmarks that were added and selected
+  std::string program_;  // Google Benchmark keeps pointers into both
+  std::string out_flag_;
   std::optional<Error> failure_;
 };
 

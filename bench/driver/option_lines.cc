@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 
+#include "bench/driver/google_benchmark.h"
 #include "common/base/error.h"
 #include "common/options/reference.h"
 #include "common/options/rules.h"
@@ -34,6 +36,16 @@ void check_takes(options::Name name, std::string_view takes, const std::string& 
 }
 
 }  // namespace
+
+void declare_benchmark_flags(CLI::App& app, BenchmarkFlags& flags) {
+  const std::set<std::string> formats{"console", "json"};
+  app.add_option("--benchmark_format", flags.format, "Google Benchmark's, on standard output")
+      ->type_name("console|json")
+      ->check(CLI::IsMember(formats).description(""))
+      ->capture_default_str();
+  app.add_option("--benchmark_out", flags.out, "Google Benchmark's JSON, to this file as well")
+      ->type_name("FILE");
+}
 
 OptionLines::OptionLines(CLI::App& app) : OptionLines(app, all_names()) {}
 

@@ -13,6 +13,11 @@ class Option;
 
 namespace tandem::bench {
 
+struct BenchmarkFlags;
+
+// Declares the flags as options of `app`, whose parsing `flags` outlives.
+void declare_benchmark_flags(CLI::App& app, BenchmarkFlags& flags);
+
 // Options of the table (common/options/table.h) as flags of a program's command line.
 class OptionLines {
  public:

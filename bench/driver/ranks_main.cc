@@ -13,6 +13,7 @@
 #include <cstring>
 #include <iostream>
 #include <thread>
+#include <vector>
 
 #include "common/base/this_process.h"
 #include "common/comm/mpi/mpi_bootstrap.h"
@@ -90,15 +91,12 @@ void restart_in_clean_environment(char** argv) {
   // instruction set, the cores).
 }
 
-bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
-                                std::vector<std::string>& benchmark_flags) {
+bool parse_arguments(CLI::App& app, int argc, const char* const* argv) {
   app.allow_extras();
   command_line::use_plain_help(app);
   if (!command_line::parse(app, argc, argv)) return false;
-  for (const std::string& extra : app.remaining()) {
-    if (!extra.starts_with("--benchmark_")) command_line::refuse(app, extra);
-    benchmark_flags.push_back(extra);
-  }
+  const std::vector<std::string> extras = app.remaining();
+  if (!extras.empty()) command_line::refuse(app, extras.front());
   return true;
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/base/units.h"
@@ -48,10 +47,9 @@ void tell_of_interrupt(const std::string& program);
 // be called first in main.
 void restart_in_clean_environment(char** argv);
 
-// Parses the command line. Arguments that begin with --benchmark_ go to `benchmark_flags`; any
-// other unknown flag is a usage error. Returns false after --help, whose text the call prints.
-[[nodiscard]] bool parse_with_benchmark_flags(CLI::App& app, int argc, const char* const* argv,
-                                              std::vector<std::string>& benchmark_flags);
+// Parses the command line; an unknown flag is a usage error. Returns false after --help, whose text
+// the call prints.
+[[nodiscard]] bool parse_arguments(CLI::App& app, int argc, const char* const* argv);
 
 // Runs `body` and turns an exception into one line and an exit status: 2 for usage, else 1. An
 // error that all ranks of a job find alike is printed by rank 0 alone, also before MPI gives the

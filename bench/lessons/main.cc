@@ -25,8 +25,7 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  lessons even-split\n"
       "Exit status: 0 every lesson ran, whatever its verdict, 1 one failed, 2 wrong usage.");
-  std::vector<std::string> none;
-  if (!parse_with_benchmark_flags(app, argc, argv, none)) return 0;
+  if (!parse_arguments(app, argc, argv)) return 0;
   const Lessons lessons = choose_lessons(all_lessons(), names);
   check_launch(Launch::kThreads);
   if (list) {

@@ -23,31 +23,7 @@ constexpr const char* kFooter =
     "  step_bench --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
     "  mpirun -np 2 --bind-to none step_bench --strategy=ddp --batch=64 --grads=views\n"
     "  step_bench verify --strategy=dp --devices=2 --model=mlp-small --batch=64\n"
-    "Google Benchmark's flags (--benchmark_filter and the rest of its --help) hold as well; random "
-    "interleaving is refused for several ranks.\n"
     "Exit status: 0 measured, 1 failed, 2 wrong usage.";
-
-// Times under Google Benchmark's names, which stand in for the table's own.
-using Times = std::vector<std::pair<options::Name, std::string>>;
-
-Times take_times(std::vector<std::string>& flags, const Values& values) {
-  struct Twin {
-    const char* theirs;
-    options::Name ours;
-    options::Name count;
-  };
-  Times times;
-  for (const Twin& twin : {Twin{"--benchmark_min_time", "min-time", "min-samples"},
-                           Twin{"--benchmark_min_warmup_time", "warmup-time", "warmup-steps"}}) {
-    const auto given = take_duration(flags, twin.theirs, twin.count.flag());
-    if (!given) continue;
-    if (values.is_given(twin.ours)) {
-      fail(ErrorKind::kUsage, "{} and {} say the same: give one", twin.theirs, twin.ours.flag());
-    }
-    times.emplace_back(twin.ours, *given);
-  }
-  return times;
-}
 
 Run run_of(const Values& values) {
   return values.pick(
@@ -95,11 +71,10 @@ void set_run(const Values& values, StepCommand& command) {
   }
 }
 
-StepCommand checked_command(Values values, const Times& times) {
+StepCommand checked_command(Values values) {
   give_devices_started(values);
   give_calibrated_batch(values);
   options::check(values);
-  for (const auto& [name, time] : times) values.give(name, time);
   StepCommand command{.run = run_of(values),
                       .step = step_options(values),
                       .flight_dir = values.text("flight-dir"),
@@ -109,25 +84,6 @@ StepCommand checked_command(Values values, const Times& times) {
   }
   set_run(values, command);
   return command;
-}
-
-void check_repetitions(const StepCommand& command) {
-  if (command.run == Run::kPair) {
-    refuse_repetitions(command.benchmark, "pairs are taken in sets, each built anew: leave it out");
-  }
-  if (!command.sampling.record_file.empty()) {
-    refuse_repetitions(command.benchmark,
-                       "a record is of one launch, whose samples are one row: "
-                       "leave it or --record out");
-  }
-}
-
-// A line per option that decides the work of a rank, always in the same order.
-std::string shared_text(const StepCommand& command) {
-  return fmt::format(
-      "{}--benchmark_filter={}\n--benchmark_list_tests={}\n--benchmark_repetitions={}\n",
-      command.shared, command.benchmark.filter.text(), command.benchmark.lists,
-      command.benchmark.repetitions);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -144,26 +100,23 @@ std::optional<StepCommand> parse_step_command(int argc, const char* const* argv)
                "step_bench");
   const OptionLines lines(app);
   app.footer(kFooter);
-  std::vector<std::string> benchmark_flags;
-  if (!parse_with_benchmark_flags(app, argc, argv, benchmark_flags)) return std::nullopt;
+  BenchmarkFlags benchmark;
+  declare_benchmark_flags(app, benchmark);
+  if (!parse_arguments(app, argc, argv)) return std::nullopt;
   const Values values = lines.values();
   if (run_of(values) == Run::kList) {
     std::cout << model_table(values.text("model"));
     return std::nullopt;
   }
-  const Times times = take_times(benchmark_flags, values);
-  StepCommand command = checked_command(values, times);
-  const JobOptions& job = command.step.job;
-  const int ranks = job.launch == Launch::kProcesses ? job.devices : 1;
-  command.benchmark = read_benchmark_flags("step_bench", benchmark_flags, ranks);
-  check_repetitions(command);
+  StepCommand command = checked_command(values);
+  command.benchmark = benchmark;
   // A record holds the context.
   command.benchmark.says_context = command.sampling.record_file.empty();
   return command;
 }
 
 void check_same_options(Bootstrap& bootstrap, const StepCommand& command) {
-  const std::vector<std::string> texts = bootstrap.all_gather(shared_text(command));
+  const std::vector<std::string> texts = bootstrap.all_gather(command.shared);
   const std::vector<std::string> first = lines_of(texts.front());
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     const std::vector<std::string> theirs = lines_of(texts[rank]);

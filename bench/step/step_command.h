@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "bench/driver/benchmark_flags.h"
+#include "bench/driver/google_benchmark.h"
 #include "bench/step/step_options.h"
 #include "common/comm/bootstrap.h"
 
