@@ -74,6 +74,10 @@ def moody():
     return Moody(), SAMPLES
 
 
+def normed():
+    return nn.Sequential(layer(), nn.BatchNorm1d(2)), SAMPLES
+
+
 def perceptron():
     return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 4)), torch.ones(4, 64)
 """
@@ -162,6 +166,13 @@ class Case_projected(Explained):
         done = self.project("classified", "--hardware=v100", "--batch-per-device=999999999")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
         self.assertRegex(done.stderr, r"out of memory: a step needs .* GiB of 32.0 GiB; the largest batch that fits is [0-9]+, ")
+
+    def test_a_module_that_no_single_sample_trains_is_refused_where_a_device_has_one(self):
+        done = self.run_it(TANDEM, "project", "--module=own.py:normed", "--hardware=dgx-a100", "--batch=5", "--devices=1,4",  # dp's pieces: 2, 2, 1
+                           f"--with-torch={PYTHON}")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertRegex(done.stderr, r"in forward of layer 1: ValueError: Expected more than 1 value per channel when training.*; one sample has no "
+                                      r"variance: give each device, or each of its micro-batches, 2 samples or more$")
 
     def test_a_module_that_fails_leaves_nothing(self):
         done = self.run_it(TANDEM, "project", "--module=own.py:missing", "--hardware=dgx-a100", "--batch-per-device=8", f"--with-torch={PYTHON}",

@@ -16,6 +16,7 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
+#include "common/base/rounding.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/options/strategies.h"
@@ -173,15 +174,34 @@ std::string costs_of(const ProjectOptions& options, const HardwareDescription& h
   return options.dispatch_cost;
 }
 
-// The module's kernels at the smallest share of a step, which are those of any other.
+// dp cuts a batch into pieces of equal size, and the last one is what is left.
+std::int64_t last_piece(std::int64_t batch, int devices) {
+  const std::int64_t piece = ceil_div(batch, devices);
+  return batch - (ceil_div(batch, piece) - 1) * piece;
+}
+
+// The smallest share of a device; one sample where a forward of any step has no more.
+std::int64_t listed_samples(const DescribedTask& task) {
+  const DescribedSteps& steps = task.steps;
+  const int most = task.devices.back();
+  std::int64_t least = steps.sizes.front();
+  if (steps.has_whole_batches) least = std::max<std::int64_t>(least / most, 1);
+  bool has_single = least / parse_number<int>(task.options.accumulate).value_or(1) <= 1;
+  for (const std::int64_t size : steps.sizes) {
+    for (const int devices : task.devices) {
+      has_single |= last_piece(steps.batch_of(size, devices), devices) == 1;
+    }
+  }
+  return has_single ? 1 : least;
+}
+
+// The module's kernels, which are those of any batch.
 ListedModule listed_module(const DescribedTask& task) {
   const ProjectOptions& options = task.options;
-  const std::int64_t least = task.steps.sizes.front();
   return list_module({.source = options.module,
                       .torch = options.torch.empty() ? "python3" : options.torch,
                       .precision = options.precision,
-                      .batch = std::max<std::int64_t>(
-                          task.steps.has_whole_batches ? least / task.devices.back() : least, 1),
+                      .batch = listed_samples(task),
                       .gpu = task.steps.machine.hardware.gpu},
                      task.scratch->path());
 }

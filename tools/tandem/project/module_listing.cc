@@ -20,7 +20,7 @@ namespace tandem::cli {
 namespace {
 
 constexpr std::chrono::minutes kListingPatience{10};
-constexpr std::int64_t kFewestListedSamples = 2;  // with one, batch norms may refuse to train
+constexpr std::int64_t kFewestListedSamples = 2;  // where more are asked for
 constexpr std::int64_t kMostListedSamples = 512;  // the example is repeated in the host's memory
 constexpr int kGpus = 3;  // for steps of DataParallel, whose memory grows with the devices
 constexpr std::int64_t kFewerSamples = 4;  // times, where a step is out of memory
@@ -74,9 +74,8 @@ ListedModule list_module(const ListingQuestion& question, const std::filesystem:
   ListedModule listed{
       .file = folder / (short_name(question.source) + ".workload.json"), .facts = {}, .origin = {}};
   const Interrupts interrupts;
-  std::int64_t batch = is_pretended
-                           ? std::clamp(question.batch, kFewestListedSamples, kMostListedSamples)
-                           : kFewestListedSamples;
+  std::int64_t batch = is_pretended ? std::min(question.batch, kMostListedSamples)
+                                    : std::min(question.batch, kFewestListedSamples);
   for (;;) {
     try {
       listed.facts = facts_of_module(
@@ -99,9 +98,9 @@ ListedModule list_module(const ListingQuestion& question, const std::filesystem:
                  error.kind() == ErrorKind::kFailure) {
         is_pretended = false;  // the module may depend on values, which the host has
         torch.environment.clear();
-        batch = kFewestListedSamples;
+        batch = std::min(batch, kFewestListedSamples);
         failure = error.what();
-      } else if (!failure.empty()) {
+      } else if (!failure.empty() && failure != error.what()) {
         fail(error.kind(), "{}; on the host: {}", failure, error.what());
       } else {
         throw;
