@@ -217,9 +217,7 @@ void check(const StepCommand& command) {
     const Backend backend = choose_backend(command.step.job.backend, {}).backend;
     if (backend == Backend::kHost) check_host_has(command.step.variant.training.precision);
   }
-  if (command.check == Check::kModel) {
-    std::cout << size_in_json(*model) << "\n";
-  }
+  if (command.check == Check::kModel) std::cout << size_in_json(*model) << "\n";
 }
 
 }  // namespace

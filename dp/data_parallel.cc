@@ -133,9 +133,7 @@ void DataParallel::build_transfers(Platform& platform, const TrainingOptions& op
   if (in_replicas) scattered.push_back({batch_->targets(), model_.objective().target_width});
   scatter_ = std::make_unique<Scatter>(replicas, shards_, scattered, options.input);
   const bool meets = broadcast_order_ == Order::kCollective || reduce_order_ == Order::kCollective;
-  if (meets) {
-    team_ = std::make_unique<DeviceTeam>(devices_, how.communicators);
-  }
+  if (meets) team_ = std::make_unique<DeviceTeam>(devices_, how.communicators);
   DataParallelOptions settled = how;
   settled.broadcast = broadcast_order_;
   replicate_ = std::make_unique<Replicate>(replicas, model_, settled, team_.get());

@@ -16,9 +16,7 @@ class SequentialReduce final : public ReduceToRoot {
       : replicas_(gradients.replicas), own_(gradients.arenas.front()) {
     if (replicas_.size() == 1) return;
     gradients_.emplace(gradients, layout, chunk_limit);
-    for (Replica* const replica : replicas_) {
-      flat_ready_.push_back(replica->device().make_event());
-    }
+    for (Replica* const replica : replicas_) flat_ready_.push_back(replica->device().make_event());
     std::int64_t largest = 0;
     for (const Chunk& chunk : gradients_->chunks()) largest = std::max(largest, chunk.count);
     Device& root = replicas_.front()->device();

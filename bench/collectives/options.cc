@@ -9,12 +9,16 @@
 #include "bench/driver/ranks_main.h"
 #include "common/base/text.h"
 #include "common/comm/bootstrap.h"
+#include "common/command_line/adding.h"
 #include "common/model/zoo.h"
 #include "common/options/rules.h"
 #include "ddp/reducer_options.h"
 
 namespace tandem::bench {
 namespace {
+
+using command_line::add;
+using command_line::add_usual;
 
 constexpr std::array kTypes{Choice<DType>{"fp32", DType::kFloat32},
                             Choice<DType>{"bf16", DType::kBFloat16},
@@ -34,43 +38,27 @@ struct Flags {
 };
 
 void declare_cases(CLI::App& app, Flags& flags) {
-  app.add_option("--collective", flags.collective,
-                 "all, or some of all_reduce, broadcast, reduce, scatter, gather")
-      ->type_name("NAME,...")
-      ->capture_default_str();
+  add_usual(app, "--collective NAME,...", flags.collective,
+            "all, or some of all_reduce, broadcast, reduce, scatter, gather");
   auto* const sizes =
-      app.add_option("--sizes", flags.sizes,
-                     "bytes of the larger buffer: a range that doubles, or with a factor "
-                     "(1KiB:1GiB:4), or a list (1MiB,16MiB); "
-                     "what does not fit into memory is skipped")
-          ->type_name("BYTES")
-          ->capture_default_str();
-  app.add_option("--sizes-of", flags.sizes_of,
-                 "a model, such as gpt2-124m: the sizes of the buckets that ddp reduces of it")
-      ->type_name("MODEL")
+      add_usual(app, "--sizes BYTES", flags.sizes,
+                "bytes of the larger buffer: a range that doubles, or with a factor "
+                "(1KiB:1GiB:4), or a list (1MiB,16MiB); "
+                "what does not fit into memory is skipped");
+  add(app, "--sizes-of MODEL", flags.sizes_of,
+      "a model, such as gpt2-124m: the sizes of the buckets that ddp reduces of it")
       ->excludes(sizes);
-  app.add_option(
-         "--in-place", flags.in_place,
-         "all_reduce: whether the result lies where the operand lay; the others have one form")
-      ->type_name("on|off|both")
-      ->capture_default_str();
-  app.add_option("--dtype", flags.type, "the elements' type")
-      ->type_name("fp32|bf16|fp16")
-      ->capture_default_str();
-  app.add_option("--op", flags.op, "for all_reduce")
-      ->type_name("average|sum")
-      ->capture_default_str();
+  add_usual(app, "--in-place on|off|both", flags.in_place,
+            "all_reduce: whether the result lies where the operand lay; the others have one form");
+  add_usual(app, "--dtype fp32|bf16|fp16", flags.type, "the elements' type");
+  add_usual(app, "--op average|sum", flags.op, "for all_reduce");
 }
 
 void declare_samples(CLI::App& app, Flags& flags) {
-  app.add_option(
-         "--free-running", flags.free_running,
-         "calls per sample, back to back, between one barrier and one wait; on the host all are "
-         "queued before the clock starts; default: 1, on GPUs 20 as in nccl-tests")
-      ->type_name("COUNT");
-  app.add_option("--samples", flags.samples, "per size and form; 1000 or more give p99")
-      ->type_name("COUNT")
-      ->capture_default_str();
+  add(app, "--free-running COUNT", flags.free_running,
+      "calls per sample, back to back, between one barrier and one wait; on the host all are "
+      "queued before the clock starts; default: 1, on GPUs 20 as in nccl-tests");
+  add_usual(app, "--samples COUNT", flags.samples, "per size and form; 1000 or more give p99");
   app.footer(
       "Examples:\n"
       "  collective_bench --launch=threads --devices=2 --sizes=1KiB:64MiB:4\n"

@@ -7,6 +7,7 @@
 
 #include "bench/driver/google_benchmark.h"
 #include "common/base/error.h"
+#include "common/command_line/adding.h"
 #include "common/options/reference.h"
 #include "common/options/rules.h"
 
@@ -39,12 +40,12 @@ void check_takes(options::Name name, std::string_view takes, const std::string& 
 
 void declare_benchmark_flags(CLI::App& app, BenchmarkFlags& flags) {
   const std::set<std::string> formats{"console", "json"};
-  app.add_option("--benchmark_format", flags.format, "Google Benchmark's, on standard output")
-      ->type_name("console|json")
+  command_line::add(app, "--benchmark_format console|json", flags.format,
+                    "Google Benchmark's, on standard output")
       ->check(CLI::IsMember(formats).description(""))
       ->capture_default_str();
-  app.add_option("--benchmark_out", flags.out, "Google Benchmark's JSON, to this file as well")
-      ->type_name("FILE");
+  command_line::add(app, "--benchmark_out FILE", flags.out,
+                    "Google Benchmark's JSON, to this file as well");
 }
 
 OptionLines::OptionLines(CLI::App& app) : OptionLines(app, all_names()) {}

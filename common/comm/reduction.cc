@@ -147,9 +147,7 @@ void reduce_as(const std::vector<const std::byte*>& sources,
   for (const std::byte* const from : sources) {
     buffers.sources.push_back(reinterpret_cast<const T*>(from));
   }
-  for (std::byte* const to : destinations) {
-    buffers.destinations.push_back(reinterpret_cast<T*>(to));
-  }
+  for (std::byte* const to : destinations) buffers.destinations.push_back(reinterpret_cast<T*>(to));
   if (reduce_streamed(buffers, elements, factor)) return;
   if (reduce_pairwise(buffers, elements, factor)) return;
   for (std::int64_t done = 0; done < elements.count; done += kBlock) {

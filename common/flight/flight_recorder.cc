@@ -285,9 +285,7 @@ FlightRecord record_of(const FlightPage& page) {
   const auto outcome =
       static_cast<FlightPage::Outcome>(page.outcome.load(std::memory_order_acquire));
   record.ended = outcome == FlightPage::Outcome::kEnded;
-  if (outcome == FlightPage::Outcome::kFailed) {
-    record.failure = failure_in(page);
-  }
+  if (outcome == FlightPage::Outcome::kFailed) record.failure = failure_in(page);
   record.ended_job = page.ended_job;
   return record;
 }

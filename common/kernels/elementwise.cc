@@ -96,9 +96,7 @@ void run(const Scale& op) { scale(op.in.size(), op.in.data(), op.out.data(), op.
 void run(const Add& op) { add(op.a.size(), op.a.data(), op.b.data(), op.sum.data()); }
 
 void run(const AddScalar& op) {
-  for (const Span<float> values : op.tensors) {
-    add_scalar(values.size(), values.data(), op.constant);
-  }
+  for (const Span<float> values : op.tensors) add_scalar(values.size(), values.data(), op.constant);
 }
 
 void run(const Convert& op) {

@@ -134,9 +134,7 @@ template <class T>
 TANDEM_INTO_LOOPS RowSums sum_row(const BackwardRow<T> r, const ParameterSums parameters) {
   PartialSums sums;
   std::int64_t begin = 0;
-  for (; begin + kSums <= r.width; begin += kSums) {
-    add_gradients(r, begin, kSums, parameters, sums);
-  }
+  for (; begin + kSums <= r.width; begin += kSums) add_gradients(r, begin, kSums, parameters, sums);
   add_gradients(r, begin, static_cast<int>(r.width - begin), parameters, sums);
   return {folded_sum<kSums>(sums.plain), folded_sum<kSums>(sums.sloped)};
 }

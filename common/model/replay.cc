@@ -162,9 +162,7 @@ void Replay::begin_backward(Executor on, ReplayActivations& kept) const {
   Span<float> drows = t.scaled;
   if (kept.sizes().rows > 1) drows = t.rows;
   on.enqueue(outer_backward(kept.output_gradient().as<float>(), t.column_pattern, drows));
-  if (kept.sizes().rows > 1) {
-    on.enqueue(outer_backward(t.rows, t.row_pattern, t.scaled));
-  }
+  if (kept.sizes().rows > 1) on.enqueue(outer_backward(t.rows, t.row_pattern, t.scaled));
   on.enqueue(LinearBackwardWeight{.shape = {.batch = kept.sizes().batch, .in = 1, .out = 1},
                                   .x = t.sample,
                                   .dy = t.scaled,

@@ -104,9 +104,7 @@ void resnet_forward(const ResNetPass& pass, const TensorList& buffers) {
     kept.copies()->cast(on, parameters.tensors, Convert::Tensor{images, kept.input()});
   }
   AddScalar batches{.constant = 1};
-  for (const ResNetUnit& unit : plan.units()) {
-    batches.tensors.push_back(buffers.at(unit.batches()));
-  }
+  for (const ResNetUnit& unit : plan.units()) batches.tensors.push_back(buffers.at(unit.batches()));
   on.enqueue(batches);
   const Forward forward(pass, buffers);
   forward.unit(0, pass.input(), {});

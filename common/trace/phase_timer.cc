@@ -36,9 +36,7 @@ void PhaseTimer::end_step(Stream& stream) {
 void PhaseTimer::abandon_step(Stream& stream) {
   marks_.forget_latest_while([](const Mark& mark) { return !mark.ends_step; });
   met_planted_ = false;
-  for (StepObserver* const observer : options_.observers) {
-    observer->step_abandoned(device_, stream);
-  }
+  for (StepObserver* const observer : options_.observers) observer->step_abandoned(device_, stream);
 }
 
 PhaseTimes PhaseTimer::collect() {

@@ -73,9 +73,7 @@ Place place_of(const void* stream) {
 
 Capture* capture_of(const Event* event) {
   for (const auto& capture : captures().all) {
-    if (capture->events.count(event) > 0) {
-      return capture.get();
-    }
+    if (capture->events.count(event) > 0) return capture.get();
   }
   return nullptr;
 }
@@ -95,9 +93,7 @@ void add(const Place& place, NodeType type, Again again) {
 
 void merge(std::vector<Node*>& into, const std::vector<Node*>& nodes) {
   for (Node* const node : nodes) {
-    if (std::find(into.begin(), into.end(), node) == into.end()) {
-      into.push_back(node);
-    }
+    if (std::find(into.begin(), into.end(), node) == into.end()) into.push_back(node);
   }
 }
 
@@ -109,9 +105,7 @@ bool is_joined(const Capture& capture) {
     const Node* const node = open_nodes.back();
     open_nodes.pop_back();
     for (Node* const before : node->dependencies) {
-      if (reached.insert(before).second) {
-        open_nodes.push_back(before);
-      }
+      if (reached.insert(before).second) open_nodes.push_back(before);
     }
   }
   return std::all_of(capture.last.begin(), capture.last.end(), [&](const auto& nodes) {
@@ -140,12 +134,8 @@ void release(UserObject* object, unsigned references) {
 }
 
 void release(Graph* graph) {
-  if (graph->owners.fetch_sub(1) > 1) {
-    return;
-  }
-  for (UserObject* const object : graph->objects) {
-    release(object, 1);
-  }
+  if (graph->owners.fetch_sub(1) > 1) return;
+  for (UserObject* const object : graph->objects) release(object, 1);
   delete graph;
 }
 
@@ -158,17 +148,13 @@ Node* Graph::add(NodeType type, size_t branch, std::vector<Node*> dependencies, 
 bool keep(const void* stream, NodeType type, Again again) {
   const std::lock_guard lock(captures().mutex);
   const Place place = place_of(stream);
-  if (place) {
-    add(place, type, std::move(again));
-  }
+  if (place) add(place, type, std::move(again));
   return static_cast<bool>(place);
 }
 
 void forget(const Event* event) {
   const std::lock_guard lock(captures().mutex);
-  for (const auto& capture : captures().all) {
-    capture->events.erase(event);
-  }
+  for (const auto& capture : captures().all) capture->events.erase(event);
 }
 
 Answer record(const char* call, const Event* event, const void* stream) {
@@ -235,30 +221,22 @@ abi::CudaError check_event(const Event* event) {
 }
 
 abi::CudaError check_unsafe() {
-  if (mode_of_thread == kRelaxed) {
-    return abi::kCudaSuccess;
-  }
+  if (mode_of_thread == kRelaxed) return abi::kCudaSuccess;
   const std::lock_guard lock(captures().mutex);
   abi::CudaError error = abi::kCudaSuccess;
   for (const auto& capture : captures().all) {
     const bool is_mine = pthread_equal(capture->thread, pthread_self()) != 0;
     const bool forbids =
         is_mine ? capture->mode != kRelaxed : capture->mode == kGlobal && mode_of_thread == kGlobal;
-    if (forbids) {
-      error = fail(*capture, abi::kCudaCaptureUnsupported);
-    }
+    if (forbids) error = fail(*capture, abi::kCudaCaptureUnsupported);
   }
   return error;
 }
 
 abi::CudaError begin(Stream* stream, int mode) {
-  if (is_default(stream)) {
-    return abi::kCudaCaptureUnsupported;
-  }
+  if (is_default(stream)) return abi::kCudaCaptureUnsupported;
   const std::lock_guard lock(captures().mutex);
-  if (place_of(stream)) {
-    return abi::kCudaIllegalState;
-  }
+  if (place_of(stream)) return abi::kCudaIllegalState;
   auto capture = std::make_unique<Capture>();
   capture->number = ++captures().begun;
   capture->mode = mode;
@@ -272,13 +250,9 @@ abi::CudaError begin(Stream* stream, int mode) {
 abi::CudaError end(const Stream* stream, Graph** graph) {
   std::unique_lock lock(captures().mutex);
   const Place place = place_of(stream);
-  if (!place) {
-    return abi::kCudaIllegalState;
-  }
+  if (!place) return abi::kCudaIllegalState;
   Capture& capture = *place.capture;
-  if (place.branch != 0) {
-    return fail(capture, abi::kCudaCaptureUnmatched);
-  }
+  if (place.branch != 0) return fail(capture, abi::kCudaCaptureUnmatched);
   if (capture.mode != kRelaxed && pthread_equal(capture.thread, pthread_self()) == 0) {
     return fail(capture, abi::kCudaCaptureWrongThread);
   }
@@ -315,12 +289,8 @@ Info info_of(const void* stream) {
 bool set_dependencies(const void* stream, const std::vector<Node*>& nodes, bool keeps_former) {
   const std::lock_guard lock(captures().mutex);
   const Place place = place_of(stream);
-  if (!place) {
-    return false;
-  }
-  if (!keeps_former) {
-    place.last().clear();
-  }
+  if (!place) return false;
+  if (!keeps_former) place.last().clear();
   merge(place.last(), nodes);
   return true;
 }

@@ -88,9 +88,7 @@ void send(std::string line) {
   for (size_t sent = 0; sent < line.size() && !state().gone;) {
     const ssize_t more =
         ::send(state().matcher, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-    if (more < 0 && errno != EINTR) {
-      lose_matcher();
-    }
+    if (more < 0 && errno != EINTR) lose_matcher();
     sent += more < 0 ? 0 : static_cast<size_t>(more);
   }
 }
@@ -142,9 +140,7 @@ void start_listening() {
 
 // The name is of Linux' abstract names, so that no file stays behind.
 void connect_if_needed() {
-  if (state().matcher >= 0 || state().gone) {
-    return;
-  }
+  if (state().matcher >= 0 || state().gone) return;
   const std::string name(std::getenv(kCheckVariable));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -176,9 +172,7 @@ std::string rank_and_world() {
 [[maybe_unused]] const bool greeted = (on ? greet() : void(), true);
 
 void wait(std::unique_lock<std::mutex>& lock, Before calls) {
-  if (pruned(calls).empty()) {
-    return;
-  }
+  if (pruned(calls).empty()) return;
   const bool is_main = getpid() == static_cast<pid_t>(syscall(SYS_gettid));
   send("wait " + std::to_string(static_cast<int>(is_main)) + " " + text_of(calls));
   state().changed.wait(lock, [&] { return state().gone || pruned(calls).empty(); });
@@ -188,9 +182,7 @@ void wait(std::unique_lock<std::mutex>& lock, Before calls) {
 
 void greet() {
   const std::lock_guard lock(state().mutex);
-  if (state().greeted || dlsym(RTLD_DEFAULT, "Py_IsInitialized") == nullptr) {
-    return;
-  }
+  if (state().greeted || dlsym(RTLD_DEFAULT, "Py_IsInitialized") == nullptr) return;
   if (const std::string rank = rank_and_world(); rank != "- -") {
     state().greeted = true;
     connect_if_needed();
@@ -247,9 +239,7 @@ void wait_for_device(int device) {
   std::unique_lock lock(state().mutex);
   Before calls;
   for (const auto& [stream, before] : state().streams) {
-    if (stream.first == device) {
-      merge(calls, before);
-    }
+    if (stream.first == device) merge(calls, before);
   }
   wait(lock, calls);
 }
@@ -286,15 +276,11 @@ void forget(const Event* event) {
 
 void say_exit(int status) {
   const std::lock_guard lock(state().mutex);
-  if (state().matcher >= 0) {
-    send("exit " + std::to_string(status & 0xff));
-  }
+  if (state().matcher >= 0) send("exit " + std::to_string(status & 0xff));
 }
 
 void forget_parent() {
-  if (state().matcher >= 0) {
-    close(state().matcher);
-  }
+  if (state().matcher >= 0) close(state().matcher);
   state_of_process() =
       new State;  // another thread of the parent may have been changing the old one
 }

@@ -17,9 +17,7 @@ Direction direction_of(int from, int to) {
   if (from == memory::kHost) {
     return to == memory::kHost ? Direction::kHostToHost : Direction::kHostToDevice;
   }
-  if (to == memory::kHost) {
-    return Direction::kDeviceToHost;
-  }
+  if (to == memory::kHost) return Direction::kDeviceToHost;
   return from == to ? Direction::kDeviceToDevice : Direction::kPeer;
 }
 
@@ -31,9 +29,7 @@ bool is_done(Direction direction, uint64_t bytes) {
 // The host waits for its own memory, but for pinned memory that the copy writes later.
 bool lets_host_wait(const char* call, const Rows& rows, int from, int to) {
   const bool is_later = std::strstr(call, "Async") != nullptr;
-  if (to == memory::kHost) {
-    return !is_later || memory::find(rows.to).bytes == 0;
-  }
+  if (to == memory::kHost) return !is_later || memory::find(rows.to).bytes == 0;
   return from == memory::kHost && !is_later;
 }
 
@@ -45,18 +41,14 @@ void note(Direction direction, int from_device, int to_device, const Rows& rows,
     read_back::note_read(from_device, rows.from, bytes);
     return;
   }
-  if (to_device == memory::kHost) {
-    return;
-  }
+  if (to_device == memory::kHost) return;
   uint64_t known = 0;
   if (done && rows.count == 1) {
     known = from_device == memory::kHost ? bytes
                                          : read_back::known_bytes(from_device, rows.from, bytes);
   }
   read_back::note_unknown(to_device, rows.to, rows.count * rows.to_pitch);
-  if (known > 0) {
-    read_back::note_known(to_device, rows.to, known);
-  }
+  if (known > 0) read_back::note_known(to_device, rows.to, known);
 }
 
 }  // namespace
@@ -79,9 +71,7 @@ void copy_rows(const char* call, const Rows& rows, const void* stream) {
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
   entry.set(bytes, direction, from, to, done);
-  if (check::on && lets_host_wait(call, rows, from, to)) {
-    check::wait_for_stream(target);
-  }
+  if (check::on && lets_host_wait(call, rows, from, to)) check::wait_for_stream(target);
   settle_if_needed(rows.from, bytes);
   settle_if_needed(rows.to, bytes);
   for (uint64_t row = 0; done && row < rows.count; ++row) {

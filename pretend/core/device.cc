@@ -76,9 +76,7 @@ void set_settle(Settle settle) { settler.store(settle); }
 
 void settle(const void* address, uint64_t bytes) {
   const Settle known = settler.load();
-  if (known != nullptr) {
-    known(address, bytes);
-  }
+  if (known != nullptr) known(address, bytes);
 }
 
 int attribute_of(int attribute, int device) {
@@ -116,9 +114,7 @@ int attribute_of(int attribute, int device) {
       break;
   }
   for (const auto& [known, value] : kAlike) {
-    if (known == attribute) {
-      return value;
-    }
+    if (known == attribute) return value;
   }
   return 0;
 }

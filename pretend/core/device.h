@@ -53,9 +53,7 @@ void set_settle(Settle settle);
 extern std::atomic<int> unsettled;  // collectives whose values are still to come
 void settle(const void* address = nullptr, uint64_t bytes = 0);
 inline void settle_if_needed(const void* address = nullptr, uint64_t bytes = 0) {
-  if (unsettled.load(std::memory_order_relaxed) > 0) {
-    settle(address, bytes);
-  }
+  if (unsettled.load(std::memory_order_relaxed) > 0) settle(address, bytes);
 }
 
 // The value of an attribute of CUDA (the runtime's and the driver's numbers are the same); 0 for

@@ -108,9 +108,7 @@ void put_process_line() {
 
 // With the mutex held. False where the file cannot be made, which is said once.
 bool open_file() {
-  if (file().descriptor >= 0 || file().closed) {
-    return !file().closed;
-  }
+  if (file().descriptor >= 0 || file().closed) return !file().closed;
   const std::string path = settings().log + "." + std::to_string(getpid());
   file().descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
   if (file().descriptor < 0) {
@@ -174,9 +172,7 @@ void write_mine() {
   written.values[0] = mine->held;
   {
     const std::lock_guard lock(file().mutex);
-    if (open_file()) {
-      write_records(*mine);
-    }
+    if (open_file()) write_records(*mine);
     free_all_but_last(*mine);
   }
   mine->held = 0;
@@ -199,9 +195,7 @@ void add_chunk() {
 }  // namespace
 
 void append(const Record& record) {
-  if (mine == nullptr) {
-    mine = enlist();
-  }
+  if (mine == nullptr) mine = enlist();
   uint32_t used = mine->last->used.load(std::memory_order_relaxed);
   if (used == mine->last->capacity) {
     add_chunk();
@@ -213,21 +207,15 @@ void append(const Record& record) {
 }
 
 void forget_parent() {
-  if (file().descriptor >= 0) {
-    close(file().descriptor);
-  }
+  if (file().descriptor >= 0) close(file().descriptor);
   file_of_process() = new File;  // another thread of the parent may have been changing the old one
   mine = nullptr;
 }
 
 void write_all() {
-  if (!on) {
-    return;
-  }
+  if (!on) return;
   const std::lock_guard lock(file().mutex);
-  if (file().threads.empty() || !open_file()) {
-    return;
-  }
+  if (file().threads.empty() || !open_file()) return;
   for (ThreadRecords* thread : file().threads) {
     put_thread_line(*thread);
     write_records(*thread);

@@ -79,9 +79,7 @@ class Entry {
     }
   }
   void text(const char* text) {
-    if (record_) {
-      record_->text = text;
-    }
+    if (record_) record_->text = text;
   }
   template <typename... Values>
   void set(Values... values) {

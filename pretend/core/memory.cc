@@ -32,9 +32,7 @@ class Window {
       return nullptr;
     }
     for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
-      if (gap->second >= bytes) {
-        return take_from(gap, bytes);
-      }
+      if (gap->second >= bytes) return take_from(gap, bytes);
     }
     return nullptr;
   }
@@ -42,9 +40,7 @@ class Window {
   bool give_back(char* address) {
     const std::lock_guard lock(mutex_);
     const auto taken = taken_.find(static_cast<uint64_t>(address - begin_));
-    if (taken == taken_.end()) {
-      return false;
-    }
+    if (taken == taken_.end()) return false;
     sharing::forget(address, taken->second);
     madvise(address, taken->second, MADV_DONTNEED);
     mprotect(address, taken->second, PROT_NONE);
@@ -87,13 +83,9 @@ class Window {
   void* take_from(Parts::iterator gap, uint64_t bytes) {
     const uint64_t offset = gap->first;
     const uint64_t left = gap->second - bytes;
-    if (mprotect(begin_ + offset, bytes, PROT_READ | PROT_WRITE) != 0) {
-      return nullptr;
-    }
+    if (mprotect(begin_ + offset, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
     gaps_.erase(gap);
-    if (left > 0) {
-      gaps_[offset + bytes] = left;
-    }
+    if (left > 0) gaps_[offset + bytes] = left;
     taken_[offset] = bytes;
     free_ -= bytes;
     return begin_ + offset;
@@ -200,9 +192,7 @@ Place find(const void* address) {
   const int device = window_of(address);
   if (device == kHost && segments::any) {
     const Place place = segments::find(address);
-    if (place.bytes != 0) {
-      return place;
-    }
+    if (place.bytes != 0) return place;
   }
   if (device != kHost) {
     return windows().of[static_cast<size_t>(device)]->find(static_cast<const char*>(address),
@@ -220,16 +210,12 @@ Place find(const void* address) {
 
 void* allocate_pinned(uint64_t bytes) {
   void* const address = std::aligned_alloc(kPage, rounded(bytes == 0 ? 1 : bytes, kPage));
-  if (address != nullptr) {
-    note_pinned(address, bytes);
-  }
+  if (address != nullptr) note_pinned(address, bytes);
   return address;
 }
 
 bool release_pinned(void* address) {
-  if (!forget_pinned(address)) {
-    return false;
-  }
+  if (!forget_pinned(address)) return false;
   std::free(address);
   return true;
 }

@@ -21,9 +21,7 @@ namespace {
 pid_t owner = getpid();  // of this memory
 
 void say_the_end(int status, void*) {
-  if (getpid() != owner) {
-    return;
-  }
+  if (getpid() != owner) return;
   tandem::pretend::check::say_exit(status);
   tandem::pretend::read_back::report();
   tandem::pretend::log::write_all();
@@ -46,8 +44,6 @@ extern "C" {
 
 [[noreturn]] void _exit(int status) {
   say_the_end(status, nullptr);
-  for (;;) {
-    syscall(SYS_exit_group, status);
-  }
+  for (;;) syscall(SYS_exit_group, status);
 }
 }

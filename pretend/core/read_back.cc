@@ -52,9 +52,7 @@ bool nothing_known(int device) {
 void cut(uintptr_t begin, uintptr_t end) {
   auto& ranges = known().ranges;
   auto range = ranges.upper_bound(begin);
-  if (range != ranges.begin()) {
-    --range;
-  }
+  if (range != ranges.begin()) --range;
   while (range != ranges.end() && range->first < end) {
     const auto [first, was] = *range;
     const uintptr_t last = first + was.bytes;
@@ -79,9 +77,7 @@ void note_launch(int device) { launches_of(device).count.fetch_add(1, std::memor
 void note_known(int device, const void* address, uint64_t bytes) {
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const std::lock_guard lock(known().mutex);
-  if (known().ranges.size() > kKnownRanges) {
-    known().ranges.clear();
-  }
+  if (known().ranges.size() > kKnownRanges) known().ranges.clear();
   cut(begin, begin + bytes);
   const uint64_t now = launched(device);
   known().ranges[begin] = {bytes, now};
@@ -89,18 +85,14 @@ void note_known(int device, const void* address, uint64_t bytes) {
 }
 
 void note_unknown(int device, const void* address, uint64_t bytes) {
-  if (nothing_known(device)) {
-    return;
-  }
+  if (nothing_known(device)) return;
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const std::lock_guard lock(known().mutex);
   cut(begin, begin + bytes);
 }
 
 uint64_t known_bytes(int device, const void* address, uint64_t bytes) {
-  if (nothing_known(device)) {
-    return 0;
-  }
+  if (nothing_known(device)) return 0;
   const auto begin = reinterpret_cast<uintptr_t>(address);
   const uintptr_t end = begin + bytes;
   const uint64_t now = launched(device);

@@ -151,9 +151,7 @@ void format(const Record& record, int thread, Line& line) {
   writer.add(",\"device\":%d,\"stream\":%u", record.device, record.stream);
   size_t at = 0;
   for (const RecordField& field : kind.fields) {
-    if (field.key == nullptr) {
-      break;
-    }
+    if (field.key == nullptr) break;
     writer.add(",\"%s\":", field.key);
     at += add_value(writer, field, record, at);
   }

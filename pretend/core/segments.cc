@@ -63,9 +63,7 @@ void* reserve(uint64_t bytes) {
 bool give_up(void* address, uint64_t bytes) { return munmap(address, bytes) == 0; }
 
 bool map(void* address, Memory* memory) {
-  if (mprotect(address, memory->bytes, PROT_READ | PROT_WRITE) != 0) {
-    return false;
-  }
+  if (mprotect(address, memory->bytes, PROT_READ | PROT_WRITE) != 0) return false;
   {
     const std::lock_guard lock(segments().mutex);
     ++memory->owners;
@@ -89,14 +87,10 @@ bool unmap(void* address, uint64_t bytes) {
 
 void* map_file(const char* path, uint64_t bytes, int device) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) {
-    return nullptr;
-  }
+  if (file < 0) return nullptr;
   void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
-  if (address == MAP_FAILED) {
-    return nullptr;
-  }
+  if (address == MAP_FAILED) return nullptr;
   note(address, {bytes, device, nullptr});
   return address;
 }

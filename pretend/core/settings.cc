@@ -13,88 +13,22 @@ namespace {
 // Sources: NVIDIA's V100, A100, H100, GA102 and Ada whitepapers (multiprocessors, L2, bus, clocks)
 // and the CUDA programming guide's table of compute capabilities (threads, blocks, shared memory).
 // Memory is what cudaMemGetInfo reports on such cards, below the printed size.
+// In the order of Card's fields, two lines each: word, name, capability, processors, memory; L2, bus,
+// clocks; threads, blocks, shared memory of a processor and of a block; copy engines, peers.
+// clang-format off
 constexpr auto kCards = std::to_array<Card>({
-    {.key = "a100",
-     .name = "NVIDIA A100-SXM4-80GB",
-     .major = 8,
-     .minor = 0,
-     .processors = 108,
-     .memory = 85'094'825'984,
-     .l2_bytes = 40 << 20,
-     .memory_bus_bits = 5120,
-     .clock_khz = 1'410'000,
-     .memory_clock_khz = 1'593'000,
-     .threads_per_processor = 2048,
-     .blocks_per_processor = 32,
-     .shared_per_processor = 164 << 10,
-     .shared_per_block_optin = 163 << 10,
-     .copy_engines = 3,
-     .peers = true},
-    {.key = "h100",
-     .name = "NVIDIA H100 80GB HBM3",
-     .major = 9,
-     .minor = 0,
-     .processors = 132,
-     .memory = 85'029'158'912,
-     .l2_bytes = 50 << 20,
-     .memory_bus_bits = 5120,
-     .clock_khz = 1'980'000,
-     .memory_clock_khz = 2'619'000,
-     .threads_per_processor = 2048,
-     .blocks_per_processor = 32,
-     .shared_per_processor = 228 << 10,
-     .shared_per_block_optin = 227 << 10,
-     .copy_engines = 3,
-     .peers = true},
-    {.key = "rtx4090",
-     .name = "NVIDIA GeForce RTX 4090",
-     .major = 8,
-     .minor = 9,
-     .processors = 128,
-     .memory = 25'393'692'672,
-     .l2_bytes = 72 << 20,
-     .memory_bus_bits = 384,
-     .clock_khz = 2'520'000,
-     .memory_clock_khz = 10'501'000,
-     .threads_per_processor = 1536,
-     .blocks_per_processor = 24,
-     .shared_per_processor = 100 << 10,
-     .shared_per_block_optin = 99 << 10,
-     .copy_engines = 2,
-     .peers = false},
-    {.key = "rtx3090",
-     .name = "NVIDIA GeForce RTX 3090",
-     .major = 8,
-     .minor = 6,
-     .processors = 82,
-     .memory = 25'447'170'048,
-     .l2_bytes = 6 << 20,
-     .memory_bus_bits = 384,
-     .clock_khz = 1'695'000,
-     .memory_clock_khz = 9'751'000,
-     .threads_per_processor = 1536,
-     .blocks_per_processor = 16,
-     .shared_per_processor = 100 << 10,
-     .shared_per_block_optin = 99 << 10,
-     .copy_engines = 2,
-     .peers = false},
-    {.key = "v100",
-     .name = "Tesla V100-SXM2-32GB",
-     .major = 7,
-     .minor = 0,
-     .processors = 80,
-     .memory = 34'089'730'048,
-     .l2_bytes = 6 << 20,
-     .memory_bus_bits = 4096,
-     .clock_khz = 1'530'000,
-     .memory_clock_khz = 877'000,
-     .threads_per_processor = 2048,
-     .blocks_per_processor = 32,
-     .shared_per_processor = 96 << 10,
-     .shared_per_block_optin = 96 << 10,
-     .copy_engines = 6,
-     .peers = true},
+    {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 85'094'825'984,
+     40 << 20, 5120, 1'410'000, 1'593'000, 2048, 32, 164 << 10, 163 << 10, 3, true},
+    {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 85'029'158'912,
+     50 << 20, 5120, 1'980'000, 2'619'000, 2048, 32, 228 << 10, 227 << 10, 3, true},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 25'393'692'672,
+     72 << 20, 384, 2'520'000, 10'501'000, 1536, 24, 100 << 10, 99 << 10, 2, false},
+    {"rtx3090", "NVIDIA GeForce RTX 3090", 8, 6, 82, 25'447'170'048,
+     6 << 20, 384, 1'695'000, 9'751'000, 1536, 16, 100 << 10, 99 << 10, 2, false},
+    {"v100", "Tesla V100-SXM2-32GB", 7, 0, 80, 34'089'730'048,
+     6 << 20, 4096, 1'530'000, 877'000, 2048, 32, 96 << 10, 96 << 10, 6, true},
 });
+// clang-format on
 
 const char* variable(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
@@ -129,9 +63,7 @@ Settings read_settings() {
 
 const Card* find_card(std::string_view key) {
   for (const Card& card : kCards) {
-    if (card.key == key) {
-      return &card;
-    }
+    if (card.key == key) return &card;
   }
   return nullptr;
 }
@@ -141,9 +73,7 @@ Versions parse_versions(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     const size_t equals = word.find('=');
-    if (equals == std::string::npos) {
-      continue;
-    }
+    if (equals == std::string::npos) continue;
     const std::string name = word.substr(0, equals);
     const int value = std::atoi(word.c_str() + equals + 1);
     int* const known = name == "runtime" ? &versions.runtime
@@ -151,9 +81,7 @@ Versions parse_versions(const std::string& text) {
                        : name == "dnn"   ? &versions.dnn
                        : name == "nccl"  ? &versions.nccl
                                          : nullptr;
-    if (known != nullptr) {
-      *known = value;
-    }
+    if (known != nullptr) *known = value;
   }
   return versions;
 }
@@ -161,9 +89,7 @@ Versions parse_versions(const std::string& text) {
 std::vector<int> visible_gpus(int count, const char* visible) {
   std::vector<int> gpus;
   if (visible == nullptr) {
-    for (int gpu = 0; gpu < count; ++gpu) {
-      gpus.push_back(gpu);
-    }
+    for (int gpu = 0; gpu < count; ++gpu) gpus.push_back(gpu);
     return gpus;
   }
   std::istringstream words(visible);

@@ -37,9 +37,7 @@ std::atomic<bool> any{false};
 // Pages that were touched, from memory of the process alone to the file.
 void copy_touched(char* from, char* to, uint64_t bytes) {
   std::vector<unsigned char> touched((bytes + kPage - 1) / kPage);
-  if (mincore(from, bytes, touched.data()) != 0) {
-    return;
-  }
+  if (mincore(from, bytes, touched.data()) != 0) return;
   for (uint64_t page = 0; page < touched.size(); ++page) {
     if ((touched[page] & 1) != 0) {
       const uint64_t at = page * kPage;
@@ -74,15 +72,11 @@ int move_to_file(const memory::Place& place) {
 
 bool share(void* address, Handle* handle) {
   const memory::Place place = memory::find(address);
-  if (place.device == memory::kHost) {
-    return false;
-  }
+  if (place.device == memory::kHost) return false;
   const std::lock_guard lock(shared().mutex);
   const auto known = shared().files.find(place.begin);
   const int file = known != shared().files.end() ? known->second : move_to_file(place);
-  if (file < 0) {
-    return false;
-  }
+  if (file < 0) return false;
   any = true;
   shared().files[place.begin] = file;
   *handle = {getpid(), file, physical_of(place.device), place.bytes};
@@ -92,23 +86,17 @@ bool share(void* address, Handle* handle) {
 void* open(const Handle& handle) {
   const std::vector<int>& gpus = settings().gpus;
   const auto device = std::find(gpus.begin(), gpus.end(), handle.physical);
-  if (device == gpus.end()) {
-    return nullptr;
-  }
+  if (device == gpus.end()) return nullptr;
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.process, handle.file);
   return segments::map_file(path, handle.bytes, static_cast<int>(device - gpus.begin()));
 }
 
 void forget(void* begin, uint64_t bytes) {
-  if (!any) {
-    return;
-  }
+  if (!any) return;
   const std::lock_guard lock(shared().mutex);
   const auto known = shared().files.find(begin);
-  if (known == shared().files.end()) {
-    return;
-  }
+  if (known == shared().files.end()) return;
   mmap(begin, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   close(known->second);
   shared().files.erase(known);

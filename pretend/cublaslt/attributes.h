@@ -116,9 +116,7 @@ constexpr const auto& attributes_of(const Preference*) { return kPreferenceAttri
 template <typename Descriptor>
 constexpr const Attribute<Descriptor>* attribute_of(const Descriptor* descriptor, int number) {
   for (const Attribute<Descriptor>& attribute : attributes_of(descriptor)) {
-    if (attribute.number == number) {
-      return &attribute;
-    }
+    if (attribute.number == number) return &attribute;
   }
   return nullptr;
 }

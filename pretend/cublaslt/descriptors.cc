@@ -34,12 +34,8 @@ KeptValue value_of(const char* call, Descriptor* descriptor, int number) {
 template <typename Descriptor>
 int set(const char* call, Descriptor* to, int attribute, const void* value, uint64_t bytes) {
   const KeptValue kept = value_of(call, to, attribute);
-  if (kept.address == nullptr) {
-    return kNotSupported;
-  }
-  if (value == nullptr || bytes != kept.bytes) {
-    return kInvalidValue;
-  }
+  if (kept.address == nullptr) return kNotSupported;
+  if (value == nullptr || bytes != kept.bytes) return kInvalidValue;
   std::memcpy(kept.address, value, bytes);
   return 0;
 }
@@ -49,28 +45,20 @@ template <typename Descriptor>
 int get(const char* call, Descriptor* of, int attribute, void* value, uint64_t bytes,
         uint64_t* written) {
   const KeptValue kept = value_of(call, of, attribute);
-  if (kept.address == nullptr) {
-    return kNotSupported;
-  }
+  if (kept.address == nullptr) return kNotSupported;
   const bool is_question = bytes == 0;
   if (is_question ? written == nullptr : value == nullptr || bytes != kept.bytes) {
     return kInvalidValue;
   }
-  if (written != nullptr) {
-    *written = kept.bytes;
-  }
-  if (!is_question) {
-    std::memcpy(value, kept.address, bytes);
-  }
+  if (written != nullptr) *written = kept.bytes;
+  if (!is_question) std::memcpy(value, kept.address, bytes);
   return 0;
 }
 
 // In storage that the caller brings.
 template <typename Descriptor>
 int put(void* storage, uint64_t bytes, const Descriptor& descriptor) {
-  if (bytes < sizeof descriptor) {
-    return kAllocFailed;
-  }
+  if (bytes < sizeof descriptor) return kAllocFailed;
   new (storage) Descriptor(descriptor);
   return 0;
 }

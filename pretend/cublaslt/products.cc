@@ -34,9 +34,7 @@ uint64_t cublasLtGetVersion() { return static_cast<uint64_t>(settings().versions
 int cublasLtGetProperty(int part, int* value) {
   constexpr std::array kUnits = {10000, 100, 1};
   constexpr int kInvalidValue = 7;  // CUBLAS_STATUS_INVALID_VALUE
-  if (part < 0 || part > 2 || value == nullptr) {
-    return kInvalidValue;
-  }
+  if (part < 0 || part > 2 || value == nullptr) return kInvalidValue;
   *value = settings().versions.blas / kUnits[static_cast<size_t>(part)] % 100;
   return 0;
 }

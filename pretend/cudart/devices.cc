@@ -88,9 +88,7 @@ void fill_card(Properties& properties, const Card& card) {
 }
 
 abi::CudaError fill_properties(Properties* properties, int device) {
-  if (check_device(device) != abi::kCudaSuccess) {
-    return abi::kCudaInvalidDevice;
-  }
+  if (check_device(device) != abi::kCudaSuccess) return abi::kCudaInvalidDevice;
   std::memset(properties, 0, sizeof *properties);
   fill_limits(*properties);
   fill_abilities(*properties);
@@ -117,12 +115,8 @@ abi::CudaError cudaGetDevice(int* device) {
 
 abi::CudaError cudaSetDevice(int device) {
   const abi::CudaError error = check_device(device);
-  if (error == abi::kCudaSuccess) {
-    set_current_device(device);
-  }
-  if (check::on) {
-    check::greet();
-  }
+  if (error == abi::kCudaSuccess) set_current_device(device);
+  if (check::on) check::greet();
   return error;
 }
 
@@ -183,15 +177,11 @@ abi::CudaError cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 abi::CudaError cudaDeviceSynchronize() {
   if (capture::is_any()) {
     const abi::CudaError error = capture::check_wait_for_device(current_device());
-    if (error != abi::kCudaSuccess) {
-      return with_last_error(error);
-    }
+    if (error != abi::kCudaSuccess) return with_last_error(error);
   }
   log::Entry entry("cudaDeviceSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
-  if (check::on) {
-    check::wait_for_device(current_device());
-  }
+  if (check::on) check::wait_for_device(current_device());
   settle_if_needed();
   return abi::kCudaSuccess;
 }
@@ -214,9 +204,7 @@ abi::CudaError cudaGetDriverEntryPointByVersion(const char* name, void** functio
                                                 uint64_t, int* result) {
   static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
   *function = driver == nullptr ? nullptr : dlsym(driver, name);
-  if (result != nullptr) {
-    *result = *function == nullptr ? kEntryNotFound : kEntryFound;
-  }
+  if (result != nullptr) *result = *function == nullptr ? kEntryNotFound : kEntryFound;
   return *function == nullptr && result == nullptr ? with_last_error(abi::kCudaSymbolNotFound)
                                                    : abi::kCudaSuccess;
 }

@@ -50,9 +50,7 @@ constexpr Text kTexts[] = {
 
 const Text* find(int error) {
   for (const Text& text : kTexts) {
-    if (text.error == error) {
-      return &text;
-    }
+    if (text.error == error) return &text;
   }
   return nullptr;
 }
@@ -60,9 +58,7 @@ const Text* find(int error) {
 }  // namespace
 
 abi::CudaError with_last_error(abi::CudaError error) {
-  if (error != abi::kCudaSuccess) {
-    last = error;
-  }
+  if (error != abi::kCudaSuccess) last = error;
   return error;
 }
 

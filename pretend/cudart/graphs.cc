@@ -31,9 +31,7 @@ struct Instance {
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
   ~Instance() {
-    for (Stream* const stream : streams) {
-      delete stream;
-    }
+    for (Stream* const stream : streams) delete stream;
     release(graph);
   }
 
@@ -61,9 +59,7 @@ void launch(const Instance& instance, const void* stream) {
   entry.at(target.device, target.stream);
   entry.text(TANDEM_PRETEND_LIBRARY);
   for (const auto& node : instance.graph->nodes) {
-    if (node->again) {
-      node->again(node->branch == 0 ? stream : instance.streams[node->branch]);
-    }
+    if (node->again) node->again(node->branch == 0 ? stream : instance.streams[node->branch]);
   }
 }
 
@@ -78,9 +74,7 @@ struct CaptureAnswer {
 
 template <typename Value>
 void fill(Value* to, Value value) {
-  if (to != nullptr) {
-    *to = value;
-  }
+  if (to != nullptr) *to = value;
 }
 
 abi::CudaError answer(const void* stream, const CaptureAnswer& to) {
@@ -101,9 +95,7 @@ abi::CudaError list(const Nodes& nodes, Node** to, uint64_t* count) {
     return abi::kCudaSuccess;
   }
   *count = std::min<uint64_t>(*count, nodes.size());
-  for (uint64_t at = 0; at < *count; ++at) {
-    to[at] = &*nodes[at];
-  }
+  for (uint64_t at = 0; at < *count; ++at) to[at] = &*nodes[at];
   return abi::kCudaSuccess;
 }
 
@@ -220,9 +212,7 @@ abi::CudaError cudaGraphAddEmptyNode(Node** made, Graph* graph, Node* const* nod
 
 abi::CudaError cudaGraphDebugDotPrint(const Graph* graph, const char* path, unsigned) {
   std::FILE* const file = std::fopen(path, "w");
-  if (file == nullptr) {
-    return with_last_error(abi::kCudaInvalidValue);
-  }
+  if (file == nullptr) return with_last_error(abi::kCudaInvalidValue);
   std::fprintf(file, "digraph dot {\n");
   for (const auto& node : graph->nodes) {
     const void* const name = node.get();
@@ -249,9 +239,7 @@ abi::CudaError cudaUserObjectRelease(UserObject* object, unsigned count) {
 
 abi::CudaError cudaGraphRetainUserObject(Graph* graph, UserObject* object, unsigned count,
                                          unsigned flags) {
-  if (flags != kMoveReferences) {
-    object->references.fetch_add(count);
-  }
+  if (flags != kMoveReferences) object->references.fetch_add(count);
   graph->objects.insert(graph->objects.end(), count, object);
   return abi::kCudaSuccess;
 }

@@ -62,9 +62,7 @@ int image_version(const void* registered) {
   uint32_t newest = 0;
   while (at < end) {
     const auto image = read<ImageHeader>(at);
-    if (runs(image, card)) {
-      newest = std::max(newest, image.capability);
-    }
+    if (runs(image, card)) newest = std::max(newest, image.capability);
     at += image.header_bytes + image.bytes;
   }
   return static_cast<int>(newest);

@@ -86,9 +86,7 @@ const Kernel& find_kernel(const void* function) {
 const Kernel& kernel_of(const void* function) {
   std::atomic<const Kernel*>& entry = recent_entry(function);
   const Kernel* const known = entry.load(std::memory_order_acquire);
-  if (known != nullptr && known->function == function) {
-    return *known;
-  }
+  if (known != nullptr && known->function == function) return *known;
   const Kernel& kernel = find_kernel(function);
   entry.store(&kernel, std::memory_order_release);
   return kernel;
@@ -155,12 +153,8 @@ bool is_only_counted(const void* function) {
 [[gnu::noinline]] abi::CudaError launch_beyond(const char* call, const void* function,
                                                const Configuration& how, void** arguments) {
   const Kernel& kernel = kernel_of(function);
-  if (capture::is_any() && is_captured(call, kernel, how, arguments)) {
-    return abi::kCudaSuccess;
-  }
-  if (kernel.version == 0) {
-    return with_last_error(abi::kCudaNoKernelImage);
-  }
+  if (capture::is_any() && is_captured(call, kernel, how, arguments)) return abi::kCudaSuccess;
+  if (kernel.version == 0) return with_last_error(abi::kCudaNoKernelImage);
   if (log::on) {
     log_launch(call, kernel, how, arguments, elements_of(kernel, arguments));
   } else {
@@ -173,9 +167,7 @@ bool is_only_counted(const void* function) {
 template <typename How>
 abi::CudaError launch(const char* call, const void* function, const void* stream, void** arguments,
                       const How& how) {
-  if (!is_only_counted(function)) {
-    return launch_beyond(call, function, how(), arguments);
-  }
+  if (!is_only_counted(function)) return launch_beyond(call, function, how(), arguments);
   read_back::note_launch(target_of(stream).device);
   return abi::kCudaSuccess;
 }
@@ -281,9 +273,7 @@ abi::CudaError cudaLaunchKernelExC(const abi::LaunchConfig* how, const void* fun
 abi::CudaError cudaFuncGetAttributes(abi::FunctionAttributes* attributes, const void* function) {
   const Card& card = *settings().card;
   const int version = kernel_of(function).version;
-  if (version == 0) {
-    return with_last_error(abi::kCudaNoKernelImage);
-  }
+  if (version == 0) return with_last_error(abi::kCudaNoKernelImage);
   *attributes = {.shared_bytes = 0,
                  .const_bytes = 0,
                  .local_bytes = 0,

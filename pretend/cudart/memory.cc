@@ -21,9 +21,7 @@ namespace {
 abi::CudaError take(const char* call, void** address, uint64_t bytes, int device) {
   if (capture::is_any()) {
     const abi::CudaError error = capture::check_unsafe();
-    if (error != abi::kCudaSuccess) {
-      return with_last_error(error);
-    }
+    if (error != abi::kCudaSuccess) return with_last_error(error);
   }
   log::Entry entry(call, RecordKind::kMemory);
   entry.at(device, 0);
@@ -34,9 +32,7 @@ abi::CudaError take(const char* call, void** address, uint64_t bytes, int device
 }
 
 abi::CudaError give_back(const char* call, void* address) {
-  if (address == nullptr) {
-    return abi::kCudaSuccess;
-  }
+  if (address == nullptr) return abi::kCudaSuccess;
   log::Entry entry(call, RecordKind::kMemory);
   const memory::Place place = memory::find(address);
   entry.at(place.device, 0);

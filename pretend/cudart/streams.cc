@@ -31,9 +31,7 @@ abi::CudaError record(const char* call, Event* event, const void* stream) {
   entry.at(target.device, target.stream);
   entry.set(event->number);
   event->recorded.store(event->timed ? log::now() : 1, std::memory_order_relaxed);
-  if (check::on) {
-    check::record(event, target);
-  }
+  if (check::on) check::record(event, target);
   return abi::kCudaSuccess;
 }
 
@@ -42,9 +40,7 @@ abi::CudaError wait(Event* event, const void* stream) {
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
   entry.set(event->number);
-  if (check::on) {
-    check::let_wait(target, event);
-  }
+  if (check::on) check::let_wait(target, event);
   return abi::kCudaSuccess;
 }
 
@@ -57,9 +53,7 @@ abi::CudaError record_or_capture(const char* call, Event* event, const void* str
       return abi::kCudaSuccess;
     }
     const capture::Answer answer = capture::record(call, event, stream);
-    if (answer.done) {
-      return with_last_error(answer.error);
-    }
+    if (answer.done) return with_last_error(answer.error);
   }
   return record(call, event, stream);
 }
@@ -67,16 +61,12 @@ abi::CudaError record_or_capture(const char* call, Event* event, const void* str
 abi::CudaError sync(const char* call, const void* stream) {
   if (capture::is_any()) {
     const abi::CudaError error = capture::check_wait_for_stream(stream);
-    if (error != abi::kCudaSuccess) {
-      return with_last_error(error);
-    }
+    if (error != abi::kCudaSuccess) return with_last_error(error);
   }
   log::Entry entry(call, RecordKind::kSync);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
-  if (check::on) {
-    check::wait_for_stream(target);
-  }
+  if (check::on) check::wait_for_stream(target);
   settle_if_needed();
   return abi::kCudaSuccess;
 }
@@ -121,9 +111,7 @@ abi::CudaError cudaStreamGetId(void* stream, uint64_t* number) {
 }
 
 abi::CudaError cudaStreamQuery(void* stream) {
-  if (check::on && !check::is_complete(target_of(stream))) {
-    return abi::kCudaNotReady;
-  }
+  if (check::on && !check::is_complete(target_of(stream))) return abi::kCudaNotReady;
   return with_last_error(capture::is_any() ? capture::check_wait_for_stream(stream)
                                            : abi::kCudaSuccess);
 }
@@ -137,9 +125,7 @@ abi::CudaError cudaStreamWaitEvent(void* stream, Event* event, unsigned flags) {
       return abi::kCudaSuccess;
     }
     const capture::Answer answer = capture::wait("cudaStreamWaitEvent", event, stream);
-    if (answer.done) {
-      return with_last_error(answer.error);
-    }
+    if (answer.done) return with_last_error(answer.error);
   }
   return wait(event, stream);
 }
@@ -157,9 +143,7 @@ abi::CudaError cudaLaunchHostFunc(void* stream, void (*function)(void*), void* d
 abi::CudaError cudaStreamAddCallback(void* stream, void (*function)(void*, int, void*), void* data,
                                      unsigned) {
   const abi::CudaError error = sync("cudaStreamAddCallback", stream);
-  if (error == abi::kCudaSuccess) {
-    function(stream, error, data);
-  }
+  if (error == abi::kCudaSuccess) function(stream, error, data);
   return error;
 }
 
@@ -171,12 +155,8 @@ abi::CudaError cudaEventCreateWithFlags(void** event, unsigned flags) {
 abi::CudaError cudaEventCreate(void** event) { return cudaEventCreateWithFlags(event, 0); }
 
 abi::CudaError cudaEventDestroy(Event* event) {
-  if (capture::is_any()) {
-    capture::forget(event);
-  }
-  if (check::on) {
-    check::forget(event);
-  }
+  if (capture::is_any()) capture::forget(event);
+  if (check::on) check::forget(event);
   delete event;
   return abi::kCudaSuccess;
 }
@@ -190,12 +170,8 @@ abi::CudaError cudaEventRecordWithFlags(Event* event, void* stream, unsigned fla
 }
 
 abi::CudaError cudaEventQuery(Event* event) {
-  if (check::on && !check::is_complete(event)) {
-    return abi::kCudaNotReady;
-  }
-  if (!capture::is_any()) {
-    return abi::kCudaSuccess;
-  }
+  if (check::on && !check::is_complete(event)) return abi::kCudaNotReady;
+  if (!capture::is_any()) return abi::kCudaSuccess;
   const abi::CudaError error = capture::check_event(event);
   return with_last_error(error == abi::kCudaSuccess ? capture::check_unsafe() : error);
 }
@@ -203,16 +179,12 @@ abi::CudaError cudaEventQuery(Event* event) {
 abi::CudaError cudaEventSynchronize(Event* event) {
   if (capture::is_any()) {
     const abi::CudaError error = capture::check_event(event);
-    if (error != abi::kCudaSuccess) {
-      return with_last_error(error);
-    }
+    if (error != abi::kCudaSuccess) return with_last_error(error);
   }
   log::Entry entry("cudaEventSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
   entry.set(event->number);
-  if (check::on) {
-    check::wait_for_event(event);
-  }
+  if (check::on) check::wait_for_event(event);
   settle_if_needed();
   return abi::kCudaSuccess;
 }

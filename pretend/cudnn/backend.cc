@@ -105,9 +105,7 @@ int cudnnBackendGetAttribute(BackendDescriptor* descriptor, int attribute, int e
   if (count != nullptr) {
     *count = found == descriptor->contents->values.end() ? 0 : found->second.count;
   }
-  if (elements == nullptr || found == descriptor->contents->values.end()) {
-    return 0;
-  }
+  if (elements == nullptr || found == descriptor->contents->values.end()) return 0;
   if (element == abi::kElementDescriptor) {
     get_children(found->second, wanted, elements);
     return 0;

@@ -36,9 +36,7 @@ constexpr OperationName kOperations[] = {
 
 std::string name_of_operation(int type) {
   for (const OperationName& operation : kOperations) {
-    if (operation.type == type) {
-      return operation.name;
-    }
+    if (operation.type == type) return operation.name;
   }
   return "operation-" + std::to_string(type);
 }

@@ -15,9 +15,7 @@ namespace {
 
 // Made only where somebody reads the log: it allocates.
 const char* describe(const char* pass, const DnnTensor& x, const DnnTensor& w, const DnnTensor& y) {
-  if (!log::on) {
-    return nullptr;
-  }
+  if (!log::on) return nullptr;
   const std::string text = std::string("[{\"operation\":\"convolution-") + pass +
                            "\",\"x\":" + shape_of(x) + ",\"w\":" + shape_of(w) +
                            ",\"y\":" + shape_of(y) + ",\"type\":\"" +

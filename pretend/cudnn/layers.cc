@@ -20,9 +20,7 @@ constexpr uint64_t kDropoutStateBytes = 1 << 20;
 // The arguments up to the input's descriptor are declared: no caller sees the difference.
 int log_normalisation(const char* call, const DnnHandle* handle, const char* pass,
                       const DnnTensor& x) {
-  if (!log::on) {
-    return log_library(call, handle);
-  }
+  if (!log::on) return log_library(call, handle);
   const std::string text = std::string("[{\"operation\":\"normalisation-") + pass +
                            "\",\"x\":" + shape_of(x) + ",\"type\":\"" +
                            name_of(abi::from_cudnn(x.type)) + "\"}]";

@@ -47,9 +47,7 @@ int pseudo_layers_of(const DnnRnn& rnn) { return rnn.layers * directions_of(rnn)
 
 int64_t matrices_before(const DnnRnn& rnn, int pseudo_layer) {
   int64_t elements = 0;
-  for (int layer = 0; layer < pseudo_layer; ++layer) {
-    elements += matrix_elements(rnn, layer);
-  }
+  for (int layer = 0; layer < pseudo_layer; ++layer) elements += matrix_elements(rnn, layer);
   return elements;
 }
 
@@ -149,9 +147,7 @@ int cudnnGetRNNTempSpaceSizes(const DnnHandle*, const DnnRnn* rnn, int training,
   const int64_t step = pseudo_layers_of(*rnn) * (gates_of(*rnn) + 2) * rnn->hidden *
                        static_cast<int64_t>(data->batch) * element_size(*rnn);
   *workspace = static_cast<uint64_t>(step);
-  if (reserve != nullptr) {
-    *reserve = training != 0 ? static_cast<uint64_t>(step * data->steps) : 0;
-  }
+  if (reserve != nullptr) *reserve = training != 0 ? static_cast<uint64_t>(step * data->steps) : 0;
   return 0;
 }
 

@@ -29,9 +29,7 @@ char* context_of(int device) { return &contexts[device % kMostContexts]; }
 
 void enter(const char* context) {
   has_context = context != nullptr;
-  if (has_context) {
-    set_current_device(static_cast<int>(context - contexts));
-  }
+  if (has_context) set_current_device(static_cast<int>(context - contexts));
 }
 
 }  // namespace
@@ -129,9 +127,7 @@ abi::DriverError cuCtxGetDevice(int* device) {
 abi::DriverError cuCtxSynchronize() {
   log::Entry entry("cuCtxSynchronize", RecordKind::kSync);
   entry.at(current_device(), 0);
-  if (check::on) {
-    check::wait_for_device(current_device());
-  }
+  if (check::on) check::wait_for_device(current_device());
   settle_if_needed();
   return abi::kDriverSuccess;
 }

@@ -99,12 +99,8 @@ abi::DriverError cuMemRelease(segments::Memory* memory) {
 
 abi::DriverError cuMemGetAddressRange_v2(void** begin, uint64_t* bytes, void* address) {
   const memory::Place place = memory::find(address);
-  if (begin != nullptr) {
-    *begin = place.begin;
-  }
-  if (bytes != nullptr) {
-    *bytes = place.bytes;
-  }
+  if (begin != nullptr) *begin = place.begin;
+  if (bytes != nullptr) *bytes = place.bytes;
   return place.bytes == 0 ? abi::kDriverNotFound : abi::kDriverSuccess;
 }
 
@@ -114,9 +110,7 @@ abi::DriverError cuMemGetAddressRange(void** begin, uint64_t* bytes, void* addre
 
 abi::DriverError cuPointerGetAttribute(void* to, int attribute, void* address) {
   const memory::Place place = memory::find(address);
-  if (place.bytes == 0) {
-    return abi::kDriverInvalidValue;
-  }
+  if (place.bytes == 0) return abi::kDriverInvalidValue;
   const bool on_device = place.device != memory::kHost;
   switch (attribute) {
     case abi::kPointerMemoryType:
@@ -182,9 +176,7 @@ abi::DriverError cuStreamSynchronize(void* stream) {
   log::Entry entry("cuStreamSynchronize", RecordKind::kSync);
   const Target target = target_of(stream);
   entry.at(target.device, target.stream);
-  if (check::on) {
-    check::wait_for_stream(target);
-  }
+  if (check::on) check::wait_for_stream(target);
   settle_if_needed();
   return abi::kDriverSuccess;
 }
@@ -205,18 +197,14 @@ abi::DriverError cuEventCreate(void** event, unsigned) {
 }
 
 abi::DriverError cuEventDestroy_v2(Event* event) {
-  if (check::on) {
-    check::forget(event);
-  }
+  if (check::on) check::forget(event);
   delete event;
   return abi::kDriverSuccess;
 }
 
 abi::DriverError cuEventRecord(Event* event, void* stream) {
   event->recorded.store(log::now());
-  if (check::on) {
-    check::record(event, target_of(stream));
-  }
+  if (check::on) check::record(event, target_of(stream));
   return abi::kDriverSuccess;
 }
 
@@ -225,9 +213,7 @@ abi::DriverError cuEventQuery(Event* event) {
 }
 
 abi::DriverError cuEventSynchronize(Event* event) {
-  if (check::on) {
-    check::wait_for_event(event);
-  }
+  if (check::on) check::wait_for_event(event);
   settle_if_needed();
   return abi::kDriverSuccess;
 }

@@ -135,12 +135,8 @@ abi::DriverError cuGetProcAddress_v2(const char* name, void** function, int, uin
                                      int* status) {
   static void* const self = dlopen("libcuda.so.1", RTLD_NOW);
   *function = self == nullptr ? nullptr : dlsym(self, (std::string(name) + "_v2").c_str());
-  if (*function == nullptr && self != nullptr) {
-    *function = dlsym(self, name);
-  }
-  if (status != nullptr) {
-    *status = *function == nullptr ? 1 : 0;
-  }
+  if (*function == nullptr && self != nullptr) *function = dlsym(self, name);
+  if (status != nullptr) *status = *function == nullptr ? 1 : 0;
   return *function == nullptr ? abi::kDriverNotFound : abi::kDriverSuccess;
 }
 

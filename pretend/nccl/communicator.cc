@@ -50,9 +50,7 @@ void settle_device(const void* address, uint64_t bytes) {
   }
   const int device = address == nullptr ? current_device() : memory::device_of(address);
   for (const std::shared_ptr<RankCommunicator>& communicator : all) {
-    if (communicator->device() != device) {
-      continue;
-    }
+    if (communicator->device() != device) continue;
     if (address == nullptr && check::on) {
       communicator->settle_complete();  // the host has waited for what stands before it
     } else if (address == nullptr) {
@@ -87,9 +85,7 @@ RankCommunicator* RankCommunicator::with_peer(const Collective& collective) {
     const std::string name = name_ + "-from-" + std::to_string(sends ? rank() : peer) + "-to-" +
                              std::to_string(sends ? peer : rank());
     std::unique_ptr<Meeting> meeting = Meeting::join(name, sends ? 0 : 1, 2);
-    if (meeting == nullptr) {
-      return nullptr;
-    }
+    if (meeting == nullptr) return nullptr;
     made = std::make_shared<RankCommunicator>(std::move(meeting), name, device_, number_);
     enlist(made);
   }
@@ -100,9 +96,7 @@ void RankCommunicator::finish() {
   settle();
   const std::lock_guard lock(mutex_);
   for (const auto& [peer, made] : with_peers_) {
-    if (made != nullptr) {
-      made->settle();
-    }
+    if (made != nullptr) made->settle();
   }
 }
 
@@ -118,9 +112,7 @@ void RankCommunicator::drop_due() {
 void RankCommunicator::leave() {
   const std::lock_guard lock(mutex_);
   for (const auto& [peer, made] : with_peers_) {
-    if (made != nullptr) {
-      made->leave();
-    }
+    if (made != nullptr) made->leave();
   }
   drop_due();
   strike(this);
@@ -130,9 +122,7 @@ void RankCommunicator::abort() {
   meeting_->abort();
   const std::lock_guard lock(mutex_);
   for (const auto& [peer, made] : with_peers_) {
-    if (made != nullptr) {
-      made->meeting_->abort();
-    }
+    if (made != nullptr) made->meeting_->abort();
   }
 }
 
@@ -149,12 +139,8 @@ void RankCommunicator::enqueue(const Collective& collective, uint64_t call) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  while (!due_.empty() && !meeting_->has_room()) {
-    settle_first();
-  }
-  if (!meeting_->wait_for_room()) {
-    return;
-  }
+  while (!due_.empty() && !meeting_->has_room()) settle_first();
+  if (!meeting_->wait_for_room()) return;
   // Ranks that only get values put down what they have: the slots stay in step.
   const bool gives = collective.send != nullptr;
   const uint64_t number =
@@ -174,12 +160,8 @@ void RankCommunicator::settle_first() {
   const Due due = due_.front();
   due_.pop_front();
   unsettled.fetch_sub(1);
-  if (check::on) {
-    check::wait_for_call(number_, due.call);
-  }
-  if (!meeting_->wait_for(due.number)) {
-    return;
-  }
+  if (check::on) check::wait_for_call(number_, due.call);
+  if (!meeting_->wait_for(due.number)) return;
   compute(due.collective, *meeting_, due.number);
   meeting_->note_read(due.number);
   const uint64_t bytes = received_bytes(due.collective, rank(), ranks());
@@ -192,9 +174,7 @@ void RankCommunicator::settle_first() {
 
 void RankCommunicator::settle() {
   const std::lock_guard lock(mutex_);
-  while (!due_.empty()) {
-    settle_first();
-  }
+  while (!due_.empty()) settle_first();
 }
 
 void RankCommunicator::settle(const void* address, uint64_t bytes) {
@@ -204,16 +184,12 @@ void RankCommunicator::settle(const void* address, uint64_t bytes) {
                    received_bytes(due.collective, rank(), ranks()));
   };
   // In order: what comes before the last one that touches the bytes is due too.
-  while (std::any_of(due_.begin(), due_.end(), meets)) {
-    settle_first();
-  }
+  while (std::any_of(due_.begin(), due_.end(), meets)) settle_first();
 }
 
 void RankCommunicator::settle_complete() {
   const std::lock_guard lock(mutex_);
-  while (!due_.empty() && meeting_->is_complete(due_.front().number)) {
-    settle_first();
-  }
+  while (!due_.empty() && meeting_->is_complete(due_.front().number)) settle_first();
 }
 
 bool RankCommunicator::exchange(const void* mine, void* all, uint64_t bytes) {
@@ -225,13 +201,9 @@ bool RankCommunicator::exchange(const void* mine, void* all, uint64_t bytes) {
     check::wait_for_call(number_, split[0].number);
   }
   const std::lock_guard lock(mutex_);
-  if (!meeting_->wait_for_room()) {
-    return false;
-  }
+  if (!meeting_->wait_for_room()) return false;
   const uint64_t number = meeting_->deposit(mine, bytes);
-  if (!meeting_->wait_for(number)) {
-    return false;
-  }
+  if (!meeting_->wait_for(number)) return false;
   for (int rank = 0; rank < ranks(); ++rank) {
     std::memcpy(static_cast<char*>(all) + static_cast<uint64_t>(rank) * bytes,
                 meeting_->deposited_by(rank, number), bytes);
@@ -265,9 +237,7 @@ struct Group {
 // Made once per thread that uses NCCL, and kept: thread-local objects have no destructors here.
 Group& group() {
   thread_local Group* group = nullptr;
-  if (group == nullptr) {
-    group = new Group;
-  }
+  if (group == nullptr) group = new Group;
   return *group;
 }
 
@@ -297,13 +267,9 @@ void enqueue(RankCommunicator& communicator, const Collective& collective, uint6
 }
 
 void settle_complete(RankCommunicator& communicator, const Collective& collective) {
-  if (unsettled.load(std::memory_order_relaxed) == 0) {
-    return;
-  }
+  if (unsettled.load(std::memory_order_relaxed) == 0) return;
   RankCommunicator* const meets = communicator.of(collective);
-  if (meets != nullptr) {
-    meets->settle_complete();
-  }
+  if (meets != nullptr) meets->settle_complete();
 }
 
 void enqueue_all(std::vector<Submitted>& submitted) {
@@ -316,9 +282,7 @@ void enqueue_all(std::vector<Submitted>& submitted) {
     enqueue(*submitted[at].communicator, submitted[at].collective,
             calls.empty() ? 0 : calls[at].number);
   }
-  for (const Submitted& one : submitted) {
-    settle_complete(*one.communicator, one.collective);
-  }
+  for (const Submitted& one : submitted) settle_complete(*one.communicator, one.collective);
   submitted.clear();
 }
 
@@ -330,9 +294,7 @@ bool is_captured(const Captured& one) {
     });
   }
   const bool is_captured = capture::info_of(one.stream).status != capture::Status::kNone;
-  if (is_captured) {
-    group().captured.push_back(one);
-  }
+  if (is_captured) group().captured.push_back(one);
   return is_captured;
 }
 
@@ -354,26 +316,18 @@ bool is_in_group() { return group().depth > 0; }
 
 int start_group() {
   Group& mine = group();
-  if (mine.depth++ == 0) {
-    mine.number = groups.fetch_add(1, std::memory_order_relaxed) + 1;
-  }
+  if (mine.depth++ == 0) mine.number = groups.fetch_add(1, std::memory_order_relaxed) + 1;
   return 0;
 }
 
 int end_group() {
   constexpr int kInvalidUsage = 5;
   Group& mine = group();
-  if (mine.depth == 0) {
-    return kInvalidUsage;
-  }
-  if (--mine.depth > 0) {
-    return 0;
-  }
+  if (mine.depth == 0) return kInvalidUsage;
+  if (--mine.depth > 0) return 0;
   if (!mine.captured.empty()) {
     capture_group(std::exchange(mine.captured, {}));
-    if (mine.submitted.empty()) {
-      return 0;
-    }
+    if (mine.submitted.empty()) return 0;
   }
   log::Entry entry("ncclGroupEnd", RecordKind::kGroup);
   entry.at(current_device(), 0);
@@ -406,16 +360,14 @@ int submit(const char* call, const std::shared_ptr<RankCommunicator>& communicat
   entry.set(collective.count, sent_bytes(collective, communicator->ranks()), collective.type,
             communicator->rank(), communicator->ranks(), collective.root, communicator->number(),
             mine.depth > 0 ? mine.number : 0);
-  if (mine.depth == 0 && !check::on) {  // nearly all calls
+  if (mine.depth == 0 && !check::on) {                            // nearly all calls
     const std::shared_ptr<RankCommunicator> kept = communicator;  // where an abort ends a wait
     enqueue(*kept, collective, 0);
     settle_complete(*kept, collective);
     return 0;
   }
   mine.submitted.push_back({communicator, collective, stream_number});
-  if (mine.depth == 0) {
-    enqueue_all(mine.submitted);
-  }
+  if (mine.depth == 0) enqueue_all(mine.submitted);
   return 0;
 }
 

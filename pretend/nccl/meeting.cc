@@ -99,9 +99,7 @@ bool Meeting::wait_until(const char* what, Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + kDeadline;
   while (!condition()) {
     const uint32_t seen = layout_->changes.load(std::memory_order_acquire);
-    if (is_aborted()) {
-      return false;
-    }
+    if (is_aborted()) return false;
     if (std::chrono::steady_clock::now() > deadline) {
       std::fprintf(stderr,
                    "pretended libnccl.so.2: rank %d of %d waited 10 minutes for %s; look for the "
@@ -110,9 +108,7 @@ bool Meeting::wait_until(const char* what, Condition condition) {
       file_->unlink();
       return false;
     }
-    if (!condition()) {
-      sleep_for_change(layout_, seen);
-    }
+    if (!condition()) sleep_for_change(layout_, seen);
   }
   return true;
 }

@@ -36,9 +36,7 @@ bool change_lock(int file, Lock what, short kind, int command) {
   lock.l_start = static_cast<off_t>(what);
   lock.l_len = 1;
   int failed = fcntl(file, command, &lock);
-  while (failed != 0 && errno == EINTR) {
-    failed = fcntl(file, command, &lock);
-  }
+  while (failed != 0 && errno == EINTR) failed = fcntl(file, command, &lock);
   return failed == 0;
 }
 
@@ -58,15 +56,9 @@ int close_and_fail(int file) {
 int open_held(const std::string& path) {
   for (;;) {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0) {
-      return file;
-    }
-    if (!change_lock(file, Lock::kInUse, F_RDLCK, F_OFD_SETLKW)) {
-      return close_and_fail(file);
-    }
-    if (has_name(file)) {
-      return file;
-    }
+    if (file < 0) return file;
+    if (!change_lock(file, Lock::kInUse, F_RDLCK, F_OFD_SETLKW)) return close_and_fail(file);
+    if (has_name(file)) return file;
     close(file);
   }
 }
@@ -74,9 +66,7 @@ int open_held(const std::string& path) {
 // The rank that finds the file short makes it long. Pages that the file system promises now cannot
 // be missing at the first touch. Returns an error's number.
 int make_long(int file, uint64_t bytes) {
-  if (!change_lock(file, Lock::kMaking, F_WRLCK, F_OFD_SETLKW)) {
-    return errno;
-  }
+  if (!change_lock(file, Lock::kMaking, F_WRLCK, F_OFD_SETLKW)) return errno;
   struct stat facts {};
   const bool is_long = fstat(file, &facts) == 0 && static_cast<uint64_t>(facts.st_size) >= bytes;
   const int error = is_long ? 0 : posix_fallocate(file, 0, static_cast<off_t>(bytes));
@@ -87,9 +77,7 @@ int make_long(int file, uint64_t bytes) {
 // Only who holds the file unlinks it, so a name that it has here stays its own.
 void remove_if_left_behind(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) {
-    return;
-  }
+  if (file < 0) return;
   if (change_lock(file, Lock::kInUse, F_WRLCK, F_OFD_SETLK) && has_name(file)) {
     ::unlink(path.c_str());
   }
@@ -98,9 +86,7 @@ void remove_if_left_behind(const std::string& path) {
 
 void remove_left_behind() {
   DIR* const folder = opendir(kFolder);
-  if (folder == nullptr) {
-    return;
-  }
+  if (folder == nullptr) return;
   while (const dirent* const entry = readdir(folder)) {
     if (std::string_view(entry->d_name).starts_with(kPrefix)) {
       remove_if_left_behind(std::string(kFolder) + entry->d_name);
@@ -114,9 +100,7 @@ void remove_left_behind() {
 MeetingFile::MeetingFile(const std::string& name, uint64_t bytes)
     : path_(kFolder + name), bytes_(bytes), file_(open_held(path_)) {
   error_ = file_ < 0 ? errno : make_long(file_, bytes);
-  if (error_ == 0) {
-    map();
-  }
+  if (error_ == 0) map();
 }
 
 void MeetingFile::map() {
@@ -129,12 +113,8 @@ void MeetingFile::map() {
 }
 
 MeetingFile::~MeetingFile() {
-  if (memory_ != nullptr) {
-    munmap(memory_, bytes_);
-  }
-  if (file_ >= 0) {
-    close(file_);
-  }
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+  if (file_ >= 0) close(file_);
 }
 
 void MeetingFile::unlink() const { ::unlink(path_.c_str()); }

@@ -35,31 +35,21 @@ struct Handle {
 
 int make(Handle** made, const std::string& name, int rank, int ranks, int device) {
   static std::atomic<int> number{0};
-  if (rank < 0 || rank >= ranks) {
-    return kInvalidArgument;
-  }
+  if (rank < 0 || rank >= ranks) return kInvalidArgument;
   std::unique_ptr<Meeting> meeting = Meeting::join(name, rank, ranks);
-  if (meeting == nullptr) {
-    return kSystemError;
-  }
+  if (meeting == nullptr) return kSystemError;
   *made =
       new Handle{std::make_shared<RankCommunicator>(std::move(meeting), name, device, ++number)};
   enlist((*made)->communicator);
-  if (check::on) {
-    check::join((*made)->communicator->number(), name, rank, ranks);
-  }
+  if (check::on) check::join((*made)->communicator->number(), name, rank, ranks);
   return 0;
 }
 
 // Inside a group one thread may make several ranks, which cannot wait for each other.
 int make_and_wait(Handle** made, const std::string& name, int rank, int ranks) {
   const int status = make(made, name, rank, ranks, current_device());
-  if (status != 0 || is_in_group()) {
-    return status;
-  }
-  if (check::on) {
-    check::wait_for_call((*made)->communicator->number(), check::kJoin);
-  }
+  if (status != 0 || is_in_group()) return status;
+  if (check::on) check::wait_for_call((*made)->communicator->number(), check::kJoin);
   return (*made)->communicator->meeting().wait_for_all() ? 0 : kSystemError;
 }
 
@@ -70,9 +60,7 @@ int end(Handle* handle) {
 }
 
 void say_leave(const Handle* handle, bool aborted) {
-  if (check::on) {
-    check::leave(handle->communicator->number(), aborted);
-  }
+  if (check::on) check::leave(handle->communicator->number(), aborted);
 }
 
 UniqueId id_of(const std::string& name) {
@@ -95,9 +83,7 @@ PlaceInSplit place_in(const std::vector<Wish>& places, int mine) {
   const Wish& my_place = places[static_cast<size_t>(mine)];
   for (int rank = 0; rank < static_cast<int>(places.size()); ++rank) {
     const Wish& place = places[static_cast<size_t>(rank)];
-    if (place.color != my_place.color) {
-      continue;
-    }
+    if (place.color != my_place.color) continue;
     ++split.ranks;
     split.rank += place.key < my_place.key || (place.key == my_place.key && rank < mine) ? 1 : 0;
   }
@@ -146,9 +132,7 @@ int ncclCommInitAll(Handle** made, int ranks, const int* devices) {
   for (int rank = 0; rank < ranks; ++rank) {
     const int status =
         make(&made[rank], name, rank, ranks, devices == nullptr ? rank : devices[rank]);
-    if (status != 0) {
-      return status;
-    }
+    if (status != 0) return status;
   }
   return 0;
 }
@@ -157,9 +141,7 @@ int ncclCommSplit(Handle* from, int color, int key, Handle** made, void*) {
   RankCommunicator& parent = *from->communicator;
   std::vector<Wish> places(static_cast<size_t>(parent.ranks()));
   const Wish mine{color, key};
-  if (!parent.exchange(&mine, places.data(), sizeof mine)) {
-    return kSystemError;
-  }
+  if (!parent.exchange(&mine, places.data(), sizeof mine)) return kSystemError;
   const std::string name =
       parent.name() + "-" + std::to_string(++parent.splits) + "-" + std::to_string(color);
   if (color == kNoColor) {

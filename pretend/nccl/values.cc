@@ -133,12 +133,8 @@ uint64_t received_bytes(const Collective& collective, int rank, int ranks) {
 }
 
 bool is_computed(const Collective& collective, int ranks) {
-  if (sent_bytes(collective, ranks) > kRealBytes) {
-    return false;
-  }
-  if (!is_integer(collective.type) && collective.count > 1) {
-    return false;
-  }
+  if (sent_bytes(collective, ranks) > kRealBytes) return false;
+  if (!is_integer(collective.type) && collective.count > 1) return false;
   return !reduces(collective.kind) ||
          (can_reduce(collective.type) && collective.operation <= kAverage);
 }

@@ -105,18 +105,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* name, const Gpu** gpu) {
   for (int index = 0; index < node_gpus(); ++index) {
     // NVML writes the domain with 8 digits, CUDA with 4: the ends are the same.
     const std::string known = std::string(pci_name(index).text.data()).substr(kDomainDigits);
-    if (std::string(name).ends_with(known)) {
-      return handle_of(gpu, index);
-    }
+    if (std::string(name).ends_with(known)) return handle_of(gpu, index);
   }
   return kNotFound;
 }
 
 int nvmlDeviceGetHandleByUUID(const char* uuid, const Gpu** gpu) {
   for (int index = 0; index < node_gpus(); ++index) {
-    if (std::strcmp(uuid, uuid_text(index).data()) == 0) {
-      return handle_of(gpu, index);
-    }
+    if (std::strcmp(uuid, uuid_text(index).data()) == 0) return handle_of(gpu, index);
   }
   return kNotFound;
 }

@@ -137,9 +137,7 @@ pid_t start_lonely_rank(const UniqueId& id) {
     ::_exit(nccl("ncclCommInitRank", &communicator, 2, id, 0));
   }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!has_meeting_file(id) && std::chrono::steady_clock::now() < deadline) {
-    ::sched_yield();
-  }
+  while (!has_meeting_file(id) && std::chrono::steady_clock::now() < deadline) ::sched_yield();
   return child;
 }
 

@@ -85,9 +85,7 @@ int other_process(const Handle& handle, int64_t expected) {
   void* address = nullptr;
   int64_t value = 0;
   const bool opened = cudart("cudaIpcOpenMemHandle", &address, handle, 1U) == 0;
-  if (!opened || device_of(address) != 1) {
-    return 1;
-  }
+  if (!opened || device_of(address) != 1) return 1;
   from_device(&value, address, 1);
   const int64_t twice = 2 * value;
   to_device(address, &twice, 1);
@@ -102,9 +100,7 @@ TEST(PretendedSharing, LetsAnotherProcessReadAndWrite) {
   Handle handle{};
   EXPECT_EQ(cudart("cudaIpcGetMemHandle", &handle, address), 0);
   const pid_t child = fork();
-  if (child == 0) {
-    _exit(other_process(handle, sent));
-  }
+  if (child == 0) _exit(other_process(handle, sent));
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -120,9 +120,7 @@ Kept read_kept(const char* from, const Functor& functor, std::string_view operan
 void apply(Arithmetic operation, int mode, const std::array<Column, 3>& of, size_t count,
            Column& to) {
   const auto each = [&](const auto& value) {
-    for (size_t at = 0; at < count; ++at) {
-      to[at] = value(of[0][at], of[1][at], of[2][at]);
-    }
+    for (size_t at = 0; at < count; ++at) to[at] = value(of[0][at], of[1][at], of[2][at]);
   };
   using Value = int64_t;
   switch (operation) {

@@ -39,9 +39,7 @@ struct Shape {
   [[nodiscard]] uint64_t run(size_t dims, size_t along, uint32_t own) const {
     uint64_t inner = 1;
     for (size_t dim = dims - 1; dim > along; --dim) {
-      if (strides[dim] != inner) {
-        return 1;
-      }
+      if (strides[dim] != inner) return 1;
       inner *= sizes[dim];
     }
     return strides[along] == inner ? inner * own : 1;
@@ -70,13 +68,9 @@ class Concatenation : public TorchKernel {
     const auto shape = read<Shape>(arguments[2]);
     const auto along = static_cast<size_t>(read<int>(arguments[3]));
     const auto stride = read<uint32_t>(arguments[4]);
-    if (grid_y > most_inputs || along >= dims) {
-      return false;
-    }
+    if (grid_y > most_inputs || along >= dims) return false;
     std::array<Input, kMostInputs> inputs{};
-    for (size_t at = 0; at < grid_y; ++at) {
-      inputs[at] = input_at(arguments[1], at, stride);
-    }
+    for (size_t at = 0; at < grid_y; ++at) inputs[at] = input_at(arguments[1], at, stride);
     Accesses accesses;
     if (!declare({inputs.data(), grid_y}, to, shape, along, accesses) || !accesses.begin()) {
       return false;
@@ -125,13 +119,9 @@ class Concatenation : public TorchKernel {
     uint64_t elements = 0;
     uint64_t extent = 0;
     for (const Input& input : inputs) {
-      if (input.elements == 0) {
-        continue;
-      }
+      if (input.elements == 0) continue;
       for (size_t dim = 1; dim < dims; ++dim) {
-        if ((dim == along ? input.size : shape.sizes[dim]) == 0) {
-          return false;
-        }
+        if ((dim == along ? input.size : shape.sizes[dim]) == 0) return false;
       }
       const uint64_t last = input.elements - 1;
       accesses.reads(input.data, element_bytes * (place_of(input, along, last) + 1),
@@ -156,9 +146,7 @@ std::unique_ptr<TorchKernel> concatenation(std::string_view name) {
   const std::string_view kernel_name = behind(name, "CatArrayBatchedCopy");
   const std::string_view types = behind(kernel_name, "10OpaqueTypeILj");
   const std::string_view numbers = behind(types, "EjLi");  // dimensions, inputs, shapes
-  if (numbers.empty()) {
-    return nullptr;
-  }
+  if (numbers.empty()) return nullptr;
   auto kernel = std::make_unique<Concatenation>();
   kernel->element_bytes = std::strtoul(types.data(), nullptr, 10);
   kernel->dims = std::strtoul(numbers.data(), nullptr, 10);

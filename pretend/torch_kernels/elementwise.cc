@@ -84,9 +84,7 @@ void store(const Loop& loop, uint64_t first, size_t count, const Column& from) {
 
 void deny_order_of_nan(const std::array<Column, 3>& of, size_t count, Column& result) {
   for (size_t at = 0; at < count; ++at) {
-    if (std::max(of[0][at], of[1][at]) >= kNan - kMostOperands) {
-      result[at] = 0;
-    }
+    if (std::max(of[0][at], of[1][at]) >= kNan - kMostOperands) result[at] = 0;
   }
 }
 
@@ -145,9 +143,7 @@ class Elementwise : public TorchKernel {
     }
     // A few floats may be flags. More cost time, and are worth it where they were computed.
     const bool is_costly = may_be_float && loop.elements > kColumn;
-    if (!accesses.begin() || (is_costly && (tensors() == 1 || !accesses.are_known()))) {
-      return false;
-    }
+    if (!accesses.begin() || (is_costly && (tensors() == 1 || !accesses.are_known()))) return false;
     run(loop, kept);
     accesses.end();
     return true;
@@ -156,9 +152,7 @@ class Elementwise : public TorchKernel {
  private:
   bool decode(void** arguments, Loop& loop, Kept& kept) const {
     const int count = read<int>(arguments[0]);
-    if (count <= 0) {
-      return false;
-    }
+    if (count <= 0) return false;
     loop.elements = static_cast<uint64_t>(count);
     const auto* const state = static_cast<const char*>(arguments[1]);
     const char* pointers = static_cast<const char*>(arguments[form == Form::kStrided ? 1 : 2]);
@@ -205,9 +199,7 @@ class Elementwise : public TorchKernel {
     std::array<Column, 3> of{};
     size_t constant = 0;
     for (size_t operand = 0; operand < operands.size(); ++operand) {
-      if (operands[operand] == 'k') {
-        of[operand].fill(kept.constants[constant++]);
-      }
+      if (operands[operand] == 'k') of[operand].fill(kept.constants[constant++]);
     }
     Column result{};
     for (uint64_t first = 0; first < loop.elements; first += kColumn) {
@@ -278,9 +270,7 @@ bool set_types(std::string_view name, Elementwise& kernel) {
     std::replace(letters.begin(), letters.end(), 'd', 'l');
   }
   const size_t result = functor.gives == Gives::kSecond ? 1 : 0;
-  if (letters.size() <= result) {
-    return false;
-  }
+  if (letters.size() <= result) return false;
   kernel.operands = functor.operands;
   kernel.kept_type = type_of_operand(functor, letters[0]);
   kernel.may_be_float = moves_floats || letters[result] == 'j' || letters[result] == 't';
@@ -297,15 +287,9 @@ bool set_types(std::string_view name, Elementwise& kernel) {
 }
 
 std::optional<Form> form_of(std::string_view name) {
-  if (has(name, "29vectorized_elementwise_kernelI")) {
-    return Form::kVectorized;
-  }
-  if (has(name, "27unrolled_elementwise_kernelI")) {
-    return Form::kUnrolled;
-  }
-  if (has(name, "18elementwise_kernelI")) {
-    return Form::kStrided;
-  }
+  if (has(name, "29vectorized_elementwise_kernelI")) return Form::kVectorized;
+  if (has(name, "27unrolled_elementwise_kernelI")) return Form::kUnrolled;
+  if (has(name, "18elementwise_kernelI")) return Form::kStrided;
   return std::nullopt;
 }
 
@@ -319,9 +303,7 @@ class Arange : public TorchKernel {
     const uint64_t bytes = static_cast<uint64_t>(count) * sizeof(int64_t);
     Accesses accesses;
     accesses.writes(to, bytes, bytes);
-    if (count <= 0 || !accesses.begin()) {
-      return false;
-    }
+    if (count <= 0 || !accesses.begin()) return false;
     for (uint64_t at = 0; at < static_cast<uint64_t>(count); ++at) {
       to[at] = static_cast<int64_t>(first + step * at);
     }
@@ -334,9 +316,7 @@ class Arange : public TorchKernel {
 Type float_of(std::string_view name) {
   const std::string_view of = behind(name, "elementwise_kernelI");
   for (const char* const other : {"signbit", "inf_kernel", "4HalfE", "8BFloat16E", "7complexI"}) {
-    if (has(of, other)) {
-      return Type::kNone;
-    }
+    if (has(of, other)) return Type::kNone;
   }
   const std::string_view converted = behind(of, "27converting_copy_kernel_cudaI").substr(0, 2);
   const auto is_of = [&](char letter) {
@@ -367,9 +347,7 @@ std::unique_ptr<TorchKernel> elementwise(std::string_view name) {
   }
   const std::optional<Form> form = form_of(name);
   const Functor* const functor = form ? functor_of(name) : nullptr;
-  if (functor == nullptr) {
-    return form ? one_float(name, *form) : nullptr;
-  }
+  if (functor == nullptr) return form ? one_float(name, *form) : nullptr;
   auto kernel = std::make_unique<Elementwise>();
   kernel->form = *form;
   kernel->functor = functor;

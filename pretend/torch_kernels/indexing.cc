@@ -63,9 +63,7 @@ class Indexing : public TorchKernel {
       return false;
     }
     // Most elements of four bytes and two are floats, which need no time of the host's.
-    if ((element_bytes == 4 || element_bytes == 2) && !accesses.are_known()) {
-      return false;
-    }
+    if ((element_bytes == 4 || element_bytes == 2) && !accesses.are_known()) return false;
     run(launch);
     accesses.end();
     return true;
@@ -127,9 +125,7 @@ class Indexing : public TorchKernel {
     uint64_t range = 0;  // of what the indices add
     for (size_t dim = 0; dim < launch.dims; ++dim) {
       const Places& places = launch.places[dim];
-      if (places.size <= 0 || places.stride < 0) {
-        return false;
-      }
+      if (places.size <= 0 || places.stride < 0) return false;
       range += static_cast<uint64_t>((places.size - 1) * places.stride);
       accesses.reads(places.index, launch.layout.extent(operands() - 1, sizeof(int64_t)),
                      launch.elements * sizeof(int64_t));

@@ -12,9 +12,7 @@ namespace tandem::pretend::torch_kernels {
 
 bool Placement::read_from(const char* from, int operands) {
   dims = read<int>(from);
-  if (dims < 0 || dims > kMostDims) {
-    return false;
-  }
+  if (dims < 0 || dims > kMostDims) return false;
   for (size_t dim = 0; dim < static_cast<size_t>(dims); ++dim) {
     sizes[dim] = read<uint32_t>(from, 4 + 12 * dim);
     for (size_t operand = 0; operand < static_cast<size_t>(operands); ++operand) {
@@ -27,9 +25,7 @@ bool Placement::read_from(const char* from, int operands) {
 
 uint64_t Placement::elements() const {
   uint64_t elements = 1;
-  for (size_t dim = 0; dim < static_cast<size_t>(dims); ++dim) {
-    elements *= sizes[dim];
-  }
+  for (size_t dim = 0; dim < static_cast<size_t>(dims); ++dim) elements *= sizes[dim];
   return elements;
 }
 
@@ -43,9 +39,7 @@ uint64_t Placement::extent(int operand, uint64_t size) const {
 
 void Accesses::add(const Part& part) {
   fits_ = fits_ && count_ < parts_.size() && part.used <= kRealBytes;
-  if (fits_) {
-    parts_[count_++] = part;
-  }
+  if (fits_) parts_[count_++] = part;
 }
 
 bool Accesses::begin() {
@@ -77,9 +71,7 @@ void Accesses::end() {
   const bool known = are_known();
   for (size_t at = 0; at < count_; ++at) {
     const Part& part = parts_[at];
-    if (part.kind == Kind::kRead) {
-      continue;
-    }
+    if (part.kind == Kind::kRead) continue;
     // Where elements have gaps between them, there lies what was there before.
     if (known && (part.used >= part.bytes || is_known(part))) {
       read_back::note_known(part.device, part.address, part.bytes);
@@ -92,9 +84,7 @@ void Accesses::end() {
 void Accesses::clear(void* number, uint64_t bytes) {
   Accesses accesses;
   accesses.writes(number, bytes, bytes);
-  if (accesses.begin()) {
-    std::memset(number, 0, bytes);
-  }
+  if (accesses.begin()) std::memset(number, 0, bytes);
 }
 
 }  // namespace tandem::pretend::torch_kernels

@@ -41,9 +41,7 @@ struct Placement {
   }
   [[nodiscard]] uint64_t offset(int operand, uint64_t element) const {
     const auto& stride = strides[static_cast<size_t>(operand)];
-    if (dims == 1) {
-      return element * stride[0];
-    }
+    if (dims == 1) return element * stride[0];
     uint64_t offset = 0;
     auto left = static_cast<uint32_t>(element);  // which divides faster
     for (size_t dim = 0; dim < static_cast<size_t>(dims); ++dim) {

@@ -66,19 +66,13 @@ class Reduction : public TorchKernel {
     const auto* const operation = static_cast<const char*>(arguments[0]);
     Launch launch;
     Accesses accesses;
-    if (!decode(operation, launch)) {
-      return false;
-    }
+    if (!decode(operation, launch)) return false;
     if (is_float(output)) {
-      if (launch.outputs == 1) {
-        Accesses::clear(launch.to[0], size_of(output));
-      }
+      if (launch.outputs == 1) Accesses::clear(launch.to[0], size_of(output));
       return false;
     }
     declare(launch, accesses);
-    if (!accesses.begin()) {
-      return false;
-    }
+    if (!accesses.begin()) return false;
     for (uint64_t at = 0; at < launch.outputs; ++at) {
       const char* const from = launch.from + launch.of_outputs.offset(1, at);
       const Found found = reduce(launch, from, kind);
@@ -176,9 +170,7 @@ class ClassLoss : public TorchKernel {
 // The type of the output stands behind that of indices, unsigned: "jlLi4E".
 Type output_of(std::string_view name) {
   for (size_t at = 0; at + 4 <= name.size(); ++at) {
-    if (name[at] == 'j' && name.substr(at + 2, 2) == "Li") {
-      return type_of(name[at + 1]);
-    }
+    if (name[at] == 'j' && name.substr(at + 2, 2) == "Li") return type_of(name[at + 1]);
   }
   return Type::kNone;
 }
@@ -205,13 +197,9 @@ uint64_t config_of(const Reducer& reducer, std::string_view name) {
 
 std::unique_ptr<TorchKernel> reduction(std::string_view name) {
   const std::string_view loss = behind(name, "nll_loss_forward_reduce_cuda_kernel_");
-  if (!loss.empty()) {
-    return std::make_unique<ClassLoss>(behind(loss, "I"));
-  }
+  if (!loss.empty()) return std::make_unique<ClassLoss>(behind(loss, "I"));
   const std::string_view arguments = behind(name, "8ReduceOpI");
-  if (!has(name, "13reduce_kernelI") || arguments.empty()) {
-    return nullptr;
-  }
+  if (!has(name, "13reduce_kernelI") || arguments.empty()) return nullptr;
   if (has(arguments, "jfLi") || has(arguments, "jdLi")) {
     auto kernel = std::make_unique<Reduction>();
     kernel->output = has(arguments, "jfLi") ? Type::kF32 : Type::kF64;
@@ -219,9 +207,7 @@ std::unique_ptr<TorchKernel> reduction(std::string_view name) {
     return kernel;
   }
   for (const Reducer& reducer : kReducers) {
-    if (!has(arguments, reducer.token)) {
-      continue;
-    }
+    if (!has(arguments, reducer.token)) continue;
     auto kernel = std::make_unique<Reduction>();
     kernel->kind = reducer.kind;
     kernel->writes = reducer.writes;

@@ -27,9 +27,7 @@ class TorchKernel {
 
 [[nodiscard]] inline std::unique_ptr<TorchKernel> recognise(std::string_view name) {
   for (auto* const family : {elementwise, reduction, concatenation, indexing}) {
-    if (std::unique_ptr<TorchKernel> kernel = family(name)) {
-      return kernel;
-    }
+    if (std::unique_ptr<TorchKernel> kernel = family(name)) return kernel;
   }
   return nullptr;
 }

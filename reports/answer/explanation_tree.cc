@@ -284,9 +284,7 @@ Section agreement_section(const Explanation& explanation) {
       "and "
       "the collectives as well. The rungs between explain the other implementation as far as both "
       "ends agree.");
-  if (const std::string text = optimizer_text(question); !text.empty()) {
-    lines.push_back(text);
-  }
+  if (const std::string text = optimizer_text(question); !text.empty()) lines.push_back(text);
   return with_table(fmt::format("How far {} and Tandem{} agree", question.implementation,
                                 question.module.empty() ? "" : " on the module's export"),
                     std::move(table), lines);

@@ -339,9 +339,7 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     }
     add_marks(cell);
   }
-  for (std::string& note : change_notes(before, after)) {
-    result.notes.push_back(std::move(note));
-  }
+  for (std::string& note : change_notes(before, after)) result.notes.push_back(std::move(note));
   result.lost = lost_cells(before_summary, after_summary, before_index, after_index);
   add_lonely_cells(result.notes, before_summary, after_summary, result.cells, before_index,
                    after_index);

@@ -203,9 +203,7 @@ stats::Estimate difference(const std::vector<const LaunchRecord*>& of,
 
 MeasuredLadder::MeasuredLadder(const results::Document& document, const GapQuestion& question)
     : is_projected_(!question.simulated.empty()) {
-  for (const RungCell& rung : ladder_cells(question)) {
-    rungs_.push_back(launches_of(rung, document));
-  }
+  for (const RungCell& rung : ladder_cells(question)) rungs_.push_back(launches_of(rung, document));
 }
 
 const MeasuredLadder::Launches* MeasuredLadder::find(Rung rung) const {

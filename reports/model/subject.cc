@@ -132,9 +132,7 @@ std::string strategy_label(const results::Cell& cell) {
                                                                          : cell.strategy;
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
   const bool has_both = traits != nullptr && traits->has_both_launches;
-  if (has_both || cell.launch != options::usual_launch(cell.strategy)) {
-    label += ", " + cell.launch;
-  }
+  if (has_both || cell.launch != options::usual_launch(cell.strategy)) label += ", " + cell.launch;
   for (const auto& [option, value] : cell.options) {
     // The modelled parts name a projected cell's machine and costs, which all beside it share.
     const bool is_shared = cell.is_simulated() && option == kHardware;

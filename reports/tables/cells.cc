@@ -90,9 +90,7 @@ std::vector<std::string> phase_names(const Summary& summary) {
   std::vector<std::string> names;
   for (const CellSummary& cell : summary.cells) {
     for (const PhaseMean& phase : cell.phases) {
-      if (std::ranges::find(names, phase.name) == names.end()) {
-        names.push_back(phase.name);
-      }
+      if (std::ranges::find(names, phase.name) == names.end()) names.push_back(phase.name);
     }
   }
   return in_step_order(names);

@@ -41,9 +41,7 @@ std::string milliseconds(const stats::Estimate& seconds) {
 
 std::string remarks(const CommunicationTimes& times) {
   std::vector<std::string> marks = marks_of(*times.cell);
-  if (times.cell->cell.options.contains("compress")) {
-    marks.emplace_back("bytes before compression");
-  }
+  if (times.cell->cell.options.contains("compress")) marks.emplace_back("bytes before compression");
   if (times.left_out > 0) {
     marks.push_back(
         fmt::format("{} without these buckets left out", count_text(times.left_out, "launch")));

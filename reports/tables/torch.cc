@@ -252,9 +252,7 @@ TextTable host_work_table(const Summary& summary) {
   for (const CellSummary& cell : summary.cells) {
     const std::vector<const HostWork*> launches = told_by(cell);
     if (launches.empty()) continue;
-    for (const HostPart& part : launches.front()->parts) {
-      add_part(table, cell.cell, part, launches);
-    }
+    for (const HostPart& part : launches.front()->parts) add_part(table, cell.cell, part, launches);
     for (const HostThreads& threads : launches.front()->threads) {
       add_threads(table, cell.cell, threads, launches);
     }

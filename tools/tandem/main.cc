@@ -106,7 +106,8 @@ int run(const std::vector<std::string>& words, int count, char** arguments) {
   app.allow_extras();
   Verbs verbs;
   add_measuring_verbs(app, verbs);
-  add_reading_verbs(app, verbs);
+  add_report(app, verbs);
+  add_compare(app, verbs);
   add_job_verbs(app, verbs);
   add_other_verbs(app, verbs);
   check_spelling(app, words);

@@ -33,10 +33,13 @@ long count(const Findings& findings, Level level) {
 }  // namespace
 
 std::string to_text(const Findings& findings, const reports::Screen& screen) {
-  std::string text = fmt::format(
-      "{}, {}, {} ok, {} not checked{}\n", count_text(count(findings, Level::kProblem), "problem"),
-      count_text(count(findings, Level::kWarning), "warning"), count(findings, Level::kOk),
-      count(findings, Level::kNotChecked), screen.has_details ? "" : "; --details has all");
+  std::string text = reports::to_lines(
+      fmt::format("{}, {}, {} ok, {} not checked{}",
+                  count_text(count(findings, Level::kProblem), "problem"),
+                  count_text(count(findings, Level::kWarning), "warning"),
+                  count(findings, Level::kOk), count(findings, Level::kNotChecked),
+                  screen.has_details ? "" : "; --details has all"),
+      screen.columns);
   for (const Finding& finding : findings) {
     const bool is_bad = finding.level == Level::kProblem || finding.level == Level::kWarning;
     if (!is_bad && !screen.has_details) continue;

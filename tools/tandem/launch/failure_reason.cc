@@ -252,9 +252,7 @@ std::string laggard(const Records& records) {
   if (std::ranges::none_of(records, has_failed)) return "";
   Chosen found = suspects(records);
   if (found.empty()) return "";
-  if (!std::ranges::all_of(found, is_at_the_meeting)) {
-    std::erase_if(found, is_at_the_meeting);
-  }
+  if (!std::ranges::all_of(found, is_at_the_meeting)) std::erase_if(found, is_at_the_meeting);
   const FlightRecord* culprit = &least(found);
   if (was_stopped(*culprit, records)) return stopped(found, records);
   std::vector<int> alike;

@@ -32,9 +32,7 @@ std::string file_name(const results::Cell& cell, int launch) {
   }
   // A file name has 255 bytes at most, and suffixes take some of them.
   constexpr std::size_t kLongest = 180;
-  if (name.size() > kLongest) {
-    name = checksum_of(name) + name.substr(name.size() - kLongest);
-  }
+  if (name.size() > kLongest) name = checksum_of(name) + name.substr(name.size() - kLongest);
   return fmt::format("{}.{}", name, launch);
 }
 

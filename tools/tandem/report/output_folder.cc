@@ -75,9 +75,7 @@ void OutputPaths::check_apart(std::string_view option,
     results::check_is_no_input(folder_ / name, option, inputs);
   }
   if (sent == ResultsFile::kWritten) results::check_is_no_input(to_send(), option, inputs);
-  if (results == ResultsFile::kWritten) {
-    results::check_is_no_input(this->results(), option, inputs);
-  }
+  if (results == ResultsFile::kWritten) results::check_is_no_input(this->results(), option, inputs);
 }
 
 void OutputPaths::check_holds_no_other() const {
@@ -155,9 +153,7 @@ void OutputFolder::write(const reports::Report& report, ResultsFile results) con
   // results.json is the largest file, so its writer runs beside the others where the system has
   // threads.
   std::future<void> document = std::async([&] {
-    if (results == ResultsFile::kWritten) {
-      results::write_document(this->results(), report.document);
-    }
+    if (results == ResultsFile::kWritten) results::write_document(this->results(), report.document);
   });
   std::future<void> samples = std::async([&] {
     results::replace_file(folder() / "samples.csv", [&](const results::TextSink& sink) {

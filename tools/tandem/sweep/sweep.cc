@@ -44,9 +44,7 @@ std::vector<JsonValue> some_of(const JsonValue& list, std::string_view example) 
 // Whether the workload trains a user's module.
 bool is_of_module(const JsonValue& workload) {
   const bool is_module = workload.has("module");
-  if (is_module && workload.has("model")) {
-    workload.complain("give one of 'model' and 'module'");
-  }
+  if (is_module && workload.has("model")) workload.complain("give one of 'model' and 'module'");
   return is_module;
 }
 
@@ -204,9 +202,7 @@ std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
       const std::string line =
           fmt::format("{} is not varied in {}: an option of {}", strategy.strategy, option,
                       options::varied_in_words(name));
-      if (std::ranges::find(left_out, line) == left_out.end()) {
-        left_out.push_back(line);
-      }
+      if (std::ranges::find(left_out, line) == left_out.end()) left_out.push_back(line);
     }
     const AxisValues values = axis_values(list);
     if (found.size() * values.size() > kMostStrategies) {
@@ -390,9 +386,7 @@ Sweep parse_sweep(std::string_view text, const std::string& source, const SweepD
               "launches", "min_time", "min_samples", "with_torch", "backend", "budget"});
   Sweep sweep;
   sweep.name = text_of(file.at("name"));
-  if (const auto description = file.find("description")) {
-    sweep.description = text_of(*description);
-  }
+  if (const auto description = file.find("description")) sweep.description = text_of(*description);
   add_workloads(file, sweep);
   sweep.devices = read_devices(file, devices, sweep.left_out);
   for (const JsonValue& strategy : some_of(file.at("strategies"), R"(["single", "dp", "ddp"])")) {

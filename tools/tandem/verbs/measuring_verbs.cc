@@ -26,44 +26,32 @@ void add_measuring(CLI::App& command, MeasuringOptions& options, const std::stri
   add_details(command, options.has_details);
   add_oversubscribe(command, options.oversubscribe);
   add_site(command, options.site);
-  command.add_option("--launch-timeout", options.launch_timeout, "give up on a launch after this")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command
-      .add_option("--comm-timeout", options.comm_timeout,
-                  "ranks give up on one that is late by this, such as 10s; default: 60s")
-      ->type_name("TIME");
+  add_usual(command, "--launch-timeout TIME", options.launch_timeout,
+            "give up on a launch after this");
+  add(command, "--comm-timeout TIME", options.comm_timeout,
+      "ranks give up on one that is late by this, such as 10s; default: 60s");
   add_step_bench(command, options.step_bench);
 }
 
 void add_module(CLI::App& run, ModuleOptions& module) {
-  run.add_option(
-         "--module", module.source,
-         "PyTorch's own strategies on your module: FILE.py:FUNCTION or MODULE:FUNCTION, which "
-         "returns the module and an example batch; with SWEEP in place of the sweep's models")
-      ->type_name("FUNCTION");
-  run.add_option("--batch-per-device", module.batch_per_device,
-                 "with --module: samples per step and device, such as 8,32")
-      ->type_name("SAMPLES,...");
-  run.add_option("--batch", module.batch, "the same over all devices, such as 64,256")
-      ->type_name("SAMPLES,...");
-  run.add_option(
-         "--cell", module.cells,
-         "with --module: a strategy with options to compare as well, such as \"ddp grads=views\"; "
-         "without a strategy all that have the options; may be repeated")
-      ->type_name("STRATEGY OPTION=VALUE ...")
+  add(run, "--module FUNCTION", module.source,
+      "PyTorch's own strategies on your module: FILE.py:FUNCTION or MODULE:FUNCTION, which "
+      "returns the module and an example batch; with SWEEP in place of the sweep's models");
+  add(run, "--batch-per-device SAMPLES,...", module.batch_per_device,
+      "with --module: samples per step and device, such as 8,32");
+  add(run, "--batch SAMPLES,...", module.batch, "the same over all devices, such as 64,256");
+  add(run, "--cell STRATEGY OPTION=VALUE ...", module.cells,
+      "with --module: a strategy with options to compare as well, such as \"ddp grads=views\"; "
+      "without a strategy all that have the options; may be repeated")
       ->take_all();
 }
 
 void add_pretended(CLI::App& run, PretendOptions& pretended) {
   CLI::Option* const gpus =
-      run.add_option("--pretend", pretended.gpus,
-                     "with --module: measure the host's work alone, on so many pretended GPUs")
-          ->type_name("COUNT")
+      add(run, "--pretend COUNT", pretended.gpus,
+          "with --module: measure the host's work alone, on so many pretended GPUs")
           ->check(whole_number(1, kMostPretendedGpus));
-  run.add_option("--like", pretended.like, "with --pretend: which GPU they are like")
-      ->type_name("CARD")
-      ->capture_default_str()
+  add_usual(run, "--like CARD", pretended.like, "with --pretend: which GPU they are like")
       ->needs(gpus);
   run.add_flag("--beside-gpu", pretended.beside_gpu,
                "with --pretend: also on a machine with a real GPU")
@@ -88,21 +76,17 @@ void add_run(CLI::App& app, Verbs& verbs) {
                  "node where there is a GPU");
   add_module(run, options->module);
   add_pretended(run, options->pretended);
-  run.add_option("--out", options->out,
-                 "folder for journal, results, report and logs; default: a new one, out/SWEEP-1")
-      ->type_name("FOLDER");
+  add(run, "--out FOLDER", options->out,
+      "folder for journal, results, report and logs; default: a new one, out/SWEEP-1");
   add_devices(run, options->devices,
               "the most devices, and what \"all\" in a sweep means; default: the cores or GPUs "
               "found here, and all counts that the sweep names");
-  run.add_option("--launches", options->launches,
-                 "launches per cell; default: the sweep's, mostly 6")
-      ->type_name("COUNT")
+  add(run, "--launches COUNT", options->launches,
+      "launches per cell; default: the sweep's, mostly 6")
       ->check(whole_number(1, kMostLaunches));
-  run.add_option(
-         "--budget", options->budget,
-         "measure the most informative cells that fit into this time, such as 30m, and start "
-         "no launch after it; default: the sweep's, node has 10m")
-      ->type_name("TIME");
+  add(run, "--budget TIME", options->budget,
+      "measure the most informative cells that fit into this time, such as 30m, and start "
+      "no launch after it; default: the sweep's, node has 10m");
   run.add_flag("--resolve{3%}", options->resolve,
                "after 4 launches (or --launches), go on a round at a time with dp and ddp where "
                "they are neither resolved nor equal within this ratio, to the sixfold at most; the "
@@ -121,33 +105,21 @@ void add_run(CLI::App& app, Verbs& verbs) {
 }
 
 void add_question(CLI::App& explain, reports::GapQuestion& question) {
-  explain.add_option("--model", question.model, "what is trained, such as mlp-base")
-      ->type_name("MODEL");
-  explain.add_option("--batch", question.batch, "samples per step over all devices, such as 64")
-      ->type_name("SAMPLES")
+  add(explain, "--model MODEL", question.model, "what is trained, such as mlp-base");
+  add(explain, "--batch SAMPLES", question.batch, "samples per step over all devices, such as 64")
       ->required();
-  explain.add_option("--devices", question.devices, "devices, 2 or more")
-      ->type_name("COUNT")
-      ->capture_default_str();
-  explain.add_option("--input", question.input, "where a batch starts: host, pageable or device")
-      ->type_name("NAME")
-      ->capture_default_str();
-  explain.add_option("--precision", question.precision, "fp32, tf32 or bf16, on all rungs")
-      ->type_name("NAME")
-      ->capture_default_str();
-  explain
-      .add_option(
-          "--dispatch-cost", question.dispatch_cost,
-          "a modelled chart as well: an interpreter's cost per call, such as 8us, or costs of "
-          "kinds, as step_bench has them")
-      ->type_name("COSTS");
+  add_usual(explain, "--devices COUNT", question.devices, "devices, 2 or more");
+  add_usual(explain, "--input NAME", question.input,
+            "where a batch starts: host, pageable or device");
+  add_usual(explain, "--precision NAME", question.precision, "fp32, tf32 or bf16, on all rungs");
+  add(explain, "--dispatch-cost COSTS", question.dispatch_cost,
+      "a modelled chart as well: an interpreter's cost per call, such as 8us, or costs of "
+      "kinds, as step_bench has them");
   explain.add_flag("--interpreter-lock", question.interpreter_lock,
                    "in that chart also the lock that threads share");
-  explain
-      .add_option("--plant", question.plant,
-                  "a delay, such as replicate:2ms, in that phase on device 0, once per step, of "
-                  "every rung that has the phase: to see it found")
-      ->type_name("PHASE:TIME");
+  add(explain, "--plant PHASE:TIME", question.plant,
+      "a delay, such as replicate:2ms, in that phase on device 0, once per step, of "
+      "every rung that has the phase: to see it found");
 }
 
 void add_explain(CLI::App& app, Verbs& verbs) {
@@ -164,29 +136,19 @@ void add_explain(CLI::App& app, Verbs& verbs) {
   explain.add_option("FOLDER", options->source,
                      "a run or an explanation: its launches are used, missing ones added; a "
                      "projection: the ladder is simulated");
-  explain
-      .add_option("--out", options->out,
-                  "without FOLDER: where launches go; the same again resumes; default: a new one, "
-                  "out/explain-1")
-      ->type_name("FOLDER");
-  explain
-      .add_option("--module", options->module,
-                  "in place of --model: PyTorch's own ddp, dp (on GPUs) and single on your module, "
-                  "Tandem's rungs on its export; as of tandem run")
-      ->type_name("FUNCTION");
+  add(explain, "--out FOLDER", options->out,
+      "without FOLDER: where launches go; the same again resumes; default: a new one, "
+      "out/explain-1");
+  add(explain, "--module FUNCTION", options->module,
+      "in place of --model: PyTorch's own ddp, dp (on GPUs) and single on your module, "
+      "Tandem's rungs on its export; as of tandem run");
   add_question(explain, options->question);
-  explain.add_option("--launches", options->launches, "launches per rung")
-      ->type_name("COUNT")
-      ->capture_default_str()
+  add_usual(explain, "--launches COUNT", options->launches, "launches per rung")
       ->check(whole_number(1, kMostLaunches));
-  explain
-      .add_option("--backend", options->backend,
-                  "auto, host or cuda; default: as FOLDER was measured, else auto")
-      ->type_name("NAME");
-  explain
-      .add_option("--min-time", options->min_time,
-                  "measure a launch at least this long; default: as FOLDER was, else 500ms")
-      ->type_name("TIME");
+  add(explain, "--backend NAME", options->backend,
+      "auto, host or cuda; default: as FOLDER was measured, else auto");
+  add(explain, "--min-time TIME", options->min_time,
+      "measure a launch at least this long; default: as FOLDER was, else 500ms");
   add_measuring(explain, *options, "two steps more, from PyTorch's own ddp to ours",
                 "as without the option");
   verbs.push_back({&explain, [options](const Call& call) {
@@ -197,75 +159,49 @@ void add_explain(CLI::App& app, Verbs& verbs) {
 
 // Options for a model or module on a described machine.
 void add_described(CLI::App& project, ProjectOptions& options) {
-  project
-      .add_option("--model", options.model,
-                  "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
-                  "--batch-per-device or --batch")
-      ->type_name("MODEL");
-  project
-      .add_option("--module", options.module,
-                  "in place of FOLDER: your module, as of tandem run, listed on a pretended GPU")
-      ->type_name("FUNCTION");
-  project
-      .add_option("--precision", options.precision,
-                  "for a model or module: fp32, tf32 or bf16; for a module also fp16")
-      ->type_name("NAME");
-  project
-      .add_option("--single-step", options.single_step,
-                  "for a model or module: the step of one such device, as measured or "
-                  "published, to which operations are scaled; with one --batch-per-device")
-      ->type_name("TIME");
-  project
-      .add_option(
-          "--dispatch-cost", options.dispatch_cost,
-          "for a model or module: the cost of PyTorch's work on the host, as in step_bench, "
-          "or off; default: as measured on pretended devices, scaled to published steps")
-      ->type_name("COSTS|off");
-  project
-      .add_option(
-          "--accumulate", options.accumulate,
-          "for a model or module: micro-batches of ddp's step, of which the last is reduced")
-      ->type_name("COUNT");
-  project
-      .add_option("--compress", options.compress,
-                  "for a model or module: the form in which ddp reduces gradients, fp16 or bf16")
-      ->type_name("FORM");
-  project
-      .add_option("--with-torch", options.torch,
-                  "with --module: the python that has torch; default: python3")
-      ->type_name("PYTHON");
+  add(project, "--model MODEL", options.model,
+      "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
+      "--batch-per-device or --batch");
+  add(project, "--module FUNCTION", options.module,
+      "in place of FOLDER: your module, as of tandem run, listed on a pretended GPU");
+  add(project, "--precision NAME", options.precision,
+      "for a model or module: fp32, tf32 or bf16; for a module also fp16");
+  add(project, "--single-step TIME", options.single_step,
+      "for a model or module: the step of one such device, as measured or "
+      "published, to which operations are scaled; with one --batch-per-device");
+  add(project, "--dispatch-cost COSTS|off", options.dispatch_cost,
+      "for a model or module: the cost of PyTorch's work on the host, as in step_bench, "
+      "or off; default: as measured on pretended devices, scaled to published steps");
+  add(project, "--accumulate COUNT", options.accumulate,
+      "for a model or module: micro-batches of ddp's step, of which the last is reduced");
+  add(project, "--compress FORM", options.compress,
+      "for a model or module: the form in which ddp reduces gradients, fp16 or bf16");
+  add(project, "--with-torch PYTHON", options.torch,
+      "with --module: the python that has torch; default: python3");
 }
 
 void add_projected_sizes(CLI::App& project, ProjectOptions& options) {
-  project
-      .add_option("--bucket-mb", options.bucket_mb, "ddp's bucket sizes to project, such as 1,25")
-      ->type_name("SIZES")
+  add(project, "--bucket-mb SIZES", options.bucket_mb,
+      "ddp's bucket sizes to project, such as 1,25")
       ->delimiter(',')
       ->allow_extra_args(false);
-  project
-      .add_option("--batch-per-device", options.shares,
-                  "samples of a device to project, such as 8,32, in place of the measured cells'")
-      ->type_name("COUNTS")
+  add(project, "--batch-per-device COUNTS", options.shares,
+      "samples of a device to project, such as 8,32, in place of the measured cells'")
       ->delimiter(',')
       ->allow_extra_args(false);
-  project
-      .add_option(
-          "--batch", options.batches,
-          "for a model or module, in place of --batch-per-device: the same over all devices, "
-          "such as 64,256")
-      ->type_name("SAMPLES,...")
+  add(project, "--batch SAMPLES,...", options.batches,
+      "for a model or module, in place of --batch-per-device: the same over all devices, "
+      "such as 64,256")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
 
 // Options for a folder's measurements.
 void add_held_out(CLI::App& project, ProjectOptions& options) {
-  project
-      .add_option("--launches", options.launches,
-                  fmt::format("with FOLDER: times that the operations of each model are timed, a "
-                              "process each; default: {}",
-                              kUsualCalibrationLaunches))
-      ->type_name("COUNT")
+  add(project, "--launches COUNT", options.launches,
+      fmt::format("with FOLDER: times that the operations of each model are timed, a "
+                  "process each; default: {}",
+                  kUsualCalibrationLaunches))
       ->check(whole_number(1, kMostCalibrationLaunches));
   project
       .add_flag("--check{5%}", options.check,
@@ -293,23 +229,15 @@ void add_project(CLI::App& app, Verbs& verbs) {
            "2 wrong usage, 130 interrupted."});
   project.add_option("FOLDER", options->source, "a run, or a results.json");
   add_described(project, *options);
-  project
-      .add_option("--out", options->out,
-                  "where calibrations, projection.md and the simulated launches go; default: "
-                  "projected in FOLDER, else a new one, out/project-1")
-      ->type_name("FOLDER");
-  project
-      .add_option(
-          "--devices", options->devices,
-          "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; at most 1024; default: "
-          "8, or for a model or module all GPUs of --hardware")
-      ->type_name("COUNTS");
-  project
-      .add_option(
-          "--hardware", options->hardware,
-          "for a model or module: the devices, by a name that 'tandem list hardware' has or "
-          "a file that describes them")
-      ->type_name("NAME|FILE");
+  add(project, "--out FOLDER", options->out,
+      "where calibrations, projection.md and the simulated launches go; default: "
+      "projected in FOLDER, else a new one, out/project-1");
+  add(project, "--devices COUNTS", options->devices,
+      "up to 64 or 1..64 are 1, 2, 4, ... of them, 2,6 is a list; at most 1024; default: "
+      "8, or for a model or module all GPUs of --hardware");
+  add(project, "--hardware NAME|FILE", options->hardware,
+      "for a model or module: the devices, by a name that 'tandem list hardware' has or "
+      "a file that describes them");
   add_projected_sizes(project, *options);
   add_held_out(project, *options);
   add_details(project, options->has_details);

@@ -87,27 +87,18 @@ void add_pretend(CLI::App& app, Verbs& verbs) {
                "exit status is the command's, or 3 where --check found ranks that can never go "
                "on."});
   pretend.add_option("COMMAND", options->command, "what to run, behind --");
-  pretend.add_option("--gpus", options->gpus, "how many GPUs to pretend")
-      ->type_name("COUNT")
-      ->capture_default_str();
-  pretend.add_option("--like", options->like, "which GPU they are like")
-      ->type_name("a100|h100|rtx4090|rtx3090|v100")
-      ->capture_default_str();
-  pretend
-      .add_option("--log", options->log,
-                  "write each call as a line of JSON to FILE.PID, as out/calls")
-      ->type_name("FILE");
-  pretend
-      .add_option("--python", options->python,
-                  "the Python whose torch is checked; default: the command's")
-      ->type_name("PYTHON");
+  add_usual(pretend, "--gpus COUNT", options->gpus, "how many GPUs to pretend");
+  add_usual(pretend, "--like a100|h100|rtx4090|rtx3090|v100", options->like,
+            "which GPU they are like");
+  add(pretend, "--log FILE", options->log,
+      "write each call as a line of JSON to FILE.PID, as out/calls");
+  add(pretend, "--python PYTHON", options->python,
+      "the Python whose torch is checked; default: the command's");
   pretend.add_flag("--check", options->check,
                    "match the ranks' collectives, let the host wait for them, and end a job that "
                    "hangs; measures nothing");
-  pretend
-      .add_option("--patience", options->patience,
-                  "with --check: how long ranks may wait for a late one")
-      ->type_name("SECONDS")
+  add(pretend, "--patience SECONDS", options->patience,
+      "with --check: how long ranks may wait for a late one")
       ->default_str("30");
   pretend.add_flag("--beside-gpu", options->beside_gpu, "also on a machine with a real GPU");
   verbs.push_back({.app = &pretend,

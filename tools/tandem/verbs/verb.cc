@@ -19,14 +19,10 @@ CLI::App& add_command(CLI::App& above, const VerbText& text) {
 }
 
 void add_site(CLI::App& command, SiteOptions& site) {
-  command.add_option("--launcher", site.launcher, "mpirun, or within a Slurm allocation srun")
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      .add_option("--hosts", site.hosts,
-                  "nodes and the processes on each, such as node1:2,node2:2; programs and --out "
-                  "have the same path on all")
-      ->type_name("HOST:COUNT,...");
+  add_usual(command, "--launcher NAME", site.launcher, "mpirun, or within a Slurm allocation srun");
+  add(command, "--hosts HOST:COUNT,...", site.hosts,
+      "nodes and the processes on each, such as node1:2,node2:2; programs and --out "
+      "have the same path on all");
 }
 
 void add_step_bench(CLI::App& command, std::string& path) {
@@ -35,17 +31,13 @@ void add_step_bench(CLI::App& command, std::string& path) {
 
 CLI::Option* add_devices(CLI::App& command, int& devices, const std::string& what) {
   constexpr int kMost = 100'000;
-  return command.add_option("--devices", devices, what)
-      ->type_name("COUNT")
+  return add(command, "--devices COUNT", devices, what)
       ->check(command_line::whole_number(1, kMost));
 }
 
 void add_backend(CLI::App& command, std::string& backend) {
-  command
-      .add_option("--backend", backend,
-                  "host (cores), cuda (GPUs), or auto: GPUs where there are any")
-      ->type_name("NAME")
-      ->capture_default_str();
+  add_usual(command, "--backend NAME", backend,
+            "host (cores), cuda (GPUs), or auto: GPUs where there are any");
 }
 
 void add_details(CLI::App& command, bool& has_details) {

@@ -9,9 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "common/command_line/adding.h"
 #include "tools/tandem/launch/launch_site.h"
 
 namespace tandem::cli {
+
+using command_line::add;
+using command_line::add_usual;
 
 // The words of one command line.
 struct Call {
@@ -50,9 +54,10 @@ void add_oversubscribe(CLI::App& command, bool& oversubscribe);
 
 // Each adds its verbs to the program and to the list.
 void add_measuring_verbs(CLI::App& app, Verbs& verbs);  // run, explain, project
-void add_reading_verbs(CLI::App& app, Verbs& verbs);    // report, compare
-void add_job_verbs(CLI::App& app, Verbs& verbs);        // verify, trace
-void add_other_verbs(CLI::App& app, Verbs& verbs);      // doctor, lessons, list, pretend
+void add_report(CLI::App& app, Verbs& verbs);
+void add_compare(CLI::App& app, Verbs& verbs);
+void add_job_verbs(CLI::App& app, Verbs& verbs);    // verify, trace
+void add_other_verbs(CLI::App& app, Verbs& verbs);  // doctor, lessons, list, pretend
 void add_doctor(CLI::App& app, Verbs& verbs);
 void add_list(CLI::App& app, Verbs& verbs);
 

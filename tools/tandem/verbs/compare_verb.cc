@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/report/compare_command.h"
-
+//
+// `tandem compare`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,8 @@
 #include <array>
 #include <exception>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "common/base/error.h"
@@ -16,11 +18,13 @@
 #include "common/base/units.h"
 #include "common/results/document.h"
 #include "common/results/files.h"
+#include "reports/model/document_change.h"
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/formats.h"
 #include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
+#include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
 namespace {
@@ -28,6 +32,16 @@ namespace {
 using reports::DocumentChange;
 using reports::Summary;
 using results::Document;
+
+struct CompareOptions {
+  std::string before;  // folder of `tandem run`, journal or results document
+  std::string after;
+  std::string threshold = "3%";  // percentages from 0 to 100, as the user wrote them
+  std::string between_runs = "0%";
+  std::string json;                       // file for the changes; empty: none
+  std::string fail_on = "slower,failed";  // of slower, unsure, missing and failed; or none
+  bool has_details = false;
+};
 
 // A document, its summary and the reader's name for it.
 struct ComparedSource {
@@ -134,8 +148,8 @@ void check_output(const CompareOptions& options) {
   results::check_is_no_input(options.json, "--json", inputs);
 }
 
-}  // namespace
-
+// Prints which cells became faster or slower from A to B. Returns 0, or kVerdictExit where a cell
+// is what --fail-on names. Throws a usage error where A and B cannot be compared or read.
 int compare_runs(const CompareOptions& options) {
   const Answer answer = [&] {
     try {
@@ -148,6 +162,39 @@ int compare_runs(const CompareOptions& options) {
   if (!options.json.empty()) results::replace_file(options.json, answer.json);
   fmt::print("{}", answer.text);
   return answer.is_bad ? kVerdictExit : 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<CompareOptions>();
+  CLI::App& compare = add_command(
+      app,
+      {.name = "compare",
+       .what = "say which cells became faster or slower from A to B\n"
+               "Each cell is FASTER, SLOWER, SAME, NOT SLOWER or UNSURE, by intervals that hold "
+               "together.",
+       .examples = "  tandem compare out/before out/after\n"
+                   "  tandem compare baseline out/now --threshold=5% "
+                   "--fail-on=slower,missing,failed",
+       .more = "Exit status: 0 as wanted, 3 a cell is what --fail-on names, 1 the answer could "
+               "not be written, 2 wrong usage or nothing to compare."});
+  compare
+      .add_option("A", options->before, "before: a folder of tandem run, journal or results.json")
+      ->required();
+  compare.add_option("B", options->after, "after: the same")->required();
+  add_usual(compare, "--threshold PERCENT", options->threshold,
+            "a change below it does not matter");
+  add_usual(compare, "--between-runs PERCENT", options->between_runs,
+            "the standard deviation between runs as a whole on this machine, which widens "
+            "every interval; docs/method/statistics.md says how to measure it");
+  add_usual(compare, "--fail-on LIST", options->fail_on,
+            "end with 3 where B has a cell that is slower, unsure, missing (A measured it, B "
+            "does not have it) or failed (a launch failed in B, or B skipped what A measured); "
+            "none: never");
+  add(compare, "--json FILE", options->json, "write the whole answer to this file as well");
+  add_details(compare, options->has_details);
+  verbs.push_back({&compare, [options](const Call&) { return compare_runs(*options); }});
 }
 
 }  // namespace tandem::cli

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tandem/report/report_command.h"
-
+//
+// `tandem report`.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,12 +20,20 @@
 #include "tools/tandem/report/redaction.h"
 #include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
+#include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using results::Document;
+
+struct ReportOptions {
+  std::vector<std::string> sources;    // folders of `tandem run`, journals or results documents
+  std::vector<std::string> figures{};  // files of other programs' --benchmark_out
+  bool has_details = false;
+  std::string out;  // empty: the source's folder; several sources: a new one
+};
 
 // The files that the report reads, also the figures of other programs.
 std::vector<fs::path> inputs_of(const ReportOptions& options) {
@@ -172,8 +181,8 @@ int write_beside_projections(const ReportOptions& options, std::vector<Document>
   return write_as_one(options, std::move(measured.front()), std::move(projected), out);
 }
 
-}  // namespace
-
+// Writes the files that `tandem run` writes at its end. One measured source may have projections of
+// the same question beside it. Figures of other programs are listed.
 int write_report(const ReportOptions& options) {
   const std::string& first = options.sources.front();
   if (options.sources.size() == 1) {
@@ -185,6 +194,31 @@ int write_report(const ReportOptions& options) {
   }
   const fs::path out = options.out.empty() ? new_folder("report") : fs::path(options.out);
   return write_beside_projections(options, load_each(options.sources), out);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Verbs& verbs) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App& report = add_command(
+      app, {.name = "report",
+            .what = "write the page, Markdown and tables of a run\n"
+                    "results.json, report.html, report.md and *.csv. Projections of the same "
+                    "question stand beside the measured run, in panels of their own.",
+            .examples = "  tandem report out/quick-1\n"
+                        "  tandem report out/quick-1 out/project-1"});
+  report
+      .add_option("SOURCE", options->sources,
+                  "folders of tandem run, journal.jsonl or results.json")
+      ->required();
+  add(report, "--figures FILE", options->figures,
+      "a file that collective_bench or another program wrote with --benchmark_out, to be "
+      "listed as well; may be given again")
+      ->allow_extra_args(false);
+  add(report, "--out FOLDER", options->out,
+      "folder for the report; default: that of the source, of several out/report-1");
+  add_details(report, options->has_details);
+  verbs.push_back({&report, [options](const Call&) { return write_report(*options); }});
 }
 
 }  // namespace tandem::cli
