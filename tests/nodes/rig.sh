@@ -5,6 +5,7 @@
 #
 #   rig_start COUNT   nodes are then "${rig_nodes[@]}"; skips the test (77) without the rights
 #   rig_hosts SLOTS   "nodea:2,nodeb:2", for --hosts or mpirun's --host
+#   rig_on NODE COMMAND   there, under its name
 #   rig_run COMMAND   on the first node, with Open MPI's launcher set up for the others
 #   rig_cut NODE      its network is gone, for all others and for itself
 #   rig_mend NODE     it is back
@@ -70,6 +71,8 @@ rig_hosts() {
   for node in "${rig_nodes[@]}"; do list+=,$node:$1; done
   echo "${list#,}"
 }
+
+rig_on() { "$rig_folder/namespace_agent" "$1" "$(printf '%q ' "${@:2}")"; }
 
 rig_run() {
   # What tests on one node say of transports does not hold here.

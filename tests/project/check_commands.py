@@ -39,7 +39,8 @@ FOREIGN = {
     "pip": "installs the wheel", "pip3": "installs the wheel", "ps": "shows processes", "python3": "runs a script or makes a venv",
     "salloc": "allocates nodes", "sbatch": "queues a job", "scp": "copies to a node",
     "source": "reads an environment into the shell", "squeue": "shows jobs", "ssh": "goes to a node", "sudo": "is root",
-    "tail": "shows the end", "test": "looks at a code", "tar": "unpacks the archive", "tee": "keeps what is shown", "unset": "clears a variable",
+    "tail": "shows the end", "test": "looks at a code", "tar": "unpacks the archive", "tee": "keeps what is shown",
+    "torchrun": "starts ranks", "unset": "clears a variable",
 }
 WRAPPERS = {"compute-sanitizer", "env", "gdb", "mpirun", "ncu", "nsys", "numactl", "perf", "srun", "ssh", "taskset", "time",
             "timeout"}  # start a program that is named behind them

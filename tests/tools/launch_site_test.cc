@@ -170,6 +170,15 @@ TEST(LaunchSiteTest, Text_TellsSitesApart) {
   EXPECT_EQ(text_of(site), "hosts a:2");
 }
 
+TEST(LaunchSiteTest, Program_StartsEveryCell_AndKnowsNoSlots) {
+  const LaunchSite site = checked_site({.launcher = "/opt/relay", .hosts = {}});
+  EXPECT_EQ(started_by(site, cell_of("processes", 3), false), "/opt/relay 3");
+  EXPECT_EQ(started_by(site, cell_of("threads", 3), false), "/opt/relay 1");
+  EXPECT_EQ(text_of(site), "launcher relay");
+  EXPECT_FALSE(
+      why_too_large({.site = site, .cores = 2, .oversubscribe = false}, cell_of("processes", 9)));
+}
+
 TEST(LaunchSiteTest, Limit_IsTheCoresHere_AndTheSlotsElsewhere) {
   const DeviceLimit here{.site = {}, .cores = 2, .oversubscribe = false};
   EXPECT_FALSE(why_too_large(here, cell_of("threads", 2)));

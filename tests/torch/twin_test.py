@@ -187,24 +187,26 @@ class Case_samples(unittest.TestCase):
         from twin import sampling
 
         later_by_its_start_too = self.Ranks(2 * 10**9, 5 * 10**9)
-        self.assertAlmostEqual(sampling.Sampler(self.Step(), later_by_its_start_too, is_pretended=True).sample()[0], 3, places=2)
+        self.assertAlmostEqual(sampling.Sampler(self.Step(), later_by_its_start_too, is_by_rank=True).sample()[0], 3, places=2)
         ended_before_the_other_began = self.Ranks(-5 * 10**9, -(10**9))
-        self.assertAlmostEqual(sampling.Sampler(self.Step(), ended_before_the_other_began, is_pretended=True).sample()[0], 4, places=2)
+        self.assertAlmostEqual(sampling.Sampler(self.Step(), ended_before_the_other_began, is_by_rank=True).sample()[0], 4, places=2)
 
     def test_what_others_take_is_not_what_ranks_take_from_each_other(self):
         from twin import taken_time
 
-        def share(cpu, ran, delay, busy, stolen=0.0):
-            by_cpu = [[0.0] * taken_time.CPUS for _ in range(3)]
+        def share(cpu, ran, delay, busy, stolen=0.0, machine=1.0):
+            by_cpu = [[0.0] * 2 for _ in range(3)]
             for column, value in zip(by_cpu, (1.0, busy, stolen)):
                 column[cpu] = value
-            return taken_time.Share([2.0, delay, ran, 3, 1, *by_cpu[0], *by_cpu[1], *by_cpu[2]])
+            return taken_time.Share([machine, 2.0, delay, ran, 3, 1, *by_cpu[0], *by_cpu[1], *by_cpu[2]])
 
         alone = taken_time.taken([share(0, ran=1.0, delay=0.5, busy=1.75, stolen=0.25)])
         self.assertEqual(alone, {"window_seconds": 2.0, "steal_seconds": 0.25, "run_delay_seconds": 0.5,
                                  "involuntary_switches": 3, "major_faults": 1})
         on_one_core = [share(0, ran=1.0, delay=1.0, busy=2.0), share(0, ran=0.875, delay=1.0, busy=2.0)]
         self.assertEqual(taken_time.taken(on_one_core)["run_delay_seconds"], 0.125)
+        on_two_nodes = [share(0, ran=1.0, delay=1.0, busy=2.0), share(0, ran=0.875, delay=1.0, busy=1.0, machine=2.0)]
+        self.assertEqual(taken_time.taken(on_two_nodes)["run_delay_seconds"], 1.0)
         self.assertNotIn("run_delay_seconds", taken_time.taken([share(0, ran=1.0, delay=-1.0, busy=2.0)]))
         blind = share(0, ran=1.0, delay=1.0, busy=2.0)
         blind.allowed = set()

@@ -32,6 +32,15 @@ def own_program() -> pathlib.Path:
     raise TandemError(f"looking for {places[0]}: the programs are not there; install the wheel with pip, or build (tools/quickstart)")
 
 
+def torch_tools() -> pathlib.Path:
+    """The folder of PyTorch's side, beside own_program()."""
+    places = [HERE / "archive/programs/tools/torch", HERE.parents[1] / "torch"]
+    for place in places:
+        if (place / "step_twin").is_file():
+            return place
+    raise TandemError(f"looking for {places[1]}: PyTorch's side is not there; keep tools/torch beside tools/python")
+
+
 def version() -> str:
     """Such as 0.1.0: that of the installed wheel, else what the program says."""
     import importlib.metadata

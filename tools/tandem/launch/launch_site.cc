@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <sstream>
 #include <string_view>
@@ -168,6 +169,9 @@ void cancel_own_steps() {
 }
 
 LaunchSite checked_site(const SiteOptions& options) {
+  if (options.launcher.find('/') != std::string::npos) {
+    return {.launcher = LaunchSite::Launcher::kProgram, .program = options.launcher};
+  }
   constexpr std::array<std::string_view, 2> kLaunchers{"mpirun", "srun"};
   if (std::ranges::find(kLaunchers, options.launcher) == kLaunchers.end()) {
     fail_unknown("--launcher", options.launcher, kLaunchers);
@@ -189,6 +193,9 @@ std::string text_of(const LaunchSite& site) {
   if (site.launcher == LaunchSite::Launcher::kSrun) {
     return "srun on " + count_text(std::ssize(site.slots), "node");
   }
+  if (!site.program.empty()) {
+    return "launcher " + std::filesystem::path(site.program).filename().string();
+  }
   return site.hosts.empty() ? "" : "hosts " + site.hosts;
 }
 
@@ -198,6 +205,7 @@ std::vector<std::string> launcher_words(const LaunchSite& site, const results::C
   const bool is_process_each = cell.launch == "processes";
   if (!is_process_each && !site.is_elsewhere()) return {};
   const int ranks = is_process_each ? cell.devices : 1;
+  if (!site.program.empty()) return {site.program, std::to_string(ranks)};
   return site.launcher == LaunchSite::Launcher::kSrun
              ? srun_words(site, ranks, is_process_each ? 1 : cell.devices, oversubscribe)
              : mpirun_words(site, ranks, oversubscribe);

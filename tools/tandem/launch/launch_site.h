@@ -11,8 +11,8 @@ namespace tandem::cli {
 
 // The options as the command line has them.
 struct SiteOptions {
-  std::string launcher = "mpirun";
-  std::string hosts;  // "node1:2,node2:2"
+  std::string launcher = "mpirun";  // or srun, or the path of a program
+  std::string hosts;                // "node1:2,node2:2"
 };
 
 // The options that the measuring commands share.
@@ -29,16 +29,21 @@ struct MeasuringOptions {
 
 // The nodes of launches, and the launcher that starts them there.
 struct LaunchSite {
-  enum class Launcher { kMpirun, kSrun };
+  // kProgram is called as PROGRAM RANKS COMMAND...: by it this program starts launches on ranks
+  // that another launcher, such as torchrun, has started.
+  enum class Launcher { kMpirun, kSrun, kProgram };
 
   Launcher launcher = Launcher::kMpirun;
-  std::string hosts;       // a value of mpirun's --host; empty: this machine
-  std::string mpi_plugin;  // srun's way for ranks to find each other
-  std::vector<int> slots;  // processes per node, in order; empty: not known
+  std::string program{};     // of kProgram
+  std::string hosts{};       // a value of mpirun's --host; empty: this machine
+  std::string mpi_plugin{};  // srun's way for ranks to find each other
+  std::vector<int> slots{};  // processes per node, in order; empty: not known
 
   // A site elsewhere starts cells of threads under the launcher too; else this machine would
   // measure them.
-  [[nodiscard]] bool is_elsewhere() const { return launcher == Launcher::kSrun || !hosts.empty(); }
+  [[nodiscard]] bool is_elsewhere() const {
+    return launcher != Launcher::kMpirun || !hosts.empty();
+  }
 };
 
 // Throws a usage error where the launcher is unknown, hosts cannot be read, or srun cannot start

@@ -133,6 +133,8 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   outcome.record.reason = reason;
   outcome.record.stderr_tail = tail_of(child.stderr_text);
   outcome.usage_error = child.has_exited(kUsageExit);
+  constexpr int kLostRank = 3;  // exit status of tools/python/tandem/relay
+  outcome.is_last = child.has_exited(kLostRank);
   outcome.unreachable = says_no_daemon(child.stderr_text);
   outcome.hopeless =
       outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;

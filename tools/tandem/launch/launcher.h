@@ -22,6 +22,8 @@ struct LaunchOutcome {
   bool usage_error = false;
   // A node cannot be reached, so no rank was started.
   bool unreachable = false;
+  // The launcher of kProgram has lost a rank, so no further launch can be made.
+  bool is_last = false;
   std::filesystem::path log{};  // what the launch printed
 };
 

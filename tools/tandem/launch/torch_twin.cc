@@ -52,7 +52,7 @@ std::string import_error_of(const std::string& python) {
 // Asks the python for its torch. Returns why there is none to be measured; "" where `twin` is
 // whole.
 std::string why_without(TorchTwin& twin, const LaunchSite& site, const std::string& backend) {
-  if (site.is_elsewhere()) return "its side runs on this machine alone";
+  if (site.is_elsewhere() && site.program.empty()) return "its side runs on this machine alone";
   const bool is_of_gpus = backend == "cuda" || (backend == "auto" && has_nvidia_device());
   const std::string fit_for = is_of_gpus ? "=cuda" : backend == kUnmeasured ? "=any" : "";
   twin.name = answer_of(twin, "--name" + fit_for);

@@ -79,6 +79,9 @@ void plan_modules(RunTask& task, const RunOptions& options) {
                             .patience = checked_launch_timeout(options.launch_timeout)},
                            interrupts);
   };
+  if (!task.site.program.empty()) {  // each of its ranks has one device
+    std::erase_if(task.sweep.strategies, [](const auto& s) { return s.strategy == "dp"; });
+  }
   const std::vector<ModuleFacts> modules =
       name_modules(task.sweep, folder_of_modules(options), ask);
   task.planned = plan_cells(task.sweep, task.backend);

@@ -137,7 +137,7 @@ SweepEnd SweepRunner::run_within_budget() {
     for (const CellGroup& group : fitting) {
       for (const std::size_t cell : group) chosen[cell] = true;
     }
-    if (!run_cells(chosen)) return SweepEnd::kBudgetSpent;
+    if (!run_cells(chosen)) return is_last_ ? SweepEnd::kComplete : SweepEnd::kBudgetSpent;
   }
 }
 
@@ -153,7 +153,7 @@ bool SweepRunner::run_cells(const std::vector<bool>& chosen) {
   // The second half takes the place of launches that others disturbed.
   for (const PlannedLaunch& planned : interleaved(plan_.cells, 2 * plan_.launches)) {
     if (!chosen[planned.cell] || !is_due(planned)) continue;
-    if (interrupts_.requested() || is_over_time()) return false;
+    if (interrupts_.requested() || is_over_time() || is_last_) return false;
     launch(planned);
   }
   return !interrupts_.requested();
@@ -246,6 +246,7 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
   journal_.append(outcome->record);
   ++finished_;
   times_.add(planned.cell, Clock::now() - start);
+  is_last_ = outcome->is_last;
   note(planned.cell, *outcome);
   CellState& state = states_[planned.cell];
   if (outcome->record.status == Status::kOk) note_measured(planned.cell, outcome->record);

@@ -67,8 +67,9 @@ def unavailable(torch, options):
         return "conv-fp32 applies to fp32 on GPUs"
     if options.backend.startswith(places.PRETENDED) and options.join == "on":
         return "join: ranks count each other by an all-reduce, and pretended GPUs compute none"
-    if options.backend != "host" and options.devices > torch.cuda.device_count():
-        return f"{options.devices} devices, but torch sees {torch.cuda.device_count()} GPUs"
+    needed = places.launch().gpu + 1 if places.LAUNCH in os.environ else options.devices
+    if options.backend != "host" and needed > torch.cuda.device_count():
+        return f"{needed} devices, but torch sees {torch.cuda.device_count()} GPUs"
     return ""
 
 
@@ -88,7 +89,7 @@ def prepare(torch, options, rank):
     torch.set_flush_denormal(True)
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
     torch.backends.cudnn.allow_tf32 = options.conv_fp32 == "off"
-    local = rank if options.strategy in IN_PROCESSES else 0
+    local = places.launch().gpu if places.LAUNCH in os.environ else rank if options.strategy in IN_PROCESSES else 0
     options.device = "cpu" if options.backend == "host" else f"cuda:{local}"
     if options.backend != "host":
         torch.cuda.set_device(local)
@@ -104,7 +105,7 @@ def warm_up(sampler, options, ranks, least):
 
     if options.backend != "cuda":
         return sampler.warm_up(*least)
-    mine = range(options.devices) if options.strategy == "dp" else [ranks.rank]
+    mine = range(options.devices) if options.strategy == "dp" else [int(options.device.rpartition(":")[2])]
     return sampler.warm_up(*least, clocks.Watch(ranks, clocks.sm_clocks(mine)).is_steady, MOST_WARMUP_OF_GPUS)
 
 

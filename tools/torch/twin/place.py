@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a rank runs: which one it is, on which core, and how it meets the others. Works before torch is imported, so that
 torch's threads inherit the core."""
+import ctypes
 import glob
+import json
 import os
 import pathlib
 import platform
+import signal
 import sys
 import sysconfig
 import tempfile
@@ -16,8 +19,24 @@ REMOVED = ("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "DNNL_", "ONEDNN_")
 LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
 
 
+PR_SET_PDEATHSIG = 1
+LAUNCH = "TANDEM_LAUNCH"  # a Launch as JSON, which tandem/launched.py sets
+
+
 class UsageError(Exception):
     """What was asked for cannot be had: exit status 2."""
+
+
+class Launch(typing.NamedTuple):
+    """A rank that torchrun or the like has started, in a launch: tandem/launched.py."""
+    rank: int
+    ranks: int
+    index: int  # among the ranks of its machine, which share cores and a clock
+    count: int  # of these
+    gpu: int
+    hosts: list  # by node
+    store: list  # host and port, where the ranks meet under `name`
+    name: str
 
 
 class Place(typing.NamedTuple):
@@ -28,12 +47,25 @@ class Place(typing.NamedTuple):
     is_oversubscribed: bool = False
 
 
+def launch():
+    """None where mpirun, srun or nobody started this process."""
+    return Launch(**json.loads(os.environ[LAUNCH])) if LAUNCH in os.environ else None
+
+
 def started_ranks():
     """(rank, ranks) as the launcher has it; (0, 1) without one."""
+    if LAUNCH in os.environ:
+        return launch()[:2]
     for rank, ranks in LAUNCHERS:
         if rank in os.environ and ranks in os.environ:
             return int(os.environ[rank]), int(os.environ[ranks])
     return 0, 1
+
+
+def end_with_parent():
+    """A rank whose parent a launcher has ended is ended too; mpirun and srun see to that themselves."""
+    if LAUNCH in os.environ:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def remove_variables():
@@ -94,12 +126,13 @@ def find(devices, backend, may_share):
     nothing is bound, as on real ones, and the host's work of devices shares the cores that there are."""
     rank, ranks = started_ranks()
     cores = allowed_cores()
+    index, count = launch()[2:4] if LAUNCH in os.environ else (rank, devices)
     if backend != "host":
         return Place(rank, ranks, cores, -1, backend.startswith(PRETENDED) and devices > len(cores))
-    is_oversubscribed = devices > len(cores)
+    is_oversubscribed = count > len(cores)
     if is_oversubscribed and not may_share:
-        raise UsageError(f"{devices} devices, but only {len(cores)} cores to run on; --oversubscribe measures all the same")
-    core = cores[rank % len(cores)]
+        raise UsageError(f"{count} devices, but only {len(cores)} cores to run on; --oversubscribe measures all the same")
+    core = cores[index % len(cores)]
     os.sched_setaffinity(0, {core})
     return Place(rank, ranks, cores, core, is_oversubscribed)
 

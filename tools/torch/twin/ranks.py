@@ -6,7 +6,7 @@ import os
 import torch
 from torch import distributed
 
-from twin.place import meeting_point
+from twin.place import launch, meeting_point
 
 PATIENCE = datetime.timedelta(seconds=60)
 
@@ -26,15 +26,23 @@ class Ranks:
         pass
 
 
+def meeting():
+    """Keywords of init_process_group: the launcher's store, or a file of this node."""
+    ours = launch()
+    if ours:
+        store = distributed.TCPStore(*ours.store, is_master=False, timeout=PATIENCE)
+        return {"store": distributed.PrefixStore(ours.name, store)}
+    # A node's ranks meet on its loopback: by the host's name gloo may find an interface that leads nowhere.
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    return {"init_method": f"file://{meeting_point()}"}
+
+
 class JoinedRanks(Ranks):
     """Over gloo, whatever the gradients travel by, so that a barrier never waits for a GPU."""
 
     def __init__(self, place, backend):
-        # A node's ranks meet on its loopback: by the host's name gloo may find an interface that leads nowhere.
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         self.rank, self.size = place.rank, place.ranks
-        distributed.init_process_group(backend, init_method=f"file://{meeting_point()}", rank=place.rank,
-                                       world_size=place.ranks, timeout=PATIENCE)
+        distributed.init_process_group(backend, rank=place.rank, world_size=place.ranks, timeout=PATIENCE, **meeting())
         self.group = None if backend == "gloo" else distributed.new_group(backend="gloo", timeout=PATIENCE)
 
     def barrier(self):

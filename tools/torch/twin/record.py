@@ -60,8 +60,8 @@ def blas_of(torch):
     return ", ".join(found)
 
 
-def machine(torch, place, cores):
-    """`cores`: of each device that is one."""
+def machine(torch, cores, bound):
+    """`cores`: of all nodes; `bound`: of each device that is one."""
     page = os.sysconf("SC_PAGE_SIZE")
     libraries = {"torch": torch.__version__, "python": places.python_version(), "torch CPU kernels": blas_of(torch)}
     if torch.cuda.is_available():
@@ -69,8 +69,10 @@ def machine(torch, place, cores):
         libraries["pretended device" if places.PRETENDING in os.environ else "device"] = torch.cuda.get_device_name(0)
         if torch.distributed.is_nccl_available():
             libraries["torch NCCL"] = ".".join(map(str, torch.cuda.nccl.version()))
-    return {"host_name": socket.gethostname(), "cpu_model": cpu_model(), "cores": len(place.cores),
-            "memory_bytes": os.sysconf("SC_PHYS_PAGES") * page, "bound_cores": cores, "page_bytes": page,
+    launched = places.launch()
+    hosts = {"hosts": launched.hosts} if launched and len(launched.hosts) > 1 else {}
+    return {"host_name": socket.gethostname(), **hosts, "cpu_model": cpu_model(), "cores": cores,
+            "memory_bytes": os.sysconf("SC_PHYS_PAGES") * page, "bound_cores": bound, "page_bytes": page,
             "kernel": f"{platform.system()} {platform.release()}", "libraries": libraries, "variables": variables()}
 
 

@@ -3,7 +3,7 @@
 
 Barrier (untimed), then the step and a wait for the device on every rank. Ranks of one node read one monotonic clock: a
 sample is from the last rank's start to the last rank's end. On pretended GPUs no rank waits for another, and an early one
-may end before the last starts: there a sample is the longest of the ranks' own steps.
+may end before the last starts; nodes have a clock each: there a sample is the longest of the ranks' own steps.
 """
 import ctypes
 import math
@@ -43,8 +43,8 @@ def marker():
 
 
 class Sampler:
-    def __init__(self, strategy, ranks, is_pretended=False):
-        self.strategy, self.ranks, self.is_pretended, self.clock = strategy, ranks, is_pretended, Clock()
+    def __init__(self, strategy, ranks, is_by_rank=False):
+        self.strategy, self.ranks, self.is_by_rank, self.clock = strategy, ranks, is_by_rank, Clock()
         self.mark = marker()
 
     def sample(self):
@@ -58,7 +58,7 @@ class Sampler:
         self.mark(b"end")
         names = self.strategy.phases
         all_of_them = self.ranks.gather([start, end, *(self.clock.phases.get(name, 0) for name in names)])
-        if self.is_pretended:
+        if self.is_by_rank:
             whole = max(theirs[1] - theirs[0] for theirs in all_of_them)
         else:
             whole = max(theirs[1] for theirs in all_of_them) - max(theirs[0] for theirs in all_of_them)

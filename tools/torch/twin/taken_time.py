@@ -37,10 +37,16 @@ def cpu_times():
     return found
 
 
-CPUS = 1 + max(cpu_times(), default=0)  # the same for all ranks of a node
-
-
 NOTHING = 0.0, 0.0
+
+
+def machine():
+    """A number that the processes of one kernel share; fp64 holds it."""
+    try:
+        name = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        name = "0"
+    return float(int(name.replace("-", "")[:12], 16))
 
 
 class Reading:
@@ -51,34 +57,36 @@ class Reading:
         self.ran, self.at = time.process_time(), time.monotonic()
 
 
-def numbers_between(before, after):
-    """This process's: window, longest delay (-1: not known), CPU time, switches, faults; then by CPU: whether it may use
+def numbers_between(before, after, cpus):
+    """This process's: machine, window, longest delay (-1: not known), CPU time, switches, faults; then by CPU: whether it may use
     that one, and how long that one was busy, and stolen."""
     delays = [delay - before.delays.get(thread, 0.0) for thread, delay in after.delays.items()]
     allowed = os.sched_getaffinity(0)
-    return [after.at - before.at, max(delays, default=-1.0), after.ran - before.ran, after.switches - before.switches,
+    return [machine(), after.at - before.at, max(delays, default=-1.0), after.ran - before.ran, after.switches - before.switches,
             after.faults - before.faults,
-            *(float(cpu in allowed and cpu in after.cpus) for cpu in range(CPUS)),
-            *(after.cpus.get(cpu, NOTHING)[part] - before.cpus.get(cpu, NOTHING)[part] for part in (0, 1) for cpu in range(CPUS))]
+            *(float(cpu in allowed and cpu in after.cpus) for cpu in range(cpus)),
+            *(after.cpus.get(cpu, NOTHING)[part] - before.cpus.get(cpu, NOTHING)[part] for part in (0, 1) for cpu in range(cpus))]
 
 
 class Share:
     def __init__(self, numbers):
-        self.window, self.delay, self.ran, self.switches, self.faults = numbers[:5]
-        rest = numbers[5:]
-        self.allowed = {cpu for cpu in range(CPUS) if rest[cpu]}
-        self.busy, self.stolen = rest[CPUS:2 * CPUS], rest[2 * CPUS:]
+        self.machine, self.window, self.delay, self.ran, self.switches, self.faults = numbers[:6]
+        rest = numbers[6:]
+        cpus = len(rest) // 3
+        self.allowed = {cpu for cpu in range(cpus) if rest[cpu]}
+        self.busy, self.stolen = rest[cpus:2 * cpus], rest[2 * cpus:]
 
 
 def taken(shares):
-    """The record of all processes, which are on one node: others had a process's CPUs no longer than these, on average, were
-    busy beyond the launch's own work."""
+    """The record of all processes: others had a process's CPUs no longer than these, on average, were busy beyond the launch's
+    own work."""
     lost, stolen = [], []
     for share in shares:
         if not share.allowed:
             continue
-        busy = sum(max(other.busy[cpu] for other in shares) for cpu in share.allowed)
-        own = sum(other.ran for other in shares if other.allowed & share.allowed)
+        beside = [other for other in shares if other.machine == share.machine]
+        busy = sum(max(other.busy[cpu] for other in beside) for cpu in share.allowed)
+        own = sum(other.ran for other in beside if other.allowed & share.allowed)
         if share.delay >= 0:
             lost.append(min(share.delay, max(0.0, busy - own) / len(share.allowed)))
         stolen.append(sum(max(0.0, share.stolen[cpu]) for cpu in share.allowed) / len(share.allowed))
@@ -94,7 +102,8 @@ def taken(shares):
 
 def watch(ranks, work):
     """What `work` returns, and the record of what others took meanwhile. All ranks together."""
+    cpus = int(max(ranks.gather([1 + max(cpu_times(), default=0)]))[0])  # of the largest node
     before = Reading()
     done = work()
-    numbers = numbers_between(before, Reading())
+    numbers = numbers_between(before, Reading(), cpus)
     return done, taken([Share(theirs) for theirs in ranks.gather(numbers)])

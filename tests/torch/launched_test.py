@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that torchrun and others have started: `python -m tandem FILE.py:FUNCTION`.
+
+    launched_test.py CASE SOURCE
+
+With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
+of them has torch 2.0 or newer.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CASE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(SOURCE / "tests/support"))
+import torch_python  # beside the tests
+
+PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+SKIPPED = f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another"
+SWEEP = {"name": "small", "workloads": [{"model": "mlp-tiny", "batch": 8}], "devices": [2], "launches": 1, "min_time": "10ms", "min_samples": 3,
+         "strategies": ["single", {"strategy": "ddp", "options": {"accumulate": 2, "precision": "bf16"}}]}
+OWN = """
+import os
+import pathlib
+import signal
+import time
+
+import torch
+
+IS_SECOND = os.environ.get("RANK") == "1"
+
+
+def build():
+    return torch.nn.Linear(3, 2), torch.rand(4, 3)
+
+
+def unlike():
+    return torch.nn.Linear(3, 3 if IS_SECOND else 2), torch.rand(4, 3)
+
+
+class Dying(torch.nn.Linear):
+    steps = 0
+
+    def forward(self, values):
+        self.steps += IS_SECOND
+        if self.steps > 6:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().forward(values)
+
+
+def dying():
+    return Dying(3, 2), torch.rand(4, 3)
+
+
+class Endless(torch.nn.Linear):
+    def forward(self, values):
+        if IS_SECOND:
+            pathlib.Path(f"steps.{os.getpid()}").touch()
+            time.sleep(600)
+        return super().forward(values)
+
+
+def endless():
+    return Endless(3, 2), torch.rand(4, 3)
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        (self.folder / "own.py").write_text(OWN)
+        (self.folder / "small.json").write_text(json.dumps(SWEEP))
+        self.add_program("python3", f'exec "{PYTHON}" "$@"')
+        self.add_program("torchrun", f'exec "{PYTHON}" -m torch.distributed.run "$@"')
+        cleared = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+        self.variables = {name: value for name, value in os.environ.items() if name not in cleared}
+        self.variables |= {"PYTHONPATH": str(SOURCE / "tools/python"), "PYTHONDONTWRITEBYTECODE": "1", "RANKS_PER_NODE": "2",
+                           "PATH": f"{self.folder}:{os.environ['PATH']}"}
+
+    def add_program(self, name, line):
+        (self.folder / name).write_text(f"#!/bin/sh\n{line}\n")
+        (self.folder / name).chmod(0o755)
+
+    def start(self, words, folder=".", **more):
+        child = subprocess.Popen(words, env=self.variables | more, cwd=self.folder / folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child
+
+    def finish(self, child):
+        out, err = child.communicate(timeout=300)
+        return child.returncode, out, err
+
+    def alone(self, *words, **more):
+        return self.finish(self.start([PYTHON, "-m", "tandem", *words], **more))
+
+    def ranks(self, *words, second=".", count=2):
+        meeting = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        return [self.start([PYTHON, "-m", "tandem", *words], folder if rank else ".", RANK=str(rank), **meeting)
+                for rank, folder in enumerate((".", second)[:count])]
+
+    def records(self, out):
+        return [json.loads(line) for line in (self.folder / out / "journal.jsonl").read_text().splitlines() if '"step_seconds"' in line]
+
+    def check_measured(self, out):
+        """single, and ddp by two ranks, in the report too."""
+        by_strategy = {record["cell"]["strategy"]: record for record in self.records(out) if record["status"] == "ok"}
+        self.assertEqual(set(by_strategy), {"single", "ddp"})
+        ddp = by_strategy["ddp"]
+        self.assertEqual((len(ddp["phases"]), ddp["resolved"]["process group"], ddp["machine"]["bound_cores"][0] != ddp["machine"]["bound_cores"][1]),
+                         (2, "gloo", True))
+        self.assertEqual(ddp["warnings"], [])
+        document = json.loads((self.folder / out / "results.json").read_text())
+        self.assertEqual(len(document["tandem"]["launches"]), len(self.records(out)))
+
+
+class Case_torchrun(Scratch):
+    def test_its_ranks_measure_what_mpiruns_do(self):
+        status, out, err = self.finish(self.start(["torchrun", "--standalone", "--nproc-per-node=2", "-m", "tandem", "own.py:build", "small.json",
+                                                   "--batch=8", "--backend=host", "--out=out"]))
+        self.assertEqual(status, 0, err)
+        self.assertIn("own.py:build on 2 devices", out)
+        self.check_measured("out")
+
+    def test_a_job_of_slurm_is_its_script(self):
+        for name, line in (("srun", 'shift; exec "$@"'), ("scontrol", "echo localhost")):
+            self.add_program(name, line)
+        status, _, err = self.finish(self.start(["bash", str(SOURCE / "tools/slurm/torchrun.sbatch"), "own.py:build", "small.json", "--batch=8",
+                                                 "--backend=host", "--out=out"], SLURM_NNODES="1", SLURM_JOB_ID="7", SLURM_JOB_NODELIST="here"))
+        self.assertEqual(status, 0, err)
+        self.check_measured("out")
+
+    def test_a_job_of_kubernetes_is_its_containers_commands(self):
+        commands = [json.loads(found) for found in re.findall(r"command: (\[.*\])", (SOURCE / "tools/kubernetes/pytorchjob.yaml").read_text())]
+        self.assertEqual(len(commands), 2)
+        port, pods = str(free_port()), []
+        for rank, command in enumerate(commands):
+            words = [word.replace("/out/", f"{self.folder}/").replace("--batch-per-device", "--batch") for word in command]
+            pods.append(self.start([*words, "small.json", "--backend=host"], RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="localhost", MASTER_PORT=port))
+        for pod in pods:
+            status, _, err = self.finish(pod)
+            self.assertEqual(status, 0, err)
+        self.check_measured("own")
+
+
+class Case_refusals(Scratch):
+    def refuse(self, status, says, *words, **more):
+        got, out, err = self.alone(*words, **more)
+        self.assertEqual((got, out, err.count("\n")), (status, "", 1), err)
+        self.assertIn(says, err)
+
+    def test_what_a_launcher_has_not_set_is_one_line(self):
+        rank = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port())}
+        for name in rank:
+            self.refuse(2, f"{name} is not set", "own.py:build", **{**rank, name: ""})
+        self.refuse(2, "are whole numbers", "own.py:build", **{**rank, "RANK": "first"})
+        self.refuse(2, "DataParallel is one process", "own.py:build", "--cell", "dp forwards=in-turn", **rank)
+        self.refuse(2, "--devices is what", "own.py:build", "--devices=2", **rank)
+        self.refuse(2, "rank 0 on", "absent.py:build", **rank)
+
+    def test_unlike_modules_are_one_line(self):
+        (self.folder / "other").mkdir()
+        (self.folder / "other/own.py").write_text(OWN + "\n")
+        ended = [self.finish(rank) for rank in self.ranks("own.py:build", "--batch=8", "--backend=host", second="other")]
+        self.assertEqual([status for status, *_ in ended], [1, 1])
+        self.assertRegex(ended[0][2] + ended[1][2], r"\Atandem: rank 1 on \S+ has module own.py:build#\w+, and rank 0 own.py:build#\w+: .*\n\Z")
+        ended = [self.finish(rank) for rank in self.ranks("own.py:unlike", "small.json", "--batch=8", "--backend=host", "--out=out")]
+        self.assertEqual([status for status, *_ in ended], [1, 1])
+        self.assertEqual(len(re.findall(r"(?m)^failed: ddp/.*step_twin: rank 1: .*params\[0\] in this process", ended[0][2])), 1, ended[0][2])
+
+    def test_a_rank_that_is_ended_is_named_and_what_was_measured_stays(self):
+        ended = [self.finish(rank) for rank in self.ranks("own.py:dying", "small.json", "--batch=8", "--backend=host", "--out=out")]
+        self.assertEqual([status for status, *_ in ended], [1, 1])
+        self.assertEqual(len(re.findall("(?m)^failed: ddp/.*step_twin: rank 1 was ended by SIGKILL; ", ended[0][2])), 1, ended[0][2])
+        self.assertEqual([record["cell"]["strategy"] for record in self.records("out") if record["status"] == "ok"], ["single"])
+
+    def test_the_end_of_a_rank_is_that_of_its_child(self):
+        first, second = self.ranks("own.py:endless", "small.json", "--batch=8", "--backend=host", "--out=out")
+        deadline = time.monotonic() + 120
+        while not (steps := list(self.folder.glob("steps.*"))) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertTrue(steps, "it never trained")
+        second.send_signal(signal.SIGKILL)
+        child = pathlib.Path("/proc", steps[0].suffix[1:])
+        while child.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse(child.exists(), "the killed rank's child goes on")
+        status, _, err = self.finish(first)
+        self.assertEqual(status, 1, err)
+        self.assertRegex(err, "(?m)^failed: ddp/.*step_twin: rank 1 on .* was lost: ")
+
+
+if __name__ == "__main__":
+    if not PYTHON:
+        print(SKIPPED)
+        sys.exit(77)
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
+    sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())
