@@ -82,7 +82,9 @@ void add_modelled(std::vector<Definition>& definitions, const GapQuestion& quest
 void add_theirs(std::vector<Definition>& definitions, const GapQuestion& question) {
   if (question.implementation.empty()) return;
   const Options theirs{{kImplementation, question.implementation}};
-  definitions.push_back({Rung::kTheirDdp, "their ddp", kDdp, theirs});
+  Options ddp = theirs;
+  if (question.finds_unused) ddp["find-unused-parameters"] = "on";
+  definitions.push_back({Rung::kTheirDdp, "their ddp", kDdp, ddp});
   if (question.implementation_has_dp) {
     definitions.push_back({Rung::kTheirDp, "their dp", kDp, theirs});
   }

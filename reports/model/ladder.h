@@ -32,6 +32,7 @@ struct GapQuestion {
   // The implementation whose ddp is compared with Tandem's, such as "torch-2.15.0"; empty: none.
   std::string implementation{};
   bool implementation_has_dp = false;  // compares dp too, which torch has only on GPUs
+  bool finds_unused = false;           // its ddp looks for parameters without a gradient
   // A user's module that the implementation trains, "own.py:build#0123456789abcdef"; `model` then
   // is its export, a workload file. Empty: both sides train `model`.
   std::string module{};

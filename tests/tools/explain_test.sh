@@ -147,9 +147,6 @@ case_module_refused() {
   one_line '--plant=replicate:2ms: '
   FAKE_USAGE=1 expect 2 module --out result
   [ "$(tail -1 err)" = "tandem: step_bench: no such back end here" ] || die "not step_bench's own words"
-  with_module 0123456789abcdef head.weight
-  expect 2 module --out result
-  one_line 'a step gives head.weight no gradient, for which DistributedDataParallel waits: freeze it'
   printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9;; *) echo "step_twin: exporting own.py:build: no" >&2; exit 1;; esac\n' >python
   expect 1 module --out result
   one_line '^tandem: exporting own.py:build: no'
@@ -172,10 +169,14 @@ case_module_interrupted() {
   one_line '^tandem: trying .*own.py:build: interrupted, and left nothing; run the same command again$'
 }
 
-# An optimizer that Tandem lacks leaves its rungs with the usual one, and is named.
+# An optimizer that Tandem lacks leaves its rungs with the usual one, and is named; torch's ddp looks for unused parameters.
 case_module_optimizer() {
-  with_module 0123456789abcdef "" RMSprop
+  with_module 0123456789abcdef head.weight RMSprop
   FAKE_COUNT=$folder/count expect 0 module --out result
+  grep -q "a step gives head.weight no gradient: torch's ddp runs with find-unused-parameters=on" err || die "not said"
+  [ "$(grep -c -- --find-unused-parameters=on count)" = 2 ] || die "not torch's ddp alone"
+  FAKE_COUNT=$folder/count expect 0 module --out result
+  grep -q '^ddp  .* 1.28x ' out || die "not the same question again"
   if grep -q -- --optimizer count; then die "an optimizer that Tandem lacks"; fi
   grep -q "The module's optimizer is RMSprop, which Tandem lacks: its rungs take sgd" out || die "not named"
 }

@@ -84,9 +84,11 @@ case_module() {
   one_line 'it belongs to another sweep or other options'
   rm -r result
   with_module 0123456789abcdef head.weight
-  expect 2 module
-  one_line 'own.py:build#0123456789abcdef: a step gives head.weight no gradient'
-  [ ! -e result ] || die "something was written"
+  expect 0 module
+  grep -qx "own.py:build#0123456789abcdef: a step gives head.weight no gradient: torch's ddp runs with find-unused-parameters=on" err ||
+    die "not said"
+  grep -q 'DistributedDataParallel (find-unused-parameters=on) on own.py:build on 2 devices has [0-9.]*x' out || die "no verdict"
+  rm -r result
   printf '#!/bin/sh\ncase $3 in --name) echo "unfit: torch multiplies with 2.5 GFLOP/s";; esac\n' >python
   expect 2 module
   one_line 'a module needs torch: torch multiplies with 2.5 GFLOP/s'

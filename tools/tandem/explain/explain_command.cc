@@ -167,6 +167,7 @@ void add_module(ExplainTask& task, const ExplainOptions& options) {
   task.question.model = name_in_results(made);
   task.question.module = task.module->facts.name;
   task.question.optimizer = task.module->facts.optimizer;
+  task.question.finds_unused = !task.module->facts.unused.empty();
   task.model_files = {
       {task.question.model, (task.module->file.parent_path() / task.question.model).string()}};
 }

@@ -41,6 +41,7 @@ void write(JsonWriter& writer, std::string_view key, const reports::GapQuestion&
   if (!question.module.empty()) {
     writer.value("module", question.module);
     writer.value("optimizer", question.optimizer);
+    if (question.finds_unused) writer.value("finds_unused", true);
   }
   writer.close();
 }
@@ -57,6 +58,7 @@ reports::GapQuestion question_from(const JsonValue& json, const std::string& bac
           .plant = read_as<std::string>(json.at("plant")),
           .implementation = value_or(json, "implementation", std::string()),
           .implementation_has_dp = value_or(json, "implementation_has_dp", false),
+          .finds_unused = value_or(json, "finds_unused", false),
           .module = value_or(json, "module", std::string()),
           .optimizer = value_or(json, "optimizer", std::string())};
 }

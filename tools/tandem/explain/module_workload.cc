@@ -9,14 +9,6 @@
 namespace tandem::cli {
 namespace {
 
-void check_trained(const ModuleFacts& facts) {
-  if (facts.unused.empty()) return;
-  fail(ErrorKind::kUsage,
-       "{}: a step gives {} no gradient, for which DistributedDataParallel waits: freeze it "
-       "(requires_grad = False), or use it",
-       facts.name, facts.unused);
-}
-
 void check_place(const ModuleQuestion& question, const std::filesystem::path& file) {
   const bool is_there = std::filesystem::exists(file);
   if (question.is_resumed && !is_there) {
@@ -42,7 +34,6 @@ ModuleFacts export_module(ModuleWorkload& workload, const ModuleQuestion& questi
                                        .export_to = workload.fresh,
                                        .patience = question.patience},
                                       interrupts);
-  check_trained(facts);
   fmt::print(stderr, "{}: Tandem's rungs train it in place of {}\n",
              workload.file.filename().string(), question.source);
   return facts;
@@ -61,13 +52,13 @@ ModuleWorkload workload_of_module(const ModuleQuestion& question, const TorchTwi
   const Interrupts interrupts;
   if (!question.is_resumed) {
     workload.facts = export_module(workload, question, torch, interrupts);
-    return workload;
+  } else {
+    workload.facts = facts_of_module(
+        torch, workload.source,
+        {.batch = question.share, .backend = question.backend, .patience = question.patience},
+        interrupts);
   }
-  workload.facts = facts_of_module(
-      torch, workload.source,
-      {.batch = question.share, .backend = question.backend, .patience = question.patience},
-      interrupts);
-  check_trained(workload.facts);
+  say_unused(workload.facts);
   return workload;
 }
 

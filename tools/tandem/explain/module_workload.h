@@ -36,9 +36,8 @@ struct ModuleWorkload {
 
 // Takes a step of the module with a device's share and, where the folder has none, makes its
 // export, whose layers have the module's FLOPs. Throws what
-// PyTorch's side says (facts_of_module), and usage errors where DistributedDataParallel could not
-// train the module, where the export of a resumed folder is gone, and where a file of its name is
-// another's.
+// PyTorch's side says (facts_of_module), and usage errors where the export of a resumed folder is
+// gone, and where a file of its name is another's.
 [[nodiscard]] ModuleWorkload workload_of_module(const ModuleQuestion& question,
                                                 const TorchTwin& torch);
 

@@ -214,6 +214,12 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   fail(is_usage ? ErrorKind::kUsage : ErrorKind::kFailure, "{}", reason);
 }
 
+void say_unused(const ModuleFacts& facts) {
+  if (facts.unused.empty()) return;
+  fmt::print(stderr, "{}: a step gives {} no gradient: torch's ddp runs with {}=on\n", facts.name,
+             facts.unused, kFindUnused);
+}
+
 std::string short_name(const std::string& source) {
   const std::string where = source.substr(0, source.rfind(':'));
   if (where.ends_with(".py")) return std::filesystem::path(where).stem().string();

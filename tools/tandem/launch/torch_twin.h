@@ -108,6 +108,12 @@ struct ModuleStep {
   std::chrono::seconds patience{};  // a step that takes longer fails
 };
 
+// The option of torch's ddp for a module with parameters that a step gives no gradient.
+inline constexpr const char* kFindUnused = "find-unused-parameters";
+
+// Says on stderr, for a module with such parameters, that ddp has this option.
+void say_unused(const ModuleFacts& facts);
+
 // Makes the module and takes one step of it on one device. `source` is FILE.py:FUNCTION or
 // MODULE:FUNCTION. Throws the error that PyTorch's side says: a usage error where there is no such
 // function, a failure where the function or the step fails.

@@ -16,7 +16,6 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/dispatch_costs.h"
 #include "common/base/error.h"
-#include "common/base/rounding.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/options/strategies.h"
@@ -47,7 +46,6 @@ using results::Cell;
 using results::LaunchRecord;
 
 constexpr std::int64_t kMostSamples = 1'000'000'000;
-constexpr std::string_view kNoCosts = "off";
 constexpr const char* kCapacity = "device-memory";
 constexpr const char* kAnyCapacity = "1000000GiB";
 
@@ -168,31 +166,26 @@ void check_asked(const ProjectOptions& options) {
 }
 
 std::string costs_of(const ProjectOptions& options, const HardwareDescription& hardware) {
-  if (options.dispatch_cost == kNoCosts) return "";
+  if (options.dispatch_cost == "off") return "";
   if (options.dispatch_cost.empty()) return interpreter_costs(hardware.gpu.name).text;
   (void)parse_dispatch_costs(options.dispatch_cost, "--dispatch-cost");
   return options.dispatch_cost;
 }
 
-// dp cuts a batch into pieces of equal size, and the last one is what is left.
-std::int64_t last_piece(std::int64_t batch, int devices) {
-  const std::int64_t piece = ceil_div(batch, devices);
-  return batch - (ceil_div(batch, piece) - 1) * piece;
+// The most samples of a device.
+std::int64_t share_of(const Cell& cell) {
+  return (cell.global_batch + cell.devices - 1) / cell.devices;
 }
 
-// The smallest share of a device; one sample where a forward of any step has no more.
-std::int64_t listed_samples(const DescribedTask& task) {
-  const DescribedSteps& steps = task.steps;
-  const int most = task.devices.back();
-  std::int64_t least = steps.sizes.front();
-  if (steps.has_whole_batches) least = std::max<std::int64_t>(least / most, 1);
-  bool has_single = least / parse_number<int>(task.options.accumulate).value_or(1) <= 1;
-  for (const std::int64_t size : steps.sizes) {
-    for (const int devices : task.devices) {
-      has_single |= last_piece(steps.batch_of(size, devices), devices) == 1;
-    }
+// The fewest samples that a forward of these steps gets; the last device's are what is left.
+std::int64_t fewest_samples(const std::vector<Cell>& cells) {
+  std::int64_t fewest = kMostSamples;
+  for (const Cell& cell : cells) {
+    const std::int64_t last = (cell.global_batch - 1) % share_of(cell) + 1;
+    const auto pieces = parse_number<int>(cell.option("accumulate"));
+    fewest = std::min(fewest, std::max<std::int64_t>(last / pieces.value_or(1), 1));
   }
-  return has_single ? 1 : least;
+  return fewest;
 }
 
 // The module's kernels, which are those of any batch.
@@ -201,7 +194,7 @@ ListedModule listed_module(const DescribedTask& task) {
   return list_module({.source = options.module,
                       .torch = options.torch.empty() ? "python3" : options.torch,
                       .precision = options.precision,
-                      .batch = listed_samples(task),
+                      .batch = fewest_samples(described_cells(task.steps, task.devices)),
                       .gpu = task.steps.machine.hardware.gpu},
                      task.scratch->path());
 }
@@ -375,11 +368,6 @@ StepPeaks peaks_of(const DescribedTask& task, const std::string& strategy, int d
     if (strategy == name_of(kDdp) && micro_batches) peak.sample /= *micro_batches;
   }
   return peaks;
-}
-
-// The most samples of a device.
-std::int64_t share_of(const Cell& cell) {
-  return (cell.global_batch + cell.devices - 1) / cell.devices;
 }
 
 // The cells that fit into the described GPU; the others are left out of the projection.

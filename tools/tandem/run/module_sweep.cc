@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "common/base/error.h"
@@ -102,18 +103,12 @@ void check_optimizer(const results::Cell& cell, const ModuleFacts& facts) {
 
 // DistributedDataParallel waits for the gradient of every parameter, unless it looks for those that
 // a step does not use.
-bool lacks_gradients(const results::Cell& cell, const ModuleFacts& facts) {
-  return cell.strategy == name_of(kDdp) && !facts.unused.empty() &&
-         cell.option("find-unused-parameters") != "on" && cell.option("static-graph") != "on";
+void look_for_unused(results::Cell& cell, const ModuleFacts& facts) {
+  if (cell.strategy != name_of(kDdp) || facts.unused.empty()) return;
+  if (cell.option("static-graph") != "on") cell.options[kFindUnused] = "on";
 }
 
-std::string why_dropped(const results::Cell& cell, const ModuleFacts& facts, bool is_host) {
-  if (lacks_gradients(cell, facts)) {
-    return fmt::format(
-        "a step gives {} no gradient, for which DistributedDataParallel waits; "
-        "find-unused-parameters=on is for that",
-        facts.unused);
-  }
+std::string why_dropped(const results::Cell& cell, bool is_host) {
   const std::string pieces = cell.option("accumulate", "1");
   if (pieces != "1" && cell.option("static-graph") == "on") {
     return "torch's static graph needs a first backward that reduces, which accumulate has not";
@@ -124,19 +119,6 @@ std::string why_dropped(const results::Cell& cell, const ModuleFacts& facts, boo
                        count_text(share, "sample"), pieces);
   }
   return why_not_of_torch(cell, is_host);
-}
-
-void check_any_ddp(const PlannedCells& planned, const std::vector<ModuleFacts>& modules) {
-  const auto is_ddp = [](const results::Cell& cell) { return cell.strategy == name_of(kDdp); };
-  if (std::ranges::any_of(planned.cells, is_ddp)) return;
-  for (const DroppedCell& dropped : planned.dropped) {
-    const ModuleFacts& facts = facts_of(dropped.cell, modules);
-    if (!lacks_gradients(dropped.cell, facts)) continue;
-    fail(ErrorKind::kUsage,
-         "{}: a step gives {} no gradient, for which DistributedDataParallel waits: freeze it "
-         "(requires_grad = False), use it, or add --cell=\"ddp find-unused-parameters=on\"",
-         facts.name, facts.unused);
-  }
 }
 
 }  // namespace
@@ -201,20 +183,22 @@ std::vector<ModuleFacts> name_modules(Sweep& sweep, const std::filesystem::path&
 
 void make_torch_cells(PlannedCells& planned, const std::string& implementation, bool is_host,
                       const std::vector<ModuleFacts>& modules) {
+  std::ranges::for_each(modules, say_unused);
   std::vector<results::Cell> kept;
+  std::set<std::string> names;
   for (results::Cell& cell : planned.cells) {
     const ModuleFacts& facts = facts_of(cell, modules);
     check_optimizer(cell, facts);
-    std::string reason = why_dropped(cell, facts, is_host);
+    look_for_unused(cell, facts);
+    std::string reason = why_dropped(cell, is_host);
     cell.options[reports::kImplementation] = implementation;
     if (reason.empty()) {
-      kept.push_back(std::move(cell));
+      if (names.insert(cell.name()).second) kept.push_back(std::move(cell));
     } else {
       planned.dropped.push_back({.cell = std::move(cell), .reason = std::move(reason)});
     }
   }
   planned.cells = std::move(kept);
-  check_any_ddp(planned, modules);
 }
 
 }  // namespace tandem::cli

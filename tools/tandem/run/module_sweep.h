@@ -40,8 +40,8 @@ std::vector<ModuleFacts> name_modules(Sweep& sweep, const std::filesystem::path&
                                       const AskAboutModule& ask);
 
 // Makes the cells those of the implementation, such as "torch-2.15.0"; drops, with a reason, those
-// that torch cannot measure here. Throws a usage error where all cells of DistributedDataParallel
-// would fail.
+// that torch cannot measure here. ddp looks for parameters without a gradient where a module has
+// some, which is said on stderr.
 void make_torch_cells(PlannedCells& planned, const std::string& implementation, bool is_host,
                       const std::vector<ModuleFacts>& modules);
 

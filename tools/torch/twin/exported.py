@@ -150,7 +150,8 @@ def write(options, strategy, watch):
         made = {parameter for parameter, _ in watch.ready}
         unused = sum(parameter.requires_grad and parameter not in made for parameter in strategy.module.parameters())
         watch.end()
-        wrapped = peaks.wrapped_peaks(options, strategy, batches[0], unused > 0) if strategy.kind == "cuda" else {}
+        is_pretended = options.backend.startswith(PRETENDED)
+        wrapped = peaks.wrapped_peaks(options, strategy, batches[0], unused > 0) if is_pretended else {}
     with trying(f"writing {options.export}", "make room there"):
         pathlib.Path(options.export).write_text(document.text_of(content), encoding="utf-8")
     kernels = [kernel for layer in content["layers"] for phase in ("forward", "backward") for kernel in layer[phase]["kernels"]]
