@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/dispatch_costs.h"
+#include "common/options/sharding.h"
 #include "common/options/table.h"
 #include "reports/text/format.h"
 
@@ -132,7 +133,9 @@ std::string strategy_label(const results::Cell& cell) {
                                                                          : cell.strategy;
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
   const bool has_both = traits != nullptr && traits->has_both_launches;
-  if (has_both || cell.launch != options::usual_launch(cell.strategy)) label += ", " + cell.launch;
+  const bool is_usual =
+      cell.launch == options::usual_launch(cell.strategy) || options::is_sharding(cell.strategy);
+  if (has_both || !is_usual) label += ", " + cell.launch;
   for (const auto& [option, value] : cell.options) {
     // The modelled parts name a projected cell's machine and costs, which all beside it share.
     const bool is_shared = cell.is_simulated() && option == kHardware;

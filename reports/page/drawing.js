@@ -49,7 +49,7 @@ const tandem = (function () {
 
   // A strategy keeps its colour and its mark in all charts; variants of one share the colour and
   // differ by their dashes. What is modelled is hollow and finely dashed.
-  const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "dp-allreduce": "star", "ddp-replicate": "crossRot",
+  const marks = { single: "circle", dp: "rectRot", ddp: "triangle", "dp-allreduce": "star", "ddp-replicate": "crossRot", fsdp: "rectRot", zero1: "triangle",
                   "independent-threads": "rect", "independent-processes": "rectRounded" };
   function dashes(cell) {
     const variant = cell.label.split("=").length - 1;  // its options

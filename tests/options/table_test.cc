@@ -79,7 +79,7 @@ TEST(Strategies, StandInTheOrderOfTheirKinds) {
     EXPECT_EQ(&traits_of(traits.kind), &traits);
     EXPECT_EQ(find_strategy(traits.name), &traits);
   }
-  EXPECT_EQ(find_strategy("fsdp"), nullptr);
+  EXPECT_EQ(find_strategy("fsdp"), nullptr);  // PyTorch's alone
   EXPECT_EQ(kStrategyNames, "single|independent|dp|dp-allreduce|ddp-replicate|ddp");
 }
 

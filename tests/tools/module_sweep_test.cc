@@ -117,17 +117,22 @@ TEST(TorchStrategies, OfACell_HaveItsOptions) {
             (std::map<std::string, std::string>{{"grads", "views"}, {"bucket-mb", "10"}}));
   EXPECT_EQ(torch_strategies_of("read-loss=on").size(), 4U);
   EXPECT_EQ(torch_strategies_of("grads=views").size(), 1U);
+  EXPECT_EQ(torch_strategies_of("zero1 grads=views").front().launch, "processes");
+  EXPECT_EQ(torch_strategies_of("fsdp reshard=off accumulate=2").front().launch, "processes");
 }
 
 TEST(TorchStrategies, WrongWords_AreNamedWithWhatToUse) {
   const std::pair<const char*, const char*> cases[] = {
       {" ", "it is empty"},
-      {"fsdp", "torch has no strategy 'fsdp'; use single"},
+      {"zero", "torch has no strategy 'zero'; use single"},
+      {"fsdp compress=fp16",
+       "--compress is an option of torch's ddp, zero1, and the strategy is fsdp"},
+      {"zero1 reshard=on", "--reshard is an option of torch's fsdp, and the strategy is zero1"},
       {"ddp views", "'views' is no OPTION=VALUE"},
       {"ddp gradz=views", "did you mean 'grads'?"},
       {"ddp grads=viewz", "'viewz' is not known: use one of copy, views"},
       {"ddp bucket-mb=all", "'all' is no whole number from 1"},
-      {"single grads=views", "an option of torch's ddp, and the strategy is single"},
+      {"single grads=views", "an option of torch's ddp, zero1, and the strategy is single"},
       {"overlap=off", "option 'overlap' is none of torch's"}};
   for (const auto& [words, says] : cases) {
     expect_says(message_of([&] { (void)torch_strategies_of(words); }), says);
@@ -138,7 +143,8 @@ TEST(TorchOptions, HaveADefaultAmongTheirValues_AndWords) {
   for (const TorchOption& option : torch_options()) {
     EXPECT_FALSE(option.name.empty());
     EXPECT_FALSE(option.help.empty()) << option.name;
-    const std::string strategy = option.of.empty() ? "single" : std::string(option.of);
+    const std::string owner(option.of.substr(0, option.of.find('|')));
+    const std::string strategy = owner.empty() ? "single" : owner;
     const std::string usual(option.values.substr(0, option.values.find('|')));
     if (usual.empty()) continue;
     EXPECT_EQ(torch_option_mistake(strategy, option.name, usual), "");

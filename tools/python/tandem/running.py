@@ -134,7 +134,7 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     module: the function that returns your module and an example batch, "own.py:build" or "package.part:build"; this
         python measures it unless with_torch names another one. With a sweep, it stands in place of the sweep's models.
     batch_per_device, batch: of a module: samples per step and device, or over all devices; a number or several.
-    cells: of a module: strategies with options to compare as well, such as ["ddp grads=views"].
+    cells: of a module: strategies with options to compare as well, such as ["ddp grads=views", "fsdp", "zero1"].
     pretend, like, beside_gpu: of a module: so many pretended GPUs, on which the host's work is measured and nothing
         computed; which card they are like, such as "h100"; also on a machine with a real GPU.
     out: folder for journal, results, report and logs; default: a new one, out/NAME-1, out/NAME-2, ...

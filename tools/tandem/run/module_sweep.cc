@@ -104,7 +104,8 @@ void check_optimizer(const results::Cell& cell, const ModuleFacts& facts) {
 // DistributedDataParallel waits for the gradient of every parameter, unless it looks for those that
 // a step does not use.
 void look_for_unused(results::Cell& cell, const ModuleFacts& facts) {
-  if (cell.strategy != name_of(kDdp) || facts.unused.empty()) return;
+  const bool has_ddp = cell.strategy == name_of(kDdp) || cell.strategy == "zero1";
+  if (!has_ddp || facts.unused.empty()) return;
   if (cell.option("static-graph") != "on") cell.options[kFindUnused] = "on";
 }
 

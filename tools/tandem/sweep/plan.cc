@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 
 namespace tandem::cli {
@@ -20,7 +21,8 @@ using enum options::StrategyKind;
 
 bool needs_equal_shares(const results::Cell& cell) {
   const options::StrategyTraits* const traits = options::find_strategy(cell.strategy);
-  return traits != nullptr && traits->algorithm == options::Algorithm::kAllReduce;
+  return options::is_sharding(cell.strategy) ||
+         (traits != nullptr && traits->algorithm == options::Algorithm::kAllReduce);
 }
 
 // Why the cell is dropped; empty where the cell is measured.

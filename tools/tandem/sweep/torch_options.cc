@@ -9,6 +9,7 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/text.h"
+#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "tools/tandem/sweep/sweep_values.h"
 
@@ -38,8 +39,14 @@ const TorchOption* find_torch_option(std::string_view name) {
 }
 
 std::string torch_launch(std::string_view strategy) {
-  const bool in_processes = strategy == name_of(kIndependent) || strategy == name_of(kDdp);
+  const bool in_processes = strategy == name_of(kIndependent) || strategy == name_of(kDdp) ||
+                            options::is_sharding(strategy);
   return in_processes ? "processes" : "threads";
+}
+
+bool has_option(std::string_view strategy, const TorchOption& option) {
+  const std::vector<std::string_view> owners = split(option.of, '|');
+  return option.of.empty() || std::ranges::find(owners, strategy) != owners.end();
 }
 
 }  // namespace
@@ -52,7 +59,8 @@ std::vector<std::string_view> torch_option_names() {
 
 bool has_torch_strategy(std::string_view strategy, std::string_view launch) {
   const bool is_known = strategy == name_of(kSingle) || strategy == name_of(kIndependent) ||
-                        strategy == name_of(kDp) || strategy == name_of(kDdp);
+                        strategy == name_of(kDp) || strategy == name_of(kDdp) ||
+                        options::is_sharding(strategy);
   return is_known && launch == torch_launch(strategy);
 }
 
@@ -63,9 +71,9 @@ std::string torch_option_mistake(std::string_view strategy, std::string_view nam
     return fmt::format("option '{}' is none of torch's{}; tandem list torch-options has them", name,
                        did_you_mean(name, torch_option_names()));
   }
-  if (!option->of.empty() && option->of != strategy) {
-    return fmt::format("--{} is an option of torch's {}, and the strategy is {}", name, option->of,
-                       strategy);
+  if (!has_option(strategy, *option)) {
+    return fmt::format("--{} is an option of torch's {}, and the strategy is {}", name,
+                       fmt::join(split(option->of, '|'), ", "), strategy);
   }
   return mistake_in_value(*option, value);
 }
@@ -81,7 +89,7 @@ SweepStrategy named(std::string_view strategy) {
 
 bool has_option(const SweepStrategy& strategy, std::string_view name) {
   const TorchOption* const option = find_torch_option(name);
-  return option != nullptr && (option->of.empty() || option->of == strategy.strategy);
+  return option != nullptr && has_option(strategy.strategy, *option);
 }
 
 // The words of --cell that are options.
@@ -138,7 +146,8 @@ std::vector<SweepStrategy> torch_strategies_of(const std::string& words) {
   const std::string_view strategy = parts.front();
   if (!has_torch_strategy(strategy, torch_launch(strategy))) {
     fail(ErrorKind::kUsage,
-         "--cell: torch has no strategy '{}'; use single, independent, dp or ddp", strategy);
+         "--cell: torch has no strategy '{}'; use single, independent, dp, ddp, fsdp or zero1",
+         strategy);
   }
   return {with_options(named(strategy), options_in({parts.begin() + 1, parts.end()}))};
 }
@@ -150,7 +159,7 @@ SweepStrategy read_torch_strategy(const JsonValue& entry) {
   if (!has_torch_strategy(strategy.strategy, strategy.launch)) {
     entry.complain(
         fmt::format("torch has no strategy {} in {}; use single, dp (threads), "
-                    "independent or ddp (processes)",
+                    "independent, ddp, fsdp or zero1 (processes)",
                     shown_name(strategy.strategy), strategy.launch));
   }
   const auto options = entry.find("options");

@@ -17,7 +17,7 @@ namespace tandem::cli {
 
 struct TorchOption {
   std::string_view name;
-  std::string_view of{};      // the one strategy that has the option; empty: all have it
+  std::string_view of{};      // the strategies that have the option, "ddp|zero1"; empty: all
   std::string_view values{};  // "copy|views", the default first; empty: a whole number
   std::int64_t least = 0;     // of numbers
   std::string_view usual{};   // the default of a number; empty: torch's own
@@ -36,11 +36,12 @@ struct TorchOption {
 [[nodiscard]] std::string torch_option_mistake(std::string_view strategy, std::string_view name,
                                                std::string_view value);
 
-// The strategies that torch has, with its default options: single, independent, dp, ddp.
+// The strategies that a module is measured with unasked, with torch's default options: single,
+// independent, dp, ddp.
 [[nodiscard]] std::vector<SweepStrategy> usual_torch_strategies();
 
 // The strategies that one value of --cell names, such as "ddp grads=views bucket-mb=10"; without a
-// strategy all that torch has and that have the options. Throws a usage error for other words.
+// strategy all the usual ones that have the options. Throws a usage error for other words.
 [[nodiscard]] std::vector<SweepStrategy> torch_strategies_of(const std::string& words);
 
 // A strategy in a sweep file whose workloads are modules.

@@ -15,6 +15,7 @@
 #include "common/base/known_names.h"
 #include "common/command_line/help.h"
 #include "common/options/reference.h"
+#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/description.h"
@@ -52,6 +53,8 @@ int list_strategies(const ListOptions& /*options*/) {
     lines.push_back({.term = std::string(traits.name), .text = std::string(traits.what)});
   }
   fmt::print("Strategies, for --strategy:\n{}", two_columns(lines));
+  fmt::print("PyTorch alone, for --cell of a module, has {} as well\n",
+             fmt::join(options::kSharding, " and "));
   return 0;
 }
 

@@ -7,7 +7,8 @@ import re
 
 from twin import place as places
 
-IN_PROCESSES = ("independent", "ddp")
+REDUCING = ("ddp", "fsdp", "zero1")
+IN_PROCESSES = ("independent", *REDUCING)
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 LEAST_WARMUP = 5, 0.2  # steps, seconds
 WARMUP_OF_GPUS = 5, 2.0  # their clocks climb for a second or more
@@ -57,10 +58,22 @@ def check_backend(torch, options):
                                 "give --backend=host, or a torch with CUDA")
 
 
+def has_fully_shard(torch):
+    try:
+        from torch.distributed.fsdp import fully_shard
+    except ImportError:
+        return False
+    return callable(fully_shard)
+
+
 def unavailable(torch, options):
     """Why torch does not have what was asked for, the model aside; empty where it does."""
     if options.strategy == "dp" and options.backend == "host":
         return "torch's DataParallel is between GPUs; on a CPU it is the plain module"
+    if options.strategy == "fsdp" and not has_fully_shard(torch):
+        return f"torch {torch.__version__} has no fully_shard (FSDP2); it came with 2.6"
+    if options.strategy == "fsdp" and options.channels_last == "on":
+        return "fully_shard needs contiguous weights, and channels-last=on makes others"
     if options.backend == "host" and options.precision in ("tf32", "fp16"):
         return f"{options.precision} is a GPU's"
     if options.conv_fp32 == "on" and (options.backend == "host" or options.precision != "fp32"):
@@ -95,18 +108,24 @@ def prepare(torch, options, rank):
         torch.cuda.set_device(local)
 
 
+def own_gpus(torch, options):
+    """The numbers of this process's."""
+    if options.backend == "host":
+        return []
+    return list(range(options.devices)) if options.strategy == "dp" else [torch.cuda.current_device()]
+
+
 def least_warmup(options):
     return WARMUP_OF_GPUS if options.backend == "cuda" else LEAST_WARMUP
 
 
-def warm_up(sampler, options, ranks, least):
-    """`least`: steps, seconds."""
+def warm_up(sampler, options, ranks, least, gpus):
+    """`least`: steps, seconds. `gpus` are this process's."""
     from twin import clocks
 
     if options.backend != "cuda":
         return sampler.warm_up(*least)
-    mine = range(options.devices) if options.strategy == "dp" else [int(options.device.rpartition(":")[2])]
-    return sampler.warm_up(*least, clocks.Watch(ranks, clocks.sm_clocks(mine)).is_steady, MOST_WARMUP_OF_GPUS)
+    return sampler.warm_up(*least, clocks.Watch(ranks, clocks.sm_clocks(gpus)).is_steady, MOST_WARMUP_OF_GPUS)
 
 
 def lacks_gpus(torch):

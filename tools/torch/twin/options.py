@@ -37,8 +37,9 @@ def add_to(parser):
 
 def misplaced(options):
     """(flag, whose it is) of each that is set and that the strategy lacks."""
-    return [(f"--{option['name']}", option["of"]) for option in LIST
-            if option.get("of", options.strategy) != options.strategy and getattr(options, attribute(option)) != usual(option)]
+    return [(f"--{option['name']}", option["of"].replace("|", ", ")) for option in LIST
+            if options.strategy not in option.get("of", options.strategy).split("|")
+            and getattr(options, attribute(option)) != usual(option)]
 
 
 def named(options):

@@ -119,8 +119,9 @@ def measured(options, found):
             "warnings": found.warnings, "first_step_seconds": first, "warmup_steps": steps, "warmup_seconds": seconds,
             "step_seconds": [step for step, _ in found.samples], **phases(found.samples), "taken": found.taken,
             "resolved": found.resolved,
-            "model": {"parameters": sum(parameter.numel() for parameter in found.parameters),
-                      "parameter_bytes": sum(parameter.numel() * parameter.element_size() for parameter in found.parameters)},
+            "model": {"parameters": sum(count for count, _ in found.parameters),
+                      "parameter_bytes": sum(count * size for count, size in found.parameters)},
+            "memory": found.memory,
             "machine": found.machine, **({"host_work": found.host_work} if found.host_work else {})}
 
 

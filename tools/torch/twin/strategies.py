@@ -36,7 +36,8 @@ class Strategy:
         self.device = device = options.device
         self.kind = torch.device(device).type
         self.training, self.module = training, training.module
-        training.move_to(device)
+        self.resolved = {}  # what of it only shows once it is made
+        self.place(options)
         if options.channels_last == "on":
             self.module.to(memory_format=torch.channels_last)
         self.optimizer = training.optimizer(options)
@@ -45,6 +46,9 @@ class Strategy:
         self.batches = [self.placed(options, piece) for piece in self.cut(options)]
         is_told = options.backend != "cuda"
         self.phases = ["forward", "loss", self.backward_phase, "update", "zero_grad"] if is_told else []
+
+    def place(self, options):
+        self.training.move_to(self.device)
 
     def wrap(self, options):
         return self.module
@@ -147,6 +151,13 @@ def hook_of(options):
     return state, wrapper(powerSGD_hook.powerSGD_hook)
 
 
+def micro_batches(whole, options):
+    count, samples = int(options.accumulate), trees.tensors_of(tuple(whole))[0].shape[0]
+    if count > samples:
+        raise UsageError(f"--accumulate={count}: a rank's share has {samples} samples; use {samples} or less")
+    return [whole] if count == 1 else [Batch(*piece) for piece in trees.pieces(tuple(whole), count)]
+
+
 class DistributedDataParallel(Strategy):
     backward_phase = "backward_and_comm"
 
@@ -163,11 +174,7 @@ class DistributedDataParallel(Strategy):
         return wrapped
 
     def cut(self, options):
-        whole = super().cut(options)[0]
-        count, samples = int(options.accumulate), trees.tensors_of(tuple(whole))[0].shape[0]
-        if count > samples:
-            raise UsageError(f"--accumulate={count}: a rank's share has {samples} samples; use {samples} or less")
-        return [whole] if count == 1 else [Batch(*piece) for piece in trees.pieces(tuple(whole), count)]
+        return micro_batches(super().cut(options)[0], options)
 
     def without_reduction(self):
         return self.wrapped.no_sync()
@@ -177,7 +184,10 @@ class DistributedDataParallel(Strategy):
             return super().all_steps()
         from torch.distributed.algorithms.join import Join
 
-        return Join([self.wrapped])
+        return Join(self.joined())
+
+    def joined(self):
+        return [self.wrapped]
 
 
 class InTurn(nn.DataParallel):
@@ -211,4 +221,6 @@ def make(options, first, count):
         from twin import own_module as source
     else:
         from twin import zoo as source
-    return KINDS[options.strategy](options, source.Training(options, first, count))
+    from twin import sharded  # which builds on the ones here
+
+    return (KINDS | sharded.KINDS)[options.strategy](options, source.Training(options, first, count))
