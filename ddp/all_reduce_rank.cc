@@ -7,39 +7,6 @@
 
 namespace tandem::ddp {
 
-// Adds up the gradients of a step's micro-batches, as torch's .grad does under no_sync: the first
-// backward writes the sums, and each later backward writes to the accumulator, whose gradients are
-// added one by one.
-class GradientAccumulator final : public GradientSink {
- public:
-  GradientAccumulator(Replica& replica, const ParameterLayout& layout)
-      : replica_(replica), latest_(make_arena(replica.device(), layout)) {}
-
-  // Gradients that a later backward writes, by segment.
-  [[nodiscard]] const TensorList& latest() const { return latest_.tensors; }
-
-  // Sets the sums that gradient_ready() adds to, and the sink that receives each sum. Both
-  // outlive the backward.
-  void add_to(const TensorList& sums, GradientSink& next) {
-    sums_ = &sums;
-    next_ = &next;
-  }
-
-  void gradient_ready(int segment) override {
-    const auto index = static_cast<std::size_t>(segment);
-    const Span<float> sum = (*sums_)[index];
-    replica_.operations().enqueue(replica_.stream(),
-                                  Add{.a = sum, .b = latest_.tensors[index], .sum = sum});
-    next_->gradient_ready(segment);
-  }
-
- private:
-  Replica& replica_;
-  const Arena latest_;
-  const TensorList* sums_ = nullptr;
-  GradientSink* next_ = nullptr;
-};
-
 namespace {
 
 // Charges DDP's hook for each gradient, on autograd's thread, before the reducer gets it.
@@ -62,23 +29,6 @@ std::int64_t update_count(const ParameterLayout& layout, const ReducerOptions& r
   return reducer.grads == GradsMode::kCopy ? layout.arena_count() : layout.parameter_count();
 }
 
-// The samples of one of a step's micro-batches.
-std::int64_t micro_batch_size(std::int64_t samples, int micro_batches) {
-  if (samples % micro_batches != 0) {
-    fail(ErrorKind::kUsage,
-         "{} micro-batches do not divide a rank's {} samples: gradients would not be those of the "
-         "whole batch; use a number that does",
-         micro_batches, samples);
-  }
-  return samples / micro_batches;
-}
-
-// Part `index` of `parts` equal parts.
-Span<const float> part_of(Span<const float> all, int index, int parts) {
-  const std::int64_t size = all.size() / parts;
-  return all.subspan(index * size, size);
-}
-
 }  // namespace
 
 AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t samples,
@@ -86,15 +36,12 @@ AllReduceRank::AllReduceRank(Device& device, const Model& model, std::int64_t sa
                              const TrainingOptions& options, const ReducerOptions& reducer)
     : communicator_(communicator),
       interpreter_(interpreter),
-      micro_batches_(reducer.micro_batches),
       loss_(device.allocate(bytes_of<float>(1))),
       optimizer_(make_optimizer(device, update_count(model.layout(), reducer), options.optimizer)),
-      replica_(device, model, micro_batch_size(samples, reducer.micro_batches), options,
-               reducer.micro_batches > 1 ? OutputType::kFp32 : OutputType::kLayers) {
+      replica_(device, model, MicroBatches::size(samples, reducer.micro_batches), options,
+               MicroBatches::output_type(reducer.micro_batches)),
+      micro_batches_(replica_, model.layout(), reducer.micro_batches, loss_->as<float>()) {
   verify_same_parameters(communicator_, model.layout());
-  if (micro_batches_ > 1) {
-    accumulator_ = std::make_unique<GradientAccumulator>(replica_, model.layout());
-  }
   reducer_ = std::make_unique<BucketReducer>(
       replica_, model.layout(), communicator_, reducer,
       make_communication_hook(reducer.compression, device, communicator_));
@@ -114,11 +61,8 @@ AllReduceRank::~AllReduceRank() = default;
 void AllReduceRank::train(Span<const float> inputs, Span<const float> targets) {
   reducer_->begin_step();
   broadcast_buffers();
-  for (int i = 0; i < micro_batches_; ++i) {
-    const Span<const float> part = part_of(inputs, i, micro_batches_);
-    forward_and_loss(part, part_of(targets, i, micro_batches_));
-    backward(part, i);
-  }
+  HookedGradients hooked(replica_, *reducer_);
+  micro_batches_.train(inputs, targets, reducer_->gradients(), hooked, interpreter_);
   reducer_->finish();  // phases bucket_copy, exposed_comm
   update();
 }
@@ -131,39 +75,6 @@ void AllReduceRank::broadcast_buffers() {
   replica_.timer().begin(replica_.stream(), Phase::kBuffers);
   replica_.timer().collective(replica_.stream(), "broadcast", buffers.size_bytes(),
                               [&] { communicator_.broadcast(replica_.stream(), buffers, 0); });
-}
-
-void AllReduceRank::forward_and_loss(Span<const float> inputs, Span<const float> targets) {
-  Stream& stream = replica_.stream();
-  replica_.timer().begin(stream, Phase::kForward);
-  replica_.forward(inputs, interpreter_);
-  replica_.timer().begin(stream, Phase::kLoss);
-  replica_.compute_loss(targets, loss_->as<float>(), interpreter_);
-  if (micro_batches_ == 1) return;
-  // The usual loop divides the loss, so that the sum of gradients is that of the mean loss.
-  dispatch(interpreter_, stream, DispatchKind::kOperation);
-  const Span<float> gradient = replica_.output_gradient().as<float>();
-  replica_.operations().enqueue(
-      stream,
-      Scale{.in = gradient, .out = gradient, .factor = 1.0F / static_cast<float>(micro_batches_)});
-}
-
-// The first micro-batch writes the sums, later micro-batches are added; the last one's gradients
-// are reduced.
-void AllReduceRank::backward(Span<const float> inputs, int micro_batch) {
-  replica_.timer().begin(replica_.stream(), Phase::kBackward);
-  const bool last = micro_batch == micro_batches_ - 1;
-  IgnoreGradients nobody;
-  HookedGradients hooked(replica_, *reducer_);
-  GradientSink& sink = last ? static_cast<GradientSink&>(hooked) : nobody;
-  replica_.begin_backward(interpreter_);
-  if (micro_batch == 0) {
-    replica_.backward(inputs, reducer_->gradients(), sink);
-  } else {
-    accumulator_->add_to(reducer_->gradients(), sink);
-    replica_.backward(inputs, accumulator_->latest(), *accumulator_);
-  }
-  replica_.end_backward(interpreter_);
 }
 
 // Copies of gradients lie in one arena, as weights do, so that the update takes all as one tensor,

@@ -7,13 +7,12 @@
 #include "common/comm/communicator.h"
 #include "common/optim/optimizer.h"
 #include "common/parallel/interpreters.h"
+#include "common/parallel/micro_batches.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/strategy.h"
 #include "ddp/bucket_reducer.h"
 
 namespace tandem::ddp {
-
-class GradientAccumulator;
 
 // One rank that holds its own weights and keeps the weights equal on all ranks by averaging
 // gradients: the common part of ddp, a process per device, and dp-allreduce, a thread per device.
@@ -55,19 +54,16 @@ class AllReduceRank {
 
  private:
   void broadcast_buffers();
-  void forward_and_loss(Span<const float> inputs, Span<const float> targets);
-  void backward(Span<const float> inputs, int micro_batch);
   void update();
 
   // The order matters: replica and reducer end their streams' work before the objects that the work
   // uses are destroyed.
   Communicator& communicator_;
   Interpreter& interpreter_;
-  const int micro_batches_;
   const std::unique_ptr<Buffer> loss_;
   const std::unique_ptr<Optimizer> optimizer_;
   Replica replica_;
-  std::unique_ptr<GradientAccumulator> accumulator_;  // with several micro-batches
+  MicroBatches micro_batches_;
   std::unique_ptr<BucketReducer> reducer_;
 };
 

@@ -40,7 +40,7 @@ constexpr double kNearEnough = 1e-6;  // of the step
 constexpr double kTick = 1e-9;        // seconds: simulated times are whole nanoseconds
 constexpr double kLargestFactor = 1e9;
 
-// A step of `single` with what the command line says of training and machine.
+// A step of `single`, in one piece, with what the command line says of training and machine.
 class SingleStep {
  public:
   explicit SingleStep(const StepOptions& options)
@@ -49,6 +49,7 @@ class SingleStep {
     // A shard is one micro-batch of a device's share.
     options_.variant.training.global_batch =
         shards_of(options).front().count * options.variant.reducer.micro_batches;
+    options_.variant.reducer.micro_batches = 1;
     options_.variant.training.interpreter.lock = InterpreterLock::kOff;
     options_.job.devices = 1;
     options_.job.launch = Launch::kThreads;

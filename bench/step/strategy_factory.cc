@@ -15,13 +15,14 @@ namespace {
 
 // The independent strategy: threads of one process, or this rank's share where ranks are processes.
 std::unique_ptr<Strategy> make_independent(Job& job, const Model& model,
-                                           const TrainingOptions& training) {
+                                           const TrainingOptions& training, int micro_batches) {
   if (job.launch == Launch::kThreads) {
-    return std::make_unique<IndependentThreads>(*job.platform, model, training);
+    return std::make_unique<IndependentThreads>(*job.platform, model, training, micro_batches);
   }
   const Communicator& ranks = *job.communicator;
   const Shard share = share_of_batch(training.global_batch, ranks.rank(), ranks.size());
-  return std::make_unique<Single>(*job.platform, *job.device, model, share, training);
+  return std::make_unique<Single>(*job.platform, *job.device, model, share, training,
+                                  micro_batches);
 }
 
 // This rank, or in a simulation all ranks, of the strategy that replicates among processes.
@@ -40,6 +41,7 @@ std::unique_ptr<Strategy> make_ddp_replicate(Job& job, const Model& model, const
 std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Variant& variant) {
   Platform& platform = *job.platform;
   const TrainingOptions& training = variant.training;
+  const int micro_batches = variant.reducer.micro_batches;
   const bool is_on_cores = platform.backend() == Backend::kHost;
   if (is_on_cores && variant.reducer.priority == StreamPriority::kHigh) {
     fail(ErrorKind::kUsage,
@@ -48,9 +50,9 @@ std::unique_ptr<Strategy> make_strategy(Job& job, const Model& model, const Vari
   switch (variant.strategy) {
     case StrategyKind::kSingle:
       return std::make_unique<Single>(platform, *job.device, model, Shard{0, training.global_batch},
-                                      training);
+                                      training, micro_batches);
     case StrategyKind::kIndependent:
-      return make_independent(job, model, training);
+      return make_independent(job, model, training, micro_batches);
     case StrategyKind::kDp:
       return std::make_unique<dp::DataParallel>(platform, model, training, variant.dp);
     case StrategyKind::kDpAllReduce:

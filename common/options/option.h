@@ -28,6 +28,8 @@ inline constexpr std::array<StrategyKind, 0> kEvery{};
 inline constexpr std::array kDpAlone{StrategyKind::kDp};
 inline constexpr std::array kDpAllReduceAlone{StrategyKind::kDpAllReduce};
 inline constexpr std::array kAllReducing{StrategyKind::kDdp, StrategyKind::kDpAllReduce};
+inline constexpr std::array kAccumulating{StrategyKind::kSingle, StrategyKind::kIndependent,
+                                          StrategyKind::kDdp, StrategyKind::kDpAllReduce};
 inline constexpr std::array kRanks{StrategyKind::kDdp, StrategyKind::kDdpReplicate};
 inline constexpr std::array kCopying{StrategyKind::kDp, StrategyKind::kDpAllReduce,
                                      StrategyKind::kDdp, StrategyKind::kDdpReplicate};

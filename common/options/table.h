@@ -183,8 +183,9 @@ inline constexpr auto kTrainingOptions = std::to_array<Option>({
      .help = "the first bucket's size in MiB (default 1; with --bucket-mb, that size)",
      .example = "0.5"},
     {.name = "accumulate",
-     .of = kAllReduceOption,
+     .of = {Group::kDdp, kAccumulating},
      .value = integer("COUNT", "1", {1, kNoEnd, "use 1 or more micro-batches"}),
+     .varied_in = kAllReducing,
      .marks = kPartOfCell,
      .help = "micro-batches that a step's share is cut into; only the last one's backward reduces "
              "(no_sync)",

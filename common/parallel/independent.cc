@@ -10,14 +10,14 @@ std::vector<Device*> devices_of(Platform& platform) {
 }
 
 IndependentThreads::IndependentThreads(Platform& platform, const Model& model,
-                                       const TrainingOptions& options)
+                                       const TrainingOptions& options, int micro_batches)
     : interpreters_(options.interpreter, platform.device_count()),
       threads_(platform.make_threads(devices_of(platform), ThreadLife::kKept)) {
   const int count = platform.device_count();
   for (int i = 0; i < count; ++i) {
     devices_.push_back(std::make_unique<Single>(platform, platform.device(i), model,
                                                 share_of_batch(options.global_batch, i, count),
-                                                options, &interpreters_.worker(i)));
+                                                options, micro_batches, &interpreters_.worker(i)));
   }
 }
 

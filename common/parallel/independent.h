@@ -17,7 +17,8 @@ namespace tandem {
 //   thread i      input forward loss backward update      (on device i's stream)
 class IndependentThreads final : public Strategy {
  public:
-  IndependentThreads(Platform& platform, const Model& model, const TrainingOptions& options);
+  IndependentThreads(Platform& platform, const Model& model, const TrainingOptions& options,
+                     int micro_batches = 1);
 
   void step() override;
   void synchronize() override;

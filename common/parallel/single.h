@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/optim/optimizer.h"
+#include "common/parallel/micro_batches.h"
 #include "common/parallel/replica.h"
 #include "common/parallel/shards.h"
 #include "common/parallel/strategy.h"
@@ -16,9 +17,9 @@ class Single final : public Strategy {
  public:
   // Trains on `share` of the global batch, on `device`. `shared`: the interpreter of the thread
   // that calls step(), which others may use too and which outlives this object; null: one of its
-  // own.
+  // own. Throws a usage error where the micro-batches do not divide the share.
   Single(Platform& platform, Device& device, const Model& model, Shard share,
-         const TrainingOptions& options, Interpreter* shared = nullptr);
+         const TrainingOptions& options, int micro_batches = 1, Interpreter* shared = nullptr);
 
   void step() override;
   void synchronize() override { replica_.stream().synchronize(); }
@@ -43,7 +44,8 @@ class Single final : public Strategy {
   const std::unique_ptr<Buffer> loss_;
   const Arena gradients_;
   const std::unique_ptr<Optimizer> optimizer_;
-  Replica replica_;  // last: its stream ends before the members above are destroyed
+  Replica replica_;  // its stream ends before the members above are destroyed
+  MicroBatches micro_batches_;
 };
 
 }  // namespace tandem

@@ -66,12 +66,14 @@ TEST(DdpOptionsTest, MicroBatches_OnSmallIntegers_EqualSingleBitForBit) {
   const auto model = exact_model();
   Training run{.strategy = "single", .devices = 1, .training = exact_training(16)};
   const Outcome single = train(*model, run);
-  run.strategy = "ddp";
-  run.devices = 2;
   run.platform.oversubscribe = true;
-  for (const int micro_batches : {2, 4, 8}) {
-    run.reducer.micro_batches = micro_batches;
-    EXPECT_EQ(train(*model, run), single) << micro_batches;
+  for (const char* strategy : {"single", "ddp"}) {
+    run.strategy = strategy;
+    for (const int micro_batches : {2, 4, 8}) {
+      run.reducer.micro_batches = micro_batches;
+      EXPECT_EQ(train(*model, run), single) << strategy << ", " << micro_batches;
+    }
+    run.devices = 2;
   }
 }
 

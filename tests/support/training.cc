@@ -36,11 +36,13 @@ std::unique_ptr<Strategy> make_local(Platform& platform, const Model& model, con
         ddp::DpAllReduceOptions{.shards = run.shards, .reducer = run.reducer});
   }
   if (run.strategy == "independent") {
-    return std::make_unique<IndependentThreads>(platform, model, run.training);
+    return std::make_unique<IndependentThreads>(platform, model, run.training,
+                                                run.reducer.micro_batches);
   }
   TANDEM_CHECK(run.strategy == "single", "no strategy '{}'", run.strategy);
   return std::make_unique<Single>(platform, platform.device(0), model,
-                                  Shard{0, run.training.global_batch}, run.training);
+                                  Shard{0, run.training.global_batch}, run.training,
+                                  run.reducer.micro_batches);
 }
 
 std::unique_ptr<Strategy> make_rank(Platform& platform, const Model& model, const Training& run,
