@@ -2,11 +2,13 @@
 #include "simulate/catalogue/catalogue.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "common/json/parse.h"
 #include "simulate/catalogue/catalogue_texts.h"
 #include "simulate/catalogue/description_reading.h"
+#include "simulate/catalogue/published_errors.h"
 
 namespace tandem {
 namespace {
@@ -136,6 +139,14 @@ std::string_view node_like(std::string_view name) {
   return found == kAlike.end() ? "dgx-a100" : found->second;
 }
 
+// The known names with that beginning of a name in them, " (there are a100-sxm4 and a100-pcie)".
+std::string known_with(std::string_view begin, std::vector<std::string_view> known) {
+  constexpr std::size_t kShortest = 3;
+  std::erase_if(known, [&](std::string_view one) { return one.find(begin) == one.npos; });
+  if (known.empty() || begin.size() < kShortest) return "";
+  return fmt::format(" (there are {})", fmt::join(known, ", "));
+}
+
 // `kin`: a list of names that may be meant as well.
 JsonValue entry(const JsonValue& list, std::string_view name, std::string_view flag,
                 const JsonValue& kin) {
@@ -143,18 +154,18 @@ JsonValue entry(const JsonValue& list, std::string_view name, std::string_view f
   std::vector<std::string_view> known;
   for (const JsonValue& one : list) known.push_back(one.key());
   for (const JsonValue& one : kin) known.push_back(one.key());
+  std::string hint = did_you_mean(name, known);
+  if (hint.empty()) hint = known_with(name.substr(0, name.find('-')), known);
   fail(ErrorKind::kUsage,
        "{}: '{}' is unknown{}; tandem list hardware names what there is; to describe another "
        "machine, put its datasheet's figures into what tandem list hardware {} prints, and give "
        "that .json file",
-       flag, name, did_you_mean(name, known), node_like(name));
+       flag, name, hint, node_like(name));
 }
 
-// Without what nvidia-smi adds: "NVIDIA A100-SXM4-80GB". Memory that a GPU has in several sizes
-// stays.
+// Without what nvidia-smi adds: "NVIDIA A100-SXM4-80GB" is "a100sxm480gb".
 std::string short_name(std::string name) {
-  for (const std::string_view part :
-       {"nvidia", "geforce", "tesla", "hbm3", "80gb", "32gb", "24gb"}) {
+  for (const std::string_view part : {"nvidia", "geforce", "tesla", "hbm3"}) {
     if (const std::size_t at = name.find(part); at != std::string::npos) {
       name.erase(at, part.size());
     }
@@ -162,31 +173,42 @@ std::string short_name(std::string name) {
   return name;
 }
 
-// Whether what a GPU's name has more than the asked one is a form or a memory: "sxm480gb".
+// The name without the GPU's own memory at its end, "80gb" or "80g".
+std::string_view without_memory(std::string_view name, const JsonValue& gpu) {
+  const std::string memory = gpu.at("memory").at("value").line();  // "80GiB"
+  const std::string size = memory.substr(0, memory.find_first_not_of("0123456789"));
+  for (const char* const unit : {"gb", "g"}) {
+    if (name.ends_with(size + unit)) name.remove_suffix(size.size() + std::strlen(unit));
+  }
+  return name;
+}
+
+// Whether what a GPU's name has more than the asked one is a form.
 bool is_form(std::string_view rest) {
-  return rest.empty() || rest.starts_with("sxm") || rest.starts_with("pcie") ||
-         (std::isdigit(static_cast<unsigned char>(rest.front())) != 0 && rest.ends_with("gb"));
+  return rest.empty() || rest.starts_with("sxm") || rest.starts_with("pcie");
 }
 
 // The first node whose GPU has that name, or one with another form; nothing where there is none.
 std::optional<JsonValue> node_with_gpu(const Catalogue& catalogue, std::string_view name) {
   constexpr std::size_t kShortest = 4;  // "100" is no name of one
-  const std::string wanted = short_name(plain_name(name));
-  if (wanted.size() < kShortest) return std::nullopt;
+  const std::string given = short_name(plain_name(name));
   for (const bool is_whole : {true, false}) {
     for (const JsonValue& node : catalogue.machines("nodes")) {
-      const std::string gpu = plain_name(node.at("gpu").text());
-      const std::size_t at = gpu.find(wanted);
-      if (is_whole && gpu == wanted) return node;
-      if (!is_whole && at != std::string::npos && is_form(gpu.substr(at + wanted.size()))) {
-        return node;
-      }
+      const JsonValue gpu = catalogue.gpus("gpus").at(node.at("gpu").text());
+      const std::string kind = plain_name(kind_of_gpu(gpu.at("name").line()));
+      const std::string_view wanted = without_memory(given, gpu);
+      if (wanted.size() < kShortest) continue;
+      const std::size_t at = kind.find(wanted);
+      if (is_whole && kind == wanted) return node;
+      if (is_whole || at == std::string::npos) continue;
+      if (wanted.ends_with("sxm") || is_form(kind.substr(at + wanted.size()))) return node;
     }
   }
   return std::nullopt;
 }
 
-// The node that a GPU's name stands for, and the count behind the name, as in "a100x4".
+// The node that a GPU's name stands for, and the count beside the name, as in "a100x4" and
+// "4xa100".
 struct NamedGpus {
   std::optional<JsonValue> node{};
   std::optional<int> count{};
@@ -197,7 +219,8 @@ NamedGpus gpus_named(const Catalogue& catalogue, std::string_view name) {
   const JsonValue nodes = catalogue.machines("nodes");
   if (nodes.has(name)) return {};
   if (const auto node = node_with_gpu(catalogue, name)) return {.node = node};
-  const auto count = take_count_behind(name);
+  auto count = take_count_before(name);
+  if (!count) count = take_count_behind(name);
   if (count.value_or(1) < 1 || nodes.has(name)) return {};
   return {.node = node_with_gpu(catalogue, name), .count = count};
 }
@@ -294,7 +317,13 @@ std::string usual_network(std::string_view node) {
 }
 
 HardwareDescription find_hardware(const std::string& asked, std::string_view flag) {
-  return is_hardware_file(asked) ? read_hardware(asked) : catalogued_hardware(asked, flag);
+  if (!is_hardware_file(asked)) return catalogued_hardware(asked, flag);
+  HardwareDescription hardware = read_hardware(asked);
+  if (hardware.gpu.scatter) return hardware;
+  const Catalogue catalogue;
+  const JsonValue value = catalogue.gpus("common").at("scatter").at("value");
+  hardware.gpu.scatter = {parse_percentage(value.line(), "scatter"), std::string(kAssumedScatter)};
+  return hardware;
 }
 
 std::string with_figures(std::string_view name, std::string_view flag) {

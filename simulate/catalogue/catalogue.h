@@ -23,11 +23,12 @@ struct CatalogueEntry {
 [[nodiscard]] std::vector<CatalogueEntry> catalogue_networks();
 
 // The catalogue's name of what a person calls a machine: of "a100" and "RTX3090" the first node
-// with such GPUs, of "rtx-3090x4" one that has four, or as many as it takes with their usual
-// network. Other names are returned as they are.
+// with such GPUs, of "a100-40gb" with that memory, of "rtx-3090x4" and "4xrtx3090" one that has
+// four, or as many as it takes with their usual network. Other names are returned as they are.
 [[nodiscard]] std::string machine_name(std::string_view name);
 
-// The GPUs that a name counts, 4 of "a100x4"; nothing for a machine's name and without a count.
+// The GPUs that a name counts, 4 of "a100x4" and "4xa100"; nothing for a machine's name and without
+// a count.
 [[nodiscard]] std::optional<int> gpus_asked_for(std::string_view name);
 
 // The machine of a name, as machine_name() has it: a node, or several of them joined by a network,
@@ -44,6 +45,9 @@ struct CatalogueEntry {
 [[nodiscard]] inline bool is_hardware_file(std::string_view asked) {
   return asked.ends_with(".json");
 }
+
+// The source of the scatter of a GPU whose file has none: the catalogue's GPUs have it in common.
+inline constexpr std::string_view kAssumedScatter = "assumed: as the catalogue has it";
 
 // The machine of a file or of a name. Throws as read_hardware() and catalogued_hardware().
 [[nodiscard]] HardwareDescription find_hardware(const std::string& asked, std::string_view flag);

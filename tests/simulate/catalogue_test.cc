@@ -108,12 +108,20 @@ TEST(HardwareCatalogue, NamesAsPeopleWriteThem_AreMachines) {
                                           {"NVIDIA A100-SXM4-40GB", "dgx-a100-40gb"},
                                           {"NVIDIA H100 80GB HBM3", "dgx-h100"},
                                           {"NVIDIA GeForce RTX 3090", "rtx-3090-box"},
+                                          {"v100-16gb", "dgx-1-16gb"},
+                                          {"v100-32gb", "dgx-1"},
+                                          {"A100 40GB", "dgx-a100-40gb"},
+                                          {"a100_80g", "dgx-a100"},
+                                          {"a100-sxm-80gb", "dgx-a100"},
+                                          {"a100-40gbx16", "dgx-a100-40gbx2@8xib-200g"},
+                                          {"4xrtx3090", "rtx-3090-box"},
                                           {"100", "100"}}) {
     EXPECT_EQ(machine_name(given), machine) << given;
   }
   EXPECT_EQ(catalogued_hardware("rtx3090", "--hardware").name, "rtx-3090-box");
   EXPECT_THAT(refusal_of_machine("rtx5090"), HasSubstr("(did you mean 'rtx-3090'?)"));
   EXPECT_THAT(refusal_of_machine("rtx5090"), HasSubstr("tandem list hardware rtx-4090-box prints"));
+  EXPECT_THAT(refusal_of_machine("h100-nvl-94gb"), HasSubstr("(there are dgx-h100, h100-pcie-box"));
   EXPECT_THAT(refusal_of_machine("abacus"), HasSubstr("tandem list hardware dgx-a100 prints"));
 }
 
