@@ -15,9 +15,10 @@
 namespace tandem {
 namespace {
 
-constexpr std::size_t kDeepest = 64;     // lists and objects within each other
-constexpr std::size_t kMostKeys = 1000;  // keys of one object of a person's text
-constexpr int kNumberOutOfRange = 406;   // the library's error number
+constexpr std::size_t kDeepest = 64;            // lists and objects within each other
+constexpr std::size_t kMostKeys = 1000;         // keys of one object of a person's text
+constexpr int kNumberOutOfRange = 406;          // the library's error number
+constexpr std::string_view kGzip = "\x1f\x8b";  // begins its files
 
 // The unread rest of a text that is whole, or that comes in parts.
 class UnreadText {
@@ -122,6 +123,7 @@ class Collector final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t count, const std::string& token,
                    const nlohmann::detail::exception& error) override {
     const bool is_number = error.id == kNumberOutOfRange;
+    if (count == 1 && text_.before(2) == kGzip) refuse("it is compressed; gunzip it first");
     if (!is_by_person()) {
       if (is_number) refuse(shown(token) + " is beyond all numbers; is it damaged?");
       refuse("it is not valid JSON; is the file cut off?");

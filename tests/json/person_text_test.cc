@@ -34,6 +34,7 @@ TEST(JsonOfAPerson, IsTaken_WhateverItHolds) {
 
 TEST(JsonOfAPerson, BrokenSyntax_IsNamedByLineAndColumn) {
   EXPECT_TRUE(complaint_of("").ends_with("not valid JSON, from line 1, column 1; mend it"));
+  EXPECT_TRUE(complaint_of("\x1f\x8b\b").ends_with("it is compressed; gunzip it first"));
   EXPECT_TRUE(complaint_of("{").ends_with("line 1, column 2; mend it"));
   EXPECT_TRUE(complaint_of("{\n \"a\": [1,,2]}").ends_with("line 2, column 10; mend it"));
   EXPECT_TRUE(complaint_of("{}\n\n{}").ends_with("line 3, column 1; mend it"));

@@ -5,6 +5,7 @@
 kineto/ holds what torch 2.9.1's profiler recorded of two steps of DistributedDataParallel on two gloo ranks (three linear
 layers, two buckets), without operators that lie in other operators and without arguments.
 """
+import gzip
 import json
 import os
 import pathlib
@@ -63,6 +64,14 @@ class Import(unittest.TestCase):
         # ProfilerStep#4 and #5 of rank 1 took 35.489 and 11.545 ms.
         self.assertAlmostEqual(summary["devices"][1]["step"], (35.489196e-3 + 11.545324e-3) / 2, places=9)
         self.assertEqual((trace["otherData"]["transport"], trace["otherData"]["strategy"]), ("gloo", "ddp"))
+
+    def test_compressed_files_are_read(self):
+        for name, text in zip("ab", OWN):
+            (self.folder / name).write_bytes(gzip.compress(text.encode()))
+        done = self.tandem("import", "a", "b")
+        self.assertEqual((done.returncode, done.stdout), (0, self.import_texts(*OWN).stdout.replace("trace.json", "out/import-1/trace.json")), done.stderr)
+        (self.folder / "a").write_bytes(gzip.compress(OWN[0].encode())[:-9])
+        self.assertIn("tandem: a: gzip cannot read it: ", self.tandem("import", "a").stderr)
 
     def test_phases_partition_each_step(self):
         trace, _ = self.imported(*OWN)

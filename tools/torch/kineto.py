@@ -8,9 +8,11 @@
 Times are whole nanoseconds. Exit status: 0, 1 where TRACE cannot be written, 2 for files of another kind.
 """
 import collections
+import gzip
 import json
 import pathlib
 import sys
+import zlib
 
 SCHEMA = 1
 MOST_STEPS = 1_000_000_000
@@ -97,7 +99,12 @@ class RankFile:
         self.host, self.gpus = Marks(), collections.defaultdict(Marks)  # by device
         self.operators, self.host_collectives, self.kernels, self.gpu_collectives = [], [], [], []
         try:
-            root = json.loads(pathlib.Path(source).read_text(encoding="utf-8"), parse_constant=float)
+            text = pathlib.Path(source).read_bytes()
+            if text.startswith(b"\x1f\x8b"):  # tensorboard_trace_handler with use_gzip
+                text = gzip.decompress(text)
+            root = json.loads(text.decode("utf-8"), parse_constant=float)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise Refusal(f"{source}: gzip cannot read it: {error}; copy it again") from error
         except ValueError as error:
             raise Refusal(f"{source}: it is no JSON: {error}; write it again") from error
         except OSError as error:
