@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -111,12 +112,23 @@ std::string unknown_option(const CLI::App& command) {
   return "";
 }
 
+// CLI11 takes the next word for the value of "--devices=".
+void check_values(const CLI::App& app, std::span<const char* const> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return;
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    fail(ErrorKind::kUsage, "{} needs a value after the '='; see {} --help",
+         word.substr(0, word.size() - 1), app.get_name());
+  }
+}
+
 // By stdio, whose errors the programs' ends look for.
 void print(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stdout)); }
 
 }  // namespace
 
 bool parse(CLI::App& app, int count, const char* const* words) {
+  check_values(app, {words, static_cast<std::size_t>(count)});
   try {
     app.parse(count, words);
     return true;
