@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -44,27 +45,13 @@ std::string decision_label(const results::Cell& cell) {
     named.options.erase(shared);
   }
   named.launch = options::usual_launch(named.strategy);
-  if (named.strategy == options::name_of(kIndependent)) return "no communication (bound)";
+  if (named.strategy == options::name_of(kIndependent)) {
+    const std::string parts = named.option("accumulate");
+    return parts.empty() ? kNoCommunication
+                         : fmt::format("{}, accumulate={}", kNoCommunication, parts);
+  }
   named.backend.clear();
   return strategy_label(named);
-}
-
-std::string errors_text(const PublishedStanding& standing) {
-  const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
-  return fmt::format(
-      "by {:.1f} % on average, by {:.0f} % at most for {}{} ({}, {}{})", 100 * standing.mean,
-      100 * standing.most, standing.strategy, standing.beyond > 0 ? " on several nodes" : "",
-      count_text(standing.systems, "system"), count_text(standing.steps, "step"),
-      are_few ? ", too few for 90 %: its interval is no narrower than elsewhere" : "");
-}
-
-std::string errors_of(const Decisions& decisions, bool of_like) {
-  std::vector<std::string> parts;
-  for (const PublishedStanding& standing : decisions.standing) {
-    const bool is_of_one = standing.strategy == options::name_of(kSingle);
-    if (standing.is_like == of_like && !is_of_one) parts.push_back(errors_text(standing));
-  }
-  return join(parts, ", ");
 }
 
 // The shares of the critical path by what limits the step: "operations 84 %, host 16 %".
@@ -143,11 +130,17 @@ std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
                           : fmt::format("use dp: ddp's speed over it is {}", figure);
 }
 
-// "ddp reaches 98 % of the bound"; empty without one.
-std::string of_bound(const ProjectedCell& cell, const ProjectedCell* bound) {
-  if (bound == nullptr) return "";
-  return fmt::format("{} reaches {:.0f} % of the bound", cell.cell.strategy,
-                     100 * bound->seconds / cell.seconds);
+// "of the bound: ddp 98 %, dp 60 %"; empty without one.
+std::string of_bound(const std::vector<const ProjectedCell*>& cells, const Projection& projection) {
+  std::vector<std::string> parts;
+  for (const ProjectedCell* const cell : cells) {
+    const ProjectedCell* const bound =
+        cell_beside(*cell, options::name_of(kIndependent), projection.cells);
+    if (bound == nullptr) return "";
+    parts.push_back(
+        fmt::format("{} {:.0f} %", cell->cell.strategy, 100 * bound->seconds / cell->seconds));
+  }
+  return "of the bound: " + join(parts, ", ");
 }
 
 // The sentence's part on one device, and whether it is the faster.
@@ -192,8 +185,9 @@ struct AnsweredCells {
   const ProjectedCell* most_ddp = nullptr;
 };
 
-std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projection) {
-  std::map<std::int64_t, AnsweredCells> answered;
+// By the batch, the largest first: a screen may have no room for all.
+std::map<std::int64_t, AnsweredCells, std::greater<>> answered_cells(const Projection& projection) {
+  std::map<std::int64_t, AnsweredCells, std::greater<>> answered;
   const auto is_more = [](const ProjectedCell& cell, const ProjectedCell* than) {
     return than == nullptr || cell.cell.devices > than->cell.devices;
   };
@@ -216,6 +210,9 @@ std::map<std::int64_t, AnsweredCells> answered_cells(const Projection& projectio
 // For a batch that does not fit, the largest batch that does, where one is known. A projection has
 // no --device-memory to raise.
 std::string shortened(std::string reason) {
+  if (constexpr std::string_view kProgram = "step_bench: "; reason.starts_with(kProgram)) {
+    reason.erase(0, kProgram.size());
+  }
   constexpr std::string_view kRaise = ", or raise --device-memory";
   if (const std::size_t raise = reason.find(kRaise); raise != std::string::npos) {
     reason.erase(raise, kRaise.size());
@@ -223,6 +220,16 @@ std::string shortened(std::string reason) {
   const std::size_t largest = reason.find("the largest batch that fits");
   if (!reason.starts_with("out of memory") || largest == std::string::npos) return reason;
   return "does not fit; " + reason.substr(largest);
+}
+
+// Why a cell is left out, and what to do.
+std::string reason_of(const NotProjected& left) {
+  const results::Cell& asked = left.cell;
+  const bool is_uneven =
+      asked.strategy != options::name_of(kDp) && asked.global_batch % asked.devices != 0;
+  if (!is_uneven) return shortened(left.reason);
+  return fmt::format("{} do not divide it; take a multiple of {}",
+                     count_text(asked.devices, "device"), asked.devices);
 }
 
 constexpr std::string_view kStepWords =
@@ -306,15 +313,24 @@ std::string how_intervals_grow(const Projection& projection) {
       count_text(projection.most_measured, "device"));
 }
 
+// "dp alone (ddp: 4 devices do not divide it; take a multiple of 4)".
+std::string alone_text(const ProjectedCell& cell, const Projection& projection) {
+  const auto other = options::name_of(cell.cell.strategy == options::name_of(kDp) ? kDdp : kDp);
+  const auto left = std::ranges::find_if(projection.left_out, [&](const NotProjected& one) {
+    return one.cell.strategy == other && one.cell.devices == cell.cell.devices &&
+           one.cell.global_batch == cell.cell.global_batch;
+  });
+  return fmt::format(
+      "{} alone ({}: {})", cell.cell.strategy, other,
+      left == projection.left_out.end() ? "one process, on one node" : reason_of(*left));
+}
+
 std::vector<std::string> projected_answers(const Projection& projection) {
   std::vector<std::string> lines;
   const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
     const AgainstOneDevice one = against_one_device(cells, projection);
     std::vector<std::string> parts{one.words};
-    for (const ProjectedCell* const cell : cells) {
-      parts.push_back(
-          of_bound(*cell, cell_beside(*cell, options::name_of(kIndependent), projection.cells)));
-    }
+    parts.push_back(of_bound(cells, projection));
     std::erase(parts, "");
     lines.push_back(
         fmt::format("{}: {}{}. {}.", samples_text(cells.front()->cell, *projection.decisions),
@@ -325,15 +341,17 @@ std::vector<std::string> projected_answers(const Projection& projection) {
     const int both = cells.dp == nullptr ? 0 : cells.dp->cell.devices;
     for (const ProjectedCell* const most : {cells.most_dp, cells.most_ddp}) {
       if (most == nullptr || most->cell.devices <= both) continue;
-      add({most}, most->cell.strategy + " alone");
+      add({most}, alone_text(*most, projection));
     }
   }
   if (!lines.empty()) return lines;
   for (const ProjectedCell& cell : projection.cells) {
     if (cell.cell.devices > 1) continue;
     const double speed = static_cast<double>(cell.cell.global_batch) / cell.seconds;
-    lines.push_back(fmt::format("{}: a step lasts {}, {} samples per second.",
+    const std::string parts = cell.cell.option("accumulate");
+    lines.push_back(fmt::format("{}{}: a step lasts {}, {} samples per second.",
                                 samples_text(cell.cell, *projection.decisions),
+                                parts.empty() ? "" : ", accumulate=" + parts,
                                 duration_text(step_of(cell, projection)), rate_text(speed)));
   }
   return lines;
@@ -352,6 +370,7 @@ std::vector<const ProjectedCell*> most_devices(const Projection& projection) {
   }
   std::vector<const ProjectedCell*> cells;
   for (const auto& [point, cell] : most) cells.push_back(cell);
+  std::ranges::reverse(cells);  // the largest first
   return cells;
 }
 
@@ -365,6 +384,15 @@ std::vector<std::string> answers_beyond(const Projection& projection) {
                     verdict_of(*cell_beside(*ddp, options::name_of(kDp), projection.cells), *ddp)));
   }
   return lines;
+}
+
+// What was projected, on which machine, by what.
+std::string title_of(const Projection& projection) {
+  const Decisions& decisions = *projection.decisions;
+  return fmt::format("Projected, not measured: {} in {}{} on {}, by {}", projection.source,
+                     decisions.precision, decisions.options, decisions.machine,
+                     decisions.knows_single_step ? "the step of one device that is given"
+                                                 : "a time for each of PyTorch's kernels");
 }
 
 // The point that stands for the answer, by its cell of ddp; nullptr without one.
@@ -384,12 +412,12 @@ void add_point(Section& root, const Projection& projection) {
   const ProjectedCell* const ddp = shown_point(projection);
   if (ddp == nullptr) return;
   const ProjectedCell& dp = *cell_beside(*ddp, options::name_of(kDp), projection.cells);
-  root.say(fmt::format("What limits a step there: dp {}; ddp {}.", limits_text(dp.rests_on),
+  const std::string point =
+      samples_text(ddp->cell, projection.decisions.value_or(Decisions{.gpu = ""}));
+  root.say(fmt::format("What limits a step on {}: dp {}; ddp {}.", point, limits_text(dp.rests_on),
                        limits_text(ddp->rests_on)),
            "hint", kEverywhere);
-  Bars bars{.caption = fmt::format("Projected step of {}, {}, {} each:", ddp->cell.model,
-                                   count_text(ddp->cell.devices, "device"),
-                                   count_text(share_of(ddp->cell), "sample"))};
+  Bars bars{.caption = fmt::format("Projected step of {}, {}:", ddp->cell.model, point)};
   const auto add = [&](const char* label, const ProjectedCell* cell) {
     if (cell == nullptr) return;
     bars.bars.push_back(
@@ -397,7 +425,8 @@ void add_point(Section& root, const Projection& projection) {
   };
   const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& cell) {
     return cell.cell.strategy == options::name_of(kSingle) && cell.cell.model == ddp->cell.model &&
-           share_of(cell.cell) == share_of(ddp->cell);
+           share_of(cell.cell) == share_of(ddp->cell) &&
+           cell.cell.option("accumulate") == ddp->cell.option("accumulate");
   });
   add("one device, its share", one == projection.cells.end() ? nullptr : &*one);
   add("dp", &dp);
@@ -418,44 +447,9 @@ Section left_out_section(const Projection& projection) {
 
 }  // namespace
 
-std::string standing_of(const Decisions& decisions) {
-  const std::string given =
-      fmt::format("given their step of one device, {}, the method errs",
-                  decisions.knows_single_step ? "as here" : "which is described here");
-  const std::string like = errors_of(decisions, true);
-  const std::string others = errors_of(decisions, false);
-  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
-  if (like.empty()) {
-    return fmt::format(
-        "Projected, not measured{}. No system like yours ({}) was ever compared; on others, {} {}.",
-        in, decisions.gpu, given, others);
-  }
-  return fmt::format(
-      "Projected, not measured{}. On published measurements of systems like this ({}), {} {}{}.",
-      in, decisions.gpu, given, like,
-      others.empty()
-          ? ""
-          : fmt::format("; nothing else was compared there, and on others it errs {}", others));
-}
-
 std::string not_projected_line(const NotProjected& cell, const Decisions& decisions) {
-  const results::Cell& asked = cell.cell;
-  const bool is_uneven =
-      asked.strategy != options::name_of(kDp) && asked.global_batch % asked.devices != 0;
-  return fmt::format("{} on {}: {}", decision_label(asked), samples_text(asked, decisions),
-                     is_uneven ? fmt::format("{} do not divide it; take a multiple of {}",
-                                             count_text(asked.devices, "device"), asked.devices)
-                               : shortened(cell.reason));
-}
-
-std::string standing_of(const Projection& projection) {
-  if (projection.decisions) return standing_of(*projection.decisions);
-  const auto errors = error_figures(projection.held_out);
-  if (!errors) return "Projected: no measurement stands behind this.";
-  return fmt::format(
-      "Projected, not measured. On {} measured in {} the method errs by {:.1f} % on average, by "
-      "{:.1f} % at most; no other system stands behind this.",
-      count_text(errors->cells, "cell"), projection.source, 100 * errors->mean, 100 * errors->most);
+  return fmt::format("{} on {}: {}", decision_label(cell.cell), samples_text(cell.cell, decisions),
+                     reason_of(cell));
 }
 
 Section tree_of(const Projection& projection) {
@@ -463,9 +457,7 @@ Section tree_of(const Projection& projection) {
   const std::string standing = standing_of(projection);
   const std::size_t end = std::min(standing.find(". "), standing.size() - 1);
   const bool is_described = projection.decisions.has_value();
-  Section root(is_described ? fmt::format("{}: {} on {}", standing.substr(0, end),
-                                          projection.source, projection.decisions->gpu)
-                            : standing.substr(0, end));
+  Section root(is_described ? title_of(projection) : standing.substr(0, end));
   root.list(is_described ? projected_answers(projection) : answers_beyond(projection), "verdict",
             kEverywhere);
   add_point(root, projection);
@@ -473,14 +465,14 @@ Section tree_of(const Projection& projection) {
   if (end + 2 < standing.size()) root.say(standing.substr(end + 2), "range", kEverywhere);
   if (is_described && !projection.decisions->knows_single_step) {
     root.say(
-        "Next: where you have one such GPU, measure a step there and give it with "
-        "--single-step, which narrows the intervals.",
+        "Next: measure a step on one such GPU and give it with --single-step: narrower intervals.",
         "hint", kAnswer);
   }
   std::vector<std::string> basis = projection.basis;
   const auto warnings = std::ranges::stable_partition(
       basis, [](const std::string& line) { return !line.starts_with("! "); });
-  root.list({warnings.begin(), warnings.end()}, "breaks", kEverywhere);
+  for (auto line = warnings.begin(); line != warnings.end(); ++line) line->erase(0, 2);
+  root.list({warnings.begin(), warnings.end()}, "notes", kEverywhere);
   root.list({basis.begin(), warnings.begin()}, "breaks");
   if (!projection.held_out.empty()) root.add(held_out_section(projection));
   if (projection.decisions) {

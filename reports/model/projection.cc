@@ -13,6 +13,7 @@ namespace {
 constexpr double kShareInside = 0.9;
 // A smaller measured difference between dp and ddp does not count.
 constexpr double kLeastDifference = 0.05;
+constexpr const char* kMicroBatches = "accumulate";
 
 const HeldOutCell* find(const std::vector<HeldOutCell>& cells, const results::Cell& wanted) {
   const auto found = std::ranges::find(cells, wanted, &HeldOutCell::cell);
@@ -61,8 +62,8 @@ double projected_half_width(double half_width, int devices, int most_measured) {
   return half_width * (1 + doublings);
 }
 
-stats::Interval interval_around(double figure, double half_width) {
-  const double factor = std::exp(half_width);
+stats::Interval interval_around(double figure, double half_width, double other) {
+  const double factor = std::exp(std::hypot(half_width, other));
   return {figure / factor, figure * factor};
 }
 
@@ -119,7 +120,7 @@ stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection)
     const bool is_of_one = standing.strategy == options::name_of(options::StrategyKind::kSingle);
     if (!is_of_one || cell.cell.devices == 1) continue;
     const double own = cell.interval ? std::log(cell.interval->high / cell.seconds) : 0;
-    step.interval = interval_around(cell.seconds, std::hypot(own, standing.half_width));
+    step.interval = interval_around(cell.seconds, own, standing.half_width);
   }
   return step;
 }
@@ -130,7 +131,8 @@ std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
   const int times = is_whole ? 1 : cell.cell.devices;
   const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& other) {
     return other.cell.strategy == options::name_of(options::StrategyKind::kSingle) &&
-           other.cell.global_batch * times == cell.cell.global_batch;
+           other.cell.global_batch * times == cell.cell.global_batch &&
+           other.cell.option(kMicroBatches) == cell.cell.option(kMicroBatches);
   });
   if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
   const double work = one->seconds * times;
@@ -147,19 +149,23 @@ stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other
     return of.interval ? std::log(of.interval->high / of.seconds) : 0.0;
   };
   if (!cell.interval && !other.interval) return speed;
-  speed.interval = interval_around(speed.center, std::hypot(half_width(cell), half_width(other)));
+  speed.interval = interval_around(speed.center, half_width(cell), half_width(other));
   return speed;
 }
 
 const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
                                  const std::vector<ProjectedCell>& cells) {
-  const auto found = std::ranges::find_if(cells, [&](const ProjectedCell& other) {
-    return other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
-           other.cell.devices == cell.cell.devices &&
-           other.cell.global_batch == cell.cell.global_batch &&
-           same_question(other.cell, cell.cell);
-  });
-  return found == cells.end() ? nullptr : &*found;
+  const ProjectedCell* found = nullptr;
+  for (const ProjectedCell& other : cells) {
+    const bool is_beside = other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
+                           other.cell.devices == cell.cell.devices &&
+                           other.cell.global_batch == cell.cell.global_batch &&
+                           same_question(other.cell, cell.cell);
+    if (!is_beside) continue;
+    if (other.cell.option(kMicroBatches) == cell.cell.option(kMicroBatches)) return &other;
+    if (found == nullptr) found = &other;
+  }
+  return found;
 }
 
 }  // namespace tandem::reports

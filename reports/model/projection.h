@@ -53,8 +53,9 @@ inline constexpr int kFewestForNinety = 9;
 // devices double beyond the most that were measured.
 [[nodiscard]] double projected_half_width(double half_width, int devices, int most_measured);
 
-// From the figure divided by e^half_width to the figure times it.
-[[nodiscard]] stats::Interval interval_around(double figure, double half_width);
+// From the figure divided by e^w to the figure times it; w is the half width, or the root of the
+// sum of squares with that of another error, taken as independent.
+[[nodiscard]] stats::Interval interval_around(double figure, double half_width, double other = 0);
 
 // A projected figure's interval, of both.
 [[nodiscard]] stats::Interval projected_interval(double seconds, double half_width, int devices,
@@ -91,6 +92,7 @@ struct PublishedStanding {
   std::string strategy;
   int beyond = 0;        // of steps on more devices than these, those of a node
   bool is_like = false;  // on systems with the GPU that is projected; else on all others
+  bool has_rows = true;  // false: no published step has the options that are projected
   int systems = 0;
   int steps = 0;
   double mean = 0;  // of |projected / published - 1|
@@ -102,6 +104,8 @@ struct PublishedStanding {
 // A projection onto described hardware, beside its steps.
 struct Decisions {
   std::string gpu;                            // its kind, "A100 SXM4"
+  std::string machine{};                      // in words, "dgx-a100 (8 A100 SXM4 80GB)"
+  std::string options{};                      // that no published step has, ", accumulate=4"
   std::string precision{};                    // in words, "fp32"
   std::vector<PublishedStanding> standing{};  // of dp and ddp, and of single if it is described
   bool knows_single_step = false;             // the step of one device is given, not described
@@ -131,8 +135,9 @@ void add_published_intervals(Projection& projection);
 // is described. The projection has decisions.
 [[nodiscard]] stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection);
 
-// Samples per second over those of `single` on one device, on the same samples of a device, or on
-// the same batch where these are asked for over all devices; nothing where that step is not there.
+// Samples per second over those of `single` on one device, in as many micro-batches, on the same
+// samples of a device, or on the same batch where these are asked for over all devices; nothing
+// where that step is not there.
 [[nodiscard]] std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
                                                                    const Projection& projection);
 
@@ -141,7 +146,7 @@ void add_published_intervals(Projection& projection);
 [[nodiscard]] stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other);
 
 // The cell of a strategy at the point of another cell: the same model, batch, devices and question;
-// nullptr where there is none.
+// the one in as many micro-batches where there are several; nullptr where there is none.
 [[nodiscard]] const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
                                                const std::vector<ProjectedCell>& cells);
 

@@ -62,10 +62,9 @@ void fill_projected_intervals(std::vector<CellSummary>& cells, const results::Do
     results::Cell one = cell.cell;
     one.strategy = "single";
     one.devices = 1;
-    const double width =
-        std::hypot(*cell.half_width, recorded_half_width(document, one).value_or(0));
+    const double of_one = recorded_half_width(document, one).value_or(0);
     for (stats::Estimate* const figure : {&cell.median_step, &cell.mean_step, &cell.throughput}) {
-      figure->interval = interval_around(figure->center, width);
+      figure->interval = interval_around(figure->center, *cell.half_width, of_one);
     }
   }
 }
@@ -317,8 +316,8 @@ stats::Estimate ratio_of(const CellSummary& numerator, const CellSummary& denomi
                          double confidence) {
   if (numerator.half_width || denominator.half_width) {
     stats::Estimate ratio = stats::ratio_by_t(numerator.medians, denominator.medians);
-    ratio.interval = interval_around(ratio.center, std::hypot(numerator.half_width.value_or(0),
-                                                              denominator.half_width.value_or(0)));
+    ratio.interval = interval_around(ratio.center, numerator.half_width.value_or(0),
+                                     denominator.half_width.value_or(0));
     return ratio;
   }
   return stats::ratio_in_rounds({.values = numerator.medians, .rounds = numerator.rounds},

@@ -18,6 +18,7 @@ namespace tandem::reports {
 struct Screen {
   std::size_t columns = 100;  // no line is longer, unless a single word is
   bool has_details = false;   // all that Markdown has stands there, beside the answer
+  std::size_t lines = 24;     // of an answer: lists and bars give way; a tool adds a path
 };
 
 // For the terminal: the answer, or with details everything. A table that is too wide is narrowed;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "reports/render/formats.h"
@@ -11,14 +13,15 @@
 namespace tandem::reports {
 namespace {
 
-constexpr std::size_t kMostAnswerRows = 6;  // so that an answer fits 25 lines
+constexpr std::size_t kMostAnswerRows = 6;  // so that an answer fits a screen
 constexpr std::size_t kMostRows = 40;
-constexpr std::size_t kMostAnswerLines = 3;  // of a list
 constexpr std::size_t kLongestBar = 40;
 
 // Draws blocks as lines; a table and bars stand apart from the text around them.
 struct TerminalBlocks {
   Screen screen{};
+  std::size_t most_lines = 0;  // of an answer's list
+  bool has_bars = true;
   std::string text{};
   bool stands_apart = false;  // what is drawn next
 
@@ -30,7 +33,7 @@ struct TerminalBlocks {
   void operator()(const List& list) {
     space(false);
     const std::string_view mark = list.kind == "notes" ? "  ! " : "  - ";
-    const std::size_t most = screen.has_details ? list.lines.size() : kMostAnswerLines;
+    const std::size_t most = screen.has_details ? list.lines.size() : most_lines;
     for (std::size_t i = 0; i < std::min(most, list.lines.size()); ++i) {
       const bool is_cut = list.kind == "notes" && !screen.has_details;
       text += to_lines(is_cut ? beginning(list.lines[i]) : list.lines[i], screen.columns, mark);
@@ -59,6 +62,7 @@ struct TerminalBlocks {
   }
 
   void operator()(const Bars& block) {
+    if (!has_bars) return;
     std::size_t label = 0;
     std::size_t figure = 0;
     double longest = 0;
@@ -120,10 +124,19 @@ struct TerminalBlocks {
 }  // namespace
 
 std::string to_terminal(const Section& root, const Screen& screen) {
-  TerminalBlocks blocks{.screen = screen};
-  blocks.text = to_lines(root.title + (root.title.ends_with('.') ? "" : "."), screen.columns);
-  blocks.draw(root);
-  return blocks.text;
+  // Where an answer is longer than the screen, lists end earlier, and bars are left out.
+  constexpr std::array<std::pair<std::size_t, bool>, 4> kSizes{
+      {{3, true}, {2, true}, {2, false}, {1, false}}};
+  std::string text;
+  for (const auto& [most_lines, has_bars] : kSizes) {
+    TerminalBlocks blocks{.screen = screen, .most_lines = most_lines, .has_bars = has_bars};
+    blocks.text = to_lines(root.title + (root.title.ends_with('.') ? "" : "."), screen.columns);
+    blocks.draw(root);
+    text = std::move(blocks.text);
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    if (screen.has_details || lines <= screen.lines) break;
+  }
+  return text;
 }
 
 }  // namespace tandem::reports

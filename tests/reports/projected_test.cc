@@ -89,6 +89,15 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
             std::string::npos)
       << words;
   EXPECT_TRUE(words.starts_with("Projected, not measured, in tf32. ")) << words;
+  decisions.options = ", accumulate=4";
+  decisions.standing.back().has_rows = false;
+  const std::string none = standing_of(decisions);
+  EXPECT_EQ(none.find("for ddp"), std::string::npos) << none;
+  EXPECT_TRUE(
+      none.ends_with("dp runs without accumulate=4, and no published step of ddp has that: "
+                     "its interval is the widest that steps without it have."))
+      << none;
+  decisions.options.clear();
   decisions.standing.pop_back();
   EXPECT_NE(standing_of(decisions).find("No system like yours (H100 SXM5) was ever compared"),
             std::string::npos);
@@ -137,6 +146,19 @@ TEST(Projected, SpeedOverOneDevice_IsOfSamplesPerSecondOnAShareOrOnTheWholeBatch
   EXPECT_NEAR(speed_over_one_device(ddp, projection)->center, 1.5, 1e-12);
   projection.cells.erase(projection.cells.begin() + 1);
   EXPECT_FALSE(speed_over_one_device(projection.cells.back(), projection));
+}
+
+TEST(Projected, ABoundIsInAsManyMicroBatches) {
+  Projection projection;
+  projection.cells = {step_of("independent", 2, 8, 0.1), step_of("independent", 2, 8, 0.2),
+                      step_of("dp", 2, 8, 0.3), step_of("ddp", 2, 8, 0.3)};
+  for (const std::size_t i : {1, 3}) projection.cells[i].cell.options["accumulate"] = "4";
+  const auto beside = [&](std::size_t i, const char* strategy) {
+    return cell_beside(projection.cells[i], strategy, projection.cells);
+  };
+  EXPECT_EQ(beside(2, "independent"), &projection.cells[0]);
+  EXPECT_EQ(beside(3, "independent"), &projection.cells[1]);
+  EXPECT_EQ(beside(3, "dp"), &projection.cells[2]);
 }
 
 TEST(Projected, WhatIsNotProjectedIsTold_ByWhatFits) {

@@ -38,6 +38,19 @@ TEST(Terminal, AnAnswer_FitsAScreen) {
   EXPECT_THAT(text, HasSubstr("Next: "));
 }
 
+TEST(Terminal, AnAnswerLongerThanAScreen_HasShorterListsAndNoBars) {
+  Section root{std::string("root")};
+  std::string line;
+  while (line.size() < 200) line += "word ";  // three lines of a list
+  root.list(std::vector<std::string>(5, line), "verdict", kAnswer);
+  root.add(Bars{.caption = "Step:", .bars = {{"dp", 2, "2 s"}, {"one", 1, "1 s"}}}, kAnswer);
+  EXPECT_THAT(to_terminal(root), testing::AllOf(HasSubstr("Step:"), HasSubstr("- 2 more: --de")));
+  for (int i = 0; i < 16; ++i) root.say("a sentence", "hint", kAnswer);
+  const std::string text = to_terminal(root);
+  EXPECT_LE(lines_of(text).size(), 24U) << text;
+  EXPECT_THAT(text, testing::AllOf(Not(HasSubstr("Step:")), HasSubstr("- 3 more: --details")));
+}
+
 TEST(Terminal, NoLineIsWiderThanAskedFor_NorEndsWithASpace) {
   const Report report = committed_report(kQuickSample);
   for (const std::size_t columns : {40U, 80U, 100U}) {

@@ -164,13 +164,13 @@ case_calibrated() {
 
 case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
-  head -n 1 out | grep -q '^Projected, not measured, in fp32 (convolutions in tf32, torch.s default): resnet50 on A100 SXM4.$' || die "its first line"
+  head -n 2 out | tr '\n' ' ' | grep -q '^Projected, not measured: resnet50 in fp32 (convolutions in tf32, torch.s default) on dgx-a100x2@8xib-200g (2 x 8 A100 SXM4 80GB, its network assumed: 8xib-200g), by a time' || die "its first line"
   like='^On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
   grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*).$" out || die "what stands behind it"
   grep -q '^  - interpreter: [0-9.]* times the costs measured on pretended devices, as in published steps of dp on such systems' out || die "the interpreter's costs are not printed"
   grep -q '^  - dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not printed"
   [ "$(grep -c '^  - 8 devices, .* samples each: .*. Speed over one device: ddp [0-9.]* \[.*\], dp [0-9.]* \[' out)" = 2 ] || die "no answer for each batch, with the speed over one device"
-  [ "$(grep -c '^  - 16 devices, .* samples each: ddp alone. Speed over one device: .*; ddp reaches ' out)" = 2 ] || die "no answer where dp ends"
+  [ "$(grep -c '^  - 16 devices, .* samples each: ddp alone (dp: one process, on one node). Speed' out)" = 2 ] || die "no answer where dp ends"
   [ "$(grep -c '^ *32  *16  *ddp  *.* ms \[.*operations' out)" = 1 ] || die "ddp is not projected on two nodes, with an interval and what limits it"
   grep -q '^ *32  *8  *no communication (bound) ' out || die "no bound"
   for page in projection.md report.md report.html results.json; do
@@ -201,8 +201,39 @@ case_one_device() {
 # The step of one device is of the share, not of a micro-batch: four of these take less than four such steps.
 case_micro_batches() {
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=16 --batch-per-device=32 --single-step=97ms --accumulate=4 --compress=fp16 --out=parts
-  grep -Eq '^ *32  *16  *ddp, accumulate=4, compress=fp16  *(1[0-9]{2}|2[0-9]{2})[.0-9]* ms \[' out || die "no step of ddp in micro-batches between one and three steps of one device"
-  grep -q 'for ddp on several nodes (' out || die "the errors on several nodes are not printed"
+  step() { sed -n "s/^| 32 | $1 | $2 | \([0-9.]*\) ms.*/\1/p" parts/projection.md; }
+  awk -v ddp="$(step 16 'ddp, accumulate=4, compress=fp16')" -v one="$(step 1 'single, accumulate=4')" \
+    -v bound="$(step 16 'no communication (bound), accumulate=4')" -v plain="$(step 1 single)" \
+    'BEGIN { exit !(plain == 97 && plain < one && one == bound && bound < ddp && ddp < 3 * plain) }' ||
+    die "ddp, one device and the bound are not all in four micro-batches"
+  head -n 2 out | grep -q 'in fp32, accumulate=4, compress=fp16 on ' || die "the first line lacks the options"
+  ! grep -q ' for ddp' out || die "published errors of ddp stand behind what no published step has"
+  grep -q 'no published step of ddp has that' out || die "that no step is like it is not printed"
+  wide=$(sed -n '/"elsewhere"/,$p' "$source_tree/simulate/catalogue/published.json" | sed -n '/"ddp-nodes"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p')
+  sed -n 's/^| 32 | 16 | ddp, .* | \([0-9.]*\) ms \\\[\([0-9.]*\) .. \([0-9.]*\)\\\] .*/\1 \3/p' parts/projection.md |
+    awk -v wide="$wide" '{ found = 1; if ($2 / ($1 * exp(wide)) < 0.99) exit 1 } END { exit !found }' || die "its interval is narrower than $wide"
+  # Of single, of dp's devices, and of ddp, whose hook has half of 102 MB.
+  ddp_peak() { described --model=resnet50 --hardware=dgx-1 --batch-per-device=32 --devices=2 --out=fit "$@" >fit.out && sed -n 's/.*"peak_bytes": *\([0-9]*\).*/\1/p' fit/results.json | sed -n 5p; }
+  more=$(($(ddp_peak --compress=fp16 --bucket-mb=all) - $(ddp_peak --bucket-mb=all)))
+  [ $((more / 1000000)) = 51 ] || die "the hook's copy of a bucket is counted as $more bytes"
+  expect 2 described --model=resnet50 --hardware=dgx-1 --batch-per-device=32 --accumulate=3 --out=nothing
+  one_line '^tandem: --accumulate=3: it cuts a device.s samples into equal micro-batches, which 32 are not; give a multiple of 3'
+}
+
+# However many batches and nodes: 25 lines of 100 columns.
+case_screen() {
+  for more in --batch-per-device=8,32,128,256 "--batch=64,100,512 --accumulate=4 --devices=3,8,16"; do
+    # shellcheck disable=SC2086
+    COLUMNS=100 expect 0 "$tandem" project --step-bench "$fake" --model=mlp-tiny --hardware=a100x16 $more --out=screen
+    [ "$(wc -l <out)" -le 25 ] || die "$(wc -l <out) lines"
+    [ "$(wc -L <out)" -le 100 ] || die "$(wc -L <out) columns"
+  done
+  "$tandem" list hardware rtx-4090-box | tr '\n' ' ' | sed 's/, *"scatter": {[^}]*}//' >box.json
+  expect 0 described --model=mlp-tiny --hardware=box.json --batch-per-device=8,32 --devices=1..4 --out=screen
+  grep -q '^  ! box.json has no scatter of its GPU: [0-9.]* % of a step, as GPUs of the catalogue have' out || die "the scatter that is assumed is not printed"
+  grep -q '^Projected step of mlp-tiny, 4 devices, 32 samples each:$' out || die "not the largest point is drawn"
+  expect 2 described --model=mlp-tiny --hardware= --batch-per-device=8 --out=nothing
+  one_line "^tandem: --hardware needs a value after the '='"
 }
 
 # The committed sample is what its command prints.
@@ -237,7 +268,7 @@ case_batch() {
   awk -v one="$(row 1 single)" -v four="$(row 4 ddp)" -v told="$told" '
     function seconds(text, part) { split(text, part, " "); return part[1] * (part[2] == "ms" ? 1000 : 1) }
     BEGIN { ratio = seconds(one) / seconds(four); exit !(told > 0 && told / ratio < 1.02 && ratio / told < 1.02) }' || die "ddp is said to be $told times as fast, and the steps say otherwise"
-  grep -q '^  - 4 devices, batch 10: use one device; else dp alone. Speed over one device: dp [0-9.]* \[.*\].*\.$' out || die "no answer where dp alone takes the batch"
+  grep -q '^  - 4 devices, batch 10: use one device; else dp alone (ddp: 4 devices do not divide it; take a' out || die "no answer where dp alone takes the batch"
   grep -q '^  - ddp on 4 devices, batch 10: 4 devices do not divide it; take a multiple of 4$' out || die "why a batch is not projected is not printed in a line"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=2 --batch-per-device=8,100000 --out=large
   grep -q '^  - dp on 2 devices, 100000 samples each: does not fit; the largest batch that fits is [0-9]*, [0-9]* on a device$' out || die "the largest batch that fits is not printed in a line"

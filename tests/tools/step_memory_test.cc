@@ -43,6 +43,11 @@ TEST(StepMemory, TheLargestBatchThatFitsFits) {
   }
 }
 
+TEST(StepMemory, WithoutMemoryOfASample_AnyBatchFitsOrNone) {
+  EXPECT_EQ(DevicePeak{.constant = 1e9}.most_samples(gib(16)), kAnySamples);
+  EXPECT_EQ(DevicePeak{.constant = 1e9}.most_samples(mib(500)), 0);
+}
+
 TEST(StepMemory, AModelThatFitsNoBatchIsSaidSo) {
   EXPECT_EQ(why_not_fitting(peaks_of_module(kFacts, "single", 1), 1, 1, gib(1)),
             "out of memory: a step needs 1.8 GiB of 1.0 GiB; no batch fits");

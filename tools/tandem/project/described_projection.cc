@@ -18,22 +18,18 @@
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/options/rules.h"
 #include "common/options/strategies.h"
-#include "common/options/values.h"
 #include "common/results/files.h"
 #include "reports/model/projection.h"
 #include "reports/render/formats.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/description.h"
 #include "simulate/catalogue/published_errors.h"
-#include "tools/tandem/launch/launch_scratch.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/project/described_machine.h"
-#include "tools/tandem/project/module_listing.h"
-#include "tools/tandem/project/project_command.h"
-#include "tools/tandem/project/projecting.h"
+#include "tools/tandem/project/described_task.h"
 #include "tools/tandem/project/step_memory.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/screen.h"
@@ -48,30 +44,6 @@ using results::LaunchRecord;
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 constexpr const char* kCapacity = "device-memory";
 constexpr const char* kAnyCapacity = "1000000GiB";
-
-// The precision of all steps in words.
-std::string precision_text(const std::string& precision, bool has_tf32) {
-  if (!precision.empty() && precision != "fp32") return precision;
-  return has_tf32 ? "fp32 (convolutions in tf32, torch's default)" : "fp32";
-}
-
-// What all cells of the projection have in common.
-struct DescribedSteps {
-  DescribedMachine machine;
-  std::string model;        // as in cells
-  std::string precision;    // empty: fp32, or as the module's kernels are listed
-  std::string single_step;  // empty: as described
-  std::string costs;        // of the interpreter; empty: none
-  std::map<std::string, std::string> of_ddp{};  // more options of ddp's cells
-  std::vector<std::string> bucket_mb{};
-  std::vector<std::int64_t> sizes{};  // the batches, ascending: samples of a device, or of all
-  bool has_whole_batches = false;     // of all
-  bool has_own_peaks = false;         // torch's, so that the simulation need not count memory
-
-  [[nodiscard]] std::int64_t batch_of(std::int64_t size, int on_devices) const {
-    return has_whole_batches ? size : size * on_devices;
-  }
-};
 
 // A step of a strategy on a batch of all devices. dp's threads share one interpreter, whose lock is
 // modelled with its costs.
@@ -90,8 +62,11 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
   if (!steps.precision.empty() && steps.precision != "fp32") {
     cell.options["precision"] = steps.precision;
   }
-  if (steps.has_own_peaks) cell.options[kCapacity] = kAnyCapacity;
+  cell.options[kCapacity] = kAnyCapacity;  // peaks_of() says what fits
   if (!steps.single_step.empty()) cell.options["single-step"] = steps.single_step;
+  for (const auto& [name, value] : steps.more) {
+    if (options::has_option(strategy, *options::find_option(name))) cell.options[name] = value;
+  }
   if (steps.costs.empty()) return cell;
   cell.options["dispatch-cost"] = steps.costs;
   if (is_dp) cell.options["interpreter-lock"] = "on";
@@ -99,12 +74,16 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
 }
 
 // single on one device; dp, ddp (in each bucket size) and the bound on each larger count, dp on
-// those of one node alone; for each size of a batch.
+// those of one node alone; for each size of a batch. Where ddp has micro-batches, single and the
+// bound are with them, and without them for dp, which has none.
 std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector<int>& devices) {
   std::vector<Cell> cells;
   const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {
     cells.push_back(described_cell(steps, name_of(kind), count, steps.batch_of(size, count)));
-    if (kind == kDdp) cells.back().options.insert(steps.of_ddp.begin(), steps.of_ddp.end());
+    const bool is_bound = kind == kSingle || kind == kIndependent;
+    if (!is_bound || !cells.back().options.contains("accumulate")) return;
+    cells.push_back(cells.back());
+    cells.back().options.erase("accumulate");
   };
   for (const std::int64_t size : steps.sizes) {
     add(kSingle, 1, size);
@@ -121,15 +100,6 @@ std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector
   }
   return cells;
 }
-
-struct DescribedTask {
-  const ProjectOptions& options;
-  DescribedSteps steps{};
-  std::vector<int> devices{};
-  ProjectionPlace place{};
-  std::optional<ListedModule> module{};
-  std::unique_ptr<TemporaryFolder> scratch = std::make_unique<TemporaryFolder>();
-};
 
 void check_batches(std::string_view flag, const std::vector<std::int64_t>& sizes) {
   for (const std::int64_t size : sizes) {
@@ -157,6 +127,14 @@ void check_asked(const ProjectOptions& options) {
   }
   check_batches("--batch-per-device", options.shares);
   check_batches("--batch", options.batches);
+  const auto micro_batches = parse_number<std::int64_t>(options.accumulate);
+  for (const std::int64_t share : options.shares) {
+    if (!micro_batches || share % *micro_batches == 0) continue;
+    fail(ErrorKind::kUsage,
+         "--accumulate={}: it cuts a device's samples into equal micro-batches, which {} are not; "
+         "give a multiple of {}",
+         *micro_batches, share, *micro_batches);
+  }
   if (options.single_step.empty()) return;
   (void)parse_duration(options.single_step, "--single-step");
   if (options.shares.size() == 1) return;
@@ -199,10 +177,13 @@ ListedModule listed_module(const DescribedTask& task) {
                      task.scratch->path());
 }
 
-std::map<std::string, std::string> of_ddp(const ProjectOptions& options) {
-  std::map<std::string, std::string> named;
-  if (!options.accumulate.empty()) named["accumulate"] = options.accumulate;
-  if (!options.compress.empty()) named["compress"] = options.compress;
+std::map<std::string, std::string> more_options(const ProjectOptions& options) {
+  std::map<std::string, std::string> named{{"accumulate", options.accumulate},
+                                           {"compress", options.compress}};
+  std::erase_if(named, [](const auto& option) {
+    return option.second.empty() ||
+           option.second == options::find_option(option.first)->value.usual;
+  });
   return named;
 }
 
@@ -222,7 +203,7 @@ DescribedTask task_of(const ProjectOptions& options) {
                 .precision = options.precision,
                 .single_step = options.single_step,
                 .costs = {},
-                .of_ddp = of_ddp(options),
+                .more = more_options(options),
                 .bucket_mb = options.bucket_mb,
                 .sizes = options.shares.empty() ? options.batches : options.shares,
                 .has_whole_batches = options.shares.empty()};
@@ -235,7 +216,6 @@ DescribedTask task_of(const ProjectOptions& options) {
   if (is_of_module) {
     task.module = listed_module(task);
     task.steps.precision.clear();
-    task.steps.has_own_peaks = task.module->facts.peak_bytes > 0;
   }
   const std::string model =
       with_checksum(is_of_module ? task.module->file.string() : options.model, "--model");
@@ -250,122 +230,41 @@ DescribedTask task_of(const ProjectOptions& options) {
   return task;
 }
 
-reports::PublishedStanding standing_of(const std::string& strategy, const std::string& gpu) {
-  const auto like = errors_on_systems_with(strategy, gpu);
-  const PublishedErrors others = errors_elsewhere(strategy);
-  const PublishedErrors errors = like.value_or(others);
-  const bool is_wider_elsewhere =
-      errors.steps < reports::kFewestForNinety && others.half_width > errors.half_width;
-  const PublishedErrors& of_width = is_wider_elsewhere ? others : errors;
-  return {.strategy = strategy,
-          .is_like = like.has_value(),
-          .systems = errors.systems,
-          .steps = errors.steps,
-          .mean = errors.mean,
-          .most = errors.most,
-          .half_width = of_width.half_width,
-          .most_devices = of_width.most_devices};
-}
-
-reports::Decisions decisions_of(const DescribedTask& task) {
-  const GpuDescription& described = task.steps.machine.hardware.gpu;
-  const std::string& gpu = described.name;
-  const bool has_tf32 = described.tf32 && (!task.module || task.module->facts.has_tf32);
-  reports::Decisions decisions{.gpu = std::string(kind_of_gpu(gpu)),
-                               .precision = precision_text(task.options.precision, has_tf32),
-                               .standing = {standing_of("dp", gpu), standing_of("ddp", gpu)},
-                               .knows_single_step = !task.options.single_step.empty(),
-                               .has_whole_batches = task.steps.has_whole_batches};
-  const int of_node = task.steps.machine.hardware.node.gpus.value;
-  if (task.devices.back() > of_node) {
-    decisions.standing.push_back(standing_of("ddp-nodes", gpu));
-    decisions.standing.back().strategy = "ddp";
-    decisions.standing.back().beyond = of_node;
-  }
-  if (!decisions.knows_single_step) {
-    decisions.standing.push_back(standing_of("listed", gpu));
-    decisions.standing.back().strategy = "single";
-  }
-  return decisions;
-}
-
-// By what a step errs whose kernels are priced one by one.
-std::string described_operations(const std::string& gpu) {
-  const auto like = errors_on_systems_with("listed", gpu);
-  const PublishedErrors errors = like.value_or(errors_elsewhere("listed"));
-  return fmt::format(
-      "operations: a time for each kernel of PyTorch's step, by constants that err by {:.0f} % on "
-      "average, by {:.0f} "
-      "% at most, on {} measured steps of models {}: the interval of a step, divided and "
-      "multiplied by {:.2f}, holds nine in ten",
-      100 * errors.mean, 100 * errors.most, errors.steps,
-      like ? "that they were not fitted to, on such a GPU" : "on GPUs that they were not fitted to",
-      std::exp(errors.half_width));
-}
-
-std::string costs_line(const DescribedTask& task) {
-  if (task.steps.costs.empty()) return "interpreter: none, by --dispatch-cost=off";
-  if (!task.options.dispatch_cost.empty()) return "interpreter: costs as --dispatch-cost says";
-  const InterpreterCosts costs = interpreter_costs(task.steps.machine.hardware.gpu.name);
-  return fmt::format(
-      "interpreter: {:.2f} times the costs measured on pretended devices, {}; --dispatch-cost=off "
-      "leaves them out",
-      costs.factor, origin_of(costs));
-}
-
-std::vector<std::string> basis_of(const DescribedTask& task,
-                                  const std::vector<LaunchRecord>& launches) {
-  std::vector<std::string> basis;
-  for (const std::string& line : basis_lines(launches)) {
-    const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock";
-    if (!is_told_below) basis.push_back(line);
-  }
-  if (task.module) {
-    const std::vector<std::string> of_module = basis_of(*task.module);
-    basis.insert(basis.end(), of_module.begin(), of_module.end());
-  }
-  if (task.options.single_step.empty()) {
-    basis.push_back(described_operations(task.steps.machine.hardware.gpu.name));
-  }
-  basis.push_back(costs_line(task));
-  const int gpus = task.steps.machine.hardware.node.gpus.value;
-  if (task.devices.back() > gpus) {
-    basis.push_back(
-        fmt::format("dp is one process on one node, so that it ends at {} devices", gpus));
-  }
-  return basis;
-}
-
-// The peaks of memory in simulated steps of the strategy. ddp's are the same on any devices.
-StepPeaks simulated_peaks(const DescribedSteps& steps, const std::string& strategy, int devices,
-                          StepSimulator& simulator) {
+// A simulated step like the cell's, of so many samples of a device, without options of time. ddp's
+// memory is the same on any devices.
+const LaunchRecord& bare_step(const DescribedSteps& steps, const Cell& cell, std::int64_t samples,
+                              StepSimulator& simulator) {
   DescribedSteps bare = steps;
   bare.single_step.clear();
   bare.costs.clear();
-  bare.has_own_peaks = true;  // no step is out of memory
-  const bool is_alone = devices == 1 || strategy == name_of(kIndependent);
-  const int on = is_alone ? 1 : strategy == name_of(kDdp) ? 2 : devices;
-  const auto step = [&](std::int64_t samples) {
-    return simulator.step(
-        described_cell(bare, is_alone ? name_of(kSingle) : strategy, on, samples * on));
-  };
-  return peaks_of_steps(step(1), step(2));
+  bare.more.clear();
+  const bool is_alone = cell.devices == 1 || cell.strategy == name_of(kIndependent);
+  const int on = is_alone ? 1 : cell.strategy == name_of(kDdp) ? 2 : cell.devices;
+  Cell like = described_cell(bare, is_alone ? name_of(kSingle) : cell.strategy, on, samples * on);
+  if (const auto bucket = cell.option("bucket-mb"); !bucket.empty() && !is_alone) {
+    like.options["bucket-mb"] = bucket;
+  }
+  return simulator.step(like);
 }
 
-// The peaks of memory in a step of the strategy: torch's own of a module, else those of simulated
+// The peaks of memory in a step of the cell: torch's own of a module, else those of simulated
 // steps.
-StepPeaks peaks_of(const DescribedTask& task, const std::string& strategy, int devices,
-                   StepSimulator& simulator) {
-  StepPeaks peaks;
-  if (task.steps.has_own_peaks) {
-    peaks = peaks_of_module(task.module->facts, strategy, devices);
-  } else {
-    peaks = simulated_peaks(task.steps, strategy, devices, simulator);
+StepPeaks peaks_of(const DescribedTask& task, const Cell& cell, StepSimulator& simulator) {
+  const auto step = [&](std::int64_t samples) -> const LaunchRecord& {
+    return bare_step(task.steps, cell, samples, simulator);
+  };
+  const bool has_own = task.module && task.module->facts.peak_bytes > 0;
+  StepPeaks peaks = has_own ? peaks_of_module(task.module->facts, cell.strategy, cell.devices)
+                            : peaks_of_steps(step(1), step(2));
+  // A device holds what one micro-batch needs, and torch's hook a bucket in half precision.
+  const auto micro_batches = parse_number<int>(cell.option("accumulate", "1"));
+  std::int64_t bucket = 0;
+  if (!cell.option("compress").empty()) {
+    for (const auto& one : step(1).collectives) bucket = std::max(bucket, one.bytes);
   }
-  // A rank of ddp holds what one micro-batch needs.
-  const auto micro_batches = parse_number<int>(task.options.accumulate);
   for (DevicePeak& peak : peaks) {
-    if (strategy == name_of(kDdp) && micro_batches) peak.sample /= *micro_batches;
+    peak.sample /= micro_batches.value_or(1);
+    peak.constant += static_cast<double>(bucket) / 2;
   }
   return peaks;
 }
@@ -376,8 +275,8 @@ std::vector<Cell> fitting_cells(reports::Projection& projection, const Described
   std::vector<Cell> cells;
   for (Cell& cell : described_cells(task.steps, task.devices)) {
     std::string reason =
-        why_not_fitting(peaks_of(task, cell.strategy, cell.devices, simulator), share_of(cell),
-                        cell.devices, task.steps.machine.hardware.gpu.memory.value);
+        why_not_fitting(peaks_of(task, cell, simulator), share_of(cell), cell.devices,
+                        task.steps.machine.hardware.gpu.memory.value);
     if (reason.empty()) {
       cells.push_back(std::move(cell));
     } else {
@@ -392,32 +291,36 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
   const HardwareDescription& hardware = task.steps.machine.hardware;
   const Bytes memory = hardware.gpu.memory.value;
   const auto peaks = [&](options::StrategyKind kind, int devices) {
-    return peaks_of(task, std::string(name_of(kind)), devices, simulator);
+    return peaks_of(task, described_cell(task.steps, name_of(kind), devices, devices), simulator);
   };
-  std::string words = fmt::format("Largest batch that fits {}: {} on one device", to_string(memory),
-                                  count_text(most_samples(peaks(kSingle, 1), memory), "sample"));
+  const auto most_text = [memory](const StepPeaks& of) {
+    const std::int64_t samples = most_samples(of, memory);
+    return samples == kAnySamples ? "any" : std::to_string(samples);
+  };
+  std::string words = fmt::format("Largest batch that fits {}: {} samples on one device",
+                                  to_string(memory), most_text(peaks(kSingle, 1)));
   const int most = task.devices.back();
   if (most == 1) return words + ".";
   const int on_node = std::min(most, hardware.node.gpus.value);
   if (on_node > 1) {
     const StepPeaks dp = peaks(kDp, on_node);
-    words += fmt::format("; with dp on {}, {} on each", on_node, most_samples(dp, memory));
+    words += fmt::format("; with dp on {}, {} on each", on_node, most_text(dp));
     if (dp.size() > 1) {
-      words += fmt::format(" (device 0 {}, others {})", dp.front().most_samples(memory),
-                           dp.back().most_samples(memory));
+      words +=
+          fmt::format(" (device 0 {}, others {})", most_text({dp.front()}), most_text({dp.back()}));
     }
   }
-  return fmt::format("{}; with ddp {} on each.", words, most_samples(peaks(kDdp, most), memory));
+  return fmt::format("{}; with ddp {} on each.", words, most_text(peaks(kDdp, most)));
 }
 
-// Figures of torch's own are in place of the simulation's.
+// The memory that the answer goes by, in place of the simulation's own.
 void enter_peaks(std::vector<LaunchRecord>& launches, const DescribedTask& task,
-                 reports::Projection& projection) {
+                 reports::Projection& projection, StepSimulator& simulator) {
   for (reports::ProjectedCell& cell : projection.cells) cell.cell.options.erase(kCapacity);
+  for (reports::NotProjected& left : projection.left_out) left.cell.options.erase(kCapacity);
   for (LaunchRecord& record : launches) {
-    if (record.cell.options.erase(kCapacity) == 0) continue;
-    const StepPeaks peaks =
-        peaks_of_module(task.module->facts, record.cell.strategy, record.cell.devices);
+    record.cell.options.erase(kCapacity);
+    const StepPeaks peaks = peaks_of(task, record.cell, simulator);
     for (results::DeviceMemory& memory : record.memory) {
       const DevicePeak& peak = &memory == &record.memory.front() ? peaks.front() : peaks.back();
       memory.capacity_bytes = task.steps.machine.hardware.gpu.memory.value.value;
@@ -446,7 +349,7 @@ void add_steps_without_costs(reports::Projection& projection, const DescribedSte
     Cell bare = cell.cell;
     for (const char* cost : {"dispatch-cost", "interpreter-lock"}) bare.options.erase(cost);
     bare.options["hardware"] = steps.machine.name;  // records name it with a checksum
-    if (steps.has_own_peaks) bare.options[kCapacity] = kAnyCapacity;
+    bare.options[kCapacity] = kAnyCapacity;
     const double seconds = step_seconds(simulator.step(bare));
     if (seconds > 0) cell.without_costs = seconds;
   }
@@ -473,7 +376,8 @@ int project_described(const ProjectOptions& options) {
                    interrupts);
   const Launcher launcher = projecting_launcher(task.place, task.scratch->path(), interrupts);
   StepSimulator simulator(launcher);
-  reports::Projection projection{.source = task.steps.model};
+  reports::Projection projection{.source =
+                                     options.module.empty() ? task.steps.model : options.module};
   projection.decisions = decisions_of(task);
   std::vector<LaunchRecord> launches =
       project_on(projection, fitting_cells(projection, task, simulator), simulator);
@@ -489,7 +393,7 @@ int project_described(const ProjectOptions& options) {
   }
   reports::add_published_intervals(projection);
   add_steps_without_costs(projection, task.steps, simulator);
-  enter_peaks(launches, task, projection);
+  enter_peaks(launches, task, projection, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
   fmt::print("{}{}\n", reports::to_terminal(projection, screen(options.has_details)),

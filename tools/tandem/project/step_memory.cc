@@ -33,7 +33,8 @@ Bytes DevicePeak::needed(std::int64_t samples) const {
 
 std::int64_t DevicePeak::most_samples(Bytes memory) const {
   const double tensors = (static_cast<double>(memory.value) - beside * kGib) / kGaps - constant;
-  return sample > 0 ? std::max<std::int64_t>(static_cast<std::int64_t>(tensors / sample), 0) : 0;
+  if (sample > 0) return std::max<std::int64_t>(static_cast<std::int64_t>(tensors / sample), 0);
+  return tensors < 0 ? 0 : kAnySamples;
 }
 
 StepPeaks peaks_of_module(const ModuleFacts& facts, std::string_view strategy, int devices) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ inline constexpr double kLibraries = 0.7;  // GiB, of CUDA, cuDNN and cuBLAS
 inline constexpr double kCommunicator =
     0.216;  // GiB, of NCCL: 24 channels with 3 protocols' buffers
 
+inline constexpr std::int64_t kAnySamples = std::numeric_limits<std::int64_t>::max();
+
 // The peak of the tensors of a step on a device, by the samples there.
 struct DevicePeak {
   double constant = 0;  // bytes
@@ -30,7 +33,7 @@ struct DevicePeak {
   [[nodiscard]] Bytes tensors(std::int64_t samples) const;
   // What the device needs for so many samples.
   [[nodiscard]] Bytes needed(std::int64_t samples) const;
-  // As many as fit, 0 where none do.
+  // As many as fit, 0 where none do; kAnySamples where the peak does not grow with them.
   [[nodiscard]] std::int64_t most_samples(Bytes memory) const;
 };
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "common/base/text.h"
+#include "common/options/strategies.h"
+#include "reports/answer/trees.h"
+
+namespace tandem::reports {
+namespace {
+
+std::string errors_text(const PublishedStanding& standing) {
+  const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
+  return fmt::format(
+      "by {:.1f} % on average, by {:.0f} % at most for {}{} ({}, {}{})", 100 * standing.mean,
+      100 * standing.most, standing.strategy, standing.beyond > 0 ? " on several nodes" : "",
+      count_text(standing.systems, "system"), count_text(standing.steps, "step"),
+      are_few ? ", too few for 90 %: its interval is no narrower than elsewhere" : "");
+}
+
+std::string errors_of(const Decisions& decisions, bool of_like) {
+  std::vector<std::string> parts;
+  for (const PublishedStanding& standing : decisions.standing) {
+    const bool is_of_one = standing.strategy == options::name_of(kSingle);
+    const bool counts = standing.has_rows && !is_of_one;
+    if (standing.is_like == of_like && counts) parts.push_back(errors_text(standing));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string standing_of(const Decisions& decisions) {
+  const std::string given =
+      fmt::format("given their step of one device, {}, the method errs",
+                  decisions.knows_single_step ? "as here" : "which is described here");
+  const std::string like = errors_of(decisions, true);
+  const std::string others = errors_of(decisions, false);
+  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
+  const std::string none =
+      decisions.options.empty()
+          ? ""
+          : fmt::format(
+                " dp runs without {}, and no published step of ddp has that: its interval is the "
+                "widest that steps without it have.",
+                decisions.options.substr(2));
+  if (like.empty()) {
+    return fmt::format(
+        "Projected, not measured{}. No {} like yours ({}) was ever compared; on others, {} {}.{}",
+        in, none.empty() ? "system" : "step", decisions.gpu, given, others, none);
+  }
+  return fmt::format(
+      "Projected, not measured{}. On published measurements of systems like this ({}), {} {}{}.{}",
+      in, decisions.gpu, given, like,
+      others.empty()
+          ? ""
+          : fmt::format("; nothing else was compared there, and on others it errs {}", others),
+      none);
+}
+
+std::string standing_of(const Projection& projection) {
+  if (projection.decisions) return standing_of(*projection.decisions);
+  const auto errors = error_figures(projection.held_out);
+  if (!errors) return "Projected: no measurement stands behind this.";
+  return fmt::format(
+      "Projected, not measured. On {} measured in {} the method errs by {:.1f} % on average, by "
+      "{:.1f} % at most; no other system stands behind this.",
+      count_text(errors->cells, "cell"), projection.source, 100 * errors->mean, 100 * errors->most);
+}
+
+}  // namespace tandem::reports
