@@ -417,7 +417,8 @@ void add_point(Section& root, const Projection& projection) {
   root.say(fmt::format("What limits a step on {}: dp {}; ddp {}.", point, limits_text(dp.rests_on),
                        limits_text(ddp->rests_on)),
            "hint", kEverywhere);
-  Bars bars{.caption = fmt::format("Projected step of {}, {}:", ddp->cell.model, point)};
+  const std::string& model = projection.decisions ? projection.source : ddp->cell.model;
+  Bars bars{.caption = fmt::format("Projected step of {}, {}:", model, point)};
   const auto add = [&](const char* label, const ProjectedCell* cell) {
     if (cell == nullptr) return;
     bars.bars.push_back(

@@ -321,6 +321,7 @@ void enter_peaks(std::vector<LaunchRecord>& launches, const DescribedTask& task,
   for (LaunchRecord& record : launches) {
     record.cell.options.erase(kCapacity);
     const StepPeaks peaks = peaks_of(task, record.cell, simulator);
+    if (peaks.empty()) continue;
     for (results::DeviceMemory& memory : record.memory) {
       const DevicePeak& peak = &memory == &record.memory.front() ? peaks.front() : peaks.back();
       memory.capacity_bytes = task.steps.machine.hardware.gpu.memory.value.value;
