@@ -161,9 +161,7 @@ Answer record(const char* call, const Event* event, const void* stream) {
   forget(event);
   const std::lock_guard lock(captures().mutex);
   const Place place = place_of(stream);
-  if (!place) {
-    return {};
-  }
+  if (!place) return {};
   add(place, NodeType::kEvent, noted(RecordKind::kEvent, call, event->number));
   place.capture->events[event] = place.last();
   return {true, place.capture->has_failed ? abi::kCudaCaptureInvalidated : abi::kCudaSuccess};
@@ -183,9 +181,7 @@ Answer wait(const char* call, const Event* event, const void* stream) {
     fail(*place.capture, abi::kCudaCaptureMerge);
     return {true, fail(*source, abi::kCudaCaptureMerge)};
   }
-  if (is_default(stream)) {
-    return {true, fail(*source, abi::kCudaCaptureImplicit)};
-  }
+  if (is_default(stream)) return {true, fail(*source, abi::kCudaCaptureImplicit)};
   if (!place) {
     source->take_in(static_cast<const Stream*>(stream));
     place = {source, source->streams.size() - 1};
@@ -273,14 +269,10 @@ abi::CudaError end(const Stream* stream, Graph** graph) {
 int exchange_mode(int mode) { return std::exchange(mode_of_thread, mode); }
 
 Info info_of(const void* stream) {
-  if (!is_any()) {
-    return {};
-  }
+  if (!is_any()) return {};
   const std::lock_guard lock(captures().mutex);
   const Place place = place_of(stream);
-  if (!place) {
-    return {};
-  }
+  if (!place) return {};
   const Capture& capture = *place.capture;
   return {capture.has_failed ? Status::kInvalidated : Status::kActive, capture.number,
           capture.graph, place.last().data(), place.last().size()};

@@ -36,9 +36,7 @@ struct Target {
 };
 [[nodiscard]] inline Target target_of(const void* stream) {
   const auto handle = reinterpret_cast<uintptr_t>(stream);
-  if (handle <= 2) {
-    return {current_device(), static_cast<uint32_t>(handle)};
-  }
+  if (handle <= 2) return {current_device(), static_cast<uint32_t>(handle)};
   const auto* const made = static_cast<const Stream*>(stream);
   return {made->device, made->number};
 }

@@ -84,9 +84,7 @@ class Entry {
   template <typename... Values>
   void set(Values... values) {
     static_assert(sizeof...(Values) <= kRecordValues);
-    if (record_) {
-      record_->values = {static_cast<int64_t>(values)...};
-    }
+    if (record_) record_->values = {static_cast<int64_t>(values)...};
   }
 
  private:

@@ -66,9 +66,7 @@ class Window {
     const std::lock_guard lock(mutex_);
     const auto offset = static_cast<uint64_t>(address - begin_);
     auto taken = taken_.upper_bound(offset);
-    if (taken == taken_.begin() || (--taken)->first + taken->second <= offset) {
-      return {};
-    }
+    if (taken == taken_.begin() || (--taken)->first + taken->second <= offset) return {};
     return {device, begin_ + taken->first, taken->second};
   }
 
@@ -202,9 +200,7 @@ Place find(const void* address) {
   const std::lock_guard lock(pinned.mutex);
   const auto at = reinterpret_cast<uintptr_t>(address);
   auto range = pinned.ranges.upper_bound(at);
-  if (range == pinned.ranges.begin() || (--range)->first + range->second <= at) {
-    return {};
-  }
+  if (range == pinned.ranges.begin() || (--range)->first + range->second <= at) return {};
   return {kHost, reinterpret_cast<void*>(range->first), range->second};
 }
 

@@ -61,12 +61,8 @@ void cut(uintptr_t begin, uintptr_t end) {
       continue;
     }
     range = ranges.erase(range);
-    if (first < begin) {
-      ranges[first] = {begin - first, was.launches};
-    }
-    if (last > end) {
-      ranges[end] = {last - end, was.launches};
-    }
+    if (first < begin) ranges[first] = {begin - first, was.launches};
+    if (last > end) ranges[end] = {last - end, was.launches};
   }
 }
 

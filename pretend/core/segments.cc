@@ -100,9 +100,7 @@ memory::Place find(const void* address) {
   const auto& mapped = segments().mapped;
   const auto at = reinterpret_cast<uintptr_t>(address);
   auto one = mapped.upper_bound(at);
-  if (one == mapped.begin() || (--one)->first + one->second.bytes <= at) {
-    return {};
-  }
+  if (one == mapped.begin() || (--one)->first + one->second.bytes <= at) return {};
   return {one->second.device, reinterpret_cast<void*>(one->first), one->second.bytes};
 }
 

@@ -213,9 +213,7 @@ char __cudaInitModule(void**) { return 1; }
 
 unsigned __cudaPushCallConfiguration(abi::Dim3 grid, abi::Dim3 block, uint64_t shared_bytes,
                                      void* stream) {
-  if (depth < 8) {
-    pushed[depth++] = {grid, block, shared_bytes, stream};
-  }
+  if (depth < 8) pushed[depth++] = {grid, block, shared_bytes, stream};
   return 0;
 }
 

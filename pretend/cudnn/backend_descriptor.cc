@@ -110,9 +110,7 @@ SharedContents BackendContents::child(int attribute) const {
 
 std::vector<int64_t> BackendContents::numbers(int attribute) const {
   const auto found = values.find(attribute);
-  if (found == values.end()) {
-    return {};
-  }
+  if (found == values.end()) return {};
   std::vector<int64_t> numbers(found->second.bytes.size() / sizeof(int64_t));
   std::memcpy(numbers.data(), found->second.bytes.data(), numbers.size() * sizeof(int64_t));
   return numbers;

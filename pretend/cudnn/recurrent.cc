@@ -65,25 +65,19 @@ Part matrix_part(const DnnRnn& rnn, int pseudo_layer, int number) {
     return std::array<int, 3>{1, static_cast<int>(rows), static_cast<int>(columns)};
   };
   const int64_t recurrent = begin + gates * rnn.hidden * input;
-  if (number < gates) {
-    return {begin + number * rnn.hidden * input, shaped(rnn.hidden, input)};
-  }
+  if (number < gates) return {begin + number * rnn.hidden * input, shaped(rnn.hidden, input)};
   if (number < 2 * gates) {
     return {recurrent + (number - gates) * rnn.hidden * output_of(rnn),
             shaped(rnn.hidden, output_of(rnn))};
   }
-  if (!has_projection(rnn)) {
-    return {};
-  }
+  if (!has_projection(rnn)) return {};
   return {recurrent + gates * rnn.hidden * output_of(rnn), shaped(output_of(rnn), rnn.hidden)};
 }
 
 Part bias_part(const DnnRnn& rnn, int pseudo_layer, int number) {
   const int64_t begin =
       matrices_before(rnn, pseudo_layers_of(rnn)) + pseudo_layer * bias_elements(rnn);
-  if ((number + 1) * rnn.hidden > bias_elements(rnn)) {
-    return {};
-  }
+  if ((number + 1) * rnn.hidden > bias_elements(rnn)) return {};
   return {begin + number * rnn.hidden, {1, rnn.hidden, 1}};
 }
 
