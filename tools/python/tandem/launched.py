@@ -38,7 +38,7 @@ PERIOD = 0.5  # seconds between two looks at the store
 QUIET = 2.0  # seconds
 COMMAND = 3  # words of python, its option and step_twin, in whose place each rank has its own
 LAUNCH = "TANDEM_LAUNCH"  # twin/place.py
-OF_RANKS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "OMPI_COMM_WORLD_", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
+OF_RANKS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "OMPI_COMM_WORLD_", "SLURM_STEP_NUM_TASKS")
 LOST = 3  # exit status of a launch after which none can be made: tools/tandem/launch/launcher.cc
 
 
@@ -179,13 +179,13 @@ class Conductor:
         self.number, self.lost = 0, ""
 
     def answer(self, peer: socket.socket) -> None:
-        with peer, peer.makefile("rw", encoding="utf-8") as line:
+        # The launch may have been stopped, and its relay be gone.
+        with contextlib.suppress(BrokenPipeError), peer, peer.makefile("rw", encoding="utf-8") as line:
             asked = json.loads(line.readline())
             status, ended = (LOST, []) if self.lost else self.launch(peer, asked)
             answer = {"status": status, "out": "".join(one.out for one in ended), "err": "".join(one.err for one in ended) + self.lost}
-            with contextlib.suppress(BrokenPipeError):  # the launch was stopped
-                line.write(json.dumps(answer) + "\n")
-                line.flush()
+            line.write(json.dumps(answer) + "\n")
+            line.flush()
 
     def launch(self, peer: socket.socket, asked: dict[str, Any]) -> tuple[int, list[Ended]]:
         """The status, and how each rank ended. The relay says no second word: once it can be read, it is gone."""

@@ -16,7 +16,6 @@ import typing
 # Thread counts and kernel choices that would favour or cripple either side: the prefixes of
 # common/base/this_process.h, but for the benchmark library's.
 REMOVED = ("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "DNNL_", "ONEDNN_")
-LAUNCHERS = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
 
 
 PR_SET_PDEATHSIG = 1
@@ -48,7 +47,7 @@ class Place(typing.NamedTuple):
 
 
 def launch():
-    """None where mpirun, srun or nobody started this process."""
+    """None where mpirun or nobody started this process."""
     return Launch(**json.loads(os.environ[LAUNCH])) if LAUNCH in os.environ else None
 
 
@@ -56,14 +55,11 @@ def started_ranks():
     """(rank, ranks) as the launcher has it; (0, 1) without one."""
     if LAUNCH in os.environ:
         return launch()[:2]
-    for rank, ranks in LAUNCHERS:
-        if rank in os.environ and ranks in os.environ:
-            return int(os.environ[rank]), int(os.environ[ranks])
-    return 0, 1
+    return int(os.environ.get("OMPI_COMM_WORLD_RANK", "0")), int(os.environ.get("OMPI_COMM_WORLD_SIZE", "1"))
 
 
 def end_with_parent():
-    """A rank whose parent a launcher has ended is ended too; mpirun and srun see to that themselves."""
+    """A rank whose parent a launcher has ended is ended too; mpirun sees to that itself."""
     if LAUNCH in os.environ:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -140,6 +136,5 @@ def find(devices, backend, may_share):
 def meeting_point():
     """A file that all ranks of this job name, and no other job: in the launch's own temporary folder where the runner gives
     it one. One node only."""
-    job = os.environ.get("PMIX_NAMESPACE") or "-".join(os.environ.get(f"SLURM_{part}", str(os.getppid()))
-                                                       for part in ("JOB_ID", "STEP_ID"))
+    job = os.environ.get("PMIX_NAMESPACE", str(os.getppid()))
     return pathlib.Path(tempfile.gettempdir()) / f"tandem-twin.{job}"
