@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -58,18 +59,49 @@ bool reduces_by_gloo(const CellSummary& cell) {
   });
 }
 
+// The rate of torch's linear layers on a core, and the best of a library there, in GFLOP/s: of the
+// median launch that says "95.1 GFLOP/s, 150.2 at best".
+struct Rates {
+  double own = 0;
+  double best = 0;
+  [[nodiscard]] bool are_apart() const { return own > 0 && own * 3 < best * 2; }
+};
+
+Rates rates_of(const CellSummary& cell) {
+  std::vector<Rates> found;
+  for (const auto* record : cell.measured) {
+    const auto said = record->resolved.find("linear layers");
+    Rates rates;
+    if (said == record->resolved.end()) continue;
+    std::istringstream words(said->second);
+    std::string unit;
+    if (words >> rates.own >> unit >> rates.best) found.push_back(rates);
+  }
+  if (found.empty()) return {};
+  std::ranges::sort(found, {}, [](const Rates& rates) { return rates.own / rates.best; });
+  return found[found.size() / 2];
+}
+
+std::string rate_words(const StepRatio& pair) {
+  if (!implementation_of(pair.over->cell).empty()) return "";  // of the same library
+  const Rates rates = rates_of(*pair.of);
+  if (!rates.are_apart()) return "";
+  return fmt::format(" ({:.2f}x per FLOP/s)", pair.ratio.center * rates.own / rates.best);
+}
+
 std::string ratio_cell(const stats::Estimate& ratio) {
   const bool is_resolved = stats::judge(ratio) != stats::Verdict::kNotResolved;
   return ratio_text(ratio) + (is_resolved ? "" : " ~");
 }
 
 void add_ratios(TextTable& table, const std::string& what, const std::vector<StepRatio>& ratios) {
-  for (const auto& [first, second, ratio] : ratios) {
+  for (const StepRatio& pair : ratios) {
+    const auto& [first, second, ratio] = pair;
     const bool is_apart = !implementation_of(first->cell).empty() && has_unfused_attention(*second);
-    add_point(
-        table, first->cell,
-        {strategy_label(first->cell) + what, duration_text(first->median_step),
-         duration_text(second->median_step), ratio_cell(ratio) + (is_apart ? " (attention)" : "")});
+    add_point(table, first->cell,
+              {strategy_label(first->cell) + what, duration_text(first->median_step),
+               duration_text(second->median_step),
+               ratio_cell(ratio) + rate_words(pair) + (is_apart ? " (attention)" : "")});
   }
 }
 
@@ -118,6 +150,16 @@ std::string twin_note(const Summary& summary) {
     note +=
         " Nor is the transport of ddp's gradients: gloo, over TCP, for torch; Tandem's own, shared "
         "memory within a node, for Tandem. The ratio of ddp compares both along with the rest.";
+  }
+  for (const StepRatio& pair : twins) {
+    const Rates rates = rates_of(*pair.of);
+    if (!rates.are_apart()) continue;
+    note += fmt::format(
+        " Nor are the matrix libraries: torch's linear layers reach {:.0f} GFLOP/s on a core here, "
+        "oneDNN's {:.0f}. The ratio per FLOP/s is the ratio if all of torch's step were faster by "
+        "as much; expect between the two on a CPU that torch's library suits.",
+        rates.own, rates.best);
+    break;
   }
   if (std::ranges::any_of(
           twins, [](const StepRatio& pair) { return has_unfused_attention(*pair.over); })) {

@@ -73,6 +73,26 @@ TEST(Twins, WhereTandemsAttentionIsNotFused_CarryAMark) {
   EXPECT_EQ(marks_of(summary.cells.front()), std::vector<std::string>{"attention not fused"});
 }
 
+TEST(Twins, WhoseMatrixLibraryIsSlowHere_HaveTheRatioPerFlops) {
+  Synthetic synthetic = both_twins();
+  auto& launches = synthetic.document().launches;
+  const auto say = [&](const std::string& rates) {
+    for (std::size_t i = launches.size() / 2; i < launches.size(); ++i) {
+      launches[i].resolved["linear layers"] = rates;
+    }
+  };
+  say("101.0 GFLOP/s, 150.0 at best");
+  EXPECT_EQ(to_text(twin_table(summarize(synthetic.document()))).find("per FLOP/s"),
+            std::string::npos);
+  say("75.0 GFLOP/s, 150.0 at best");
+  const Summary summary = summarize(synthetic.document());
+  const std::string text = to_text(twin_table(summary));
+  EXPECT_NE(text.find("1.50x [1.50 .. 1.50] (0.75x per FLOP/s)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("0.75x per FLOP/s"), text.rfind("0.75x per FLOP/s")) << text;  // no wrapper's
+  EXPECT_NE(twin_note(summary).find("reach 75 GFLOP/s on a core here, oneDNN's 150"),
+            std::string::npos);
+}
+
 TEST(Twins, OfFp32WithConvolutionsInTf32_CarryAMark) {
   Synthetic synthetic = both_twins();
   auto& by = synthetic.document().launches.front().resolved["convolutions"];
