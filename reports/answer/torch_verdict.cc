@@ -2,17 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "common/base/units.h"
+#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "common/stats/comparison.h"
 #include "reports/answer/verdict.h"
 #include "reports/model/notes.h"
 #include "reports/model/subject.h"
+#include "reports/tables/cells.h"
 #include "reports/text/format.h"
 
 namespace tandem::reports {
@@ -302,6 +306,76 @@ std::string overall_of_one(const Point& point, const std::string& without) {
       without);
 }
 
+// Whether both are at one point, whatever was measured of them: a cell that does not fit has no
+// mode.
+bool is_same_workload(const CellSummary& a, const CellSummary& b) {
+  return a.cell.model == b.cell.model && a.cell.global_batch == b.cell.global_batch &&
+         a.cell.devices == b.cell.devices && same_question(a.cell, b.cell);
+}
+
+// The most memory that a device of the cell took, in bytes; 0: not recorded.
+std::int64_t most_memory(const CellSummary& cell) {
+  const std::vector<std::int64_t> peaks = peak_memory(cell);
+  return peaks.empty() ? 0 : std::ranges::max(peaks);
+}
+
+// "fsdp 9.2 ms (1.51x [1.30 .. 1.70] of ddp's), 30.0 MiB (0.68x)", or that it does not fit.
+std::string cost_words(const CellSummary& cell, const CellSummary* ddp) {
+  const std::string name = with_options(cell.cell.strategy, cell.cell);
+  if (cell.launches == 0) {
+    const bool is_memory = cell.reason.find("out of memory") != std::string::npos;
+    return is_memory ? name + " does not fit" : name + " was not measured";
+  }
+  const bool is_compared = ddp != nullptr && ddp != &cell && ddp->launches > 0;
+  std::string text = name + " " + duration_text(cell.median_step);
+  if (is_compared) text += fmt::format(" ({} of ddp's)", ratio_text(ratio_of(cell, *ddp)));
+  const std::int64_t memory = most_memory(cell);
+  if (memory == 0) return text;
+  text += ", " + to_string(Bytes{memory});
+  if (!is_compared || most_memory(*ddp) == 0) return text;
+  return text + fmt::format(" ({:.2f}x)",
+                            static_cast<double>(memory) / static_cast<double>(most_memory(*ddp)));
+}
+
+// The time and the memory of all cells that keep training state on the same devices.
+std::string sharding_sentence(const CellSummary& first, const Summary& summary) {
+  const CellSummary* ddp = nullptr;
+  std::vector<const CellSummary*> shown;
+  for (const CellSummary& cell : summary.cells) {
+    const bool is_ddp = cell.cell.strategy == name_of(kDdp);
+    const bool is_shown = is_ddp || options::is_sharding(cell.cell.strategy);
+    if (!is_shown || !is_same_workload(cell, first)) continue;
+    shown.push_back(&cell);
+    if (is_ddp && (ddp == nullptr || cell.cell.options.size() < ddp->cell.options.size())) {
+      ddp = &cell;
+    }
+  }
+  std::vector<std::string> costs;
+  for (const CellSummary* cell : shown) costs.push_back(cost_words(*cell, ddp));
+  return fmt::format("{}, {}: {} and the memory of a device: {}.", spoken_workload(first.cell),
+                     count_text(first.cell.devices, "device"),
+                     first.cell.is_pretended() ? "the host's work of a step" : "a step",
+                     join(costs, "; "));
+}
+
+// A sentence per workload on the most devices.
+std::vector<std::string> sharding_sentences(const Summary& summary,
+                                            const std::string& implementation) {
+  int most = 2;
+  std::vector<const CellSummary*> firsts;
+  for (const CellSummary& cell : summary.cells) {
+    if (!options::is_sharding(cell.cell.strategy) || cell.cell.devices < most) continue;
+    if (implementation_of(cell.cell) != implementation) continue;
+    if (cell.cell.devices > most) firsts.clear();
+    most = cell.cell.devices;
+    const auto is_there = [&](const CellSummary* first) { return is_same_workload(cell, *first); };
+    if (std::ranges::none_of(firsts, is_there)) firsts.push_back(&cell);
+  }
+  std::vector<std::string> sentences;
+  for (const CellSummary* first : firsts) sentences.push_back(sharding_sentence(*first, summary));
+  return sentences;
+}
+
 }  // namespace
 
 std::string answering_implementation(const Summary& summary) {
@@ -340,6 +414,7 @@ std::vector<std::string> torch_sentences(const Summary& summary,
   std::vector<std::string> sentences;
   for (const Point& point : spoken_of(points_of(summary, implementation)))
     sentences.push_back(spoken_sentence(point));
+  std::ranges::move(sharding_sentences(summary, implementation), std::back_inserter(sentences));
   return sentences;
 }
 

@@ -203,11 +203,12 @@ TextTable memory_table(const Summary& summary) {
   for (const CellSummary& cell : summary.cells) {
     const std::vector<std::int64_t> peaks = peak_memory(cell);
     const std::optional<double> burden = root_burden(peaks);
-    if (!burden) continue;
+    const bool is_alone = peaks.size() == 1 && !implementation_of(cell.cell).empty();
+    if (!burden && !is_alone) continue;
     add_point(table, cell.cell,
               {strategy_label(cell.cell), to_string(Bytes{peaks.front()}),
-               to_string(Bytes{*std::max_element(peaks.begin() + 1, peaks.end())}),
-               factor_text(*burden)});
+               is_alone ? "-" : to_string(Bytes{*std::max_element(peaks.begin() + 1, peaks.end())}),
+               is_alone ? "-" : factor_text(*burden)});
   }
   return table;
 }

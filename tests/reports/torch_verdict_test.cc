@@ -90,6 +90,23 @@ TEST(TorchVerdict, NamesTheFastestVariant_OfDistributedDataParallel) {
       << text.workloads[0];
 }
 
+TEST(TorchVerdict, OfShardedState_HasTimeAndMemory_BesideDistributedDataParallel) {
+  Synthetic synthetic;
+  synthetic.add("ddp", 2, {0.1, 0.1}).add("fsdp", 2, {0.15, 0.15}).add("fsdp", 1, {0.3, 0.3});
+  for (results::LaunchRecord& record : synthetic.document().launches) {
+    const std::int64_t mib = record.cell.strategy == "ddp" ? 40 : 30;
+    record.memory = {{.device = 0, .peak_bytes = (mib - 1) << 20},
+                     {.device = 1, .peak_bytes = mib << 20}};
+  }
+  synthetic.add_without_time("zero1", 2, results::Status::kSkipped, "out of memory: a tensor");
+  const VerdictText text = torch_verdict_of(as_torch(synthetic));
+  ASSERT_EQ(text.workloads.size(), 2U);
+  EXPECT_EQ(text.workloads[1],
+            "own.py:build, batch 64 (32 per device), 2 devices: a step and the memory of a device: "
+            "ddp 100.0 ms [100.0 .. 100.0], 40.0 MiB; fsdp 150.0 ms [150.0 .. 150.0] (1.50x "
+            "[1.50 .. 1.50] of ddp's), 30.0 MiB (0.75x); zero1 does not fit.");
+}
+
 TEST(TorchVerdict, AStepWrittenInAnotherWay_HasABaselineOfItsOwn) {
   Synthetic synthetic;
   synthetic.add("single", 1, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});

@@ -142,6 +142,19 @@ def sixteen_bits_are_where_the_option_puts_them():
         assert seen == [gathered, torch.bfloat16] and strategy.module[0].weight.dtype == torch.float32, (mixed, seen)
 
 
+def an_infinite_gradient_of_one_rank_skips_the_step_of_all():
+    """GradScaler sees a rank's shard alone."""
+    strategy = made("blocks", "fsdp", precision="fp16")
+    strategy.step(CLOCK)
+    strategy.backward(strategy.batches[0], CLOCK, 1)
+    weight, scale = strategy.module[0].weight, strategy.scaler.get_scale()
+    before = weight.to_local().clone()
+    if RANK == 1:
+        weight.grad.to_local().fill_(float("inf"))
+    strategy.update()
+    assert torch.equal(weight.to_local(), before) and strategy.scaler.get_scale() == scale / 2, strategy.scaler.get_scale()
+
+
 def numbers_kept(tensors):
     return sum(getattr(tensor, "_local_tensor", tensor).numel() for tensor in tensors)
 
@@ -216,6 +229,7 @@ torch.set_num_threads(1)
 distributed.init_process_group("gloo", init_method=f"file://{FOLDER}/meet", rank=RANK, world_size=RANKS)
 trains_as_ddp_does()
 sixteen_bits_are_where_the_option_puts_them()
+an_infinite_gradient_of_one_rank_skips_the_step_of_all()
 each_rank_keeps_its_share()
 the_peak_has_what_a_step_holds()
 blocks_are_repeated_members_of_containers()
