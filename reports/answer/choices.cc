@@ -56,7 +56,7 @@ std::string over(const stats::Estimate& speed, std::string_view other) {
 
 // What is known against one device, where the faster strategy is not clearly faster than it.
 std::string against_one(const CellSummary& best) {
-  if (!best.speedup) return " (one device was not measured)";
+  if (!best.speedup) return best.cell.is_simulated() ? "" : " (one device was not measured)";
   return is_faster_than_single(best) ? "" : " (no faster than one device)";
 }
 
@@ -75,16 +75,22 @@ Use use_of(const StrategyPair& pair) {
   return {best.cell.strategy + against_one(best), over(lead_of(pair), other.cell.strategy)};
 }
 
-// The label without what a projection's mark says: that it is simulated, with dp's lock.
+// The label without what a projection's mark says: that it is simulated, and where.
 std::string label_beside_mark(const results::Cell& cell) {
-  std::string label = strategy_label(cell);
-  if (!cell.is_simulated()) return label;
-  for (const std::string_view implied : {", interpreter-lock=on", ", simulated"}) {
-    if (const std::size_t at = label.find(implied); at != std::string::npos) {
-      label.erase(at, implied.size());
-    }
-  }
-  return label;
+  return strategy_label(cell.is_simulated() ? asked_cell(cell) : cell);
+}
+
+// The workload without its marks.
+std::string point_of(const StrategyPair& pair, bool with_devices) {
+  const results::Cell& cell = pair.dp->cell;
+  std::string text =
+      with_devices ? point_text(cell) : fmt::format("{}, batch {}", cell.model, cell.global_batch);
+  text += precision_suffix(cell);
+  const std::string dp = label_beside_mark(pair.dp->cell);
+  const std::string ddp = label_beside_mark(pair.ddp->cell);
+  const bool is_usual = dp == cell.strategy && ddp == pair.ddp->cell.strategy;
+  const bool is_unmarked = is_plain(cell) && is_plain(pair.ddp->cell);
+  return is_usual || is_unmarked ? text : text + fmt::format(" ({} / {})", dp, ddp);
 }
 
 }  // namespace
@@ -112,23 +118,17 @@ bool counts(const StrategyPair& pair) {
   return on_several_devices(pair) && !pair.dp->cell.is_pretended();
 }
 
-std::string place_of(const StrategyPair& pair, bool with_devices) {
-  const results::Cell& cell = pair.dp->cell;
-  std::string text =
-      with_devices ? point_text(cell) : fmt::format("{}, batch {}", cell.model, cell.global_batch);
-  text += precision_suffix(cell);
-  const std::string dp = label_beside_mark(pair.dp->cell);
-  const std::string ddp = label_beside_mark(pair.ddp->cell);
-  const bool is_usual = dp == cell.strategy && ddp == pair.ddp->cell.strategy;
-  if (!is_usual && (!is_plain(cell) || !is_plain(pair.ddp->cell))) {
-    text += fmt::format(" ({} / {})", dp, ddp);
-  }
-  return text + marks_text(pair);
+std::string place_of(const Summary& summary, const StrategyPair& pair, bool with_devices) {
+  const std::string marks = marks_text(pair);
+  const bool is_shared = std::ranges::all_of(
+      summary.comparisons, [&](const StrategyPair& other) { return marks_text(other) == marks; });
+  return point_of(pair, with_devices) + (is_projected(summary) && is_shared ? "" : marks);
 }
 
 TextTable choice_table(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {
-  TextTable table(
-      {"workload", "->one device", "->dp", "->ddp", "->bound", "use", ">factor [95 %]"});
+  // A projection's intervals are of the method's errors.
+  const char* const factor = is_projected(summary) ? ">factor [by errors]" : ">factor [95 %]";
+  TextTable table({"workload", "->one device", "->dp", "->ddp", "->bound", "use", factor});
   std::size_t left_out = 0;
   for (const StrategyPair* pair : pairs) {
     if (!counts(*pair)) continue;
@@ -138,7 +138,7 @@ TextTable choice_table(const Summary& summary, const std::vector<const StrategyP
     }
     const Use use = use_of(*pair);
     table.rows.push_back(
-        {place_of(*pair),
+        {place_of(summary, *pair),
          step_text(baseline_of(*pair->ddp, pair->ddp->cell.global_batch, summary.cells)),
          step_text(pair->dp), step_text(pair->ddp), step_text(bound_of(*pair, summary)), use.what,
          use.factor});
@@ -150,7 +150,7 @@ TextTable choice_table(const Summary& summary, const std::vector<const StrategyP
 }
 
 Bars step_bars(const StrategyPair& pair, const Summary& summary) {
-  Bars bars{.caption = fmt::format("Median step of {}:", place_of(pair))};
+  Bars bars{.caption = fmt::format("Median step of {}:", place_of(summary, pair))};
   const auto add = [&](const char* label, const CellSummary* cell) {
     if (cell == nullptr || is_too_wide(cell->median_step)) return;
     const double seconds = cell->median_step.center;

@@ -22,8 +22,10 @@ namespace tandem::reports {
 // Whether the comparison says something about speed on several devices.
 [[nodiscard]] bool counts(const StrategyPair& pair);
 
-// The workload, with its number of devices unless the sentence around it has that.
-[[nodiscard]] std::string place_of(const StrategyPair& pair, bool with_devices = true);
+// The workload with its marks, but for the one that all figures of a projection share, which the
+// first line has; with its number of devices unless the sentence around it has that.
+[[nodiscard]] std::string place_of(const Summary& summary, const StrategyPair& pair,
+                                   bool with_devices = true);
 
 // A row per comparison on several devices, of a dozen at most, and one that says how many more
 // there are: the median steps of one device, dp, ddp and the bound, what to use, and its speed over

@@ -25,18 +25,6 @@ bool has_throughput(const CellSummary& cell) {
   return cell.launches > 0 && !cell.cell.is_pretended();
 }
 
-// The cell of a projection without its machine, so that the question is left.
-results::Cell asked_cell(results::Cell cell) {
-  if (cell.options.erase("hardware") > 0) {
-    cell.options.erase("dispatch-cost");
-    cell.options.erase("interpreter-lock");
-  }
-  cell.options.erase("calibration");
-  cell.options.erase("single-step");
-  cell.backend = "host";
-  return cell;
-}
-
 std::string measured_title(const std::string& implementation) {
   if (implementation.empty()) return "Tandem, measured";
   if (!implementation.starts_with(kTorch)) return implementation + ", measured";

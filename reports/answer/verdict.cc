@@ -53,7 +53,7 @@ std::string slower_strategies(const StrategyPair& pair) {
 // Where a strategy on several devices is slower than one device beyond doubt: "At this point 2
 // devices are slower than one (one device: 1x): mlp-base, batch 64 (dp at 0.87x)."; empty where
 // none is. Where numbers of devices differ, "several devices" are, and each place has its own.
-std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
+std::string slower_text(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {
   std::vector<const StrategyPair*> slower;
   std::ranges::copy_if(pairs, std::back_inserter(slower), [](const StrategyPair* pair) {
     return counts(*pair) && !slower_strategies(*pair).empty();
@@ -63,7 +63,7 @@ std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
   std::vector<std::string> places;
   for (const StrategyPair* pair : slower) {
     places.push_back(
-        fmt::format("{} ({})", place_of(*pair, with_devices), slower_strategies(*pair)));
+        fmt::format("{} ({})", place_of(summary, *pair, with_devices), slower_strategies(*pair)));
   }
   if (places.size() > kMostNames) {
     const std::string more = fmt::format("and {} more", places.size() - kMostNames);
@@ -77,7 +77,7 @@ std::string slower_text(const std::vector<const StrategyPair*>& pairs) {
 
 // Where several devices gain most over one beyond doubt: " Against one device the best is ddp at
 // 1.80x on mlp-small, batch 512."; empty where nothing is gained.
-std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
+std::string gain_text(const Summary& summary, const std::vector<const StrategyPair*>& pairs) {
   const StrategyPair* place = nullptr;
   const CellSummary* most = nullptr;
   for (const StrategyPair* pair : pairs) {
@@ -92,7 +92,7 @@ std::string gain_text(const std::vector<const StrategyPair*>& pairs) {
   if (most == nullptr) return "";
   return fmt::format(" Against one device the best is {} at {} on {}.", most->cell.strategy,
                      factor_text(most->speedup->center),
-                     place_of(*place, !has_one_device_count(pairs)));
+                     place_of(summary, *place, !has_one_device_count(pairs)));
 }
 
 // The comparison in which the speed of the faster over the slower is largest beyond doubt; null
@@ -109,7 +109,8 @@ const StrategyPair* largest_lead(const std::vector<const StrategyPair*>& pairs) 
 // How much faster `winner` (kFaster: ddp, kSlower: dp) is in the comparisons that it wins: " (1.38
 // times as fast on mlp-small, batch 64)" of one, " (1.11 to 1.46 times as fast, most on ...)" of
 // several; empty where it wins none, or none that is not too wide.
-std::string lead_text(const std::vector<const StrategyPair*>& pairs, stats::Verdict winner) {
+std::string lead_text(const Summary& summary, const std::vector<const StrategyPair*>& pairs,
+                      stats::Verdict winner) {
   std::vector<const StrategyPair*> won;
   std::ranges::copy_if(pairs, std::back_inserter(won), [&](const StrategyPair* pair) {
     return pair->ddp_verdict == winner && leads_clearly(*pair);
@@ -119,7 +120,7 @@ std::string lead_text(const std::vector<const StrategyPair*>& pairs, stats::Verd
   const StrategyPair& least = **std::ranges::min_element(
       won, {}, [](const StrategyPair* pair) { return lead_of(*pair).center; });
   const std::string times = times_text(lead_of(most).center);
-  const std::string place = place_of(most, !has_one_device_count(pairs));
+  const std::string place = place_of(summary, most, !has_one_device_count(pairs));
   if (won.size() == 1) return fmt::format(" ({} as fast on {})", times, place);
   const std::string first = times_text(lead_of(least).center);
   if (first == times) return fmt::format(" ({} as fast)", times);
@@ -203,8 +204,8 @@ std::vector<WorkloadPairs> workloads_of(const Summary& summary) {
   return workloads;
 }
 
-std::string overall_text(Tally& total, const std::vector<const StrategyPair*>& counted,
-                         bool any_comparison) {
+std::string overall_text(const Summary& summary, Tally& total,
+                         const std::vector<const StrategyPair*>& counted, bool any_comparison) {
   const int ddp = total.verdicts[stats::Verdict::kFaster];
   const int dp = total.verdicts[stats::Verdict::kSlower];
   const int unresolved = total.verdicts[stats::Verdict::kNotResolved];
@@ -217,7 +218,7 @@ std::string overall_text(Tally& total, const std::vector<const StrategyPair*>& c
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
-  const auto lead = [&](stats::Verdict winner) { return lead_text(counted, winner); };
+  const auto lead = [&](stats::Verdict winner) { return lead_text(summary, counted, winner); };
   const auto why = [&](stats::Verdict winner) { return because(total.reasons[winner]); };
   if (ddp == all) {
     return fmt::format("ddp is faster than dp {} {}{}.{}", where, devices,
@@ -292,8 +293,9 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }
-  text.overall = overall_text(total, counted, std::ranges::any_of(summary.comparisons, is_own)) +
-                 gain_text(counted);
+  text.overall =
+      overall_text(summary, total, counted, std::ranges::any_of(summary.comparisons, is_own)) +
+      gain_text(summary, counted);
   if (any_measured || summary.comparisons.empty()) return;
   text.overall = (is_projected(summary) ? "Projected: " : "Modelled: ") + text.overall;
 }
@@ -351,7 +353,7 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   for (const WorkloadPairs& workload : workloads) {
     pairs.insert(pairs.end(), workload.pairs.begin(), workload.pairs.end());
   }
-  text.slower = slower_text(pairs);
+  text.slower = slower_text(summary, pairs);
   const StrategyPair* shown = largest_lead(pairs);
   if (shown != nullptr) {
     text.lead_model = shown->ddp->cell.model;

@@ -136,7 +136,7 @@ void add_baselines(std::vector<std::string>& lines, const Summary& summary) {
     return cell.launches > 0 && cell.cell.strategy != name_of(kSingle) && !cell.speedup &&
            !cell.cell.is_pretended();
   });
-  if (lacking == 0) return;
+  if (lacking == 0 || is_projected(summary)) return;  // which has single at a device's share
   lines.push_back(fmt::format(
       "no baseline: single was not measured with the model, batch and options of {}: no speed-up "
       "and no efficiency there",
@@ -174,13 +174,13 @@ void add_marks(std::vector<std::string>& lines, const Summary& summary) {
         "pretended GPUs: host work measured, nothing computed; kernels, copies and collectives "
         "take no time, so these figures have no samples per second and no speed-up");
   }
-  if (any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
+  if (!is_projected(summary) &&
+      any_measured(summary, [](const CellSummary& cell) { return !cell.modelled.empty(); })) {
     lines.emplace_back("modelled: figures with this mark hold times that were not measured");
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.half_width.has_value(); })) {
     lines.emplace_back(
-        "projected intervals: of the method's errors on other steps, as the first line of the "
-        "projection says, and not 95 % of launches");
+        "projected intervals: of the method's errors on other steps, not 95 % of launches");
   }
   if (any_measured(summary, [](const CellSummary& cell) { return cell.efficiency_above_one(); })) {
     lines.emplace_back(

@@ -75,6 +75,17 @@ results::Cell own_cell(const results::Cell& cell) {
   return own;
 }
 
+results::Cell asked_cell(results::Cell cell) {
+  if (cell.options.erase("hardware") > 0) {
+    cell.options.erase("dispatch-cost");
+    cell.options.erase("interpreter-lock");
+  }
+  cell.options.erase("calibration");
+  cell.options.erase("single-step");
+  cell.backend = "host";
+  return cell;
+}
+
 std::string modelled_parts(const results::LaunchRecord& record) {
   std::vector<std::string> parts;
   for (const options::Option& option : options::kOptions) {

@@ -27,6 +27,9 @@ inline constexpr const char* kImplementation = "implementation";
 // The same cell with Tandem's implementation.
 [[nodiscard]] results::Cell own_cell(const results::Cell& cell);
 
+// The cell of a projection without its machine, so that the question is left.
+[[nodiscard]] results::Cell asked_cell(results::Cell cell);
+
 // The launch's parts that are models of hardware or of an interpreter and were not measured:
 // "hardware dgx-a100, dispatch cost 8us, interpreter lock"; empty where all parts were measured.
 // The cell's options name the parts, since launches that left no figure have options too; else the

@@ -138,11 +138,7 @@ std::string deciding_sweep(const Summary& summary) {
   }
   const auto open =
       std::ranges::count_if(pairs, [](const StrategyPair* pair) { return is_open(*pair); });
-  if (open == 0) return "";
-  if (is_projected(summary)) {
-    return "Simulated launches do not scatter, so that more of them decide nothing: projection.md "
-           "has the intervals that held-out measurements earn.";
-  }
+  if (open == 0 || is_projected(summary)) return "";  // simulated launches do not scatter
   return fmt::format(
       "{} cannot be decided from these launches: finish a run that is unfinished, else run the "
       "same sweep with --resolve and more --launches into a new folder, which goes on until they "
