@@ -6,7 +6,7 @@ import pathlib
 from typing import Optional, Union
 
 from .child import call, options_of
-from .errors import UsageError, path_text, trying
+from .errors import UsageError, path_text
 from .running import Answer, Numbers, StrPath, checked_module, new_folder, numbers_text, python_of
 
 
@@ -45,6 +45,4 @@ def project(model: Optional[StrPath] = None, *, module: Optional[str] = None, ha
         "bucket_mb": numbers_text("bucket_mb", bucket_mb, "project"),
         "with_torch": python_of(with_torch) if module is not None else None, "out": folder})
     call(["project", *options], folder, progress)
-    written = folder / "projection.md"
-    with trying(f"reading {written}", "run `tandem project` at a terminal to see why it was not written"):
-        return Projection(folder, written.read_text(encoding="utf-8"))
+    return Projection.read(folder, "projection.md", "project")

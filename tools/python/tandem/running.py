@@ -152,41 +152,28 @@ def run(sweep: Optional[Union[StrPath, Mapping[str, Any]]] = None, out: Optional
     Raises UsageError where nothing could be run, TandemError where it failed (a launch, or the whole), and
     KeyboardInterrupt when it is stopped; what was measured stays in `out`.
     """
-    if module is not None:
-        return run_module(module, sweep, out, module_options(module, batch, batch_per_device, cells), progress, {
-            "devices": devices, "launches": launches, "budget": budget, "backend": backend,
-            "with_torch": python_of(with_torch or True), "oversubscribe": oversubscribe, "hosts": hosts,
-            "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
-            "pretend": pretend, "like": like, "beside_gpu": beside_gpu})
-    if batch is not None or batch_per_device is not None or cells:
+    if module is None and (batch is not None or batch_per_device is not None or cells):
         raise UsageError("run: batch, batch_per_device and cells are of a module; a sweep has keys of its own for them")
-    if pretend is not None or like is not None or beside_gpu:
+    if module is None and (pretend is not None or like is not None or beside_gpu):
         raise UsageError("run: pretend, like and beside_gpu are of a module; give one")
-    if sweep is None:
-        sweep = USUAL_SWEEP
-    if isinstance(sweep, Mapping):
+    words = []
+    if module is not None:
+        words = module_options(module, batch, batch_per_device, cells)
+        name = short_name(module)
+    elif isinstance(sweep, Mapping):
         name = pathlib.Path(str(sweep.get("name", ""))).name
     else:
-        name = pathlib.Path(path_text("run: sweep", sweep)).stem
+        sweep = path_text("run: sweep", USUAL_SWEEP if sweep is None else sweep)
+        name = pathlib.Path(sweep).stem
     folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(name or "sweep")
     options = options_of({
         "out": folder, "devices": devices, "launches": launches, "budget": budget, "backend": backend,
-        "with_torch": python_of(with_torch), "oversubscribe": oversubscribe, "hosts": hosts,
-        "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
+        "with_torch": python_of(with_torch or module is not None), "oversubscribe": oversubscribe, "hosts": hosts,
+        "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout,
+        "pretend": pretend, "like": like, "beside_gpu": beside_gpu})
     with removing_what_stayed_empty(folder):
-        asked = file_of(sweep, folder) if isinstance(sweep, Mapping) else os.fspath(sweep)
-        call(["run", str(asked), *options], folder, progress)
-    return load(folder)
-
-
-def run_module(module: str, sweep: Any, out: Optional[StrPath], words: list[str], progress: bool,
-               options: Mapping[str, Any]) -> Results:
-    folder = pathlib.Path(path_text("run: out", out)) if out is not None else new_folder(short_name(module))
-    with removing_what_stayed_empty(folder):
-        shape = []
-        if sweep is not None:
-            shape = [str(file_of(sweep, folder)) if isinstance(sweep, Mapping) else path_text("run: sweep", sweep)]
-        call(["run", *shape, *words, *options_of({"out": folder, **options})], folder, progress)
+        asked = [] if sweep is None else [str(file_of(sweep, folder)) if isinstance(sweep, Mapping) else path_text("run: sweep", sweep)]
+        call(["run", *asked, *words, *options], folder, progress)
     return load(folder)
 
 
@@ -203,6 +190,12 @@ class Answer:
     def results(self) -> Results:
         """Every launch's cell, with its figures."""
         return load(self.folder)
+
+    @classmethod
+    def read(cls, folder: pathlib.Path, name: str, verb: str) -> Any:
+        """What the verb wrote."""
+        with trying(f"reading {folder / name}", f"run `tandem {verb}` at a terminal to see why it was not written"):
+            return cls(folder, (folder / name).read_text(encoding="utf-8"))
 
     def __str__(self) -> str:
         return self.text
@@ -252,6 +245,4 @@ def explain(model: Optional[StrPath] = None, batch: int = 0, devices: int = 2, *
         "min_time": min_time, "oversubscribe": oversubscribe, "hosts": hosts,
         "launcher": launcher, "launch_timeout": launch_timeout, "comm_timeout": comm_timeout})
     call(["explain", *([str(given)] if given else []), *options], folder, progress)
-    written = (folder.parent if folder.is_file() else folder) / "explain.md"
-    with trying(f"reading {written}", "run `tandem explain` at a terminal to see why it was not written"):
-        return Explanation(written.parent, written.read_text(encoding="utf-8"))
+    return Explanation.read(folder.parent if folder.is_file() else folder, "explain.md", "explain")
