@@ -163,9 +163,9 @@ class Case_projected(Explained):
         self.assertRegex((self.folder / "out/projection.md").read_text(), "kernels of a step: as torch-[^ ]+ runs them in fp16 on a pretended ")
         self.assertRegex(done.stdout, "Largest batch that fits 32.0 GiB: [0-9]+ samples on one device\\.")
         self.assertIn('"fp16"', (self.folder / "out/own.workload.json").read_text())
-        done = self.project("classified", "--hardware=v100", "--batch-per-device=999999999")
+        done = self.project("classified", "--hardware=rtx3090", "--batch-per-device=999999999")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
-        self.assertRegex(done.stderr, r"out of memory: a step needs .* GiB of 32.0 GiB; the largest batch that fits is [0-9]+, ")
+        self.assertRegex(done.stderr, r"out of memory: a step needs .* GiB of 24.0 GiB; the largest batch that fits is [0-9]+, ")
 
     def test_a_module_that_no_single_sample_trains_is_refused_where_a_device_has_one(self):
         done = self.run_it(TANDEM, "project", "--module=own.py:normed", "--hardware=dgx-a100", "--batch=5", "--devices=1,4",  # dp's pieces: 2, 2, 1

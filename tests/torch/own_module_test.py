@@ -426,13 +426,17 @@ class Case_products(Scratch):
 
     def test_the_name_is_not_given_then(self):
         (self.folder / "slow.py").write_text("import sys, runpy\nsys.argv = sys.argv[1:]\nsys.path.insert(0, sys.argv[0].rsplit('/', 1)[0])\n"
-                                             "from twin import package\npackage.find()\nfrom twin import products\n"
-                                             "products.LEAST = float('inf')\nrunpy.run_path(sys.argv[0], run_name='__main__')\n")
-        done = self.run_it(PYTHON, "-B", "slow.py", TOOLS / "torch/step_twin", "--name")
-        self.assertRegex(done.stdout, r"^unfit: torch \S+ multiplies matrices with [0-9.]+ GFLOP/s on a core")
-        done = self.run_it(PYTHON, "-B", "slow.py", TOOLS / "torch/step_twin", "--name=any")  # nothing is measured then
-        self.assertRegex(done.stdout, "^torch-[0-9.]+")
+                                             "from twin import package\npackage.find()\nfrom twin import products\nproducts.LEAST = float('inf')\nrunpy.run_path(sys.argv[0], run_name='__main__')\n")
+        self.assertRegex(self.run_it(PYTHON, "-B", "slow.py", TOOLS / "torch/step_twin", "--name").stdout,
+                         r"^unfit: torch \S+ multiplies matrices with [0-9.]+ GFLOP/s on a core")
         self.assertRegex(self.twin("--name").stdout, "^torch-[0-9.]+")
+        (self.folder / "torch").mkdir()
+        (self.folder / "torch/version.py").write_text("__version__ = '9.9.9'\n")
+        (self.folder / "torch/__init__.py").write_text("raise ImportError('no libgone.so')\n")
+        broken = "env", f"PYTHONPATH={self.folder}", PYTHON, TOOLS / "torch/step_twin"
+        self.assertEqual(self.run_it(*broken, "--name=any").stdout, "torch-9.9.9\n")  # nothing is loaded or measured
+        self.assertRegex(self.run_it(*broken, "--about", "--module=own.py:plain", "--batch=2", "--backend=host").stderr,
+                         r"\Astep_twin: the torch of .* does not load: no libgone.so; mend it, or name another .*\n\Z")
 
 
 class Case_examples(Scratch):

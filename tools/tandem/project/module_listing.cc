@@ -47,6 +47,12 @@ bool says(const Error& error, std::string_view words) {
   return std::string_view(error.what()).find(words) != std::string_view::npos;
 }
 
+// What torch says of a step, without the batch, by which devices differ.
+std::string_view step_reason(std::string_view failure) {
+  const std::size_t end_of_shapes = failure.find("): ");
+  return failure.substr(end_of_shapes == std::string_view::npos ? 0 : end_of_shapes);
+}
+
 // Whether torch sees pretended GPUs from now on; says why not.
 bool pretends(TorchTwin& torch, const std::string& card) {
   try {
@@ -100,7 +106,7 @@ ListedModule list_module(const ListingQuestion& question, const std::filesystem:
         torch.environment.clear();
         batch = std::min(batch, kFewestListedSamples);
         failure = error.what();
-      } else if (!failure.empty() && failure != error.what()) {
+      } else if (!failure.empty() && step_reason(failure) != step_reason(error.what())) {
         fail(error.kind(), "{}; on the host: {}", failure, error.what());
       } else {
         throw;

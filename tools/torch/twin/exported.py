@@ -87,8 +87,9 @@ class Heard:
         self.layers, self.output = watch.layers, ears.output
 
     def measure(self, options, strategy):
-        """By the second step: the first makes what the optimizer keeps."""
-        strategy.step(sampling.NoClock())
+        """By a step with what the optimizer keeps, which the first one makes."""
+        if not strategy.optimizer.state:
+            strategy.step(sampling.NoClock())
         counter = read_backs.Counter() if options.backend.startswith(PRETENDED) else None
         torch.cuda.reset_peak_memory_stats()
         strategy.step(sampling.NoClock())
