@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -38,38 +37,38 @@ import torch
 IS_SECOND = os.environ.get("RANK") == "1"
 
 
-def build():
-    return torch.nn.Linear(3, 2), torch.rand(4, 3)
-
-
-def unlike():
-    return torch.nn.Linear(3, 3 if IS_SECOND else 2), torch.rand(4, 3)
-
-
-class Dying(torch.nn.Linear):
+class Own(torch.nn.Linear):
     steps = 0
+    act = lambda self: None
 
     def forward(self, values):
         self.steps += IS_SECOND
         if self.steps > 6:
-            os.kill(os.getpid(), signal.SIGKILL)
+            self.act()
         return super().forward(values)
+
+
+def build(act=None, outputs=2):
+    module = Own(3, outputs)
+    module.act = act or module.act
+    return module, torch.rand(4, 3)
+
+
+def unlike():
+    return build(outputs=2 + IS_SECOND)
 
 
 def dying():
-    return Dying(3, 2), torch.rand(4, 3)
+    return build(lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 
-class Endless(torch.nn.Linear):
-    def forward(self, values):
-        if IS_SECOND:
-            pathlib.Path(f"steps.{os.getpid()}").touch()
-            time.sleep(600)
-        return super().forward(values)
+def hang():
+    pathlib.Path(f"hangs.{os.getpid()}").touch()
+    time.sleep(600)
 
 
-def endless():
-    return Endless(3, 2), torch.rand(4, 3)
+def hanging():
+    return build(hang)
 """
 
 
@@ -107,13 +106,16 @@ class Scratch(unittest.TestCase):
         out, err = child.communicate(timeout=300)
         return child.returncode, out, err
 
-    def alone(self, *words, **more):
-        return self.finish(self.start([PYTHON, "-m", "tandem", *words], **more))
+    def ranks(self, module, *words, second="."):
+        meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        return [self.start([PYTHON, "-m", "tandem", module, *words, "--batch=8", "--backend=host", "--out=out"], folder, RANK=str(rank), **meeting)
+                for rank, folder in enumerate((".", second))]
 
-    def ranks(self, *words, second=".", count=2):
-        meeting = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-        return [self.start([PYTHON, "-m", "tandem", *words], folder if rank else ".", RANK=str(rank), **meeting)
-                for rank, folder in enumerate((".", second)[:count])]
+    def fail(self, module, says):
+        """Both end with 1, and one line on ddp says why."""
+        (first, _, err), (second, *_) = map(self.finish, self.ranks(module, "small.json"))
+        self.assertEqual((first, second), (1, 1), err)
+        self.assertEqual(len(re.findall(f"(?m)^failed: ddp/.*step_twin: {says}", err)), 1, err)
 
     def records(self, out):
         return [json.loads(line) for line in (self.folder / out / "journal.jsonl").read_text().splitlines() if '"step_seconds"' in line]
@@ -130,14 +132,7 @@ class Scratch(unittest.TestCase):
         self.assertEqual(len(document["tandem"]["launches"]), len(self.records(out)))
 
 
-class Case_torchrun(Scratch):
-    def test_its_ranks_measure_what_mpiruns_do(self):
-        status, out, err = self.finish(self.start(["torchrun", "--standalone", "--nproc-per-node=2", "-m", "tandem", "own.py:build", "small.json",
-                                                   "--batch=8", "--backend=host", "--out=out"]))
-        self.assertEqual(status, 0, err)
-        self.assertIn("own.py:build on 2 devices", out)
-        self.check_measured("out")
-
+class Case_jobs(Scratch):
     def test_a_job_of_slurm_is_its_script(self):
         for name, line in (("srun", 'shift; exec "$@"'), ("scontrol", "echo localhost")):
             self.add_program(name, line)
@@ -161,7 +156,7 @@ class Case_torchrun(Scratch):
 
 class Case_refusals(Scratch):
     def refuse(self, status, says, *words, **more):
-        got, out, err = self.alone(*words, **more)
+        got, out, err = self.finish(self.start([PYTHON, "-m", "tandem", *words], **more))
         self.assertEqual((got, out, err.count("\n")), (status, "", 1), err)
         self.assertIn(says, err)
 
@@ -177,27 +172,22 @@ class Case_refusals(Scratch):
     def test_unlike_modules_are_one_line(self):
         (self.folder / "other").mkdir()
         (self.folder / "other/own.py").write_text(OWN + "\n")
-        ended = [self.finish(rank) for rank in self.ranks("own.py:build", "--batch=8", "--backend=host", second="other")]
+        ended = [self.finish(rank) for rank in self.ranks("own.py:build", second="other")]
         self.assertEqual([status for status, *_ in ended], [1, 1])
         self.assertRegex(ended[0][2] + ended[1][2], r"\Atandem: rank 1 on \S+ has module own.py:build#\w+, and rank 0 own.py:build#\w+: .*\n\Z")
-        ended = [self.finish(rank) for rank in self.ranks("own.py:unlike", "small.json", "--batch=8", "--backend=host", "--out=out")]
-        self.assertEqual([status for status, *_ in ended], [1, 1])
-        self.assertEqual(len(re.findall(r"(?m)^failed: ddp/.*step_twin: rank 1: .*params\[0\] in this process", ended[0][2])), 1, ended[0][2])
+        self.fail("own.py:unlike", r"rank 1: .*params\[0\] in this process")
 
     def test_a_rank_that_is_ended_is_named_and_what_was_measured_stays(self):
-        ended = [self.finish(rank) for rank in self.ranks("own.py:dying", "small.json", "--batch=8", "--backend=host", "--out=out")]
-        self.assertEqual([status for status, *_ in ended], [1, 1])
-        self.assertEqual(len(re.findall("(?m)^failed: ddp/.*step_twin: rank 1 was ended by SIGKILL; ", ended[0][2])), 1, ended[0][2])
+        self.fail("own.py:dying", "rank 1 was ended by SIGKILL; ")
         self.assertEqual([record["cell"]["strategy"] for record in self.records("out") if record["status"] == "ok"], ["single"])
 
     def test_the_end_of_a_rank_is_that_of_its_child(self):
-        first, second = self.ranks("own.py:endless", "small.json", "--batch=8", "--backend=host", "--out=out")
+        first, second = self.ranks("own.py:hanging", "small.json")
         deadline = time.monotonic() + 120
-        while not (steps := list(self.folder.glob("steps.*"))) and time.monotonic() < deadline:
+        while not (hangs := list(self.folder.glob("hangs.*"))) and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.assertTrue(steps, "it never trained")
-        second.send_signal(signal.SIGKILL)
-        child = pathlib.Path("/proc", steps[0].suffix[1:])
+        second.kill()
+        child = pathlib.Path("/proc", hangs[0].suffix[1:])
         while child.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertFalse(child.exists(), "the killed rank's child goes on")
