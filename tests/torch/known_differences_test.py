@@ -2,24 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What counts as a known difference between torch's step and Tandem's, and what does not. Needs no torch."""
 import collections
-import contextlib
-import io
 import json
 import pathlib
 import sys
-import tempfile
-import time
 import unittest
-from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 import conformance  # noqa: E402
 import known_differences  # noqa: E402
 import launch_kinds  # noqa: E402
-import step_calls  # noqa: E402
 from known_differences import Module  # noqa: E402
-from step_calls import HOST, Collective, Copy, StepCalls, Work, collectives_of  # noqa: E402
+from step_calls import HOST, Collective, Copy, StepCalls, Work  # noqa: E402
 
 GPUS = (0, 1, 2, 3)
 NOTHING = Module([(100, 400)], [])
@@ -143,59 +137,6 @@ class Computation(unittest.TestCase):
         torch.kernels["a_new_kernel"] = 3
         ours.kernels["SgdElements"] = 1
         self.assertEqual(launch_kinds.table(torch, ours), {"optimizer": [0, 1], "a_new_kernel": [3, 0]})
-
-
-def call_of(rank, **more):
-    return {"what": "collective", "collective": "broadcast", "count": 8, "type": "f32", "root": 0, "rank": rank, "ranks": 2,
-            "device": rank, "group": 1} | more
-
-
-class Errors(unittest.TestCase):
-    def test_ranks_that_differ(self):
-        self.assertEqual(collectives_of([[call_of(0), call_of(1)]]), [Collective("broadcast", 8, "f32", 0, (0, 1))])
-        for wrong in ([call_of(0), call_of(1, count=9)], [call_of(0)], [call_of(0), call_of(0)]):
-            with self.assertRaises(ValueError):
-                collectives_of([wrong])
-        with self.assertRaises(ValueError):
-            collectives_of([[call_of(0)], []])
-
-    def test_a_log_without_marks(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "calls.1").write_text('{"what": "process"}\n', encoding="utf-8")
-            with self.assertRaisesRegex(ValueError, "no process marked a step"):
-                step_calls.read(folder)
-        with self.assertRaisesRegex(ValueError, "no mark 'step 4'"):
-            step_calls.within(([], {"step 3": 1}), 3)
-
-    def took(self, script, take):
-        """What a side says whose `tandem` is a script of the shell."""
-        with tempfile.TemporaryDirectory() as folder:
-            tandem = pathlib.Path(folder) / "bin" / "tandem"
-            tandem.parent.mkdir()
-            tandem.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-            tandem.chmod(0o755)
-            sides = conformance.Sides(pathlib.Path(folder), "python3", timeout=0.3)
-            with self.assertRaises(conformance.Failed) as raised:
-                take(sides)(conformance.Case("mlp-small", "dp"), "calls")
-            return str(raised.exception)
-
-    def test_a_side_that_does_not_end_is_ended_with_what_it_started(self):
-        started = time.monotonic()
-        self.assertEqual(self.took("sleep 60 & sleep 60; wait", lambda sides: sides.ours),
-                         "marked_steps took no 4 steps in 0.3 s, and was ended; is the machine busy?")
-        self.assertLess(time.monotonic() - started, 30)
-
-    def test_a_side_that_says_nothing_of_the_module(self):
-        self.assertIn("said nothing of the module", self.took("echo no JSON", lambda sides: sides.torch))
-
-    def test_the_program_says_each_in_one_line_and_ends_with_1(self):
-        for error in (conformance.Failed("a side took no steps"), ValueError("ranks differ"), OSError("no such file")):
-            said = io.StringIO()
-            with mock.patch.object(conformance, "Comparison", side_effect=error), contextlib.redirect_stderr(said), \
-                    mock.patch.object(conformance.pathlib.Path, "is_file", return_value=True), \
-                    mock.patch.object(sys, "argv", ["conformance.py", "mlp-small", "dp"]):
-                self.assertEqual(conformance.main(), 1)
-            self.assertEqual(said.getvalue(), f"conformance: {error}\n")
 
 
 class Page(unittest.TestCase):
