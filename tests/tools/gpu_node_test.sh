@@ -85,18 +85,6 @@ case_deaf() {
   if pgrep -f "$folder/built/bin/collective_bench" >left; then die "processes are left: $(cat left)"; fi
 }
 
-# Rows that hang until their own limits do not keep those behind them from being run.
-case_limits() {
-  make_packed
-  cp -r "$tools" tools
-  sed -i -E 's/^(    row (device|numbers-gpt2|numbers-bf16|trace) \S+) [0-9]+ [0-9]+ /\1 1 1 /' tools/lib/gpu_proof_rows.sh
-  printf '#!/bin/bash\nexec "%s" --programs "%s" --gpus 1 --python python-with-torch "$@"\n' "$folder/tools/gpu_proof" "$folder/built" >tandem-0/gpu_proof
-  tar -cf - tandem-0 | xz -0 >node/tandem.tar.xz
-  FAKE_PROOF="step_bench=hangs" expect 1 started --minutes 1 --rows device,numbers-gpt2,numbers-bf16,trace,cuda_contract_test
-  for row in numbers-gpt2 numbers-bf16 trace; do is $row failed 'no end within its limit of 1 s'; done
-  for row in device cuda_contract_test; do is $row passed; done
-}
-
 case_terminated() {
   make_packed
   FAKE_PROOF="cuda_module_test=hangs" bash node/start.sh --out result --rows device,cuda_module_test,numbers-dp >out 2>err &

@@ -182,14 +182,6 @@ case_dying() {
   is dp-doubled failed 'killed .status 137.: was it out of memory.$'
 }
 
-case_sweep_failing() {
-  make_stand_ins
-  FAKE_FAIL=dp expect 1 proved --gpus 4 --rows steps,corners
-  is steps passed
-  is corners failed 'exit status 1'
-  grep -q 'dp cannot be had' result/sweeps/corners/report.md || die "the report does not say why"
-}
-
 case_gate() {
   make_stand_ins
   FAKE_PROOF="collective_bench=fails" expect 1 proved --gpus 1
@@ -239,14 +231,6 @@ case_hanging() {
   FAKE_PROOF="collective_bench=hangs" expect 3 proved --gpus 1 --rows device
   is device 'not run' 'cut short: the 9 minutes are spent'
   grep -q '^cut short: 9 minutes were not enough' result/table.txt || die "does not say that it was cut short"
-}
-
-case_minutes() {
-  make_stand_ins
-  expect 3 proved --gpus 1 --minutes 0
-  is device 'not run' 'the 0 minutes are spent'
-  grep -q '^cut short: 0 minutes' result/table.txt || die "does not say that it was cut short"
-  [ ! -e starts ] || die "something ran"
 }
 
 # A row that would end behind the minutes is not started, and named; shorter ones behind it are run.

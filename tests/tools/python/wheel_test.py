@@ -12,7 +12,6 @@ import hashlib
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -120,20 +119,6 @@ class Packing(Folder):
         (self.tree / "programs/share/tandem/bundle.conf").write_text("bundle_version='0.0.7'\n")
         self.refuse(1, "it is of version 0.0.7, and this checkout is", "--from", self.tree)
 
-    def test_the_tree_that_is_gone_in_the_end_is_not_told(self):
-        (self.folder / "checkout/tools").mkdir(parents=True)
-        tool = pathlib.Path(shutil.copy(TOOL, self.folder / "checkout/tools"))
-        for name in ("CMakeLists.txt", "LICENSE", "docs", "tools/python"):
-            (self.folder / "checkout" / name).symlink_to(SOURCE / name)
-        bundle = tool.with_name("bundle")
-        bundle.write_text(f"#!/bin/sh\necho 'bundle: built'\ncp -r '{self.tree}' \"$2\"\necho \"bundle: $2: start its ./tandem\"\n")
-        bundle.chmod(0o755)
-        done = call(tool, "--out", self.folder / "out")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        said = done.stdout.splitlines()
-        self.assertEqual((len(said), said[0]), (2, "bundle: built"), said)
-        self.assertRegex(said[1], r"^wheel: .*\.whl: ")
-
     def test_what_has_grown_too_large_is_refused(self):
         (self.tree / "large").write_bytes(os.urandom(61 * 1024 * 1024))
         self.refuse(1, "61.1 MiB, 60 at most", "--from", self.tree)
@@ -177,10 +162,6 @@ class Installed(Folder):
         for status in (0, 1, 2, 130):
             self.assertEqual(self.tandem("end", str(status)).returncode, status)
 
-    def test_signals_are_the_programs(self):
-        for name in ("TERM", "KILL"):
-            self.assertEqual(self.tandem("kill", name).returncode, -signal.Signals[f"SIG{name}"])
-
     def test_arguments_arrive_as_they_are(self):
         said = self.tandem("self", "two words", "", "*").stdout.splitlines()
         self.assertTrue(said[0].endswith("/site-packages/tandem/archive/tandem"), said)
@@ -189,11 +170,6 @@ class Installed(Folder):
     def test_the_module_runs_as_the_command(self):
         done = call(self.place / "venv/bin/python", "-m", "tandem", "end", "3", env=self.environment())
         self.assertEqual(done.returncode, 3, done.stderr)
-
-    def test_importing_it_imports_neither_torch_nor_pandas(self):
-        done = self.python("import sys, tandem; print([name for name in ('torch', 'pandas', 'numpy') if name in sys.modules], "
-                           "tandem.__version__)")
-        self.assertEqual(done.stdout.strip(), f"[] {version()}", done.stderr)
 
     def test_the_module_may_be_led_to_the_command(self):
         done = self.python(f"import os; os.environ['TANDEM_PROGRAM'] = {str(self.command)!r}\n"
