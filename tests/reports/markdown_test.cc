@@ -39,18 +39,6 @@ std::string markdown_of(Synthetic synthetic) {
   return to_markdown(make_report(synthetic.document()));
 }
 
-TEST(Markdown, HasThePagesSections_InItsOrder) {
-  const std::string text = markdown_of(rich());
-  std::size_t last = 0;
-  for (const char* title : {"What to do", "Scaling", "Why they differ", "ddp against dp",
-                            "Behind the steps", "Trust"}) {
-    const std::size_t place = text.find("\n## " + std::string(title) + "\n");
-    ASSERT_NE(place, std::string::npos) << title;
-    EXPECT_GT(place, last) << title;
-    last = place;
-  }
-}
-
 TEST(Markdown, SaysWhatThePageSays) {
   Synthetic synthetic = rich();
   const Report report = make_report(synthetic.document());
@@ -67,24 +55,6 @@ TEST(Markdown, SaysWhatThePageSays) {
     EXPECT_THAT(page, HasSubstr(escape_html(sentence)));
     EXPECT_THAT(text, HasSubstr(escape_markdown(sentence)));
   }
-}
-
-TEST(Markdown, Advice_NamesHeadingsThatAreThere) {
-  Synthetic synthetic = rich();
-  const Report report = make_report(synthetic.document());
-  const std::string text = to_markdown(report);
-  ASSERT_GE(report.advice.size(), 3U);
-  for (const Advice& item : report.advice) {
-    const std::string title(item.evidence.title);
-    EXPECT_THAT(text, HasSubstr("(evidence: " + title + ")"));
-    EXPECT_THAT(text, HasSubstr("# " + title + "\n"));
-  }
-}
-
-TEST(Markdown, TablesThatThePageDraws_AreThere) {
-  const std::string text = markdown_of(rich());
-  EXPECT_THAT(text, HasSubstr("| 3.0 MiB | 1.0 MiB | 3.00x |"));  // memory
-  EXPECT_THAT(text, HasSubstr("| skipped | out of memory |"));
 }
 
 TEST(Markdown, LongTables_AreFolded_AndShortOnesAreNot) {

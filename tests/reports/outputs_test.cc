@@ -161,14 +161,6 @@ TEST(Machine, FactsAreReadable_AndSaidOnce) {
   EXPECT_TRUE(output_has(html, ": 49 to 97 ns over launches</li>"));
 }
 
-TEST(Markdown, HoldsVerdictAndTables) {
-  Synthetic synthetic = full();
-  const std::string text = to_markdown(make_report(synthetic.document()));
-  EXPECT_TRUE(text.starts_with("# CPU only: 2 cores of Test CPU, says nothing about GPUs"));
-  EXPECT_TRUE(output_has(text, "| model | batch | devices |"));
-  EXPECT_TRUE(output_has(text, "## Method"));
-}
-
 TEST(Markdown, PipesAndMarkupInText_AreEscaped) {
   EXPECT_EQ(escape_markdown("a|b <i>*c*\nd"), "a\\|b \\<i\\>\\*c\\* d");
 }
@@ -179,16 +171,6 @@ TEST(Html, CostsAndCollectives_AreSections_WhereThereAreAny) {
   EXPECT_TRUE(output_has(html, "<h3>Gradient collectives</h3>"));
   EXPECT_FALSE(output_has(own_html(full()), "What ddp costs"));
   EXPECT_FALSE(output_has(own_html(full()), "Gradient collectives"));
-}
-
-TEST(Markdown, CostsAndCollectives_AreSections_WithTheirFormulas) {
-  Synthetic synthetic = with_collectives();
-  const std::string text = to_markdown(make_report(synthetic.document()));
-  EXPECT_TRUE(output_has(text, "## What ddp costs against the bound"));
-  EXPECT_TRUE(output_has(text, "| missing, ms \\[95 %\\] |"));
-  EXPECT_TRUE(output_has(text, "## Gradient collectives"));
-  EXPECT_TRUE(output_has(text, "Definitions: `docs/method/explain.md#what-ddp-costs`"));
-  EXPECT_FALSE(output_has(to_markdown(make_report(full().document())), "Gradient collectives"));
 }
 
 TEST(Terminal, VerdictComesFirst_ThenWhatToDo_ThenTables) {
@@ -224,19 +206,6 @@ std::vector<std::string> column(const std::string& csv, const std::string& name)
     }
   }
   return found;
-}
-
-TEST(Csv, CostsAndCollectives_StandInTheRowOfDdp) {
-  Synthetic synthetic = with_collectives();
-  const std::string csv = to_csv(summarize(synthetic.document()));
-  ASSERT_EQ(column(csv, "strategy"), (std::vector<std::string>{"independent", "ddp"}));
-  EXPECT_EQ(column(csv, "missing_s").at(0), "");
-  EXPECT_NEAR(std::stod(column(csv, "missing_s").at(1)), 5e-3, 1e-9);
-  EXPECT_NEAR(std::stod(column(csv, "contention_s").at(1)), 3e-3, 1e-9);
-  EXPECT_NEAR(std::stod(column(csv, "independent_share").at(1)), 0.75, 1e-9);
-  EXPECT_EQ(column(csv, "buckets"), (std::vector<std::string>{"", "3"}));
-  EXPECT_EQ(column(csv, "gradient_bytes").at(1), "10000000");
-  EXPECT_NEAR(std::stod(column(csv, "hidden_share_high").at(1)), 0.6, 1e-9);
 }
 
 TEST(Csv, DifferenceBelowZero_KeepsItsSign) {

@@ -142,21 +142,6 @@ Sweep shipped(const std::string& name) {
   return load_sweep(name, {test::build_folder() / "share/tandem/sweeps"}, {.all = kEightDevices});
 }
 
-std::set<std::string> values_of(const std::vector<results::Cell>& cells, const char* option) {
-  std::set<std::string> values;
-  for (const results::Cell& cell : cells) {
-    const auto found = cell.options.find(option);
-    values.insert(found == cell.options.end() ? "" : found->second);
-  }
-  return values;
-}
-
-std::set<int> devices_of(const std::vector<results::Cell>& cells) {
-  std::set<int> devices;
-  for (const results::Cell& cell : cells) devices.insert(cell.devices);
-  return devices;
-}
-
 TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
   const auto list = list_sweeps({test::build_folder() / "share/tandem/sweeps"});
   EXPECT_EQ(list.size(), 12U);
@@ -166,19 +151,6 @@ TEST(Plan, EveryShippedSweep_HasItsNameAndADescription_AndMakesSense) {
     for (const DroppedCell& dropped : plan_cells(shipped(name), "cuda").dropped) {
       EXPECT_FALSE(dropped.reason.empty()) << dropped.cell.name();
     }
-  }
-}
-
-TEST(Plan, NodeSweep_IsOfGpus_InTenMinutes_BothModesOnDoublingCounts) {
-  const Sweep sweep = shipped("node");
-  EXPECT_EQ(sweep.backend, "cuda");
-  EXPECT_EQ(sweep.budget, "10m");
-  const std::vector<results::Cell> cells = plan_cells(sweep, "cuda").cells;
-  EXPECT_EQ(values_of(cells, "free-running"), (std::set<std::string>{"", "10"}));
-  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 2, 4, 8}));
-  for (const results::Cell& cell : cells) {
-    const bool is_mlp = cell.model == "mlp-100m";
-    EXPECT_EQ(cell.option("precision"), is_mlp ? "" : "bf16") << cell.name();
   }
 }
 
@@ -209,24 +181,6 @@ TEST(Plan, BatchPerDevice_HasItsBaselineOnOneDeviceAtEachWholeBatch) {
                                                "single/threads/m/devices:1/batch:64"}));
 }
 
-TEST(Plan, ScalingSweep_IsStrongAndWeak_OnEveryCount) {
-  const std::vector<results::Cell> cells = plan_cells(shipped("scaling"), "auto").cells;
-  EXPECT_EQ(devices_of(cells), (std::set<int>{1, 2, 3, 4, 5, 6, 7, 8}));
-  std::set<std::int64_t> batches;
-  for (const results::Cell& cell : cells) {
-    if (cell.strategy == "ddp" && cell.devices == 4) batches.insert(cell.global_batch);
-  }
-  EXPECT_EQ(batches, (std::set<std::int64_t>{256, 512}));
-}
-
-TEST(Plan, BucketsSweep_HasEverySizeOnceForDdp_AndDpOnce) {
-  const std::vector<results::Cell> cells = plan_cells(shipped("buckets"), "auto").cells;
-  EXPECT_EQ(values_of(cells, "bucket-mb"), (std::set<std::string>{"", "1", "5", "100", "all"}));
-  EXPECT_EQ(std::count_if(cells.begin(), cells.end(),
-                          [](const results::Cell& cell) { return cell.strategy == "dp"; }),
-            2);
-}
-
 TEST(Plan, ModelSizeSweep_NamesItsSeries) {
   const Sweep sweep = shipped("model-size");
   ASSERT_EQ(sweep.model_series.size(), 2U);
@@ -253,23 +207,6 @@ TEST(Plan, WhatABackEndHasNoUseFor_IsDropped) {
     drop_for_backend(planned, is_host);
     EXPECT_EQ(planned.cells.size(), is_host ? before - 2 : before);
     EXPECT_TRUE(!is_host || planned.dropped.back().reason == "p2p is between GPUs");
-  }
-}
-
-TEST(Plan, QuickSweep_Has21Cells) {
-  const Sweep sweep = shipped("quick");
-  EXPECT_EQ(plan_cells(sweep, "auto").cells.size(), 21U);
-  EXPECT_EQ(sweep.launches, 6);
-}
-
-TEST(Plan, DdpSweep_HasEveryVariantAndItsBound_AtBothBatches) {
-  const Sweep sweep = shipped("ddp-cost");
-  const std::vector<results::Cell> cells = plan_cells(sweep, "auto").cells;
-  EXPECT_EQ(cells.size(), 12U);
-  EXPECT_EQ(sweep.launches, 6);
-  for (const results::Cell& cell : cells) {
-    EXPECT_EQ(cell.launch, "processes");
-    EXPECT_EQ(cell.devices, 2);
   }
 }
 
