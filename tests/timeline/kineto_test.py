@@ -68,8 +68,8 @@ class Import(unittest.TestCase):
     def test_compressed_files_are_read(self):
         for name, text in zip("ab", OWN):
             (self.folder / name).write_bytes(gzip.compress(text.encode()))
-        done = self.tandem("import", "a", "b")
-        self.assertEqual((done.returncode, done.stdout), (0, self.import_texts(*OWN).stdout.replace("trace.json", "out/import-1/trace.json")), done.stderr)
+        done = self.tandem("import", "a", "b", "--out=trace.json")
+        self.assertEqual((done.returncode, done.stdout), (0, self.import_texts(*OWN).stdout), done.stderr)
         (self.folder / "a").write_bytes(gzip.compress(OWN[0].encode())[:-9])
         self.assertIn("tandem: a: gzip cannot read it: ", self.tandem("import", "a").stderr)
 
