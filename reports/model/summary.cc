@@ -419,6 +419,10 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
                                const std::vector<CellSummary>& cells) {
   results::Cell place = summary.cell;
   place.global_batch = batch;
+  const auto rank = [&](const CellSummary& one) {
+    const bool is_alike = one.cell.option("accumulate") == summary.cell.option("accumulate");
+    return std::pair(is_alike, is_plain(one.cell));
+  };
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, place)) {
     if (other.cell.strategy != name_of(kSingle) || other.launches == 0) continue;
@@ -429,7 +433,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
         !is_same_step(other.cell, summary.cell)) {
       continue;
     }
-    if (best == nullptr || is_plain(other.cell)) best = &other;
+    if (best == nullptr || rank(other) > rank(*best)) best = &other;
   }
   return best;
 }

@@ -43,6 +43,20 @@ TEST(Projected, DpWithTheLockIsComparedWithDdpThatHasNone) {
       << place_of(report.summary, pair);
 }
 
+TEST(Projected, OneDeviceIsInAsManyMicroBatches) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.05}, 32).add("single", 1, {0.04}, 32);
+  synthetic.add("dp", 2, {0.12}).add("ddp", 2, {0.06});
+  results::Document document = synthetic.document();
+  for (const std::size_t i : {0, 3}) document.launches[i].cell.options["accumulate"] = "4";
+  const Report report = make_report(std::move(document));
+  for (const CellSummary& cell : report.summary.cells) {
+    const CellSummary* const one = baseline_of(cell, 32, report.summary.cells);
+    ASSERT_NE(one, nullptr);
+    EXPECT_EQ(one->cell.option("accumulate"), cell.cell.option("accumulate"));
+  }
+}
+
 TEST(Projected, ADifferenceWithinTheErrorsIsNotResolved) {
   const Report report = make_report(projected(0.07, 0.05));
   ASSERT_EQ(report.summary.comparisons.size(), 1);
