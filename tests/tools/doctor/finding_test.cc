@@ -18,7 +18,7 @@ TEST(Finding, AProblemAlone_IsAFailure) {
 
 TEST(Finding, TextHasTheCounts_AndWhatToDo) {
   EXPECT_EQ(to_text(kAll, {.columns = 25}),
-            "1 problem, 1 warning, 1 ok, 1 not checked; --details has all\n"
+            "1 problem, 1 warning, 1\nok, 1 not checked;\n--details has all\n"
             "warning      swap: much\n"
             "             -> less of\n"
             "                it\n"
