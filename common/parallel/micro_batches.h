@@ -16,19 +16,21 @@ namespace tandem {
 // replica.
 class MicroBatches {
  public:
-  // The samples of one of them. Throws a usage error where they do not divide the samples.
+  // The samples of one of `count`, at least 1. Throws a usage error where `count` does not divide
+  // `samples`.
   [[nodiscard]] static std::int64_t size(std::int64_t samples, int count);
-  // Of a replica that trains on them, whose loss's gradient is scaled.
+  // The output type of a replica that trains on `count`: the loss's gradient of several is scaled.
   [[nodiscard]] static OutputType output_type(int count) {
     return count > 1 ? OutputType::kFp32 : OutputType::kLayers;
   }
 
-  // The replica is of size() samples; it and the loss, one element, outlive this object.
+  // `replica` holds size() samples. `loss`, one element, ends as the last micro-batch's, not
+  // scaled. Both outlive this object.
   MicroBatches(Replica& replica, const ParameterLayout& layout, int count, Span<float> loss);
   ~MicroBatches();
 
-  // Enqueues all of them. `sums`: the gradients of the mean loss, by segment; `last` gets those of
-  // the last backward.
+  // Enqueues all of them. `sums` become the gradients of the mean loss, by segment; `last` hears of
+  // each segment once its sum is enqueued.
   void train(Span<const float> inputs, Span<const float> targets, const TensorList& sums,
              GradientSink& last, Interpreter& interpreter);
 
@@ -40,7 +42,7 @@ class MicroBatches {
   Replica& replica_;
   const int count_;
   const Span<float> loss_;
-  std::unique_ptr<Accumulator> accumulator_;  // of several
+  std::unique_ptr<Accumulator> accumulator_;  // where there are several
 };
 
 }  // namespace tandem

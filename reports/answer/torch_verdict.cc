@@ -324,7 +324,9 @@ std::string cost_words(const CellSummary& cell, const CellSummary* ddp) {
   const std::string name = with_options(cell.cell.strategy, cell.cell);
   if (cell.launches == 0) {
     const bool is_memory = cell.reason.find("out of memory") != std::string::npos;
-    return is_memory ? name + " does not fit" : name + " was not measured";
+    if (is_memory) return name + " does not fit";
+    return fmt::format("{} was not measured ({})", name,
+                       cell.reason.substr(0, cell.reason.find(';')));
   }
   const bool is_compared = ddp != nullptr && ddp != &cell && ddp->launches > 0;
   std::string text = name + " " + duration_text(cell.median_step);

@@ -171,7 +171,10 @@ TEST(LaunchSiteTest, Text_TellsSitesApart) {
 }
 
 TEST(LaunchSiteTest, Program_StartsEveryCell_AndKnowsNoSlots) {
+  EXPECT_THROW(checked_site({.launcher = "/usr/bin/mpirun", .hosts = {}}), Error);
+  ::setenv("TANDEM_RELAY", "socket", 1);
   const LaunchSite site = checked_site({.launcher = "/opt/relay", .hosts = {}});
+  ::unsetenv("TANDEM_RELAY");
   EXPECT_EQ(started_by(site, cell_of("processes", 3), false), "/opt/relay 3");
   EXPECT_EQ(started_by(site, cell_of("threads", 3), false), "/opt/relay 1");
   EXPECT_EQ(text_of(site), "launcher relay");

@@ -195,7 +195,7 @@ TEST(MakeTorchCells, WhatDoesNotGoTogether_IsSaid) {
       planned_of(sweep_of({"ddp accumulate=9", "ddp accumulate=2 static-graph=on"}), none);
   std::string reasons;
   for (const DroppedCell& dropped : planned.dropped) reasons += dropped.reason + "\n";
-  expect_says(reasons, "a share of 8 samples cannot be cut into 9 micro-batches");
+  expect_says(reasons, "a share of 8 samples cannot be cut into 9 equal micro-batches");
   expect_says(reasons, "torch's static graph needs a first backward");
 }
 

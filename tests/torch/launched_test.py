@@ -164,7 +164,8 @@ class Case_refusals(Scratch):
         rank = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port())}
         for name in rank:
             self.refuse(2, f"{name} is not set", "own.py:build", **{**rank, name: ""})
-        self.refuse(2, "are whole numbers", "own.py:build", **{**rank, "RANK": "first"})
+        for name, value in (("RANK", "first"), ("RANK", "1"), ("WORLD_SIZE", "0"), ("MASTER_PORT", "99999"), ("LOCAL_RANK", "x")):
+            self.refuse(2, f"{name}={value} is no whole number", "own.py:build", **{**rank, name: value})
         self.refuse(2, "DataParallel is one process", "own.py:build", "--cell", "dp forwards=in-turn", **rank)
         self.refuse(2, "--devices is what", "own.py:build", "--devices=2", **rank)
         self.refuse(2, "rank 0 on", "absent.py:build", **rank)
@@ -194,6 +195,7 @@ class Case_refusals(Scratch):
         status, _, err = self.finish(first)
         self.assertEqual(status, 1, err)
         self.assertRegex(err, "(?m)^failed: ddp/.*step_twin: rank 1 on .* was lost: ")
+        self.assertRegex(err, "(?m)^a rank is lost: no further launch can be made; ")
 
 
 if __name__ == "__main__":

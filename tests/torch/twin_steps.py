@@ -13,7 +13,7 @@ import types
 
 TOLERANCE = 1e-4
 TOOLS, FILE, STRATEGY, MODEL, BATCH, DEVICES, OPTIMIZER = sys.argv[1:8]
-sys.path.insert(0, os.path.join(TOOLS, "torch"))
+sys.path[:0] = [os.path.join(TOOLS, "torch"), os.path.join(TOOLS, "python")]
 
 import torch  # noqa: E402
 

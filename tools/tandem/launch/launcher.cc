@@ -133,8 +133,6 @@ LaunchOutcome failed(const results::Cell& cell, const ChildResult& child,
   outcome.record.reason = reason;
   outcome.record.stderr_tail = tail_of(child.stderr_text);
   outcome.usage_error = child.has_exited(kUsageExit);
-  constexpr int kLostRank = 3;  // exit status of tools/python/tandem/relay
-  outcome.is_last = child.has_exited(kLostRank);
   outcome.unreachable = says_no_daemon(child.stderr_text);
   outcome.hopeless =
       outcome.usage_error || child.end == End::kNotStarted || child.end == End::kTimedOut;
@@ -276,6 +274,8 @@ std::optional<LaunchOutcome> Launcher::run(const results::Cell& cell, int launch
     outcome = failed(cell, child, failure);
     flights.keep_as_text();
   }
+  constexpr int kLostRank = 3;  // exit status of tools/python/tandem/relay
+  outcome.is_last = !settings_.site.program.empty() && child.has_exited(kLostRank);
   outcome.record.launch_index = launch;
   outcome.log = base.string() + ".log";
   return outcome;

@@ -205,6 +205,10 @@ ModuleFacts facts_of_module(const TorchTwin& twin, const std::string& source,
   const std::optional<ModuleFacts> facts =
       child.has_exited(0) ? facts_in(question.log) : std::nullopt;
   if (facts) return *facts;
+  if (child.has_exited(0)) {
+    fail(ErrorKind::kFailure, "{}: its answer is not in {}; free some space there, or set TMPDIR",
+         question.what, folder.path().parent_path().string());
+  }
   const bool is_usage = child.has_exited(kUsageExit);
   std::string reason = reason_of(child, question.what, step.patience);
   if (child.end == ChildResult::End::kTimedOut) {

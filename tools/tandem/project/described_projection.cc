@@ -294,11 +294,16 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
     return peaks_of(task, described_cell(task.steps, name_of(kind), devices, devices), simulator);
   };
   const auto most_text = [memory](const StepPeaks& of) {
-    const std::int64_t samples = most_samples(of, memory);
-    return samples == kAnySamples ? "any" : std::to_string(samples);
+    return std::to_string(most_samples(of, memory));
   };
+  const StepPeaks one = peaks(kSingle, 1);
+  if (most_samples(one, memory) == kAnySamples) {
+    return fmt::format(
+        "Largest batch that fits {}: not known, for both batches that were tried have one peak.",
+        to_string(memory));
+  }
   std::string words = fmt::format("Largest batch that fits {}: {} samples on one device",
-                                  to_string(memory), most_text(peaks(kSingle, 1)));
+                                  to_string(memory), most_text(one));
   const int most = task.devices.back();
   if (most == 1) return words + ".";
   const int on_node = std::min(most, hardware.node.gpus.value);

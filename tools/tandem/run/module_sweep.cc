@@ -115,9 +115,12 @@ std::string why_dropped(const results::Cell& cell, bool is_host) {
     return "torch's static graph needs a first backward that reduces, which accumulate has not";
   }
   const std::int64_t share = cell.global_batch / cell.devices;
-  if (std::stoll(pieces) > share) {
-    return fmt::format("a share of {} cannot be cut into {} micro-batches",
+  if (share % std::stoll(pieces) != 0) {
+    return fmt::format("a share of {} cannot be cut into {} equal micro-batches",
                        count_text(share, "sample"), pieces);
+  }
+  if (cell.options.contains("mixed") && cell.option("precision", "fp32") == "fp32") {
+    return "mixed says how bf16 and fp16 are cast, and the precision is fp32";
   }
   return why_not_of_torch(cell, is_host);
 }

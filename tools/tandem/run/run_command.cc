@@ -47,6 +47,10 @@ void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder
                  "part, {}: {}\n",
                  how, count_text(std::ssize(left_out), "cell"), some_of(left_out));
       return;
+    case SweepEnd::kLostRank:
+      fmt::print(stderr, "a rank is lost: no further launch can be made; {}. Left out: {}\n", how,
+                 left_out.empty() ? "nothing" : some_of(left_out));
+      return;
     case SweepEnd::kInterrupted:
       fmt::print(stderr, "interrupted: what is done is kept; {}\n", how);
       return;

@@ -112,7 +112,8 @@ SweepEnd SweepRunner::run() {
     replaces_ = false;
   }
   progress_.end();
-  return interrupts_.requested() ? SweepEnd::kInterrupted : end;
+  if (interrupts_.requested()) return SweepEnd::kInterrupted;
+  return is_last_ ? SweepEnd::kLostRank : end;
 }
 
 SweepEnd SweepRunner::measure() {
@@ -137,7 +138,7 @@ SweepEnd SweepRunner::run_within_budget() {
     for (const CellGroup& group : fitting) {
       for (const std::size_t cell : group) chosen[cell] = true;
     }
-    if (!run_cells(chosen)) return is_last_ ? SweepEnd::kComplete : SweepEnd::kBudgetSpent;
+    if (!run_cells(chosen)) return SweepEnd::kBudgetSpent;
   }
 }
 

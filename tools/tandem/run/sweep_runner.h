@@ -19,7 +19,7 @@
 
 namespace tandem::cli {
 
-enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted };
+enum class SweepEnd { kComplete, kBudgetSpent, kInterrupted, kLostRank };
 
 // The part of a plan that a runner takes.
 enum class PlanPart {
@@ -58,7 +58,7 @@ class SweepRunner {
   // Says beside each launch what it helps to decide, in the longest of these texts that fits.
   void decides(std::vector<std::string> open) { open_ = std::move(open); }
 
-  // The names of the cells that lack launches after kBudgetSpent.
+  // The names of the cells that lack launches after kBudgetSpent and kLostRank.
   [[nodiscard]] std::vector<std::string> left_out() const;
 
   // The names of the cells of which no further launch is started: skipped ones, and those that

@@ -127,6 +127,6 @@ def measured(options, found):
 
 def write(path, record):
     """In one piece or not at all."""
-    scratch = pathlib.Path(f"{path}.part")
+    scratch = pathlib.Path(f"{path}.{os.getpid()}.part")
     scratch.write_text(json.dumps(record, allow_nan=False) + "\n", encoding="utf-8")
     scratch.replace(path)

@@ -9,6 +9,7 @@ they are the layers of transformers, the BasicBlocks of torchvision's resnet18 a
 """
 import collections
 import contextlib
+import dataclasses
 import inspect
 
 import torch
@@ -110,8 +111,11 @@ class FullyShard(strategies.Strategy):
         if self.has_policy:
             settings["mp_policy"] = fsdp.MixedPrecisionPolicy(param_dtype=self.AUTOCAST[self.precision], reduce_dtype=torch.float32)
         whole = dict(self.module.named_parameters())
-        for part in (*blocks.values(), self.module):
+        for part in blocks.values():
             fsdp.fully_shard(part, **settings)
+        if self.has_policy:  # the loss is computed in fp32, as under autocast
+            settings["mp_policy"] = dataclasses.replace(settings["mp_policy"], output_dtype=torch.float32)
+        fsdp.fully_shard(self.module, **settings)
         self.training.move_to(self.device)  # what is no parameter
         shards = {parameter: self.module.get_parameter(name) for name, parameter in whole.items()}
         self.optimizer = remade(self.optimizer, lambda groups, more: type(self.optimizer)(groups, **more), shards)

@@ -153,8 +153,8 @@ def hook_of(options):
 
 def micro_batches(whole, options):
     count, samples = int(options.accumulate), trees.tensors_of(tuple(whole))[0].shape[0]
-    if count > samples:
-        raise UsageError(f"--accumulate={count}: a rank's share has {samples} samples; use {samples} or less")
+    if samples % count:
+        raise UsageError(f"--accumulate={count}: a rank's share of {samples} samples has no so many equal micro-batches; use a divisor of it")
     return [whole] if count == 1 else [Batch(*piece) for piece in trees.pieces(tuple(whole), count)]
 
 
