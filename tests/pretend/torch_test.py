@@ -67,7 +67,6 @@ class DataParallel(OnPretendedGpus):
         self.assertEqual(calls["cudnnRNNForward"], 6)
         self.assertEqual(calls["cudnnRNNBackwardData_v8"], 6)
 
-
     def test_attention_in_half_precision_takes_the_path_of_each_card(self):
         for like in ("a100", "h100", "rtx4090"):
             with self.subTest(like=like):
@@ -311,9 +310,17 @@ class Command(unittest.TestCase):
 class Run(OnPretendedGpus):
     """`tandem run --module --pretend`: figures of their own, and what is refused."""
 
-    def run_module(self, folder, *options, own=OWN):
-        (pathlib.Path(folder) / "own.py").write_text(own)
-        return subprocess.run([TANDEM, "run", "--module=own.py:build", "--batch-per-device=4", f"--with-torch={PYTHON}", "--out=out", *options],
+    def run_module(self, folder, *options, own=OWN, cells=()):
+        """The command's own cells, or those alone that are named, on two devices, by a sweep's file beside the module."""
+        place = pathlib.Path(tempfile.mkdtemp(dir=folder)) if cells else pathlib.Path(folder)
+        (place / "own.py").write_text(own)
+        words = [place / "few.json"] if cells else ["--module=own.py:build", "--batch-per-device=4"]
+        if cells:
+            strategies = [{"strategy": strategy, "options": dict(option.split("=") for option in named)}
+                          for strategy, *named in (cell.split() for cell in cells)]
+            (place / "few.json").write_text(json.dumps({"name": "few", "workloads": [{"module": "own.py:build", "batch_per_device": 4}],
+                                                        "devices": [2], "min_time": "10ms", "strategies": strategies}))
+        return subprocess.run([TANDEM, "run", *words, f"--with-torch={PYTHON}", "--out=out", *options],
                               cwd=folder, capture_output=True, text=True, check=False, timeout=500)
 
     def test_figures_are_marked_and_are_no_gpus(self):
@@ -350,7 +357,8 @@ class Run(OnPretendedGpus):
 
     def test_values_that_a_module_reads_back_are_told_once_per_cell(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run_module(folder, "--pretend=2", "--launches=2", "--cell=ddp read-loss=on precision=fp16", own=READS_TWICE)
+            done = self.run_module(folder, "--pretend=2", "--launches=2", own=READS_TWICE,
+                                   cells=["single", "independent", "dp", "ddp read-loss=on precision=fp16"])
             self.assertEqual(done.returncode, 0, done.stderr)
             launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]
             self.assertEqual({launch["cell"]["strategy"] for launch in launches}, {"single", "independent", "dp", "ddp"})
@@ -364,8 +372,8 @@ class Run(OnPretendedGpus):
 
     def test_a_module_that_reads_nothing_back_has_no_warning(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run_module(folder, "--pretend=2", "--launches=1", "--cell=ddp read-loss=on precision=fp16",
-                                   "--cell=ddp precision=fp16 fused=on find-unused-parameters=on")
+            done = self.run_module(folder, "--pretend=2", "--launches=1", cells=[
+                "single", "dp", "ddp read-loss=on precision=fp16", "ddp precision=fp16 fused=on find-unused-parameters=on"])
             self.assertEqual(done.returncode, 0, done.stderr)
             launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]
             self.assertEqual([launch.get("warnings", []) for launch in launches], [[]] * len(launches))

@@ -111,7 +111,7 @@ class Scratch(unittest.TestCase):
         return [self.start([PYTHON, "-m", "tandem", module, *words, "--batch=8", "--backend=host", "--out=out"], folder, RANK=str(rank), **meeting)
                 for rank, folder in enumerate((".", second))]
 
-    def fail(self, module, says):
+    def check_both_fail(self, module, says):
         """Both end with 1, and one line on ddp says why."""
         (first, _, err), (second, *_) = map(self.finish, self.ranks(module, "small.json"))
         self.assertEqual((first, second), (1, 1), err)
@@ -167,7 +167,7 @@ class Case_refusals(Scratch):
         for name, value in (("RANK", "first"), ("RANK", "1"), ("WORLD_SIZE", "0"), ("MASTER_PORT", "99999"), ("LOCAL_RANK", "x")):
             self.refuse(2, f"{name}={value} is no whole number", "own.py:build", **{**rank, name: value})
         self.refuse(2, "DataParallel is one process", "own.py:build", "--cell", "dp forwards=in-turn", **rank)
-        self.refuse(2, "--devices is what", "own.py:build", "--devices=2", **rank)
+        self.refuse(2, "leave out --devices: ", "own.py:build", "--devices=2", **rank)
         self.refuse(2, "rank 0 on", "absent.py:build", **rank)
 
     def test_unlike_modules_are_one_line(self):
@@ -176,10 +176,10 @@ class Case_refusals(Scratch):
         ended = [self.finish(rank) for rank in self.ranks("own.py:build", second="other")]
         self.assertEqual([status for status, *_ in ended], [1, 1])
         self.assertRegex(ended[0][2] + ended[1][2], r"\Atandem: rank 1 on \S+ has module own.py:build#\w+, and rank 0 own.py:build#\w+: .*\n\Z")
-        self.fail("own.py:unlike", r"rank 1: .*params\[0\] in this process")
+        self.check_both_fail("own.py:unlike", r"rank 1: .*params\[0\] in this process")
 
     def test_a_rank_that_is_ended_is_named_and_what_was_measured_stays(self):
-        self.fail("own.py:dying", "rank 1 was ended by SIGKILL; ")
+        self.check_both_fail("own.py:dying", "rank 1 was ended by SIGKILL; ")
         self.assertEqual([record["cell"]["strategy"] for record in self.records("out") if record["status"] == "ok"], ["single"])
 
     def test_the_end_of_a_rank_is_that_of_its_child(self):

@@ -349,7 +349,6 @@ class Case_steps(Scratch):
             for word in more:
                 self.assertIn(word[2:].partition("=")[0], record["cell"]["options"])
 
-
     def test_compiled_modules_are_tried_as_one_layer(self):
         for function, parameters in (("compiled", 8), ("compiled_inside", 14)):
             facts = self.about(self.folder / f"own.py:{function}")
@@ -468,17 +467,6 @@ class Case_run(Scratch):
         done = self.tandem()
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("it belongs to another sweep or other options", done.stderr)
-
-    def test_a_sweeps_file_names_a_module_beside_it(self):
-        (self.folder / "below").mkdir()
-        (self.folder / "own.py").rename(self.folder / "below/own.py")
-        sweep = {"name": "mine", "workloads": [{"module": "own.py:plain", "batch": 4}], "devices": [2], "launches": 1,
-                 "min_time": "10ms", "strategies": ["single", {"strategy": "ddp", "options": {"grads": "views"}}]}
-        (self.folder / "below/mine.json").write_text(json.dumps(sweep))
-        done = self.run_it(TANDEM, "run", "below/mine.json", "--backend=host", "--oversubscribe", "--out=out",
-                           f"--with-torch={PYTHON}")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("DistributedDataParallel (grads=views) on own.py:plain on 2 devices", done.stdout)
 
     def test_a_sweep_of_gpus_is_planned_for_the_module_where_there_is_none(self):
         done = self.run_it(TANDEM, "run", "node", "--module=own.py:by_function", "--batch-per-device=2,4", "--devices=8",

@@ -61,7 +61,6 @@ class Slope(unittest.TestCase):
         _, clock = self.slope(cost=1e-6)
         self.assertEqual(clock.works, 2 * (slopes.WARM_UPS + 21))
 
-
     def test_of_several_pieces_is_shared(self):
         clock = Clock()
         found = slopes.slope(clock.trial_of(cost=3e-6), SIZES, pieces=2, repeats=21, clock=clock)
