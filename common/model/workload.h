@@ -73,7 +73,7 @@ struct Workload {
   std::int64_t input_width = 0;
   std::int64_t input_classes = 0;  // 0: continuous
   std::int64_t output_width = 0;
-  // Of listed kernels. fp16 stands as bf16, which is as large and has operations.
+  // For listed kernels. fp16 stands as bf16, which is as large and has operations.
   DType output_type = DType::kFloat32;
   Objective objective{};
   // Bytes that a step holds at most beside parameters, their gradients and what the optimizer

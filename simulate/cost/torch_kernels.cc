@@ -85,7 +85,7 @@ void add_mse_backward(Kernels& kernels, const AnySpan& gradient) {
   add_cast(kernels, gradient, gradient.size());
 }
 
-// Those of the choice of the target's class, and of the logarithm of the softmax.
+// Kernels of the choice of the target's class, and of the logarithm of the softmax.
 void add_cross_entropy_backward(Kernels& kernels, const AnySpan& gradient) {
   if (gradient.empty()) return;
   kernels.push_back(pointwise(2 * kWide * gradient.size()));

@@ -212,7 +212,7 @@ case_micro_batches() {
   wide=$(sed -n '/"elsewhere"/,$p' "$source_tree/simulate/catalogue/published.json" | sed -n '/"ddp-nodes"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p')
   sed -n 's/^| 32 | 16 | ddp, .* | \([0-9.]*\) ms \\\[\([0-9.]*\) .. \([0-9.]*\)\\\] .*/\1 \3/p' parts/projection.md |
     awk -v wide="$wide" '{ found = 1; if ($2 / ($1 * exp(wide)) < 0.99) exit 1 } END { exit !found }' || die "its interval is narrower than $wide"
-  # Of single, of dp's devices, and of ddp, whose hook has half of 102 MB.
+  # Peaks of single, of dp's devices, and of ddp, whose hook has half of 102 MB.
   ddp_peak() { described --model=resnet50 --hardware=dgx-1 --batch-per-device=32 --devices=2 --out=fit "$@" >fit.out && sed -n 's/.*"peak_bytes": *\([0-9]*\).*/\1/p' fit/results.json | sed -n 5p; }
   more=$(($(ddp_peak --compress=fp16 --bucket-mb=all) - $(ddp_peak --bucket-mb=all)))
   [ $((more / 1000000)) = 51 ] || die "the hook's copy of a bucket is counted as $more bytes"

@@ -128,7 +128,7 @@ def trains_as_ddp_does():
         check_trains_alike("adamw", "fsdp", reshard=reshard)
     check_trains_alike("blocks", "fsdp", optimizer="adamw", fused="on")
     check_trains_alike("adamw", "zero1", join="on", grads="views")
-    # Of 16 bits, of which bf16 has 8 for a number.
+    # Numbers have 16 bits, and those of bf16 8 for the mantissa.
     check_trains_alike("adamw", "fsdp", 0.02, precision="bf16")
     check_trains_alike("adamw", "fsdp", 0.02, precision="bf16", mixed="autocast")
 

@@ -11,7 +11,7 @@ namespace tandem::cli {
 
 // The options as the command line has them.
 struct SiteOptions {
-  std::string launcher = "mpirun";  // or srun, or the path of a program
+  std::string launcher = "mpirun";  // or srun; the path of a relay where TANDEM_RELAY is set
   std::string hosts;                // "node1:2,node2:2"
 };
 

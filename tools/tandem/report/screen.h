@@ -11,11 +11,11 @@ namespace tandem::cli {
 // says how many, and else 100.
 [[nodiscard]] reports::Screen screen(bool has_details);
 
-// Whether a carriage return on stderr goes back to the begin of a line: at a terminal that is not
+// Whether a carriage return on stderr goes back to the start of a line: at a terminal that is not
 // dumb.
 [[nodiscard]] bool rewrites_lines();
 
-// The same of stderr.
+// The columns of stderr, by the rules of screen().
 [[nodiscard]] std::size_t columns_of_progress();
 
 }  // namespace tandem::cli

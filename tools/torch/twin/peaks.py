@@ -40,7 +40,7 @@ def of_dp(options, strategy, batch):
 
 
 def of_ddp(options, strategy, batch, has_unused):
-    """Of one rank: its buckets are as large as those of many. The second step makes them anew, beside the old ones."""
+    """The peak of one rank, whose buckets are as large as those of many ranks. The second step makes them anew, beside the old ones."""
     torch.distributed.init_process_group("nccl", store=torch.distributed.HashStore(), rank=0, world_size=1)
     try:
         other = wrap(strategies.DistributedDataParallel, strategy, options, batch=batch,
