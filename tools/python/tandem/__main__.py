@@ -2,8 +2,6 @@
 """python -m tandem: as the command; python -m tandem FILE.py:FUNCTION under torchrun and the like: as one of its ranks."""
 import sys
 
-from . import command
-
 if ":" in "".join(sys.argv[1:2]):
     from .launched import main
 else:
