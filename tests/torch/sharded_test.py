@@ -8,6 +8,7 @@ with half of what the cell shards, and what cannot be sharded is named.
 With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
 of them has a torch with fully_shard.
 """
+import datetime
 import os
 import pathlib
 import subprocess
@@ -61,6 +62,10 @@ def recurrent():
 
 def unlike():
     return nn.Linear(16, 4 + torch.distributed.get_rank()), torch.randn(16, 16)
+
+def classes():
+    module, batch = blocks()
+    return module, (batch, torch.arange(16) % 6), nn.CrossEntropyLoss()
 """
 if len(sys.argv) == 2:
     PYTHON = torch_python.find("from torch.distributed.fsdp import fully_shard")
@@ -82,7 +87,7 @@ package.find()
 import torch  # noqa: E402
 from tandem.errors import TandemError  # noqa: E402
 from torch import distributed, nn  # noqa: E402
-from twin import launch, memory, options as cell_options, sharded, strategies  # noqa: E402
+from twin import launch, memory, options as cell_options, ranks, sharded, strategies  # noqa: E402
 
 FOLDER, RANK = sys.argv[2], int(sys.argv[3])
 CLOCK = types.SimpleNamespace(mark=lambda phase: None)
@@ -124,8 +129,8 @@ def trains_as_ddp_does():
         for strategy in ("fsdp", "zero1"):
             check_trains_alike(function, strategy)
             check_trains_alike(function, strategy, accumulate="2")
-    for reshard in ("on", "off"):
-        check_trains_alike("adamw", "fsdp", reshard=reshard)
+    check_trains_alike("recurrent", "fsdp", reshard="on")
+    check_trains_alike("adamw", "fsdp", reshard="off")
     check_trains_alike("blocks", "fsdp", optimizer="adamw", fused="on")
     check_trains_alike("adamw", "zero1", join="on", grads="views")
     # Numbers have 16 bits, and those of bf16 8 for the mantissa.
@@ -144,8 +149,10 @@ def sixteen_bits_are_where_the_option_puts_them():
 
 def an_infinite_gradient_of_one_rank_skips_the_step_of_all():
     """GradScaler sees a rank's shard alone."""
-    strategy = made("blocks", "fsdp", precision="fp16")
+    strategy = made("classes", "fsdp", precision="fp16")
+    usual = strategy.scaler.get_scale()
     strategy.step(CLOCK)
+    assert strategy.scaler.get_scale() == usual and strategy.loss.dtype == torch.float32, "a loss of 16 bits is infinite, scaled"
     strategy.backward(strategy.batches[0], CLOCK, 1)
     weight, scale = strategy.module[0].weight, strategy.scaler.get_scale()
     before = weight.to_local().clone()
@@ -174,16 +181,40 @@ def each_rank_keeps_its_share():
     assert whole == parameters and abs(mine / moments - 1 / RANKS) < 0.15, counts  # whole tensors are shared out
 
 
+def memory_of(make_training, options, make, name):
+    """By the ranks of twin/ranks.py; each call has keys of its own in their store."""
+    one = ranks.JoinedRanks.__new__(ranks.JoinedRanks)
+    one.rank, one.size, one.group, one.store = RANK, RANKS, None, distributed.PrefixStore(name, STORE)
+    return memory.of_cpu(one, lambda: make_training(options, RANK * SHARE, SHARE), make, [])
+
+
 def the_peak_has_what_a_step_holds():
     """AdamW: of P bytes of parameters a rank holds P, gradients P, moments 2 P, and P of what AdamW takes inside."""
     peaks, parameters = {}, sum(4 * parameter.numel() for parameter in made("wide", "ddp").module.parameters())
     for strategy in ("single", "ddp", "fsdp", "zero1"):
-        (_, peaks[strategy]), reason = memory.of_cpu_or_reason(lambda: made("wide", strategy, optimizer="adamw"))
-        assert not reason, reason
+        options = options_of("wide", strategy, optimizer="adamw")
+        of_ranks, notes = memory_of(strategies.training, options, lambda training: strategies.of(options, training), f"{strategy}/")
+        assert not notes and len(of_ranks) == RANKS, notes
+        peaks[strategy] = of_ranks[RANK]["peak_bytes"]
     held = {strategy: peak / parameters for strategy, peak in peaks.items()}
     assert 4 < held["single"] < 5.2 and abs(held["ddp"] - held["single"] - 1) < 0.05, held  # the buckets
     assert abs(held["ddp"] - held["zero1"] - 1) < 0.3 and held["fsdp"] < 0.7 * held["ddp"], held
-    assert memory.of_cpu_or_reason(lambda: 1 / 0)[0] == (0, 0)
+
+
+def a_failure_of_one_rank_is_known_to_all():
+    options = options_of("wide", "ddp")
+
+    def on_rank_1(options, first, count):
+        assert RANK != 1, "it serves but once"
+        return strategies.training(options, first, count)
+
+    def in_a_step(training):
+        assert RANK != 1, "out of room"
+        return strategies.of(options, training)  # a collective
+    for make_training, make, reason in ((on_rank_1, None, "it serves but once"), (strategies.training, in_a_step, "out of room")):
+        of_ranks, notes = memory_of(make_training, options, make, f"{reason}/")
+        says = f"memory is not known: rank 1: AssertionError: {reason} (sharded_test.py, line "
+        assert of_ranks == [] and len(notes) == 1 and notes[0].startswith(says), notes
 
 
 def blocks_are_repeated_members_of_containers():
@@ -216,6 +247,15 @@ def refuses(says, kind, function, strategy):
 
 def what_cannot_be_sharded_is_named():
     refuses("1.0.inner.weight and 1.2.inner.weight are one parameter of different blocks", sharded.CannotShard, "tied", "fsdp")
+    fully_shard = torch.distributed.fsdp.fully_shard
+    torch.distributed.fsdp.fully_shard = lambda part, reshard_after_forward, **more: fully_shard(part, **more)  # as in 2.6
+    try:
+        losses(made("recurrent", "fsdp", reshard="on"), 1)
+    except sharded.CannotShard as error:
+        assert "does not reshard the root" in str(error)
+    else:
+        raise AssertionError("reshard=on does nothing, and nobody says so")
+    torch.distributed.fsdp.fully_shard = fully_shard
     refuses("rank 0 has weight of (4, 16), rank 1 has weight of (5, 16)", TandemError, "unlike", "fsdp")
     losses(made("tied", "zero1"), 1)
     fsdp = options_of("blocks", "fsdp")
@@ -226,7 +266,8 @@ def what_cannot_be_sharded_is_named():
 
 
 torch.set_num_threads(1)
-distributed.init_process_group("gloo", init_method=f"file://{FOLDER}/meet", rank=RANK, world_size=RANKS)
+STORE = distributed.FileStore(f"{FOLDER}/meet", RANKS)
+distributed.init_process_group("gloo", store=STORE, rank=RANK, world_size=RANKS, timeout=datetime.timedelta(seconds=60))
 trains_as_ddp_does()
 sixteen_bits_are_where_the_option_puts_them()
 an_infinite_gradient_of_one_rank_skips_the_step_of_all()
@@ -234,6 +275,9 @@ each_rank_keeps_its_share()
 the_peak_has_what_a_step_holds()
 blocks_are_repeated_members_of_containers()
 what_cannot_be_sharded_is_named()
-distributed.barrier()
+distributed.destroy_process_group()
+distributed.init_process_group("gloo", store=distributed.PrefixStore("again", STORE), rank=RANK, world_size=RANKS,
+                               timeout=datetime.timedelta(seconds=3))
+a_failure_of_one_rank_is_known_to_all()
 sys.stdout.flush()
 os._exit(0)  # without taking the group down: twin/ranks.py

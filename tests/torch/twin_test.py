@@ -8,6 +8,7 @@ With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. E
 of them has torch.
 """
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -287,6 +288,39 @@ class Case_options(unittest.TestCase):
             self.assertEqual((torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32), expected)
         options = types.SimpleNamespace(precision="fp32", conv_fp32="on", strategy="single", backend="host")
         self.assertIn("conv-fp32", launch.unavailable(torch, options))
+
+    def test_control_groups_bound_time_and_memory(self):
+        from twin import place
+
+        def bounds(groups, **files):
+            with tempfile.TemporaryDirectory() as root:
+                for name, text in {"proc/self/cgroup": groups, **{f"sys/fs/cgroup/{name}": text for name, text in files.items()}}.items():
+                    path = pathlib.Path(root, name)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_text(text)
+                return place.cpu_limit(root), place.memory_limit(root)
+        self.assertEqual(bounds("0::/pod/a", **{"pod/a/cpu.max": "max 100000", "pod/cpu.max": "150000 100000", "pod/a/memory.max": "4096"}), (1.5, 4096))
+        version_1 = {"cpu/a/cpu.cfs_period_us": "100000", "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}
+        self.assertEqual(bounds("2:cpu,cpuacct:/a\n1:memory:/b", **version_1, **{"cpu/a/cpu.cfs_quota_us": "50000"}), (0.5, math.inf))
+        self.assertEqual(bounds("2:cpuset:/a", **version_1), (math.inf, math.inf))
+
+    def test_each_rank_has_a_core_and_a_gpu_of_those_that_it_may_use(self):
+        from twin import package
+
+        package.find()
+        from tandem.ranks import place_in
+
+        def rank(*cores, host="a", limit=math.inf, gpu=None, visible=""):
+            return {"machine": "m", "host": host, "cores": {str(core): core for core in cores}, "limit": limit, "gpu": gpu, "visible": [visible]}
+
+        def places(what, *ranks):
+            return [tuple(place_in(list(ranks), number, len(ranks))[name] for name in what) for number in range(len(ranks))]
+        self.assertEqual(places(["core", "gpu", "cores", "lack"], rank(0, 1), rank(0, 1)), [(0, 0, 2, ""), (1, 1, 2, "")])
+        self.assertEqual(places(["core", "gpu", "lack"], rank(2, host="pod"), rank(3, host="other")), [(2, 0, ""), (3, 0, "")])
+        self.assertEqual(places(["core", "lack"], rank(0, 1), rank(0)), [(1, ""), (0, "")])
+        self.assertEqual(places(["core", "lack"], rank(0), rank(0)), [(0, "only 1 cores to run on")] * 2)
+        self.assertEqual(places(["gpu"], rank(0, visible="4"), rank(1, visible="7"), rank(2, gpu="5")), [(0,), (0,), (5,)])
+        self.assertIn("2 of them on a, whose control group has the time of 1.5 cores", places(["lack"], rank(0, limit=1.5), rank(1, limit=1.5))[0])
 
     def test_checksums_are_those_of_the_programs(self):
         from twin import checksum

@@ -86,8 +86,10 @@ def read_all(child: subprocess.Popen[bytes], is_stopped: Callable[[], bool], per
 
 
 def run_child(command: Sequence[str], variables: Mapping[str, str], is_stopped: Callable[[], bool], period: float) -> Ended:
-    """Runs it to its end, or kills it once `is_stopped`, asked each `period` seconds, says so; the status is then 0, for it did nothing wrong."""
-    with subprocess.Popen(command, env=dict(variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    """Runs it to its end, or kills it once `is_stopped`, asked each `period` seconds, says so; the status is then 0, for it did nothing
+    wrong. In a session of its own, as a launcher signals a rank's whole group."""
+    with subprocess.Popen(command, env=dict(variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as child:
         try:
             said, was_stopped = read_all(child, is_stopped, period)
         except BaseException:

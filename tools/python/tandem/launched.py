@@ -7,6 +7,9 @@ in a launch by a child each, PyTorch's side as mpirun starts it, with a store of
     rank 0:    tandem run -> relay -> Conductor -> store: order/K
     each rank: store: order/K -> child -> store: end/K/RANK; stop/K too where the child fails, which ends the others'
     at the end: rank 0 sets order/K to a status, each other rank sets left/RANK
+
+A launcher that has lost a rank ends the others by the signal by which a user ends all. Rank 0 then calls the ranks (`call`),
+and those that do not say `here/RANK` are lost.
 """
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ import datetime
 import json
 import os
 import pathlib
-import re
 import select
 import signal
 import socket
@@ -23,12 +25,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Optional
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from .children import Ended, kept_variables, run_child
 from .command import starting
-from .errors import TandemError, UsageError
+from .errors import TandemError, UsageError, first_line
 from .place import HERE, program, torch_tools
+from .ranks import about, check_alike, place_in
 
 NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 EXAMPLE = "torchrun --nproc-per-node=2 -m tandem own.py:build --batch-per-device=8"
@@ -36,12 +40,15 @@ OURS = ("--module", "--devices", "--hosts", "--launcher", "--with-torch", "--pre
 PATIENCE = 300  # seconds that ranks may start one after the other
 GRACE = 15.0  # seconds in which ranks end by themselves once rank 0's child has, and again once they are stopped
 MOST_RANKS = 1 << 20
-PERIOD = 0.5  # seconds between two looks at the store
+CALLED = 5.0  # seconds in which a rank that is called says that it is there: more than PERIOD, less than launchers give
+PERIOD = 0.5  # seconds between two looks at the store while a launch runs
+LOOK = 0.2  # seconds between two looks for an order
 QUIET = 2.0  # seconds in which rank 0 says what is wrong with the words that all ranks have
 COMMAND = 3  # words of python, its option and step_twin, in whose place each rank has its own
 LAUNCH = "TANDEM_LAUNCH"  # twin/place.py
 OF_RANKS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "OMPI_COMM_WORLD_", "SLURM_STEP_NUM_TASKS")
-LOST = 3  # exit status of a launch after which none can be made: tools/tandem/launch/launcher.cc
+LOST = 3  # exit status of a launch after which none can be made: tools/tandem/launch/launcher.cc, relay
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def whole_number(name: str, least: int, most: int) -> int:
@@ -70,6 +77,7 @@ class Rank:
 
     def join(self) -> Any:
         """The store; with torchrun its agent's, else rank 0's."""
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # torch shows its frames where a store is gone
         from torch import distributed
 
         is_master = self.number == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
@@ -77,7 +85,7 @@ class Rank:
             store = distributed.TCPStore(*self.address, self.count, is_master=is_master, timeout=datetime.timedelta(seconds=PATIENCE))
         except Exception as error:
             where = ":".join(map(str, self.address))
-            raise TandemError(f"rank {self.number}: meeting the others at {where}: {' '.join(str(error).split())[:200]}") from error
+            raise TandemError(f"rank {self.number}: meeting the others at {where}: {first_line(error)[:200]}") from error
         return distributed.PrefixStore(self.prefix, store)
 
 
@@ -87,45 +95,6 @@ def removed_names() -> tuple[str, ...]:
     return tuple(place.REMOVED)
 
 
-def about(source: str) -> dict[str, Any]:
-    """What has to be alike on all ranks, and where this one is."""
-    import torch
-
-    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")
-    found: dict[str, Any] = {"host": socket.gethostname(), "machine": boot.read_text(encoding="ascii") if boot.exists() else socket.gethostname(),
-                             "gpu": os.environ.get("LOCAL_RANK"), "torch": torch.__version__}
-    sys.path.insert(0, str(torch_tools()))
-    from twin import own_module  # type: ignore[import-not-found]
-
-    own_module.hide_tools()
-    try:
-        found["module"] = own_module.name_of(source)
-    except TandemError as error:
-        found["error"] = str(error)
-    return found
-
-
-def check_alike(ranks: list[dict[str, Any]]) -> None:
-    """The first rank decides what is right."""
-    for number, one in enumerate(ranks):
-        if "error" in one:
-            raise (TandemError if number else UsageError)(f"rank {number} on {one['host']}: {one['error']}")
-        for what in ("module", "torch"):
-            if one[what] != ranks[0][what]:
-                raise TandemError(f"rank {number} on {one['host']} has {what} {one[what]}, and rank 0 {ranks[0][what]}: give all nodes the same "
-                                  "file and the same torch")
-
-
-def place_in(ranks: list[dict[str, Any]], number: int, count: int) -> dict[str, Any]:
-    """Where a rank is in a launch of the first `count`: twin/place.py's Launch, without its store and name."""
-    beside = [other for other in range(count) if ranks[other]["machine"] == ranks[number]["machine"]]
-    on_host = [other for other in beside if ranks[other]["host"] == ranks[number]["host"]]
-    gpu = ranks[number]["gpu"]
-    return {"rank": number, "ranks": count, "index": beside.index(number), "count": len(beside),
-            "gpu": on_host.index(number) if gpu is None else int(gpu),
-            "hosts": list(dict.fromkeys(rank["host"] for rank in ranks[:count]))}
-
-
 class Participant:
     """A rank's part in launches."""
 
@@ -133,13 +102,17 @@ class Participant:
         self.rank, self.store = rank, rank.join()
         self.source = os.path.abspath(source) if source.rpartition(":")[0].endswith(".py") else source
         self.store.set(f"about/{rank.number}", json.dumps(about(source)))
-        self.ranks = [json.loads(self.get(f"about/{number}", f"rank {number}, which has not started")) for number in range(rank.count)]
+        self.ranks = [self.about(number) for number in range(rank.count)]
 
-    def get(self, key: str, what: str) -> bytes:
+    def about(self, number: int) -> dict[str, Any]:
         try:
-            return bytes(self.store.get(key))
+            return dict(json.loads(self.store.get(f"about/{number}")))
         except RuntimeError as error:
-            raise TandemError(f"rank {self.rank.number}: waiting for {what}: {' '.join(str(error).split())[:200]}") from error
+            raise TandemError(f"rank {self.rank.number}: waiting for rank {number}, which has not started: {first_line(error)[:200]}") from error
+
+    def answer_call(self) -> None:
+        if self.store.check(["call"]):
+            self.store.set(f"here/{self.rank.number}", "")
 
     def take_part(self, number: int, order: dict[str, Any], may_go_on: Callable[[], bool] = lambda: True) -> Ended:
         where = place_in(self.ranks, self.rank.number, order["ranks"])
@@ -148,6 +121,7 @@ class Participant:
         own = [f"--module={self.source}" if word.startswith("--module=") else word for word in order["words"]]
 
         def is_stopped() -> bool:
+            self.answer_call()
             return not may_go_on() or bool(self.store.check([f"stop/{number}"]))
         kept = kept_variables(removed_names(), self.rank.address[0], len(where["hosts"]) == 1)
         ended = run_child([sys.executable, "-B", str(torch_tools() / "step_twin"), *own],
@@ -160,9 +134,24 @@ class Participant:
 
     def follow(self) -> int:
         """Takes part until rank 0 says how all ended."""
+        for number in SIGNALS:
+            signal.signal(number, leave)
+        try:
+            return self.take_orders()
+        except SystemExit:
+            for number in SIGNALS:
+                signal.signal(number, signal.SIG_IGN)  # a launcher may send one more
+            for key in ("here", "left"):
+                self.store.set(f"{key}/{self.rank.number}", "")
+            raise
+
+    def take_orders(self) -> int:
         number = 0
         while True:
-            order = json.loads(self.wait_for(f"order/{number}"))
+            while not self.store.check([f"order/{number}"]):
+                self.answer_call()
+                time.sleep(LOOK)
+            order = json.loads(self.store.get(f"order/{number}"))
             if "status" in order:
                 self.store.set(f"left/{self.rank.number}", "")
                 return int(order["status"])
@@ -170,15 +159,9 @@ class Participant:
                 self.take_part(number, order)
             number += 1
 
-    def wait_for(self, key: str) -> bytes:
-        """However long it takes; a launcher ends ranks whose rank 0 is gone."""
-        while True:
-            try:
-                self.store.wait([key], datetime.timedelta(seconds=PATIENCE))
-                return self.get(key, "rank 0")
-            except RuntimeError as error:
-                if not re.search("time(d )?out", str(error), re.IGNORECASE):
-                    raise TandemError(f"rank {self.rank.number}: rank 0 is gone: {' '.join(str(error).split())[:200]}") from error
+
+def leave(number: int, frame: Any) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 class Conductor:
@@ -187,47 +170,74 @@ class Conductor:
     def __init__(self, participant: Participant) -> None:
         self.participant, self.store = participant, participant.store
         self.number, self.lost = 0, ""
+        self.signal, self.is_interrupted = 0, False
 
-    def answer(self, peer: socket.socket) -> None:
+    def answer(self, peer: socket.socket, tandem: subprocess.Popen[bytes]) -> None:
         # The launch may have been stopped, and its relay be gone.
         with contextlib.suppress(ConnectionError), peer, peer.makefile("rw", encoding="utf-8") as line:
-            said = line.readline()
-            if not said:
+            asked = line.readline()
+            if not asked:
                 return
-            asked = json.loads(said)
-            status, ended = (LOST, []) if self.lost else self.launch(peer, asked)
-            answer = {"status": status, "out": "".join(one.out for one in ended), "err": "".join(one.err for one in ended) + self.lost}
+            ended = {} if self.lost else self.launch(peer, json.loads(asked), tandem)
+            if self.is_interrupted:
+                select.select([peer], [], [], GRACE)  # tandem run ends its relay
+                return
+            said = [ended[rank] for rank in sorted(ended)]
+            statuses = [one.status for one in said]
+            answer = {"status": LOST if self.lost else 2 if 2 in statuses else int(any(statuses)),
+                      "out": "".join(one.out for one in said), "err": "".join(one.err for one in said) + self.lost}
             line.write(json.dumps(answer) + "\n")
             line.flush()
 
-    def launch(self, peer: socket.socket, asked: dict[str, Any]) -> tuple[int, list[Ended]]:
-        """The status, and how each rank ended. The relay says no second word: once it can be read, it is gone."""
+    def launch(self, peer: socket.socket, asked: dict[str, Any], tandem: subprocess.Popen[bytes]) -> dict[int, Ended]:
+        """How each rank ended. The relay says no second word: once it can be read, it is gone."""
         number, order = self.number, {"ranks": asked["ranks"], "words": asked["words"][COMMAND:]}
         self.number += 1
         self.store.set(f"order/{number}", json.dumps(order))
-        own = self.participant.take_part(number, order, lambda: not select.select([peer], [], [], 0)[0])
-        others = self.ends_of(number, range(1, order["ranks"]), own.status == 0)
-        ended = [own, *(one for one in others if one)]
-        silent = [rank for rank, one in enumerate(others, 1) if one is None]
-        if silent:
-            host = self.participant.ranks[silent[0]]["host"]
-            self.lost = f"step_twin: rank {silent[0]} on {host} was lost: it did not say how its part of the launch ended\n"
-            return LOST, ended
-        statuses = [one.status for one in ended]
-        return (2 if 2 in statuses else int(any(statuses))), ended
+        own = self.participant.take_part(number, order, lambda: not self.signal and not select.select([peer], [], [], 0)[0])
+        silent = self.silent_in(number, range(1, order["ranks"]), own.status == 0)
+        self.settle(tandem)
+        if silent and not self.is_interrupted:
+            self.lose(silent[0], f"it did not say how its part of the launch ended")
+        others = {rank: Ended(*json.loads(self.store.get(f"end/{number}/{rank}"))) for rank in set(range(1, order["ranks"])) - set(silent)}
+        return {0: own, **others}
 
-    def ends_of(self, number: int, ranks: range, is_well: bool) -> list[Optional[Ended]]:
-        """How the others' parts ended, once this one's has; None of a rank that says nothing."""
-        ends: dict[int, Ended] = {}
-        for left in ([GRACE] if is_well else []) + [GRACE]:
-            deadline = time.monotonic() + left
-            while len(ends) < len(ranks) and time.monotonic() < deadline:
-                for rank in set(ranks) - set(ends):
-                    if self.store.check([f"end/{number}/{rank}"]):
-                        ends[rank] = Ended(*json.loads(self.store.get(f"end/{number}/{rank}")))
-                time.sleep(0.02)
+    def silent_in(self, number: int, ranks: range, is_well: bool) -> list[int]:
+        """The ranks that do not say how their parts ended, once this one's has."""
+        silent = list(ranks)
+        for _ in range(2 if is_well else 1):
+            silent = self.without(f"end/{number}", silent, GRACE, lambda: bool(self.signal))
             self.store.set(f"stop/{number}", "")
-        return [ends.get(rank) for rank in ranks]
+        return silent
+
+    def without(self, key: str, ranks: Iterable[int], seconds: float, is_over: Callable[[], bool] = lambda: False) -> list[int]:
+        """The ranks that do not set their key in that time."""
+        left, deadline = list(ranks), time.monotonic() + seconds
+        while left and time.monotonic() < deadline and not is_over():
+            left = [rank for rank in left if not self.store.check([f"{key}/{rank}"])]
+            time.sleep(0.02)
+        return left
+
+    def lose(self, rank: int, why: str) -> None:
+        self.lost = self.lost or f"step_twin: rank {rank} on {self.participant.ranks[rank]['host']} was lost: {why}\n"
+
+    def settle(self, tandem: subprocess.Popen[bytes]) -> None:
+        """After a signal: a rank is lost, or `tandem run` is to end as well."""
+        got, self.signal = self.signal, 0
+        if not got or self.lost:
+            return
+        gone: list[int] = []
+        with contextlib.suppress(RuntimeError):  # the store may have ended first
+            self.store.set("call", "")
+            gone = [] if self.is_interrupted else self.without("here", range(1, self.participant.rank.count), CALLED)
+        if gone:
+            self.lose(gone[0], "its launcher ended the others")
+            return
+        self.is_interrupted = True
+        tandem.send_signal(got)
+
+    def note(self, number: int, frame: Any) -> None:
+        self.signal = number
 
     def run(self, source: str, words: list[str]) -> int:
         with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
@@ -237,27 +247,27 @@ class Conductor:
             command = [program(), "run", f"--module={source}", f"--devices={self.participant.rank.count}", f"--launcher={HERE / 'relay'}",
                        f"--with-torch={sys.executable}", *words]
             with starting(program()):
-                child = subprocess.Popen([str(word) for word in command], env={**variables, "TANDEM_RELAY": f"{folder}/relay"},
-                                         stdin=subprocess.DEVNULL)
-            for number in (signal.SIGINT, signal.SIGTERM):
-                signal.signal(number, lambda got, frame: child.send_signal(got))
+                # In a session of its own, as a launcher signals a rank's whole group.
+                tandem = subprocess.Popen([str(word) for word in command], env={**variables, "TANDEM_RELAY": f"{folder}/relay"},
+                                          stdin=subprocess.DEVNULL, start_new_session=True)
+            for number in SIGNALS:
+                signal.signal(number, self.note)
             try:
-                while child.poll() is None:
+                while tandem.poll() is None:
+                    self.settle(tandem)
                     if select.select([listener], [], [], PERIOD)[0]:
-                        self.answer(listener.accept()[0])
+                        self.answer(listener.accept()[0], tandem)
             finally:
-                if child.poll() is None:
-                    child.terminate()
-                child.wait()
-        return child.returncode
+                if tandem.poll() is None:
+                    tandem.terminate()
+                tandem.wait()
+        return tandem.returncode
 
     def end(self, status: int) -> None:
         """All ranks end so. The store is rank 0's own with some launchers, and ends with it."""
-        self.store.set(f"order/{self.number}", json.dumps({"status": status}))
-        deadline = time.monotonic() + GRACE
-        others = [f"left/{rank}" for rank in range(1, self.participant.rank.count)]
-        while not self.lost and time.monotonic() < deadline and not all(self.store.check([key]) for key in others):
-            time.sleep(0.05)
+        with contextlib.suppress(RuntimeError):
+            self.store.set(f"order/{self.number}", json.dumps({"status": status}))
+            self.without("left", [] if self.lost else range(1, self.participant.rank.count), GRACE)
 
 
 def check_words(words: list[str]) -> None:
@@ -290,7 +300,7 @@ def run_rank(rank: Rank, source: str, words: list[str]) -> int:
         return conduct(participant, source, words) if rank.number == 0 else participant.follow()
     except RuntimeError as error:
         raise TandemError(f"rank {rank.number}: the ranks' store at {rank.address[0]}:{rank.address[1]} is gone: "
-                          f"{' '.join(str(error).split())[:200]}; see what rank 0 says") from error
+                          f"{first_line(error)[:200]}; see what rank 0 says") from error
     except UsageError as error:
         if rank.number == 0:
             raise

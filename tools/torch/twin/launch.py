@@ -13,6 +13,9 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 LEAST_WARMUP = 5, 0.2  # steps, seconds
 WARMUP_OF_GPUS = 5, 2.0  # their clocks climb for a second or more
 MOST_WARMUP_OF_GPUS = 10.0  # where they are not steady
+# What gloo and NCCL say where the other end is gone.
+OF_ANOTHER_RANK = re.compile(r"[Cc]onnection (reset|closed|refused)|remote (worker|process)|ncclRemoteError|Broken pipe|Read error|"
+                             r"Application timeout caused pair closure|Timed out waiting [0-9]+ms for")
 
 
 class Parser(argparse.ArgumentParser):

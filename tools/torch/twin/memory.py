@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The most memory that tensors have on a device at one time, from the first step on.
 
-On GPUs it is what torch's allocator had given out. On a CPU it is the sum over the storages of what operations return: there the
-strategy is made anew after all samples, as counting slows steps down, and takes a few steps of its own. What an operation
-takes inside, and gloo's own buffers, have no part in that.
+On GPUs it is what torch's allocator had given out. On a CPU it is the sum over the storages that operations take and return,
+without the user's example batch: there the strategy is made anew after all samples, as counting slows steps down, and takes a
+few steps of its own. What an operation takes inside, libraries and gloo's buffers have no part in that.
 """
 import os
 import weakref
 
 import torch
-from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tandem.errors import words_of
-from twin import sampling
+from tandem.errors import TandemError, words_of
+from twin import launch, place, sampling, trees
 
 STEPS = 3  # the optimizer's memory is made in the first, DistributedDataParallel's buckets anew in the second
 
@@ -36,10 +35,18 @@ class Held(TorchDispatchMode):
         super().__init__()
         self.storages, self.most = {}, 0
 
+    @staticmethod
+    def storage_of(tensor):
+        return getattr(tensor, "_local_tensor", tensor).untyped_storage()
+
     def add(self, tensor):
-        storage = getattr(tensor, "_local_tensor", tensor).untyped_storage()
-        if storage._cdata not in self.storages:
+        storage = self.storage_of(tensor)
+        if tensor.device.type == "cpu" and storage._cdata not in self.storages:
             self.storages[storage._cdata] = weakref.ref(storage, lambda _, key=storage._cdata: self.storages.pop(key, None))
+
+    def forget(self, tree):
+        for tensor in trees.tensors_of(tree):
+            self.storages.pop(self.storage_of(tensor)._cdata, None)
 
     def bytes(self):
         """Asked of each storage anew, as fully_shard resizes those that it gathers into."""
@@ -48,30 +55,49 @@ class Held(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         returned = function(*arguments, **keywords or {})
-        for leaf in _pytree.tree_leaves(returned):
-            if torch.is_tensor(leaf):
-                self.add(leaf)
+        for tensor in trees.tensors_of((arguments, keywords, returned)):
+            self.add(tensor)
         self.most = max(self.most, self.bytes())
         return returned
 
 
-def of_cpu(make):
-    """(capacity, peak) of this process, whose capacity is the machine's, for all ranks."""
-    with Held() as held:
-        strategy = make()
-        held.most = 0
-        with strategy.all_steps():
-            for _ in range(STEPS):
-                strategy.step(sampling.NoClock())
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), held.most
-
-
-def of_cpu_or_reason(make):
-    """Beside of_cpu's pair why there is none: a user's function may serve but once."""
+def attempt(ranks, what, work):
+    """(what `work` returns, ""), or on all ranks why it failed on one: others may wait for that rank in a collective, which ends by
+    its own patience. A user's function may serve but once."""
     try:
-        return of_cpu(make), ""
+        done, mine = work(), ""
     except Exception as error:
-        return (0, 0), f"memory is not known: {words_of(error)} in the steps that measure it"
+        done, mine = None, str(error) if isinstance(error, TandemError) else words_of(error)
+    reasons = [f"rank {rank}: {reason}" if ranks.size > 1 else reason for rank, reason in enumerate(ranks.agree(what, mine)) if reason]
+    return done, next((reason for reason in reasons if not launch.OF_ANOTHER_RANK.search(reason)), next(iter(reasons), ""))
+
+
+def most_of(held, strategy):
+    held.most = 0
+    with strategy.all_steps():
+        for _ in range(STEPS):
+            strategy.step(sampling.NoClock())
+    if held.most == 0:
+        raise TandemError(f"torch {torch.__version__} does not say when a storage is freed: use a newer one")
+    return held.most
+
+
+def of_cpu(ranks, make_training, make, warnings):
+    """The record's list, and the warnings with the reason where it is empty. `make_training` calls the user's function, and `make`
+    makes the strategy of its training; ranks meet in the second alone. The capacity is the machine's or the control group's,
+    for all ranks."""
+    with Held() as held:
+        training, reason = attempt(ranks, "training", make_training)
+
+        def steps():
+            strategy = make(training)
+            held.forget((training.parts.batch, training.parts.targets))
+            return most_of(held, strategy)
+        if not reason:
+            most, reason = attempt(ranks, "memory", steps)
+    if reason:
+        return [], [*warnings, f"memory is not known: {reason}, in the steps that measure it"]
+    return by_device(ranks, [(min(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), place.memory_limit()), most)]), warnings
 
 
 def by_device(ranks, mine):

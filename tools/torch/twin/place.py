@@ -4,6 +4,7 @@ torch's threads inherit the core."""
 import ctypes
 import glob
 import json
+import math
 import os
 import pathlib
 import platform
@@ -27,11 +28,13 @@ class UsageError(Exception):
 
 
 class Launch(typing.NamedTuple):
-    """A rank that torchrun or the like has started, in a launch: tandem/launched.py."""
+    """A rank that torchrun or the like has started, in a launch: tandem/ranks.py."""
     rank: int
     ranks: int
-    index: int  # among the ranks of its machine, which share cores and a clock
-    count: int  # of these
+    beside: int  # the ranks of its machine, which share a clock
+    lack: str  # why ranks have to share cores; empty where each has one
+    core: int  # the hardware thread that is this rank's
+    cores: int  # that all ranks together may use
     gpu: int
     hosts: list  # by node
     store: list  # host and port, where the ranks meet under `name`
@@ -100,12 +103,39 @@ def siblings(cpu):
         return str(cpu)
 
 
-def allowed_cores():
-    """The first allowed hardware thread of each core, ascending."""
+def threads_by_core():
+    """The first allowed hardware thread of each core, ascending; a core's name is that of all its threads."""
     first = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         first.setdefault(siblings(cpu), cpu)
-    return list(first.values())
+    return first
+
+
+def bounds(controller, names, root="/"):
+    """The numbers in these files of this process's control groups of a controller, and of those around them. Version 2 has one tree
+    of groups, version 1 one for each controller."""
+    try:
+        lines = pathlib.Path(root, "proc/self/cgroup").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return
+    for kinds, group in (line.split(":", 2)[1:] for line in lines):
+        folder = pathlib.Path(f"{root}/sys/fs/cgroup/{controller if kinds else ''}/{group}")
+        if kinds and controller not in kinds.split(","):
+            continue
+        for around in (folder, *folder.parents):
+            texts = [path.read_text(encoding="ascii") for name in names if (path := around / name).is_file()]
+            yield [float(word) for word in " ".join(texts).replace("max", "inf").split()]
+
+
+def cpu_limit(root="/"):
+    """The cores' worth of time that this process's control groups leave it; infinite without a limit."""
+    found = (bound for files in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]) for bound in bounds("cpu", files, root))
+    return min((bound[0] / bound[1] for bound in found if len(bound) == 2 and bound[0] > 0), default=math.inf)
+
+
+def memory_limit(root="/"):
+    """Bytes; infinite without a limit."""
+    return min((number for bound in bounds("memory", ["memory.max", "memory.limit_in_bytes"], root) for number in bound), default=math.inf)
 
 
 def has_nvidia_device():
@@ -120,17 +150,15 @@ PRETENDED = "pretended-"  # begins the back ends of GPUs that are not there; the
 def find(devices, backend, may_share):
     """This rank's place; on cores each device is one, to which its process is bound as step_bench's are. On pretended GPUs
     nothing is bound, as on real ones, and the host's work of devices shares the cores that there are."""
-    rank, ranks = started_ranks()
-    cores = allowed_cores()
-    index, count = launch()[2:4] if LAUNCH in os.environ else (rank, devices)
+    (rank, ranks), cores, ours = started_ranks(), list(threads_by_core().values()), launch()
     if backend != "host":
         return Place(rank, ranks, cores, -1, backend.startswith(PRETENDED) and devices > len(cores))
-    is_oversubscribed = count > len(cores)
-    if is_oversubscribed and not may_share:
-        raise UsageError(f"{count} devices, but only {len(cores)} cores to run on; --oversubscribe measures all the same")
-    core = cores[index % len(cores)]
+    lack = f"only {len(cores)} cores to run on" if devices > len(cores) else ""
+    core, lack = (ours.core, ours.lack) if ours else (cores[rank % len(cores)], lack)
+    if lack and not may_share:
+        raise UsageError(f"{devices} devices, but {lack}; --oversubscribe measures all the same")
     os.sched_setaffinity(0, {core})
-    return Place(rank, ranks, cores, core, is_oversubscribed)
+    return Place(rank, ranks, cores, core, bool(lack))
 
 
 def meeting_point():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ranks do together outside of the step: a barrier, and each one's numbers to all."""
 import datetime
+import json
 import os
 
 import torch
@@ -22,19 +23,23 @@ class Ranks:
         """By rank: these numbers, as many on each."""
         return [list(numbers)]
 
+    def agree(self, what, mine):
+        """By rank: what each says, as JSON has it; once of each name. By the store, which serves where a collective has failed."""
+        return [mine]
+
     def leave(self):
-        pass
+        """Together, and without taking the group down: that of gloo in torch 1.13 may wait for ever for its own threads."""
+        self.agree("left", "")
 
 
-def meeting():
-    """Keywords of init_process_group: the launcher's store, or a file of this node."""
+def meeting(ranks):
+    """The launcher's store, or a file of this node."""
     ours = launch()
     if ours:
-        store = distributed.TCPStore(*ours.store, is_master=False, timeout=PATIENCE)
-        return {"store": distributed.PrefixStore(ours.name, store)}
+        return distributed.PrefixStore(ours.name, distributed.TCPStore(*ours.store, is_master=False, timeout=PATIENCE))
     # A node's ranks meet on its loopback: by the host's name gloo may find an interface that leads nowhere.
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    return {"init_method": f"file://{meeting_point()}"}
+    return distributed.FileStore(str(meeting_point()), ranks)
 
 
 class JoinedRanks(Ranks):
@@ -42,7 +47,8 @@ class JoinedRanks(Ranks):
 
     def __init__(self, place, backend):
         self.rank, self.size = place.rank, place.ranks
-        distributed.init_process_group(backend, rank=place.rank, world_size=place.ranks, timeout=PATIENCE, **meeting())
+        self.store = meeting(place.ranks)
+        distributed.init_process_group(backend, store=self.store, rank=place.rank, world_size=place.ranks, timeout=PATIENCE)
         self.group = None if backend == "gloo" else distributed.new_group(backend="gloo", timeout=PATIENCE)
 
     def barrier(self):
@@ -54,6 +60,8 @@ class JoinedRanks(Ranks):
         distributed.all_gather(all_of_them, mine, group=self.group)
         return [theirs.tolist() for theirs in all_of_them]
 
-    def leave(self):
-        """Together, and without taking the group down: that of gloo in torch 1.13 may wait for ever for its own threads."""
-        self.barrier()
+    def agree(self, what, mine):
+        self.store.set(f"{what}/{self.rank}", json.dumps(mine))
+        keys = [f"{what}/{rank}" for rank in range(self.size)]
+        self.store.wait(keys, 2 * PATIENCE)  # another rank may first lose its patience with this one
+        return [json.loads(self.store.get(key)) for key in keys]

@@ -116,10 +116,19 @@ class FullyShard(strategies.Strategy):
         if self.has_policy:  # the loss is computed in fp32, as under autocast
             settings["mp_policy"] = dataclasses.replace(settings["mp_policy"], output_dtype=torch.float32)
         fsdp.fully_shard(self.module, **settings)
+        if options.reshard == "on":
+            self.hook = self.module.register_forward_hook(self.check_resharded)
         self.training.move_to(self.device)  # what is no parameter
         shards = {parameter: self.module.get_parameter(name) for name, parameter in whole.items()}
         self.optimizer = remade(self.optimizer, lambda groups, more: type(self.optimizer)(groups, **more), shards)
         return self.module
+
+    def check_resharded(self, module, inputs, output):
+        """In the first forward. Some versions keep the root whole whatever they are asked."""
+        self.hook.remove()
+        if not all(hasattr(parameter, "_local_tensor") for parameter in module.parameters()):
+            raise CannotShard(f"fully_shard of torch {torch.__version__} does not reshard the root: reshard=on would be reshard=blocks; "
+                              "leave it out, or use another torch")
 
     def cut(self, options):
         return strategies.micro_batches(super().cut(options)[0], options)

@@ -215,12 +215,20 @@ class DataParallel(Strategy):
 KINDS = {"single": Strategy, "independent": Strategy, "ddp": DistributedDataParallel, "dp": DataParallel}
 
 
-def make(options, first, count):
-    """The strategy on samples first .. first + count - 1 of a step's batch."""
+def training(options, first, count):
+    """On samples first .. first + count - 1 of a step's batch."""
     if options.module:
         from twin import own_module as source
     else:
         from twin import zoo as source
+    return source.Training(options, first, count)
+
+
+def of(options, training):
     from twin import sharded  # which builds on the ones here
 
-    return (KINDS | sharded.KINDS)[options.strategy](options, source.Training(options, first, count))
+    return (KINDS | sharded.KINDS)[options.strategy](options, training)
+
+
+def make(options, first, count):
+    return of(options, training(options, first, count))
