@@ -31,6 +31,11 @@ TEST(HardwareCatalogue, EveryNodeIsAMachine_OnItsOwnAndInACluster) {
     const HardwareDescription hardware = catalogued_hardware(entry.name, "--hardware");
     EXPECT_EQ(hardware.name, entry.name);
     EXPECT_EQ(hardware.nodes(), 1);
+    const std::size_t also = entry.what.find("; also ");
+    const bool is_second = entry.name == "dgx-2" || entry.name == "rtx-3090-pair";
+    ASSERT_EQ(also == std::string::npos, is_second) << entry.name;
+    const std::string called = is_second ? entry.name : entry.what.substr(also + 7);
+    EXPECT_EQ(machine_name(called), entry.name);
     for (const CatalogueEntry& network : catalogue_networks()) {
       const std::string cluster = entry.name + "x128@" + network.name;
       EXPECT_EQ(catalogued_hardware(cluster, "--hardware").nodes(), 128) << cluster;
