@@ -339,6 +339,12 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
     }
     add_marks(cell);
   }
+  if (const auto alone = std::ssize(result.cells) - compared; alone > 0) {
+    result.notes.push_back(
+        fmt::format("{} UNSURE, since a single launch does not show how launches vary: measure A "
+                    "and B with --launches=3 or more",
+                    count_text(alone, "cell")));
+  }
   for (std::string& note : change_notes(before, after)) result.notes.push_back(std::move(note));
   result.lost = lost_cells(before_summary, after_summary, before_index, after_index);
   add_lonely_cells(result.notes, before_summary, after_summary, result.cells, before_index,
