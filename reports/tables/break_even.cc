@@ -77,6 +77,26 @@ std::vector<const StrategyPair*> counted(const Summary& summary) {
   return found;
 }
 
+// What one GPU's step is good for, where no second one was there to exchange with: it is the
+// --single-step of a projection; empty where anything else was measured.
+std::string projecting_from_one(const Summary& summary) {
+  const CellSummary* one = nullptr;
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.launches == 0) continue;
+    if (cell.cell.backend != "cuda" || cell.cell.devices > 1) return "";
+    const bool is_named = cell.cell.model.find('#') == std::string::npos && is_plain(cell.cell);
+    if (one == nullptr && is_named && cell.cell.strategy == "single") one = &cell;
+  }
+  if (one == nullptr) return "";
+  const std::string precision = precision_of(one->cell);
+  return fmt::format(
+      "One GPU has no other to exchange with. `tandem project --model={}{} --batch-per-device={} "
+      "--single-step={:.4g}ms --hardware=NAME` says what dp and ddp take on several such GPUs; "
+      "`tandem list hardware` has the names.",
+      one->cell.model, precision == "fp32" ? "" : " --precision=" + precision,
+      one->cell.global_batch, 1e3 * one->median_step.center);
+}
+
 std::string range_text(const std::set<std::int64_t>& values) {
   if (values.size() == 1) return std::to_string(*values.begin());
   return fmt::format("{} to {}", *values.begin(), *values.rbegin());
@@ -132,6 +152,8 @@ std::string deciding_sweep(const Summary& summary) {
   const std::vector<const StrategyPair*> pairs = counted(summary);
   if (pairs.empty() && !sole_implementation(summary).empty())
     return "";  // torch has no dp on a CPU
+  const std::string from_one = projecting_from_one(summary);
+  if (pairs.empty() && !from_one.empty()) return from_one;
   if (pairs.empty()) {
     return "Nothing here compares dp and ddp on several devices: finish a run that was cut short; "
            "else `tandem run quick` compares them.";
