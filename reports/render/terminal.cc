@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -22,12 +23,20 @@ struct TerminalBlocks {
   Screen screen{};
   std::size_t most_lines = 0;  // of an answer's list
   bool has_bars = true;
+  bool is_cut = false;  // without the sentences that the screen has no lines for
+  bool has_more = false;
   std::string text{};
   bool stands_apart = false;  // what is drawn next
 
   void operator()(const Sentence& sentence) {
+    const std::string lines = to_lines(sentence.text, screen.columns);
+    const auto after = static_cast<std::size_t>(std::ranges::count(text + lines, '\n'));
+    if (is_cut && sentence.kind != "overall" && after >= screen.lines) {
+      has_more = true;
+      return;
+    }
     space(false);
-    text += to_lines(sentence.text, screen.columns);
+    text += lines;
   }
 
   void operator()(const List& list) {
@@ -35,8 +44,8 @@ struct TerminalBlocks {
     const std::string_view mark = list.kind == "notes" ? "  ! " : "  - ";
     const std::size_t most = screen.has_details ? list.lines.size() : most_lines;
     for (std::size_t i = 0; i < std::min(most, list.lines.size()); ++i) {
-      const bool is_cut = list.kind == "notes" && !screen.has_details;
-      text += to_lines(is_cut ? beginning(list.lines[i]) : list.lines[i], screen.columns, mark);
+      const bool is_note = list.kind == "notes" && !screen.has_details;
+      text += to_lines(is_note ? beginning(list.lines[i]) : list.lines[i], screen.columns, mark);
     }
     if (list.lines.size() > most) {
       text += fmt::format("{}{} more: --details\n", mark, list.lines.size() - most);
@@ -124,15 +133,20 @@ struct TerminalBlocks {
 }  // namespace
 
 std::string to_terminal(const Section& root, const Screen& screen) {
-  // Where an answer is longer than the screen, lists end earlier, and bars are left out.
-  constexpr std::array<std::pair<std::size_t, bool>, 4> kSizes{
-      {{3, true}, {2, true}, {2, false}, {1, false}}};
+  // Where an answer is longer than the screen, lists end earlier, bars are left out, and what
+  // stands below the answer ends earlier.
+  constexpr std::array<std::tuple<std::size_t, bool, bool>, 5> kSizes{
+      {{3, true, false}, {2, true, false}, {2, false, false}, {1, false, false}, {1, false, true}}};
   std::string text;
-  for (const auto& [most_lines, has_bars] : kSizes) {
-    TerminalBlocks blocks{.screen = screen, .most_lines = most_lines, .has_bars = has_bars};
+  for (const auto& [most_lines, has_bars, is_cut] : kSizes) {
+    TerminalBlocks blocks{.screen = screen,
+                          .most_lines = most_lines,
+                          .has_bars = has_bars,
+                          .is_cut = is_cut && !screen.has_details};
     blocks.text = to_lines(root.title + (root.title.ends_with('.') ? "" : "."), screen.columns);
     blocks.draw(root);
     text = std::move(blocks.text);
+    if (blocks.has_more) text += "more: --details\n";
     const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     if (screen.has_details || lines <= screen.lines) break;
   }
