@@ -43,21 +43,21 @@ std::string standing_of(const Decisions& decisions) {
       decisions.options.empty()
           ? ""
           : fmt::format(
-                " dp runs without {}, and no published step of ddp has that: its interval is the "
-                "widest that steps without it have.",
+                " No published step of ddp has {}: its interval is the widest that steps without "
+                "it have.",
                 decisions.options.substr(2));
-  if (like.empty()) {
-    return fmt::format(
-        "Projected, not measured{}. No {} like yours ({}) was ever compared; on others, {} {}.{}",
-        in, none.empty() ? "system" : "step", decisions.gpu, given, others, none);
+  std::string text = like.empty()
+                         ? fmt::format("No {} like yours ({}) was ever compared",
+                                       none.empty() ? "system" : "step", decisions.gpu)
+                         : fmt::format("On published measurements of systems like this ({}), {} {}",
+                                       decisions.gpu, given, like);
+  if (!others.empty()) {
+    text += like.empty() ? fmt::format("; on others, {} ", given)
+                         : "; nothing else was compared there, and on others it errs ";
+    text += others;
   }
-  return fmt::format(
-      "Projected, not measured{}. On published measurements of systems like this ({}), {} {}{}.{}",
-      in, decisions.gpu, given, like,
-      others.empty()
-          ? ""
-          : fmt::format("; nothing else was compared there, and on others it errs {}", others),
-      none);
+  return fmt::format("Projected, not measured{}. {}. Intervals hold nine in ten such steps.{}", in,
+                     text, none);
 }
 
 std::string standing_of(const Projection& projection) {
@@ -66,8 +66,10 @@ std::string standing_of(const Projection& projection) {
   if (!errors) return "Projected: no measurement stands behind this.";
   return fmt::format(
       "Projected, not measured. On {} measured in {} the method errs by {:.1f} % on average, by "
-      "{:.1f} % at most; no other system stands behind this.",
-      count_text(errors->cells, "cell"), projection.source, 100 * errors->mean, 100 * errors->most);
+      "{:.1f} % at most; no other system stands behind this. Intervals hold {} such steps.",
+      count_text(errors->cells, "cell"), projection.source, 100 * errors->mean, 100 * errors->most,
+      errors->cells < kFewestForNinety ? fmt::format("{} in {}", errors->cells, errors->cells + 1)
+                                       : "nine in ten");
 }
 
 }  // namespace tandem::reports

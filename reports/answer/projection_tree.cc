@@ -20,28 +20,38 @@ namespace {
 
 using enum options::StrategyKind;
 
-// What a point is limited by, in the order of its text: the first words of rests_on.
-constexpr std::array<std::string_view, 5> kLimits{"operations", "copies", "collectives", "host",
-                                                  "waiting"};
+// What a point is limited by, in the order of its text: the first words of rests_on, and those that
+// a screen explains by themselves.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kLimits{
+    {{"operations", "computing"},
+     {"copies", "copying data"},
+     {"collectives", "communication"},
+     {"host", "issuing work (CPU)"},
+     {"waiting", "planted delays"}}};
 
 std::int64_t share_of(const results::Cell& cell) { return cell.global_batch / cell.devices; }
 
-std::string samples_text(const results::Cell& cell, const Decisions& decisions) {
+bool has_whole_batches(const Projection& projection) {
+  return projection.decisions && projection.decisions->has_whole_batches;
+}
+
+std::string samples_text(const results::Cell& cell, const Projection& projection) {
   const std::string devices = count_text(cell.devices, "device");
-  if (decisions.has_whole_batches) return fmt::format("{}, batch {}", devices, cell.global_batch);
+  if (has_whole_batches(projection)) return fmt::format("{}, batch {}", devices, cell.global_batch);
   return fmt::format("{}, {} each", devices, count_text(share_of(cell), "sample"));
 }
 
 // What a batch is asked for by: the samples of all devices, or of each.
-std::int64_t size_of(const results::Cell& cell, const Decisions& decisions) {
-  return decisions.has_whole_batches ? cell.global_batch : share_of(cell);
+std::int64_t size_of(const results::Cell& cell, const Projection& projection) {
+  return has_whole_batches(projection) ? cell.global_batch : share_of(cell);
 }
 
 // The strategy with the options that are compared; what all cells share stands in the basis.
-std::string decision_label(const results::Cell& cell) {
+std::string decision_label(const results::Cell& cell, const Projection& projection) {
   results::Cell named = cell;
-  for (const char* shared : {"calibration", "hardware", "dispatch-cost", "interpreter-lock",
-                             "single-step", "precision"}) {
+  if (projection.decisions) named.options.erase("precision");
+  for (const char* shared :
+       {"calibration", "hardware", "dispatch-cost", "interpreter-lock", "single-step"}) {
     named.options.erase(shared);
   }
   named.launch = options::usual_launch(named.strategy);
@@ -54,17 +64,18 @@ std::string decision_label(const results::Cell& cell) {
   return strategy_label(named);
 }
 
-// The shares of the critical path by what limits the step: "operations 84 %, host 16 %".
+// The shares of the critical path by what limits the step: "computing 84 %, copying data 16 %".
 std::string limits_text(const std::map<std::string, double>& rests_on) {
   std::array<double, kLimits.size()> shares{};
   for (const auto& [name, share] : rests_on) {
-    const auto found = std::ranges::find(kLimits, std::string_view(name).substr(0, name.find(' ')));
+    const auto found = std::ranges::find(kLimits, std::string_view(name).substr(0, name.find(' ')),
+                                         &std::pair<std::string_view, std::string_view>::first);
     if (found != kLimits.end()) shares[static_cast<std::size_t>(found - kLimits.begin())] += share;
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (shares[i] >= 0.005)
-      parts.push_back(fmt::format("{} {:.0f} %", kLimits[i], 100 * shares[i]));
+      parts.push_back(fmt::format("{} {:.0f} %", kLimits[i].second, 100 * shares[i]));
   }
   return parts.empty() ? "-" : join(parts, ", ");
 }
@@ -75,47 +86,53 @@ std::string speed_words(const stats::Estimate& speed) {
   return fixed_text(speed, speed.center < kLarge ? 2 : 0, "", 1);
 }
 
-std::string speed_text(const ProjectedCell& cell, const ProjectedCell* other) {
-  if (other == nullptr || other == &cell) return "-";
-  return speed_words(speed_over(cell, *other));
-}
-
-std::vector<const ProjectedCell*> in_order(const Projection& projection) {
-  std::vector<const ProjectedCell*> rows;
-  for (const ProjectedCell& cell : projection.cells) rows.push_back(&cell);
-  std::ranges::stable_sort(rows, {}, [&](const ProjectedCell* row) {
-    return std::tuple(size_of(row->cell, *projection.decisions), row->cell.devices);
-  });
-  return rows;
-}
-
-std::string one_device_text(const ProjectedCell& cell, const Projection& projection) {
+std::string over_one_device(const ProjectedCell& cell, const Projection& projection) {
   const auto speed = speed_over_one_device(cell, projection);
   return speed ? speed_words(*speed) : "-";
 }
 
+// ddp's over dp's on several devices.
+std::string over_dp(const ProjectedCell& cell, const Projection& projection) {
+  const ProjectedCell* const dp = cell_beside(cell, options::name_of(kDp), projection.cells);
+  const bool is_ddp = cell.cell.strategy == options::name_of(kDdp) && cell.cell.devices > 1;
+  return is_ddp && dp != nullptr ? speed_words(speed_over(cell, *dp)) : "-";
+}
+
+// The bound's step over the cell's; empty without a bound.
+std::string share_of_bound(const ProjectedCell& cell, const Projection& projection) {
+  const ProjectedCell* const bound =
+      cell_beside(cell, options::name_of(kIndependent), projection.cells);
+  return bound == nullptr ? "" : fmt::format("{:.0f} %", 100 * bound->seconds / cell.seconds);
+}
+
+// A folder's cells have neither single nor a bound beside them, and may be of several models.
 TextTable steps_table(const Projection& projection) {
-  const Decisions& decisions = *projection.decisions;
-  TextTable table({decisions.has_whole_batches ? ">batch" : ">samples per device", ">devices",
-                   "strategy", ">projected step", ">samples per second", ">speed over one device",
-                   ">speed over dp", ">of the bound", ">without the interpreter",
-                   "what limits it"});
-  for (const ProjectedCell* const row : in_order(projection)) {
+  TextTable table({"model", has_whole_batches(projection) ? ">batch" : ">samples per device",
+                   ">devices", "strategy", ">projected step", ">samples per second",
+                   ">speed over one device", ">speed over dp", ">of the bound", "what limits it"});
+  std::vector<const ProjectedCell*> cells;
+  for (const ProjectedCell& cell : projection.cells) cells.push_back(&cell);
+  std::ranges::stable_sort(cells, {}, [&](const ProjectedCell* row) {
+    return std::tuple(row->cell.model, size_of(row->cell, projection), row->cell.devices);
+  });
+  for (const ProjectedCell* const row : cells) {
     const results::Cell& cell = row->cell;
-    const bool is_ddp = cell.strategy == options::name_of(kDdp);
-    const ProjectedCell* const bound =
-        cell_beside(*row, options::name_of(kIndependent), projection.cells);
-    table.rows.push_back(
-        {std::to_string(size_of(cell, decisions)), std::to_string(cell.devices),
-         decision_label(cell), duration_text(step_of(*row, projection)),
-         rate_text(static_cast<double>(cell.global_batch) / row->seconds),
-         one_device_text(*row, projection),
-         is_ddp ? speed_text(*row, cell_beside(*row, options::name_of(kDp), projection.cells))
-                : "-",
-         bound == nullptr ? "-" : fmt::format("{:.0f} %", 100 * bound->seconds / row->seconds),
-         row->without_costs ? duration_text(*row->without_costs) : "-",
-         limits_text(row->rests_on)});
+    const std::string share = share_of_bound(*row, projection);
+    table.rows.push_back({cell.model, std::to_string(size_of(cell, projection)),
+                          std::to_string(cell.devices), decision_label(cell, projection),
+                          duration_text(step_of(*row, projection)),
+                          rate_text(static_cast<double>(cell.global_batch) / row->seconds),
+                          over_one_device(*row, projection), over_dp(*row, projection),
+                          share.empty() ? "-" : share, limits_text(row->rests_on)});
   }
+  const bool is_described = projection.decisions.has_value();
+  const auto keep = [&](auto& columns) {
+    for (const int left_out : is_described ? std::vector{0} : std::vector{8, 6}) {
+      columns.erase(columns.begin() + left_out);
+    }
+  };
+  keep(table.columns);
+  for (auto& row : table.rows) keep(row);
   return table;
 }
 
@@ -134,11 +151,9 @@ std::string verdict_of(const ProjectedCell& dp, const ProjectedCell& ddp) {
 std::string of_bound(const std::vector<const ProjectedCell*>& cells, const Projection& projection) {
   std::vector<std::string> parts;
   for (const ProjectedCell* const cell : cells) {
-    const ProjectedCell* const bound =
-        cell_beside(*cell, options::name_of(kIndependent), projection.cells);
-    if (bound == nullptr) return "";
-    parts.push_back(
-        fmt::format("{} {:.0f} %", cell->cell.strategy, 100 * bound->seconds / cell->seconds));
+    const std::string share = share_of_bound(*cell, projection);
+    if (share.empty()) return "";
+    parts.push_back(fmt::format("{} {}", cell->cell.strategy, share));
   }
   return "of the bound: " + join(parts, ", ");
 }
@@ -151,7 +166,8 @@ struct AgainstOneDevice {
 
 // Why a cell is not held against one device.
 std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
-  const std::int64_t batch = size_of(cell.cell, *projection.decisions);
+  if (!projection.decisions) return "";  // a folder is projected onto several devices alone
+  const std::int64_t batch = size_of(cell.cell, projection);
   const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
     return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
            left.reason.starts_with("out of memory");
@@ -183,19 +199,36 @@ struct AnsweredCells {
   const ProjectedCell* ddp = nullptr;  // beside dp
   const ProjectedCell* most_dp = nullptr;
   const ProjectedCell* most_ddp = nullptr;
+  const NotProjected* most_left_out = nullptr;  // of both
+
+  [[nodiscard]] int devices() const {
+    const auto of = [](const ProjectedCell* cell) {
+      return cell == nullptr ? 0 : cell->cell.devices;
+    };
+    return std::max(of(most_dp), of(most_ddp));
+  }
 };
 
-// By the batch, the largest first: a screen may have no room for all.
-std::map<std::int64_t, AnsweredCells, std::greater<>> answered_cells(const Projection& projection) {
-  std::map<std::int64_t, AnsweredCells, std::greater<>> answered;
+bool is_answered(const results::Cell& cell) {
+  return cell.devices > 1 &&
+         (cell.strategy == options::name_of(kDp) || cell.strategy == options::name_of(kDdp));
+}
+
+// By the model and the batch, the largest first: a screen may have no room for all.
+using Answered = std::map<std::pair<std::string, std::int64_t>, AnsweredCells, std::greater<>>;
+
+Answered answered_cells(const Projection& projection) {
+  Answered answered;
+  const auto place = [&](const results::Cell& cell) {
+    return std::pair(cell.model + precision_suffix(cell), size_of(cell, projection));
+  };
   const auto is_more = [](const ProjectedCell& cell, const ProjectedCell* than) {
     return than == nullptr || cell.cell.devices > than->cell.devices;
   };
   for (const ProjectedCell& cell : projection.cells) {
     const bool is_ddp = cell.cell.strategy == options::name_of(kDdp);
-    if (cell.cell.devices == 1 || (!is_ddp && cell.cell.strategy != options::name_of(kDp)))
-      continue;
-    AnsweredCells& cells = answered[size_of(cell.cell, *projection.decisions)];
+    if (!is_answered(cell.cell)) continue;
+    AnsweredCells& cells = answered[place(cell.cell)];
     const ProjectedCell*& most = is_ddp ? cells.most_ddp : cells.most_dp;
     if (is_more(cell, most)) most = &cell;
     const ProjectedCell* const dp =
@@ -204,18 +237,18 @@ std::map<std::int64_t, AnsweredCells, std::greater<>> answered_cells(const Proje
     cells.dp = dp;
     cells.ddp = &cell;
   }
+  for (const NotProjected& left : projection.left_out) {
+    if (!is_answered(left.cell)) continue;
+    const NotProjected*& most = answered[place(left.cell)].most_left_out;
+    if (most == nullptr || left.cell.devices >= most->cell.devices) most = &left;
+  }
   return answered;
 }
 
-// For a batch that does not fit, the largest batch that does, where one is known. A projection has
-// no --device-memory to raise.
+// For a batch that does not fit, the largest batch that does, where one is known.
 std::string shortened(std::string reason) {
   if (constexpr std::string_view kProgram = "step_bench: "; reason.starts_with(kProgram)) {
     reason.erase(0, kProgram.size());
-  }
-  constexpr std::string_view kRaise = ", or raise --device-memory";
-  if (const std::size_t raise = reason.find(kRaise); raise != std::string::npos) {
-    reason.erase(raise, kRaise.size());
   }
   const std::size_t largest = reason.find("the largest batch that fits");
   if (!reason.starts_with("out of memory") || largest == std::string::npos) return reason;
@@ -238,9 +271,7 @@ constexpr std::string_view kStepWords =
     "steps, which nine in ten stay below, given the step of one device, which has one of its own "
     "where it is described; as wide again with each doubling beyond the devices of those steps. "
     "Clocks, skew among ranks and contention beyond the description are in them as far as those "
-    "systems had them. Of the bound: its step over this one. Without the interpreter: the "
-    "same step if PyTorch's work on the host cost nothing. What limits it: shares of the critical "
-    "path.";
+    "systems had them. Of the bound: its step over this one.";
 
 constexpr std::string_view kLimitsWords =
     "What limits it: shares of the critical path, the chain of work that the step is as long as; "
@@ -256,48 +287,7 @@ Section held_out_section(const Projection& projection) {
                           fmt::format("{:.3f}", held_out.projected_seconds /  //
                                                     held_out.measured.center)});
   }
-  section.add(Table{.table = std::move(table), .caption = section.title});
-  const RankingAccuracy& ranking = projection.ranking;
-  if (ranking.pairs == 0) return section;
-  return section.say(fmt::format(
-      "The faster of dp and ddp is predicted correctly in {} of {} comparisons that are resolved "
-      "and beyond 5 %.",
-      ranking.correct, ranking.pairs));
-}
-
-// The cell's name without the files that its times are from, which the basis names.
-std::string projected_label(const results::Cell& cell) {
-  results::Cell named = cell;
-  named.options.erase("calibration");
-  named.options.erase("hardware");
-  return strategy_label(named);
-}
-
-// The speed of a ddp cell over dp's of the same point; "-" where there is none, or one device.
-std::string times_as_fast(const ProjectedCell& ddp, const std::vector<ProjectedCell>& cells) {
-  const ProjectedCell* const dp = cell_beside(ddp, options::name_of(kDp), cells);
-  const bool is_ddp = ddp.cell.strategy == options::name_of(kDdp) && ddp.cell.devices > 1;
-  return is_ddp && dp != nullptr ? fmt::format("{:.2f}", dp->seconds / ddp.seconds) : "-";
-}
-
-TextTable projected_table(const Projection& projection) {
-  TextTable table({"model", ">samples per device", ">devices", "strategy", ">projected step",
-                   ">speed over dp", "what limits it"});
-  std::vector<const ProjectedCell*> rows;
-  for (const ProjectedCell& cell : projection.cells) rows.push_back(&cell);
-  const auto place = [](const ProjectedCell* row) {
-    const results::Cell& cell = row->cell;
-    return std::tuple(cell.model, cell.global_batch / cell.devices, cell.devices);
-  };
-  std::ranges::stable_sort(rows, {}, place);
-  for (const ProjectedCell* const row : rows) {
-    const results::Cell& cell = row->cell;
-    table.rows.push_back({cell.model, std::to_string(cell.global_batch / cell.devices),
-                          std::to_string(cell.devices), projected_label(cell),
-                          duration_text({.center = row->seconds, .interval = row->interval}),
-                          times_as_fast(*row, projection.cells), limits_text(row->rests_on)});
-  }
-  return table;
+  return section.add(Table{.table = std::move(table), .caption = section.title});
 }
 
 std::string how_intervals_grow(const Projection& projection) {
@@ -320,23 +310,36 @@ std::string alone_text(const ProjectedCell& cell, const Projection& projection) 
     return one.cell.strategy == other && one.cell.devices == cell.cell.devices &&
            one.cell.global_batch == cell.cell.global_batch;
   });
-  return fmt::format(
-      "{} alone ({}: {})", cell.cell.strategy, other,
-      left == projection.left_out.end() ? "one process, on one node" : reason_of(*left));
+  const char* const without = cell.cell.option("accumulate").empty()
+                                  ? "one process, on one node"
+                                  : "not projected in micro-batches";
+  return fmt::format("{} alone ({}: {})", cell.cell.strategy, other,
+                     left == projection.left_out.end() ? without : reason_of(*left));
 }
 
 std::vector<std::string> projected_answers(const Projection& projection) {
   std::vector<std::string> lines;
+  const auto point = [&](const results::Cell& cell) {
+    return (projection.decisions ? "" : cell.model + precision_suffix(cell) + ", ") +
+           samples_text(cell, projection);
+  };
   const auto add = [&](const std::vector<const ProjectedCell*>& cells, const std::string& verdict) {
     const AgainstOneDevice one = against_one_device(cells, projection);
     std::vector<std::string> parts{one.words};
     parts.push_back(of_bound(cells, projection));
     std::erase(parts, "");
-    lines.push_back(
-        fmt::format("{}: {}{}. {}.", samples_text(cells.front()->cell, *projection.decisions),
-                    one.is_one_faster ? "use one device; else " : "", verdict, join(parts, "; ")));
+    lines.push_back(fmt::format("{}: {}{}.{}", point(cells.front()->cell),
+                                one.is_one_faster ? "use one device; else " : "", verdict,
+                                parts.empty() ? "" : " " + join(parts, "; ") + "."));
   };
+  bool has_several = false;
   for (const auto& [size, cells] : answered_cells(projection)) {
+    has_several |= cells.devices() > 0;
+    const NotProjected* const left = cells.most_left_out;
+    if (left != nullptr && left->cell.devices > cells.devices()) {
+      lines.push_back(fmt::format("{}: neither dp nor ddp ({}: {}).", point(left->cell),
+                                  left->cell.strategy, reason_of(*left)));
+    }
     if (cells.dp != nullptr) add({cells.ddp, cells.dp}, verdict_of(*cells.dp, *cells.ddp));
     const int both = cells.dp == nullptr ? 0 : cells.dp->cell.devices;
     for (const ProjectedCell* const most : {cells.most_dp, cells.most_ddp}) {
@@ -344,81 +347,53 @@ std::vector<std::string> projected_answers(const Projection& projection) {
       add({most}, alone_text(*most, projection));
     }
   }
-  if (!lines.empty()) return lines;
   for (const ProjectedCell& cell : projection.cells) {
-    if (cell.cell.devices > 1) continue;
+    if (has_several || cell.cell.devices > 1 || !projection.decisions) continue;
     const double speed = static_cast<double>(cell.cell.global_batch) / cell.seconds;
     const std::string parts = cell.cell.option("accumulate");
-    lines.push_back(fmt::format("{}{}: a step lasts {}, {} samples per second.",
-                                samples_text(cell.cell, *projection.decisions),
+    lines.push_back(fmt::format("{}{}: a step lasts {}, {} samples per second.", point(cell.cell),
                                 parts.empty() ? "" : ", accumulate=" + parts,
                                 duration_text(step_of(cell, projection)), rate_text(speed)));
   }
   return lines;
 }
 
-// ddp beside dp at the most devices of each measured model and share.
-std::vector<const ProjectedCell*> most_devices(const Projection& projection) {
-  std::map<std::pair<std::string, std::int64_t>, const ProjectedCell*> most;
-  for (const ProjectedCell& cell : projection.cells) {
-    if (cell.cell.strategy != options::name_of(kDdp) || cell.cell.devices == 1 ||
-        cell_beside(cell, options::name_of(kDp), projection.cells) == nullptr) {
-      continue;
-    }
-    const ProjectedCell*& found = most[{cell.cell.model, share_of(cell.cell)}];
-    if (found == nullptr || cell.cell.devices > found->cell.devices) found = &cell;
-  }
-  std::vector<const ProjectedCell*> cells;
-  for (const auto& [point, cell] : most) cells.push_back(cell);
-  std::ranges::reverse(cells);  // the largest first
-  return cells;
-}
-
-std::vector<std::string> answers_beyond(const Projection& projection) {
-  std::vector<std::string> lines;
-  for (const ProjectedCell* const ddp : most_devices(projection)) {
-    const results::Cell& cell = ddp->cell;
-    lines.push_back(
-        fmt::format("{}, {}, {} each: {}.", cell.model, count_text(cell.devices, "device"),
-                    count_text(share_of(cell), "sample"),
-                    verdict_of(*cell_beside(*ddp, options::name_of(kDp), projection.cells), *ddp)));
-  }
-  return lines;
-}
-
 // What was projected, on which machine, by what.
-std::string title_of(const Projection& projection) {
+std::string subject_of(const Projection& projection) {
   const Decisions& decisions = *projection.decisions;
-  return fmt::format("Projected, not measured: {} in {}{} on {}, by {}", projection.source,
-                     decisions.precision, decisions.options, decisions.machine,
+  return fmt::format("{} in {}{} on {}, by {}", projection.source, decisions.precision,
+                     decisions.options, decisions.machine,
                      decisions.knows_single_step ? "the step of one device that is given"
                                                  : "a time for each of PyTorch's kernels");
 }
 
-// The point that stands for the answer, by its cell of ddp; nullptr without one.
+// The point that stands for the answer, by its cell of ddp, beside dp or alone; nullptr without
+// one.
 const ProjectedCell* shown_point(const Projection& projection) {
-  if (!projection.decisions) {
-    const std::vector<const ProjectedCell*> cells = most_devices(projection);
-    return cells.empty() ? nullptr : cells.front();
-  }
   for (const auto& [size, cells] : answered_cells(projection)) {
-    if (cells.ddp != nullptr) return cells.ddp;
+    const ProjectedCell* const ddp = cells.ddp == nullptr ? cells.most_ddp : cells.ddp;
+    if (ddp != nullptr) return ddp;
   }
   return nullptr;
 }
 
-// Its steps, and what limits dp and ddp there.
-void add_point(Section& root, const Projection& projection) {
+// What limits dp and ddp at the point; empty without one.
+std::string limits_sentence(const Projection& projection) {
+  const ProjectedCell* const ddp = shown_point(projection);
+  if (ddp == nullptr) return "";
+  const ProjectedCell* const dp = cell_beside(*ddp, options::name_of(kDp), projection.cells);
+  return fmt::format("What limits a step on {}: {}ddp {}.", samples_text(ddp->cell, projection),
+                     dp == nullptr ? "" : fmt::format("dp {}; ", limits_text(dp->rests_on)),
+                     limits_text(ddp->rests_on));
+}
+
+// The steps at the point.
+void add_bars(Section& root, const Projection& projection) {
   const ProjectedCell* const ddp = shown_point(projection);
   if (ddp == nullptr) return;
-  const ProjectedCell& dp = *cell_beside(*ddp, options::name_of(kDp), projection.cells);
-  const std::string point =
-      samples_text(ddp->cell, projection.decisions.value_or(Decisions{.gpu = ""}));
-  root.say(fmt::format("What limits a step on {}: dp {}; ddp {}.", point, limits_text(dp.rests_on),
-                       limits_text(ddp->rests_on)),
-           "hint", kEverywhere);
   const std::string& model = projection.decisions ? projection.source : ddp->cell.model;
-  Bars bars{.caption = fmt::format("Projected step of {}, {}:", model, point)};
+  Bars bars{.caption = fmt::format("Projected step of {}, {}:", model,
+                                   samples_text(ddp->cell, projection))};
   const auto add = [&](const char* label, const ProjectedCell* cell) {
     if (cell == nullptr) return;
     bars.bars.push_back(
@@ -430,7 +405,7 @@ void add_point(Section& root, const Projection& projection) {
            cell.cell.option("accumulate") == ddp->cell.option("accumulate");
   });
   add("one device, its share", one == projection.cells.end() ? nullptr : &*one);
-  add("dp", &dp);
+  add("dp", cell_beside(*ddp, options::name_of(kDp), projection.cells));
   add("ddp", ddp);
   add("bound", cell_beside(*ddp, options::name_of(kIndependent), projection.cells));
   root.add(std::move(bars), kAnswer);
@@ -440,17 +415,26 @@ Section left_out_section(const Projection& projection) {
   Section section(Heading{"left-out", "Not projected"});
   std::vector<std::string> lines;
   for (const NotProjected& cell : projection.left_out) {
-    lines.push_back(projection.decisions ? not_projected_line(cell, *projection.decisions)
-                                         : fmt::format("{}: {}", cell.cell.name(), cell.reason));
+    lines.push_back(not_projected_line(cell, projection));
   }
   return section.list(lines);
 }
 
 }  // namespace
 
-std::string not_projected_line(const NotProjected& cell, const Decisions& decisions) {
-  return fmt::format("{} on {}: {}", decision_label(cell.cell), samples_text(cell.cell, decisions),
-                     reason_of(cell));
+std::string not_projected_line(const NotProjected& cell, const Projection& projection) {
+  if (!projection.decisions) return fmt::format("{}: {}", cell.cell.name(), cell.reason);
+  return fmt::format("{} on {}: {}", decision_label(cell.cell, projection),
+                     samples_text(cell.cell, projection), reason_of(cell));
+}
+
+std::vector<std::string> answer_of(const Projection& projection) {
+  std::vector<std::string> lines = projected_answers(projection);
+  std::vector<std::string> facts{limits_sentence(projection), projection.fits};
+  std::erase(facts, "");
+  lines.insert(lines.begin(),
+               {projection.decisions ? subject_of(projection) + "." : "", join(facts, " ")});
+  return lines;
 }
 
 Section tree_of(const Projection& projection) {
@@ -458,11 +442,12 @@ Section tree_of(const Projection& projection) {
   const std::string standing = standing_of(projection);
   const std::size_t end = std::min(standing.find(". "), standing.size() - 1);
   const bool is_described = projection.decisions.has_value();
-  Section root(is_described ? title_of(projection) : standing.substr(0, end));
-  root.list(is_described ? projected_answers(projection) : answers_beyond(projection), "verdict",
-            kEverywhere);
-  add_point(root, projection);
-  if (!projection.fits.empty()) root.say(projection.fits, "hint", kEverywhere);
+  Section root(is_described ? "Projected, not measured: " + subject_of(projection)
+                            : standing.substr(0, end));
+  root.list(projected_answers(projection), "verdict", kEverywhere);
+  root.say(limits_sentence(projection), "hint", kEverywhere);
+  add_bars(root, projection);
+  root.say(projection.fits, "hint", kEverywhere);
   if (end + 2 < standing.size()) root.say(standing.substr(end + 2), "range", kEverywhere);
   if (is_described && !projection.decisions->knows_single_step) {
     root.say(
@@ -476,15 +461,11 @@ Section tree_of(const Projection& projection) {
   root.list({warnings.begin(), warnings.end()}, "notes", kEverywhere);
   root.list({basis.begin(), warnings.begin()}, "breaks");
   if (!projection.held_out.empty()) root.add(held_out_section(projection));
-  if (projection.decisions) {
-    Section section(Heading{"projected", "Projected steps", kStepWords});
+  if (!projection.cells.empty()) {
+    Section section(Heading{"projected", "Projected steps"});
+    section.say(is_described ? std::string(kStepWords) : how_intervals_grow(projection))
+        .say(std::string(kLimitsWords));
     root.add(section.add(Table{.table = steps_table(projection), .caption = section.title}));
-  } else if (!projection.cells.empty()) {
-    Section section(Heading{"projected", "Projected"});
-    section.say(how_intervals_grow(projection))
-        .say(std::string(kLimitsWords))
-        .add(Table{.table = projected_table(projection), .caption = section.title});
-    root.add(std::move(section));
   }
   return root.add(left_out_section(projection));
 }

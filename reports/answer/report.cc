@@ -50,9 +50,13 @@ std::string ping_pong_text(const results::Document& document) {
 
 // Whether a key of results.json repeats a fact that the report shows, or concerns only the file.
 bool says_nothing_new(const std::string& key) {
-  constexpr std::array<std::string_view, 6> kKeys{
-      "tandem_programs_checksum", "tandem_cores", "tandem_cpu_model",
-      "tandem_cpu_time",          kStanding,      kHalfWidths};
+  constexpr std::array<std::string_view, 7> kKeys{"tandem_programs_checksum",
+                                                  "tandem_cores",
+                                                  "tandem_cpu_model",
+                                                  "tandem_cpu_time",
+                                                  kStanding,
+                                                  kHalfWidths,
+                                                  kProjectedAnswer};
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 

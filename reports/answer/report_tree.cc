@@ -57,8 +57,10 @@ Section choices_section(const Report& report) {
         .add(verdict.steps, kAnswer)
         .say(std::string(kChoices.hint));
   }
-  section.say(verdict.tested, "range").list(verdict.breaks, "breaks");
-  if (!verdict.choices.rows.empty()) {
+  const bool has_rows = !verdict.choices.rows.empty();
+  section.say(verdict.tested, "range", has_rows ? kFiles : kEverywhere)
+      .list(verdict.breaks, "breaks");
+  if (has_rows) {
     Section each{std::string(kInWords)};
     each.is_folded = true;
     section.add(std::move(each.list(words, "verdict")));

@@ -26,6 +26,10 @@ inline constexpr std::size_t kMostCharted = 60;
 // The basis of a projection, its answer or its held-out cells, and the projected cells.
 [[nodiscard]] Section tree_of(const Projection& projection);
 
+// The answer of a projection as its report repeats it (kProjectedAnswer): what was projected, or
+// nothing for a folder, what limits it with what fits, and each verdict.
+[[nodiscard]] std::vector<std::string> answer_of(const Projection& projection);
+
 // The basis of a projection in one sentence: its first line in every format.
 [[nodiscard]] std::string standing_of(const Projection& projection);
 
@@ -34,6 +38,7 @@ inline constexpr std::size_t kMostCharted = 60;
 [[nodiscard]] std::string standing_of(const Decisions& decisions);
 
 // A cell in the words of the answer and why it was not projected, in one line.
-[[nodiscard]] std::string not_projected_line(const NotProjected& cell, const Decisions& decisions);
+[[nodiscard]] std::string not_projected_line(const NotProjected& cell,
+                                             const Projection& projection);
 
 }  // namespace tandem::reports

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/text.h"
 #include "reports/answer/choices.h"
 #include "reports/model/notes.h"
 #include "reports/model/phases.h"
@@ -300,6 +301,19 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
   text.overall = (is_projected(summary) ? "Projected: " : "Modelled: ") + text.overall;
 }
 
+// The answer that the document records of a projection; false where it has none.
+bool add_recorded(VerdictText& text, const results::Document& document, const Summary& summary) {
+  const auto& facts = document.sweep.context.custom;
+  const auto answer = facts.find(kProjectedAnswer);
+  if (answer == facts.end() || !is_projected(summary)) return false;
+  const std::vector<std::string_view> lines = split(answer->second, '\n');
+  if (lines.size() < 2) return false;
+  text.overall = lines[0];
+  text.tested = lines[1];
+  text.workloads.assign(lines.begin() + 2, lines.end());
+  return true;
+}
+
 }  // namespace
 
 std::string speeds_text(const StrategyPair& pair, const std::string& dp, const std::string& ddp,
@@ -335,6 +349,8 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   VerdictText text;
   const std::vector<WorkloadPairs> workloads = workloads_of(summary);
   text.subject = subject(document, summary);
+  text.notes = notes(document, summary);
+  if (add_recorded(text, document, summary)) return text;
   if (const std::string sole = sole_implementation(summary); !sole.empty()) {
     text.overall = torch_overall(summary, sole);
     text.workloads = torch_sentences(summary, sole);
@@ -367,7 +383,6 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   text.choices = choice_table(summary, pairs);
   text.tested = tested_text(summary);
   text.breaks = breaks_of(summary);
-  text.notes = notes(document, summary);
   return text;
 }
 

@@ -11,13 +11,9 @@ namespace tandem::reports {
 namespace {
 
 constexpr double kShareInside = 0.9;
-// A smaller measured difference between dp and ddp does not count.
-constexpr double kLeastDifference = 0.05;
-constexpr const char* kMicroBatches = "accumulate";
 
-const HeldOutCell* find(const std::vector<HeldOutCell>& cells, const results::Cell& wanted) {
-  const auto found = std::ranges::find(cells, wanted, &HeldOutCell::cell);
-  return found == cells.end() ? nullptr : &*found;
+bool has_as_many_micro_batches(const ProjectedCell& a, const ProjectedCell& b) {
+  return a.cell.option("accumulate") == b.cell.option("accumulate");
 }
 
 // No step takes less than the one without communication.
@@ -72,24 +68,6 @@ stats::Interval projected_interval(double seconds, double half_width, int device
   return interval_around(seconds, projected_half_width(half_width, devices, most_measured));
 }
 
-RankingAccuracy ranking_accuracy(const std::vector<HeldOutCell>& cells,
-                                 const std::vector<StrategyPair>& comparisons) {
-  RankingAccuracy accuracy;
-  for (const StrategyPair& pair : comparisons) {
-    const HeldOutCell* const dp = find(cells, pair.dp->cell);
-    const HeldOutCell* const ddp = find(cells, pair.ddp->cell);
-    const double measured = std::log(pair.ddp_speed.center);
-    const bool counts = dp != nullptr && ddp != nullptr &&
-                        pair.ddp_verdict != stats::Verdict::kNotResolved &&
-                        std::abs(measured) > std::log1p(kLeastDifference);
-    if (!counts) continue;
-    ++accuracy.pairs;
-    const double projected = std::log(dp->projected_seconds / ddp->projected_seconds);
-    if (projected * measured > 0) ++accuracy.correct;
-  }
-  return accuracy;
-}
-
 void add_intervals(Projection& projection) {
   projection.half_width = half_width(projection.held_out);
   for (const HeldOutCell& held_out : projection.held_out) {
@@ -116,6 +94,7 @@ void add_published_intervals(Projection& projection) {
 
 stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection) {
   stats::Estimate step{.center = cell.seconds, .interval = cell.interval};
+  if (!projection.decisions) return step;
   for (const PublishedStanding& standing : projection.decisions->standing) {
     const bool is_of_one = standing.strategy == options::name_of(options::StrategyKind::kSingle);
     if (!is_of_one || cell.cell.devices == 1) continue;
@@ -132,7 +111,7 @@ std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
   const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& other) {
     return other.cell.strategy == options::name_of(options::StrategyKind::kSingle) &&
            other.cell.global_batch * times == cell.cell.global_batch &&
-           other.cell.option(kMicroBatches) == cell.cell.option(kMicroBatches);
+           has_as_many_micro_batches(other, cell);
   });
   if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
   const double work = one->seconds * times;
@@ -155,17 +134,13 @@ stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other
 
 const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
                                  const std::vector<ProjectedCell>& cells) {
-  const ProjectedCell* found = nullptr;
-  for (const ProjectedCell& other : cells) {
-    const bool is_beside = other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
-                           other.cell.devices == cell.cell.devices &&
-                           other.cell.global_batch == cell.cell.global_batch &&
-                           same_question(other.cell, cell.cell);
-    if (!is_beside) continue;
-    if (other.cell.option(kMicroBatches) == cell.cell.option(kMicroBatches)) return &other;
-    if (found == nullptr) found = &other;
-  }
-  return found;
+  const auto found = std::ranges::find_if(cells, [&](const ProjectedCell& other) {
+    return other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
+           other.cell.devices == cell.cell.devices &&
+           other.cell.global_batch == cell.cell.global_batch &&
+           same_question(other.cell, cell.cell) && has_as_many_micro_batches(other, cell);
+  });
+  return found == cells.end() ? nullptr : &*found;
 }
 
 }  // namespace tandem::reports

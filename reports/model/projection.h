@@ -61,24 +61,12 @@ inline constexpr int kFewestForNinety = 9;
 [[nodiscard]] stats::Interval projected_interval(double seconds, double half_width, int devices,
                                                  int most_measured);
 
-// How often the faster of dp and ddp is predicted correctly.
-struct RankingAccuracy {
-  int correct = 0;
-  int pairs = 0;
-};
-
-// Over pairs of held-out cells of one point whose measured difference is resolved and beyond 5 %.
-// `comparisons` are those of the summary whose cells were held out.
-[[nodiscard]] RankingAccuracy ranking_accuracy(const std::vector<HeldOutCell>& cells,
-                                               const std::vector<StrategyPair>& comparisons);
-
 // A projected cell. Without a hold-out there is no interval.
 struct ProjectedCell {
   results::Cell cell;                        // of back end "simulated"
   double seconds = 0;                        // of a step
   std::map<std::string, double> rests_on{};  // LaunchRecord::rests_on
   std::optional<stats::Interval> interval{};
-  std::optional<double> without_costs{};  // the step without the interpreter's costs
 };
 
 struct NotProjected {
@@ -116,7 +104,6 @@ struct Projection {
   std::string source;                // what was measured, a folder
   std::vector<std::string> basis{};  // what operations and transfers rest on, a line each
   std::vector<HeldOutCell> held_out{};
-  RankingAccuracy ranking{};  // of the held-out cells
   std::vector<ProjectedCell> cells{};
   std::vector<NotProjected> left_out{};  // measured and other cells that could not be simulated
   int most_measured = 1;                 // devices of the largest cell held out
@@ -132,7 +119,7 @@ void add_intervals(Projection& projection);
 void add_published_intervals(Projection& projection);
 
 // The step with its interval; of several devices with that of the step of one as well, where that
-// is described. The projection has decisions.
+// is described.
 [[nodiscard]] stats::Estimate step_of(const ProjectedCell& cell, const Projection& projection);
 
 // Samples per second over those of `single` on one device, in as many micro-batches, on the same
@@ -145,8 +132,8 @@ void add_published_intervals(Projection& projection);
 // independent.
 [[nodiscard]] stats::Estimate speed_over(const ProjectedCell& cell, const ProjectedCell& other);
 
-// The cell of a strategy at the point of another cell: the same model, batch, devices and question;
-// the one in as many micro-batches where there are several; nullptr where there is none.
+// The cell of a strategy at the point of another cell: the same model, batch, micro-batches,
+// devices and question; nullptr where there is none.
 [[nodiscard]] const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view strategy,
                                                const std::vector<ProjectedCell>& cells);
 

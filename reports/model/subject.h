@@ -74,6 +74,10 @@ inline constexpr const char* kNoCommunication = "no communication (bound)";
 // The key of a projection's context under which stands what is behind the figures, a sentence.
 inline constexpr const char* kStanding = "tandem_standing";
 
+// The key of a projection's context under which its answer stands, as answer_of() has it, a line
+// each: the report says what the projection's own screen says.
+inline constexpr const char* kProjectedAnswer = "tandem_answer";
+
 // The key of a projection's context under which stand the half widths on logs of the intervals of
 // projected figures, by strategy, and up to how many devices each is: "dp:0.157:8,ddp:0.064:16". A
 // fourth field says of more than how many devices it is, those of a node: "ddp:0.22:64:8".

@@ -72,26 +72,6 @@ TEST(HoldOut, AProjectedInterval_WidensWithEachDoublingBeyondTheMeasured) {
   EXPECT_NEAR(projected_interval(2, width, 8, 2).low, 2 / 1.331, 1e-12);
 }
 
-// dp takes 2 s and ddp 1 s; the prediction has it the other way round.
-TEST(Projection, TheRanking_CountsResolvedDifferencesAlone) {
-  CellSummary dp;
-  dp.cell = cell_of("dp", "a");
-  CellSummary ddp;
-  ddp.cell = cell_of("ddp", "a");
-  StrategyPair pair{
-      .dp = &dp, .ddp = &ddp, .ddp_speed = estimate(2), .ddp_verdict = stats::Verdict::kFaster};
-  const std::vector<HeldOutCell> right{held_out(dp.cell, 2, 3), held_out(ddp.cell, 1, 2)};
-  const std::vector<HeldOutCell> wrong{held_out(dp.cell, 2, 1), held_out(ddp.cell, 1, 2)};
-  EXPECT_EQ(ranking_accuracy(right, {pair}).correct, 1);
-  EXPECT_EQ(ranking_accuracy(wrong, {pair}).correct, 0);
-  EXPECT_EQ(ranking_accuracy(wrong, {pair}).pairs, 1);
-  pair.ddp_verdict = stats::Verdict::kNotResolved;
-  EXPECT_EQ(ranking_accuracy(right, {pair}).pairs, 0);
-  pair.ddp_verdict = stats::Verdict::kFaster;
-  pair.ddp_speed.center = 1.04;
-  EXPECT_EQ(ranking_accuracy(right, {pair}).pairs, 0);
-}
-
 TEST(Projection, ItsFirstLine_SaysWhatStandsBehindIt) {
   Projection projection{.source = "out/quick-1"};
   EXPECT_THAT(whole_text(projection), StartsWith("Projected: no measurement stands behind this."));

@@ -48,6 +48,12 @@ TEST(StepMemory, WithoutMemoryOfASample_AnyBatchFitsOrNone) {
   EXPECT_EQ(DevicePeak{.constant = 1e9}.most_samples(mib(500)), 0);
 }
 
+TEST(StepMemory, OfMicroBatchesADeviceHoldsOne) {
+  const DevicePeak peak{.constant = 1e9, .sample = 1e8, .beside = 0, .pieces = 4};
+  EXPECT_EQ(peak.tensors(8).value, 1200 * kMb);
+  EXPECT_EQ(peak.most_samples(Bytes{2385 * kMb}), 48);  // 12.5 samples a piece, gaps aside
+}
+
 TEST(StepMemory, AModelThatFitsNoBatchIsSaidSo) {
   EXPECT_EQ(why_not_fitting(peaks_of_module(kFacts, "single", 1), 1, 1, gib(1)),
             "out of memory: a step needs 1.8 GiB of 1.0 GiB; no batch fits");

@@ -73,23 +73,24 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
   return cell;
 }
 
-// single on one device; dp, ddp (in each bucket size) and the bound on each larger count, dp on
-// those of one node alone; for each size of a batch. Where ddp has micro-batches, single and the
-// bound are with them, and without them for dp, which has none.
+// Whether dp is projected on so many devices: on one node, and in one piece, since dp's step in
+// micro-batches is not simulated and ddp's is not to be held against another one.
+bool has_dp(const DescribedSteps& steps, int devices) {
+  return devices <= steps.machine.hardware.node.gpus.value && !steps.more.contains("accumulate");
+}
+
+// single on one device; dp, ddp (in each bucket size) and the bound on each larger count; for each
+// size of a batch.
 std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector<int>& devices) {
   std::vector<Cell> cells;
   const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {
     cells.push_back(described_cell(steps, name_of(kind), count, steps.batch_of(size, count)));
-    const bool is_bound = kind == kSingle || kind == kIndependent;
-    if (!is_bound || !cells.back().options.contains("accumulate")) return;
-    cells.push_back(cells.back());
-    cells.back().options.erase("accumulate");
   };
   for (const std::int64_t size : steps.sizes) {
     add(kSingle, 1, size);
     for (const int count : devices) {
       if (count == 1) continue;
-      if (count <= steps.machine.hardware.node.gpus.value) add(kDp, count, size);
+      if (has_dp(steps, count)) add(kDp, count, size);
       add(kDdp, count, size);
       for (const std::string& bucket : steps.bucket_mb) {
         add(kDdp, count, size);
@@ -118,23 +119,20 @@ void check_asked(const ProjectOptions& options) {
          "names them",
          flag);
   }
-  if (options.shares.empty() == options.batches.empty()) {
-    fail(
-        ErrorKind::kUsage,
-        "{}: on how many samples? give one of --batch-per-device, such as --batch-per-device=8,32, "
-        "and --batch, over all devices",
-        flag);
+  if (options.shares.empty() && options.batches.empty()) {
+    fail(ErrorKind::kUsage,
+         "{}: on how many samples? give --batch-per-device, such as --batch-per-device=8,32, or "
+         "--batch, over all devices",
+         flag);
+  }
+  if (!options.shares.empty() && !options.batches.empty()) {
+    fail(ErrorKind::kUsage,
+         "--batch={}: --batch-per-device={} says how many samples a device has; leave one of them "
+         "out",
+         fmt::join(options.batches, ","), fmt::join(options.shares, ","));
   }
   check_batches("--batch-per-device", options.shares);
   check_batches("--batch", options.batches);
-  const auto micro_batches = parse_number<std::int64_t>(options.accumulate);
-  for (const std::int64_t share : options.shares) {
-    if (!micro_batches || share % *micro_batches == 0) continue;
-    fail(ErrorKind::kUsage,
-         "--accumulate={}: it cuts a device's samples into equal micro-batches, which {} are not; "
-         "give a multiple of {}",
-         *micro_batches, share, *micro_batches);
-  }
   if (options.single_step.empty()) return;
   (void)parse_duration(options.single_step, "--single-step");
   if (options.shares.size() == 1) return;
@@ -187,6 +185,26 @@ std::map<std::string, std::string> more_options(const ProjectOptions& options) {
   return named;
 }
 
+// Throws a usage error where micro-batches of a device's samples are not equal. Devices that do not
+// divide a batch are left out later.
+void check_micro_batches(const DescribedTask& task) {
+  const auto pieces = parse_number<std::int64_t>(task.options.accumulate);
+  if (!pieces) return;
+  for (const Cell& cell : described_cells(task.steps, task.devices)) {
+    const std::int64_t share = cell.global_batch / cell.devices;
+    if (cell.global_batch % cell.devices != 0 || share % *pieces == 0) continue;
+    const bool is_whole = task.steps.has_whole_batches;
+    fail(ErrorKind::kUsage,
+         "--accumulate={0}: it cuts a device's samples into equal micro-batches, which {1} are "
+         "not{2}; give a multiple of {3}",
+         *pieces, share,
+         is_whole ? fmt::format(" (--batch={} on {})", cell.global_batch,
+                                count_text(cell.devices, "device"))
+                  : "",
+         is_whole ? *pieces * cell.devices : *pieces);
+  }
+}
+
 // The device counts that are asked for, or 1, 2, 4, ... up to the machine's.
 std::vector<int> devices_of(const ProjectOptions& options) {
   if (!options.devices.empty()) return device_counts(options.devices);
@@ -213,6 +231,7 @@ DescribedTask task_of(const ProjectOptions& options) {
   task.steps.costs = costs_of(options, hardware);
   const std::set<std::int64_t> sizes(task.steps.sizes.begin(), task.steps.sizes.end());
   task.steps.sizes.assign(sizes.begin(), sizes.end());
+  check_micro_batches(task);
   if (is_of_module) {
     task.module = listed_module(task);
     task.steps.precision.clear();
@@ -257,13 +276,13 @@ StepPeaks peaks_of(const DescribedTask& task, const Cell& cell, StepSimulator& s
   StepPeaks peaks = has_own ? peaks_of_module(task.module->facts, cell.strategy, cell.devices)
                             : peaks_of_steps(step(1), step(2));
   // A device holds what one micro-batch needs, and torch's hook a bucket in half precision.
-  const auto micro_batches = parse_number<int>(cell.option("accumulate", "1"));
+  const auto pieces = parse_number<std::int64_t>(cell.option("accumulate", "1"));
   std::int64_t bucket = 0;
   if (!cell.option("compress").empty()) {
     for (const auto& one : step(1).collectives) bucket = std::max(bucket, one.bytes);
   }
   for (DevicePeak& peak : peaks) {
-    peak.sample /= micro_batches.value_or(1);
+    peak.pieces = pieces.value_or(1);
     peak.constant += static_cast<double>(bucket) / 2;
   }
   return peaks;
@@ -307,7 +326,7 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
   const int most = task.devices.back();
   if (most == 1) return words + ".";
   const int on_node = std::min(most, hardware.node.gpus.value);
-  if (on_node > 1) {
+  if (on_node > 1 && has_dp(task.steps, on_node)) {
     const StepPeaks dp = peaks(kDp, on_node);
     words += fmt::format("; with dp on {}, {} on each", on_node, most_text(dp));
     if (dp.size() > 1) {
@@ -315,7 +334,13 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
           fmt::format(" (device 0 {}, others {})", most_text({dp.front()}), most_text({dp.back()}));
     }
   }
-  return fmt::format("{}; with ddp {} on each.", words, most_text(peaks(kDdp, most)));
+  std::int64_t ddp = kAnySamples;
+  for (const Cell& cell : described_cells(task.steps, {most})) {
+    if (cell.strategy != name_of(kDdp)) continue;
+    ddp = std::min(ddp, most_samples(peaks_of(task, cell, simulator), memory));
+  }
+  return fmt::format("{}; with ddp {} on each{}.", words, ddp,
+                     task.steps.bucket_mb.empty() ? "" : " in buckets of any of these sizes");
 }
 
 // The memory that the answer goes by, in place of the simulation's own.
@@ -345,20 +370,6 @@ void check_options_of(const Cell& cell, const ProjectionPlace& place,
   std::string refusal = asking.refusal_of(cell, Check::kOptions);
   if (refusal.starts_with(kProgram)) refusal.erase(0, kProgram.size());
   if (!refusal.empty()) fail(ErrorKind::kUsage, "{}", refusal);
-}
-
-// The step of each projected cell without the interpreter's costs.
-void add_steps_without_costs(reports::Projection& projection, const DescribedSteps& steps,
-                             StepSimulator& simulator) {
-  if (steps.costs.empty()) return;
-  for (reports::ProjectedCell& cell : projection.cells) {
-    Cell bare = cell.cell;
-    for (const char* cost : {"dispatch-cost", "interpreter-lock"}) bare.options.erase(cost);
-    bare.options["hardware"] = steps.machine.name;  // records name it with a checksum
-    bare.options[kCapacity] = kAnyCapacity;
-    const double seconds = step_seconds(simulator.step(bare));
-    if (seconds > 0) cell.without_costs = seconds;
-  }
 }
 
 // The answer's folder with the module's export.
@@ -398,7 +409,6 @@ int project_described(const ProjectOptions& options) {
     projection.fits += fmt::format(" {} out of memory: left out.", count_text(too_large, "step"));
   }
   reports::add_published_intervals(projection);
-  add_steps_without_costs(projection, task.steps, simulator);
   enter_peaks(launches, task, projection, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));

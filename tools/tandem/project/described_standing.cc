@@ -79,7 +79,10 @@ std::string costs_line(const DescribedTask& task) {
 reports::Decisions decisions_of(const DescribedTask& task) {
   const GpuDescription& described = task.steps.machine.hardware.gpu;
   const std::string& gpu = described.name;
-  const bool has_tf32 = described.tf32 && (!task.module || task.module->facts.has_tf32);
+  // Of the built-in models, ResNets alone have convolutions; a file may have them.
+  const std::string& model = task.options.model;
+  const bool may_have = model.starts_with("resnet") || model.ends_with(".json");
+  const bool has_tf32 = described.tf32 && (task.module ? task.module->facts.has_tf32 : may_have);
   std::string options;
   for (const auto& [name, value] : task.steps.more) options += fmt::format(", {}={}", name, value);
   const bool has_rows = options.empty();
@@ -92,6 +95,8 @@ reports::Decisions decisions_of(const DescribedTask& task) {
       .knows_single_step = !task.options.single_step.empty(),
       .has_whole_batches = task.steps.has_whole_batches};
   const int of_node = task.steps.machine.hardware.node.gpus.value;
+  // dp is not projected in micro-batches.
+  if (task.steps.more.contains("accumulate")) decisions.standing.erase(decisions.standing.begin());
   if (task.devices.back() > of_node) {
     decisions.standing.push_back(standing_of("ddp-nodes", gpu, has_rows));
     decisions.standing.back().strategy = "ddp";

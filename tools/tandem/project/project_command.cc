@@ -6,16 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/base/units.h"
 #include "common/options/strategies.h"
 #include "common/options/values.h"
 #include "common/results/document.h"
@@ -25,7 +22,6 @@
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/formats.h"
-#include "reports/text/format.h"
 #include "simulate/catalogue/catalogue.h"
 #include "tools/tandem/launch/launcher.h"
 #include "tools/tandem/process/child_process.h"
@@ -52,7 +48,6 @@ constexpr std::string_view kUsualDevices = "8";
 struct ProjectTask {
   const ProjectOptions& options;
   const results::Document& document;
-  const reports::Summary& summary;
   std::vector<const CellSummary*> measured{};  // the cells to hold out
   ProjectionPlace place{};
 };
@@ -193,52 +188,10 @@ std::vector<Cell> simulated_cells(const std::vector<Cell>& cells,
   return simulated;
 }
 
-// The measured step of one device on the cell's share of the batch; 0 where it was not measured.
-double one_device_seconds(const CellSummary& cell, const reports::Summary& summary) {
-  const CellSummary* const single =
-      reports::baseline_of(cell, cell.cell.global_batch / cell.cell.devices, summary.cells);
-  return single == nullptr ? 0 : single->median_step.center;
-}
-
-// `single` on one device's share of each measured cell, in its precision, with its optimizer.
-std::vector<Cell> single_cells(const std::vector<Cell>& cells) {
-  std::vector<Cell> singles;
-  for (Cell cell : cells) {
-    cell.global_batch /= cell.devices;
-    cell.devices = 1;
-    cell.strategy = options::name_of(kSingle);
-    cell.launch = "threads";
-    std::erase_if(cell.options, [](const auto& option) {
-      return option.first != "precision" && option.first != "optimizer";
-    });
-    singles.push_back(std::move(cell));
-  }
-  return singles;
-}
-
-// Where the calibrated step of one device is not the measured one, the machine was not the same at
-// both times, and the errors are partly that.
-void note_change(reports::Projection& projection, const CellSummary& cell, double measured,
-                 double calibrated) {
-  constexpr double kNoticeable = 0.1;
-  if (measured <= 0 || std::abs(calibrated / measured - 1) <= kNoticeable) return;
-  const std::string line = fmt::format(
-      "! {} on one device, {} samples, took {} when it was measured and {} when its operations "
-      "were "
-      "timed: the machine was not the same, and errors are partly that",
-      cell.cell.model, cell.cell.global_batch / cell.cell.devices, reports::duration_text(measured),
-      reports::duration_text(calibrated));
-  if (std::ranges::find(projection.basis, line) == projection.basis.end()) {
-    projection.basis.push_back(line);
-  }
-}
-
 void hold_out(reports::Projection& projection, const ProjectTask& task,
               const Calibrations& calibrations, StepSimulator& simulator) {
   const std::vector<Cell> cells = cells_of(task.measured);
   const std::vector<LaunchRecord> simulated = simulator.steps(simulated_cells(cells, calibrations));
-  const std::vector<LaunchRecord> singles =
-      simulator.steps(simulated_cells(single_cells(cells), calibrations));
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const LaunchRecord& record = simulated[i];
     if (record.status != Status::kOk) {
@@ -248,24 +201,7 @@ void hold_out(reports::Projection& projection, const ProjectTask& task,
     projection.held_out.push_back({.cell = cells[i],
                                    .measured = task.measured[i]->median_step,
                                    .projected_seconds = step_seconds(record)});
-    note_change(projection, *task.measured[i], one_device_seconds(*task.measured[i], task.summary),
-                step_seconds(singles[i]));
   }
-  projection.ranking = reports::ranking_accuracy(projection.held_out, task.summary.comparisons);
-}
-
-double checked_bar(const std::string& text) { return parse_percentage(text, "--check"); }
-
-int verdict_of_check(const reports::Projection& projection, const std::string& bar) {
-  const auto errors = reports::error_figures(projection.held_out);
-  if (!errors) {
-    fmt::print(stderr, "--check: no measured cell could be simulated\n");
-    return 1;
-  }
-  const bool holds = errors->mean <= checked_bar(bar);
-  fmt::print("--check: the mean error is {:.1f} %, {} the bar of {}\n", 100 * errors->mean,
-             holds ? "within" : "above", bar);
-  return holds ? 0 : 1;
 }
 
 // Throws a usage error unless one thing is to be projected, with options that are of it.
@@ -304,14 +240,9 @@ void check_subject(const ProjectOptions& options) {
     fail(ErrorKind::kUsage, "--launches={}: described operations are not timed; leave it out",
          *options.launches);
   }
-  if (is_of_described && !options.check.empty()) {
-    fail(ErrorKind::kUsage, "--check={}: nothing was measured that could be held out; give FOLDER",
-         options.check);
-  }
 }
 
 void check_options(const ProjectOptions& options) {
-  if (!options.check.empty()) (void)checked_bar(options.check);
   for (const std::string& size : options.bucket_mb) options::check_form("bucket-mb", size);
   if (!options.accumulate.empty()) options::check_form("accumulate", options.accumulate);
   if (!options.compress.empty()) options::check_form("compress", options.compress);
@@ -337,8 +268,7 @@ int most_devices(const std::vector<const CellSummary*>& cells) {
 
 int run(const ProjectTask& task) {
   const Interrupts interrupts;
-  const bool is_check = !task.options.check.empty();
-  const std::vector<Cell> beyond = is_check ? std::vector<Cell>{} : cells_to_project(task);
+  const std::vector<Cell> beyond = cells_to_project(task);
   std::vector<Cell> all = cells_of(task.measured);
   all.insert(all.end(), beyond.begin(), beyond.end());
   const Calibrations calibrations = calibrations_of(task, all, interrupts);
@@ -350,14 +280,11 @@ int run(const ProjectTask& task) {
   std::vector<LaunchRecord> launches =
       project_on(projection, simulated_cells(beyond, calibrations), simulator);
   std::ranges::copy(basis_lines(launches), std::back_inserter(projection.basis));
-  if (!is_check) {
-    projection.basis.emplace_back(
-        "more devices than were measured: each is assumed to be as fast as these beside others at "
-        "work, with caches and bandwidth of memory of its own");
-  }
+  projection.basis.emplace_back(
+      "more devices than were measured: each is assumed to be as fast as these beside others at "
+      "work, with caches and bandwidth of memory of its own");
   reports::add_intervals(projection);
   fmt::print("{}", reports::to_terminal(projection, screen(task.options.has_details)));
-  if (is_check) return verdict_of_check(projection, task.options.check);
   write_projection(projection, std::move(launches), task.place);
   const std::filesystem::path machine = task.place.out / "hardware.json";
   write_hardware(calibrations, most_devices(task.measured), machine);
@@ -375,7 +302,7 @@ int project(const ProjectOptions& options) {
   if (options.source.empty()) return project_described(options);
   const results::Document document = load_document(options.source);
   const reports::Summary summary = reports::summarize(document);
-  ProjectTask task{.options = options, .document = document, .summary = summary};
+  ProjectTask task{.options = options, .document = document};
   task.measured = cells_to_hold_out(summary);
   if (task.measured.empty()) {
     fail(ErrorKind::kUsage,

@@ -31,7 +31,6 @@ struct ProjectOptions {
   std::vector<std::string> bucket_mb{};  // empty: the measured cells'
   std::vector<std::int64_t> shares{};    // samples of a device; empty: the measured cells'
   std::vector<std::int64_t> batches{};   // in place of shares, without a folder: over all devices
-  std::string check;                     // "5%": the hold-out alone; empty: no check
   bool has_details = false;
   std::string step_bench;
   std::vector<std::string> command{};
@@ -39,8 +38,7 @@ struct ProjectOptions {
 
 // `tandem project`: of a folder, predicts every measured cell of several devices from what is not
 // that cell, prints how well, and then what dp and ddp would take on more devices; of a model or
-// module, as project_described(). Returns 1 where --check finds the mean error above its bar or
-// where no cell could be simulated.
+// module, as project_described(). Returns 1 where no cell could be simulated.
 [[nodiscard]] int project(const ProjectOptions& options);
 
 // Says what dp, ddp and the bound take for a built-in model, a workload file or a module on a

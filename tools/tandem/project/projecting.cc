@@ -14,8 +14,10 @@
 #include "common/results/document.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
+#include "reports/answer/trees.h"
 #include "reports/model/subject.h"
 #include "reports/render/formats.h"
+#include "reports/text/format.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -38,13 +40,13 @@ int device_count(std::string_view text, std::string_view whole) {
        whole, kMostProjectedDevices);
 }
 
-// Writes what stands behind a projection and how wide its intervals are, so that its report says
-// so.
-void add_errors(std::map<std::string, std::string>& into, const reports::Projection& projection) {
+// Writes the answer of a projection, what stands behind it and how wide its intervals are, so that
+// its report says so.
+void add_answer(std::map<std::string, std::string>& into, const reports::Projection& projection) {
   std::string standing = reports::standing_of(projection);
   standing.pop_back();  // the verdict's own sentence has a full stop
   into[reports::kStanding] = std::move(standing);
-  if (!projection.fits.empty()) into["tandem_memory"] = projection.fits;
+  into[reports::kProjectedAnswer] = reports::join(reports::answer_of(projection), "\n");
   std::vector<std::string> widths;
   if (projection.decisions) {
     for (const reports::PublishedStanding& one : projection.decisions->standing) {
@@ -154,7 +156,7 @@ void write_projection(const reports::Projection& projection, std::vector<LaunchR
                     .additions = {},
                     .context = measuring_context("project", place.step_bench),
                     .commands = {place.command}};
-  add_errors(document.sweep.context.custom, projection);
+  add_answer(document.sweep.context.custom, projection);
   document.launches = std::move(launches);
   out.write(reports::make_report(std::move(document)));
 }

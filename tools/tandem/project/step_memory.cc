@@ -24,7 +24,8 @@ bool exchanges(std::string_view strategy) {
 }  // namespace
 
 Bytes DevicePeak::tensors(std::int64_t samples) const {
-  return Bytes{std::llround(constant + sample * static_cast<double>(samples))};
+  const std::int64_t held = (samples + pieces - 1) / pieces;
+  return Bytes{std::llround(constant + sample * static_cast<double>(held))};
 }
 
 Bytes DevicePeak::needed(std::int64_t samples) const {
@@ -33,7 +34,7 @@ Bytes DevicePeak::needed(std::int64_t samples) const {
 
 std::int64_t DevicePeak::most_samples(Bytes memory) const {
   const double tensors = (static_cast<double>(memory.value) - beside * kGib) / kGaps - constant;
-  if (sample > 0) return std::max<std::int64_t>(static_cast<std::int64_t>(tensors / sample), 0);
+  if (sample > 0) return pieces * std::max(static_cast<std::int64_t>(tensors / sample), 0L);
   return tensors < 0 ? 0 : kAnySamples;
 }
 

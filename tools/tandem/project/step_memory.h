@@ -28,12 +28,13 @@ inline constexpr std::int64_t kAnySamples = std::numeric_limits<std::int64_t>::m
 struct DevicePeak {
   double constant = 0;  // bytes
   double sample = 0;
-  double beside = 0;  // GiB that no tensor has
+  double beside = 0;        // GiB that no tensor has
+  std::int64_t pieces = 1;  // micro-batches of the samples, of which it holds one
 
   [[nodiscard]] Bytes tensors(std::int64_t samples) const;
   // What the device needs for so many samples.
   [[nodiscard]] Bytes needed(std::int64_t samples) const;
-  // As many as fit, 0 where none do; kAnySamples where the peak does not grow with them.
+  // As many as fit in whole pieces, 0 where none do; kAnySamples where the peak does not grow.
   [[nodiscard]] std::int64_t most_samples(Bytes memory) const;
 };
 

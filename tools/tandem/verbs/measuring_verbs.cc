@@ -173,7 +173,8 @@ void add_described(CLI::App& project, ProjectOptions& options) {
       "for a model or module: the cost of PyTorch's work on the host, as in step_bench, "
       "or off; default: as measured on pretended devices, scaled to published steps");
   add(project, "--accumulate COUNT", options.accumulate,
-      "for a model or module: micro-batches of ddp's step, of which the last is reduced");
+      "for a model or module: micro-batches of ddp's step, of which the last is reduced; dp is "
+      "left out");
   add(project, "--compress FORM", options.compress,
       "for a model or module: the form in which ddp reduces gradients, fp16 or bf16");
   add(project, "--with-torch PYTHON", options.torch,
@@ -203,10 +204,6 @@ void add_held_out(CLI::App& project, ProjectOptions& options) {
                   "process each; default: {}",
                   kUsualCalibrationLaunches))
       ->check(whole_number(1, kMostCalibrationLaunches));
-  project
-      .add_flag("--check{5%}", options.check,
-                "hold out alone, and end with 1 where the mean error is above this")
-      ->type_name("PERCENT");
 }
 
 void add_project(CLI::App& app, Verbs& verbs) {
@@ -224,9 +221,8 @@ void add_project(CLI::App& app, Verbs& verbs) {
                    "  tandem project out/quick-1 --devices=64 --bucket-mb=1,25,100\n"
                    "  tandem project --module=own.py:build --hardware=dgx-a100 --devices=1..64 "
                    "--batch-per-device=8,32",
-       .more =
-           "Exit status: 0 projected, 1 nothing could be simulated or --check is above its bar, "
-           "2 wrong usage, 130 interrupted."});
+       .more = "Exit status: 0 projected, 1 nothing could be simulated, 2 wrong usage, 130 "
+               "interrupted."});
   project.add_option("FOLDER", options->source, "a run, or a results.json");
   add_described(project, *options);
   add(project, "--out FOLDER", options->out,
