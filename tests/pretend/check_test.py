@@ -5,8 +5,7 @@
     check_test.py START NAME|torchrun:NAME|right|disagree...
 
 START is pretend/start, NAME a program of ranks/; all that are right run under one check. torchrun: is for one whose ranks
-disagree: torchrun starts them in place of a fork. With the python that
-TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none has a torch with CUDA.
+disagree: torchrun starts them in place of a fork.
 """
 import concurrent.futures
 import json
@@ -94,10 +93,7 @@ def false_alarms(python, names, verdicts):
 
 
 def main():
-    python = torch_python.find(torch_python.HAS_CUDA)
-    if python is None:
-        print("skipped: no torch that is built with CUDA; TANDEM_TORCH_PYTHON names a Python that has one")
-        return 77
+    python = torch_python.need(torch_python.HAS_CUDA)
     asked = subprocess.run([python, "-B", RUN, "--verdicts"], stdout=subprocess.PIPE, text=True, check=True)
     verdicts = json.loads(asked.stdout)
     right = [name for name, program in verdicts.items() if not program["kinds"]]

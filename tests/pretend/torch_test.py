@@ -3,9 +3,6 @@
 """Unmodified torch on pretended GPUs: DataParallel, DDP with its own checks, cuDNN's convolutions and recurrent layers.
 
     torch_test.py CASE TANDEM
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has a torch that is built with CUDA.
 """
 import collections
 import json
@@ -19,23 +16,30 @@ import unittest
 
 CASE, TANDEM = sys.argv[1:3]
 HERE = pathlib.Path(__file__).resolve().parent
+STEP_TWIN = HERE.parents[1] / "tools/torch/step_twin"
 sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
 
-PYTHON = torch_python.find(torch_python.HAS_CUDA)
+PYTHON = torch_python.need(torch_python.HAS_CUDA)
+
+
+def run(*words, **more):
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, timeout=500, **more)
+
+
+def logged(folder):
+    return [json.loads(line) for file in pathlib.Path(folder).iterdir() for line in file.open()]
 
 
 class OnPretendedGpus(unittest.TestCase):
     def run_steps(self, strategy, model, devices, steps=3, like="a100"):
         """What step_on_gpus.py printed, and the lines of all logs."""
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [TANDEM, "pretend", f"--gpus={devices}", f"--like={like}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
-                 strategy, model, str(devices), str(steps)],
-                capture_output=True, text=True, check=False, timeout=400)
+            done = run(TANDEM, "pretend", f"--gpus={devices}", f"--like={like}", f"--log={folder}/calls", "--", PYTHON, HERE / "step_on_gpus.py",
+                       strategy, model, devices, steps)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("pretended GPUs: host work measured, nothing computed", done.stderr)
-            lines = [json.loads(line) for file in pathlib.Path(folder).iterdir() for line in file.open()]
+            lines = logged(folder)
         return done.stdout, lines
 
     def count(self, lines, what):
@@ -83,8 +87,7 @@ class DataParallel(OnPretendedGpus):
 
 class Features(OnPretendedGpus):
     def run_feature(self, feature, *options, **variables):
-        done = subprocess.run([TANDEM, "pretend", "--gpus=2", *options, "--", PYTHON, HERE / "features_on_gpus.py", feature],
-                              capture_output=True, text=True, check=False, timeout=400, env=os.environ | variables)
+        done = run(TANDEM, "pretend", "--gpus=2", *options, "--", PYTHON, HERE / "features_on_gpus.py", feature, env=os.environ | variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -93,7 +96,7 @@ class Features(OnPretendedGpus):
             out = self.run_feature("graph", f"--log={folder}/calls").stdout
             self.assertIn("copied [0, 1, 2, 3]", out)
             self.assertIn("operation not permitted when stream is capturing", out)
-            lines = [json.loads(line) for file in pathlib.Path(folder).glob("calls.*") for line in file.read_text().splitlines()]
+            lines = logged(folder)
         replays = [line for line in lines if line.get("call") == "cudaGraphLaunch" and line["what"] == "call"]
         steps = [sum(line["what"] == "launch" and replay["t"] < line["t"] < replay["t"] + replay["ns"] for line in lines)
                  for replay in replays[:5]]
@@ -125,15 +128,11 @@ class InTurn(OnPretendedGpus):
 
     def forward_threads(self, *options):
         """By device, the threads that the forward convolutions of a step come from."""
-        tools = HERE.parents[1] / "tools"
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [TANDEM, "pretend", "--gpus=2", f"--log={folder}/calls", "--", PYTHON, "-B", tools / "torch" / "step_twin",
-                 "--strategy=dp", "--model=resnet-tiny", "--batch=4", "--devices=2", "--backend=pretended-a100", "--min-time=1ms",
-                 "--oversubscribe", *options],
-                capture_output=True, text=True, check=False, timeout=400)
+            done = run(TANDEM, "pretend", "--gpus=2", f"--log={folder}/calls", "--", PYTHON, "-B", STEP_TWIN, "--strategy=dp", "--model=resnet-tiny",
+                       "--batch=4", "--devices=2", "--backend=pretended-a100", "--min-time=1ms", "--oversubscribe", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
-            lines = [json.loads(line) for file in pathlib.Path(folder).iterdir() for line in file.open()]
+            lines = logged(folder)
         threads = collections.defaultdict(set)
         for line in lines:
             if line["what"] == "convolution" and line["operations"][0]["operation"] == "convolution-forward":
@@ -155,13 +154,10 @@ class HostWork(OnPretendedGpus):
     """The host's time in the twin's record, on a module with parameters, buffers and submodules."""
 
     def record(self, strategy, devices, *options):
-        tools = HERE.parents[1] / "tools"
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "record.json"
-            done = subprocess.run(
-                [TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", tools / "torch" / "step_twin", f"--strategy={strategy}",
-                 "--model=resnet-tiny", "--batch=4", f"--devices={devices}", "--backend=pretended-a100", "--min-time=1ms",
-                 f"--record={path}", *options], capture_output=True, text=True, check=False, timeout=400)
+            done = run(TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", STEP_TWIN, f"--strategy={strategy}", "--model=resnet-tiny", "--batch=4",
+                       f"--devices={devices}", "--backend=pretended-a100", "--min-time=1ms", f"--record={path}", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             return json.loads(path.read_text())
 
@@ -200,10 +196,8 @@ class HostWork(OnPretendedGpus):
         self.assertGreater(work["modules"], work["buffers"] / 3)
 
     def test_pretended_gpus_are_no_back_end_named_cuda(self):
-        tools = HERE.parents[1] / "tools"
         for backend, says in (("cuda", "their figures are no GPU's"), ("pretended-h100", "pretended GPUs like a100")):
-            done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", tools / "torch" / "step_twin", "--model=mlp-tiny",
-                                   "--batch=4", f"--backend={backend}"], capture_output=True, text=True, check=False, timeout=400)
+            done = run(TANDEM, "pretend", "--gpus=2", "--", PYTHON, "-B", STEP_TWIN, "--model=mlp-tiny", "--batch=4", f"--backend={backend}")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(says, done.stderr)
 
@@ -240,7 +234,7 @@ class Lessons(unittest.TestCase):
     """`tandem lessons --with-torch`: PyTorch's own traps."""
 
     def lessons(self, *words):
-        return subprocess.run([TANDEM, "lessons", f"--with-torch={PYTHON}", *words], capture_output=True, text=True, check=False, timeout=400)
+        return run(TANDEM, "lessons", f"--with-torch={PYTHON}", *words)
 
     def test_all_hold(self):
         done = self.lessons()
@@ -249,11 +243,9 @@ class Lessons(unittest.TestCase):
         self.assertRegex(done.stdout, rf"\n{len(listed)} lessons: {len(listed)} hold in PyTorch \d.*, 0 do not\n$")
 
     def test_one_that_does_not_hold_fails_alone(self):
-        script = HERE.parents[1] / "tools/torch"
-        done = subprocess.run([PYTHON, "-B", "-c", f"import sys; sys.path.insert(0, {str(script)!r}); import lessons; "
-                               "lessons.LESSONS[:] = [lessons.Lesson(name, 'a', 'b', lambda found=found: (1 // found > 0, 'seen')) "
-                               "for name, found in (('true', 1), ('untrue', 2), ('broken', 0))]; sys.exit(lessons.main([]))"],
-                              capture_output=True, text=True, check=False, timeout=100)
+        done = run(PYTHON, "-B", "-c", f"import sys; sys.path.insert(0, {str(STEP_TWIN.parent)!r}); import lessons; "
+                   "lessons.LESSONS[:] = [lessons.Lesson(name, 'a', 'b', lambda found=found: (1 // found > 0, 'seen')) "
+                   "for name, found in (('true', 1), ('untrue', 2), ('broken', 0))]; sys.exit(lessons.main([]))")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertEqual(re.findall("verdict   (.*)", done.stdout), ["holds", "no longer holds", "could not be run"])
         self.assertRegex(done.stdout, r"3 lessons: 1 hold in .*, 2 do not\n$")
@@ -283,9 +275,8 @@ class Check(unittest.TestCase):
         """Rank 0 makes so many, rank 1 makes five."""
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "train.py").write_text(ONE_STEP_FEWER)
-            done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--check", "--", PYTHON, "-m", "torch.distributed.run", "--standalone",
-                                   "--nproc-per-node=2", "train.py"], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
-                                  env={**os.environ, "STEPS": str(steps)})
+            done = run(TANDEM, "pretend", "--gpus=2", "--check", "--", PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+                       "train.py", cwd=folder, env={**os.environ, "STEPS": str(steps)})
         return done.returncode, [line for line in done.stderr.splitlines() if line.startswith(("pretended GPUs: ended", "  rank "))]
 
     def test_a_step_more_of_one_rank_is_named(self):
@@ -301,8 +292,7 @@ class Check(unittest.TestCase):
 class Command(unittest.TestCase):
     def test_its_words_arrive_as_they_are(self):
         words = ["[1,2]", "[[a],[b]]", "two words", "", "--out=there", "--", "--gpus=3"]
-        done = subprocess.run([TANDEM, "pretend", "--gpus=1", "--", PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))",
-                               *words], capture_output=True, text=True, check=False, timeout=100)
+        done = run(TANDEM, "pretend", "--gpus=1", "--", PYTHON, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout), words)
 
@@ -320,8 +310,7 @@ class Run(OnPretendedGpus):
                           for strategy, *named in (cell.split() for cell in cells)]
             (place / "few.json").write_text(json.dumps({"name": "few", "workloads": [{"module": "own.py:build", "batch_per_device": 4}],
                                                         "devices": [2], "min_time": "10ms", "strategies": strategies}))
-        return subprocess.run([TANDEM, "run", *words, f"--with-torch={PYTHON}", "--out=out", *options],
-                              cwd=folder, capture_output=True, text=True, check=False, timeout=500)
+        return run(TANDEM, "run", *words, f"--with-torch={PYTHON}", "--out=out", *options, cwd=folder)
 
     def test_figures_are_marked_and_are_no_gpus(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -408,8 +397,7 @@ class ControlData(OnPretendedGpus):
     """Integers are computed, and floats are counted as not computed."""
 
     def print_of(self, what):
-        done = subprocess.run([TANDEM, "pretend", "--gpus=2", "--", PYTHON, HERE / "control_data.py", what], capture_output=True, text=True,
-                              check=False, timeout=400)
+        done = run(TANDEM, "pretend", "--gpus=2", "--", PYTHON, HERE / "control_data.py", what)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
@@ -425,9 +413,5 @@ class ControlData(OnPretendedGpus):
 
 
 if __name__ == "__main__":
-    if PYTHON is None:
-        print(f"skipped: no torch built with CUDA 12 or 13 in {', '.join(torch_python.TRIED)}: name a python that has one in "
-              "TANDEM_TORCH_PYTHON")
-        sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromName(CASE, sys.modules[__name__])
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

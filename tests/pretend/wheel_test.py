@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """pip makes a wheel of pretend/ alone, and its command runs torch: wheel_test.py FOLDER
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none of
-them has a torch that is built with CUDA, and scikit-build-core.
 """
 import os
 import pathlib
@@ -18,11 +15,7 @@ FOLDER = sys.argv[1]
 
 
 def main():
-    python = torch_python.find(f"import scikit_build_core, elftools; {torch_python.HAS_CUDA}")
-    if python is None:
-        print(f"skipped: no torch built with CUDA 12 or 13, with scikit-build-core and pyelftools, in {', '.join(torch_python.TRIED)}: name a "
-              "python that has them in TANDEM_TORCH_PYTHON")
-        return 77
+    python = torch_python.need(torch_python.HAS_CUDA, "scikit_build_core", "elftools")
     with tempfile.TemporaryDirectory() as site:
         subprocess.run([python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", f"--target={site}", FOLDER], check=True)
         done = subprocess.run([f"{site}/bin/tandem-pretend", "--gpus=3", f"--python={python}", "--", python, "-c",

@@ -2,11 +2,18 @@
 """Starts programs of a build, alone or as ranks, and reads what they say of themselves."""
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 
 MPI = ["--oversubscribe", "--bind-to", "none", "--mca", "btl", "vader,self", "-np"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Programs:

@@ -3,11 +3,9 @@
 """Any torch module becomes a workload file that step_bench takes, and what cannot become one is said.
 
     export_workload_test.py TOOLS STEP_BENCH
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
-none of them has torch 2.0 or newer.
 """
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -17,8 +15,10 @@ import unittest
 TOOLS, STEP_BENCH = (pathlib.Path(argument) for argument in sys.argv[1:3])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch_python  # beside the tests
+import warm_python
 
-PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+PYTHON = torch_python.need(torch_python.at_least(2, 0))
+WARM = warm_python.of(PYTHON)
 
 OWN = f"""
 import sys
@@ -186,30 +186,6 @@ def unused():
     return net, torch.rand(2, 3, 8, 8)
 """
 
-# In one process, since torch takes seconds to be imported.
-SEVERAL_EXPORTS = """
-import contextlib
-import importlib.machinery
-import importlib.util
-import io
-import json
-import pathlib
-import sys
-
-tool = pathlib.Path(sys.argv[1])
-calls = json.loads(sys.argv[2])
-sys.path.insert(0, str(tool.parent))
-loader = importlib.machinery.SourceFileLoader("export_workload", str(tool))
-module = importlib.util.module_from_spec(importlib.util.spec_from_loader("export_workload", loader))
-loader.exec_module(module)
-for sys.argv[1:] in calls:
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
-        status = module.main()
-    print(json.dumps([status, said.getvalue()]))
-"""
-
-
 class ExportTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -218,8 +194,8 @@ class ExportTest(unittest.TestCase):
         self.own.write_text(OWN)
         self.out = pathlib.Path(self.folder.name) / "own.json"
 
-    def run_export(self, *arguments):
-        return subprocess.run([PYTHON, "-B", TOOLS / "torch" / "export_workload", f"--out={self.out}", *arguments],
+    def run_export(self, *arguments, python=WARM):
+        return subprocess.run([python, "-B", TOOLS / "torch" / "export_workload", f"--out={self.out}", *arguments],
                               capture_output=True, text=True, check=False)
 
     def export(self, *arguments):
@@ -263,14 +239,7 @@ class ExportTest(unittest.TestCase):
             document = self.export_ours(name)
             total = sum(layer[way]["flops"] for layer in document["layers"] for way in ("forward", "backward"))
             row = next(line for line in self.accept("list").splitlines() if f"`{name}`" in line)
-            parameters = sum(int(text) for text in [row.split("|")[2].replace(" ", "")])
-            sizes = 0
-            for tensor in document["tensors"]:
-                size = 1
-                for extent in tensor["shape"]:
-                    size *= extent
-                sizes += size
-            self.assertEqual(sizes, parameters)
+            self.assertEqual(sum(math.prod(tensor["shape"]) for tensor in document["tensors"]), int(row.split("|")[2].replace(" ", "")))
             if flops:
                 self.assertAlmostEqual(total / flops, 1, delta=0.001)
 
@@ -301,18 +270,13 @@ class ExportTest(unittest.TestCase):
         self.accept("--batch=4", "--check")
 
     def refuse(self, expected, cases):
-        calls = json.dumps([[f"--out={self.out}", *arguments] for arguments, _ in cases])
-        done = subprocess.run([PYTHON, "-B", "-c", SEVERAL_EXPORTS, TOOLS / "torch" / "export_workload", calls],
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        ends = [json.loads(line) for line in done.stdout.splitlines()]
-        for (arguments, expectation), (status, said) in zip(cases, ends, strict=True):
-            self.assertEqual(status, expected, f"{arguments}: {said}")
-            self.assertIn(expectation, said)
-            self.assertEqual(len(said.splitlines()), 1, said)
+        for arguments, expectation in cases:
+            done = self.run_export(*arguments)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (expected, 1), f"{arguments}: {done.stderr}")
+            self.assertIn(expectation, done.stderr)
 
     def test_exit_status_is_the_refusals(self):
-        done = self.run_export("own")
+        done = self.run_export("own", python=PYTHON)
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1), done.stderr)
 
     def test_wrong_command_lines_are_usage_errors(self):
@@ -334,7 +298,4 @@ class ExportTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if PYTHON is None:
-        print(f"skipped: none of {', '.join(torch_python.TRIED)} has torch 2.0 or newer")
-        sys.exit(77)
     unittest.main(argv=sys.argv[:1])

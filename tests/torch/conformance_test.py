@@ -3,9 +3,6 @@
 """What torch does on pretended GPUs is what Tandem's dp and ddp do there, but for the known differences.
 
     conformance_test.py CASE BUILD MPIEXEC MODULE
-
-The cases run with the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
-none of them has a torch that is built with CUDA, or where this build has no MODULE.
 """
 import json
 import pathlib
@@ -19,6 +16,7 @@ import conformance  # noqa: E402
 import launch_kinds  # noqa: E402
 import torch_python  # noqa: E402
 
+PYTHON = torch_python.need(torch_python.HAS_CUDA)
 LAUNCHES = json.loads((HERE / "launches.json").read_text(encoding="utf-8"))
 # The calls of all four GPUs that each known difference changes in a later step. Who mends one takes its number away.
 EVERY_DP = {"targets_behind": 1, "queues_of_copies": 6, "own_output_gradient": 1}
@@ -77,7 +75,7 @@ OPTIONS = {
 class Conformance(unittest.TestCase):
     def compared(self, model, strategy, options=(), torch_alone=(), devices=4):
         case = conformance.Case(model, strategy, devices, options=tuple(options), torch_alone=tuple(torch_alone))
-        return conformance.Comparison(conformance.Sides(BUILD, torch_python.find(torch_python.HAS_CUDA), MPIEXEC), case)
+        return conformance.Comparison(conformance.Sides(BUILD, PYTHON, MPIEXEC), case)
 
     def check_first_step(self, comparison):
         _, left = comparison.differences(0, collectives_alone=True)
@@ -155,16 +153,9 @@ class Case_torch_alone(WithOptions):
         self.assertNotEqual(buckets, ours.collectives)
 
 
-def why_not():
-    if not pathlib.Path(MODULE).is_file():
-        return "this build has no CUDA module on the shared runtime: configure it with the CUDA toolkit"
-    return "" if torch_python.find(torch_python.HAS_CUDA) else f"no torch that is built with CUDA in {', '.join(torch_python.TRIED)}"
-
-
 if __name__ == "__main__":
-    reason = why_not()
-    if reason:
-        print(f"skipped: {reason}")
+    if not pathlib.Path(MODULE).is_file():
+        print("skipped: this build has no CUDA module on the shared runtime: configure it with the CUDA toolkit")
         sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

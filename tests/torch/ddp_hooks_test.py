@@ -3,9 +3,6 @@
 """torch's own PowerSGD hook and Join, as options of a cell of ddp: one rank over gloo, on a module of 32 x 32.
 
     ddp_hooks_test.py TOOLS
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has torch 2.0 or newer and numpy, which powerSGD_hook needs.
 """
 import os
 import pathlib
@@ -15,11 +12,8 @@ TOOLS = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch_python  # noqa: E402  # beside the tests
 
-PYTHON = torch_python.find("import sys, numpy, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
+PYTHON = torch_python.need(torch_python.at_least(2, 0), "numpy")
 if "--here" not in sys.argv:
-    if PYTHON is None:
-        print(f"skipped: no torch 2.0 or newer with numpy in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
-        sys.exit(77)
     os.execvp(PYTHON, [PYTHON, "-B", __file__, str(TOOLS), "--here"])
 
 import tempfile  # noqa: E402

@@ -3,9 +3,6 @@
 """Costs of torch's work on the host per kind, measured on pretended GPUs, and a step that is charged with them.
 
     dispatch_costs_test.py TOOLS TANDEM STEP_BENCH
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has a torch that is built with CUDA. No figure's size is judged, only that each kind has one.
 """
 import pathlib
 import subprocess
@@ -16,7 +13,7 @@ TOOLS, TANDEM, STEP_BENCH = sys.argv[1:]
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch_python  # beside the tests
 
-PYTHON = torch_python.find(torch_python.HAS_CUDA)
+PYTHON = torch_python.need(torch_python.HAS_CUDA)
 
 
 def run(*command):
@@ -53,7 +50,4 @@ class Costs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not PYTHON:
-        print(f"skipped: none of {', '.join(torch_python.TRIED)} has a torch that is built with CUDA")
-        sys.exit(77)
     unittest.main(argv=sys.argv[:1])

@@ -3,16 +3,12 @@
 """Ranks that torchrun and others have started: `python -m tandem FILE.py:FUNCTION`.
 
     launched_test.py CASE SOURCE
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has torch 2.0 or newer.
 """
 import json
 import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,10 +16,12 @@ import unittest
 
 CASE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(SOURCE / "tests/support"))
-import torch_python  # beside the tests
+import programs  # beside the tests
+import torch_python
+import warm_python
 
-PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
-SKIPPED = f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another"
+PYTHON = torch_python.need(torch_python.at_least(2, 0))
+WARM = warm_python.of(PYTHON)
 SWEEP = {"name": "small", "workloads": [{"model": "mlp-tiny", "batch": 8}], "devices": [2], "launches": 1, "min_time": "10ms", "min_samples": 3,
          "strategies": [{"strategy": "ddp", "options": {"accumulate": 2, "precision": "bf16"}}, "single"]}  # single is launched first
 OWN = """
@@ -73,12 +71,6 @@ def orphaned():
 """
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Scratch(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -106,9 +98,9 @@ class Scratch(unittest.TestCase):
         out, err = child.communicate(timeout=300)
         return child.returncode, out, err
 
-    def ranks(self, module, *words, second=".", **more):
-        meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-        return [self.start([PYTHON, "-m", "tandem", module, *words, "--batch=8", "--backend=host", "--out=out"], folder, RANK=str(rank), **meeting, **more)
+    def ranks(self, module, *words, second=".", python=WARM, **more):
+        meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(programs.free_port())}
+        return [self.start([python, "-m", "tandem", module, *words, "--batch=8", "--backend=host", "--out=out"], folder, RANK=str(rank), **meeting, **more)
                 for rank, folder in enumerate((".", second))]
 
     def check_both_fail(self, module, says):
@@ -145,7 +137,7 @@ class Case_jobs(Scratch):
     def test_a_job_of_kubernetes_is_its_containers_commands(self):
         commands = [json.loads(found) for found in re.findall(r"command: (\[.*\])", (SOURCE / "tools/kubernetes/pytorchjob.yaml").read_text())]
         self.assertEqual(len(commands), 2)
-        port, pods = str(free_port()), []
+        port, pods = str(programs.free_port()), []
         for rank, command in enumerate(commands):
             words = [word.replace("/out/", f"{self.folder}/").replace("--batch-per-device", "--batch") for word in command]
             pods.append(self.start([*words, "small.json", "--backend=host"], RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="localhost", MASTER_PORT=port))
@@ -157,12 +149,12 @@ class Case_jobs(Scratch):
 
 class Case_refusals(Scratch):
     def refuse(self, status, says, *words, **more):
-        got, out, err = self.finish(self.start([PYTHON, "-m", "tandem", *words], **more))
+        got, out, err = self.finish(self.start([WARM, "-m", "tandem", *words], **more))
         self.assertEqual((got, out, err.count("\n")), (status, "", 1), err)
         self.assertIn(says, err)
 
     def test_what_a_launcher_has_not_set_is_one_line(self):
-        rank = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port())}
+        rank = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": str(programs.free_port())}
         for name in rank:
             self.refuse(2, f"{name} is not set", "own.py:build", **{**rank, name: ""})
         for name, value in (("RANK", "first"), ("RANK", "1"), ("WORLD_SIZE", "0"), ("MASTER_PORT", "99999"), ("LOCAL_RANK", "x")):
@@ -196,15 +188,12 @@ class Case_refusals(Scratch):
         self.assertFalse(pathlib.Path("/proc", child.suffix[1:]).exists(), "the killed rank's child goes on")
 
     def test_ranks_end_with_rank_0_and_what_was_measured_stays(self):
-        (first, _, err), (second, _, says) = map(self.finish, self.ranks("own.py:orphaned", "small.json", ACTING="0"))
+        (first, _, err), (second, _, says) = map(self.finish, self.ranks("own.py:orphaned", "small.json", python=PYTHON, ACTING="0"))
         self.assertEqual((first, second), (-signal.SIGKILL, 1), err + says)
         self.assertRegex(says, r"\Atandem: rank 1: the ranks' store at .* is gone: .*; see what rank 0 says\n\Z")
         self.assertEqual(len(re.findall("(?m)^failed: .*step_twin: rank 0 was lost: ", err)), 1, err)
 
 
 if __name__ == "__main__":
-    if not PYTHON:
-        print(SKIPPED)
-        sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

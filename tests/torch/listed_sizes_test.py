@@ -4,16 +4,18 @@
 
     listed_sizes_test.py few|many TANDEM KERNEL_SECONDS LIST_STEPS
 
-few: 4 architectures; many: 20. Exit status 77: TANDEM_TORCH_PYTHON has no torch with CUDA, or a package is missing.
+few: 4 architectures; many: 20.
 """
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-PYTHON = os.environ.get("TANDEM_TORCH_PYTHON", "")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import torch_python  # beside the tests
+
+PYTHON = torch_python.need(torch_python.HAS_CUDA, "timm", "torchvision", "transformers")
 PRECISIONS = ["fp32", "tf32", "amp-bf16", "amp-fp16"]
 FEW = ["timm/mobilevit_s/256", "torchvision/resnet18/224", "transformers/distilbert/128", "torch/lstm/35"]
 MANY = FEW + [f"timm/{name}/224" for name in (
@@ -66,11 +68,6 @@ def largest_without_size(kernels, program):
 
 
 def main(which, tandem, program, list_steps):
-    has_cuda = PYTHON and subprocess.run([PYTHON, "-c", "import timm, torchvision, transformers, sys, torch; sys.exit(torch.version.cuda is None)"],
-                                         stderr=subprocess.DEVNULL, check=False).returncode == 0
-    if not has_cuda:
-        print("skipped: TANDEM_TORCH_PYTHON names no torch with CUDA, timm, torchvision and transformers")
-        return 77
     architectures = FEW if which == "few" else MANY
     lists, errors = lists_of(architectures, tandem, list_steps)
     if len(lists) != len(architectures) * len(PRECISIONS):

@@ -3,9 +3,6 @@
 """PyTorch still makes the golden files that are committed, and the script sees when it does not.
 
     make_golden_test.py GOLDEN
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
-none of them has torch.
 """
 import pathlib
 import subprocess
@@ -16,12 +13,14 @@ import unittest
 HERE, GOLDEN = pathlib.Path(__file__).resolve().parent, pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch_python  # beside the tests
+import warm_python
 
-PYTHON = torch_python.find()
+PYTHON = torch_python.need(torch_python.at_least(1, 13))
+WARM = warm_python.of(PYTHON)
 
 
 def make_golden(*arguments):
-    return subprocess.run([PYTHON, "-B", HERE / "make_golden.py", *arguments],
+    return subprocess.run([WARM, "-B", HERE / "make_golden.py", *arguments],
                           capture_output=True, text=True, check=False)
 
 
@@ -51,7 +50,4 @@ class MakeGoldenTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not PYTHON:
-        print(f"skipped: no torch in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
-        sys.exit(77)
     unittest.main(argv=sys.argv[:1])

@@ -74,6 +74,7 @@ def run(step_twin):
     step_twin.check(options)
     import torch
     if options.strategy == "ddp":
+        import torch._dynamo  # which optimizers load, once for all ranks
         become_rank(options.devices)
     place = step_twin.places.find(options.devices, options.backend, True)
     from twin import ranks as joined, strategies

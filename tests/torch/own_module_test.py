@@ -3,9 +3,6 @@
 """A user's own module: what its function may return, torch's strategies on it, and `tandem run --module`.
 
     own_module_test.py CASE TOOLS MPIEXEC TANDEM
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has torch 2.0 or newer.
 """
 import json
 import os
@@ -19,12 +16,13 @@ import unittest
 CASE, TOOLS, MPIEXEC, TANDEM = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-import torch_python  # beside the tests
+import programs  # beside the tests
+import torch_python
+import warm_python
 
-PYTHON = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
-SKIPPED = f"skipped: no torch 2.0 or newer in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another"
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-EXAMPLES = {"vision": "torchvision", "language": "transformers", "recurrent": "torch"}
+PYTHON = torch_python.need(torch_python.at_least(2, 0))
+EXAMPLES = {"vision": "torchvision", "language": "transformers.models.gpt2.modeling_gpt2", "recurrent": "torch"}
+WARM = warm_python.of(PYTHON, *EXAMPLES.values() if CASE == "examples" else [])
 
 OWN = """
 import os
@@ -202,16 +200,16 @@ class Scratch(unittest.TestCase):
         (self.folder / "own.py").write_text(OWN)
 
     def run_it(self, *command, **more):
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=500,
-                              env=os.environ | ROOT | {"COLUMNS": "10000"} | more, cwd=self.folder)
+        """By the warm python, which costs no seconds; env starts the python itself."""
+        words = [str(word) for word in command]
+        words = [WARM if word == PYTHON and words[0] != "env" else word for word in words]
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=500,
+                              env=os.environ | programs.AS_ROOT | {"COLUMNS": "10000"} | more, cwd=self.folder)
 
     def python(self, code):
         done = self.run_it(PYTHON, "-B", "-c", BEGIN + textwrap.dedent(code), TOOLS / "torch", self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
-
-    def has_numpy(self):
-        return self.run_it(PYTHON, "-c", "import numpy").returncode == 0
 
     def twin(self, *arguments, ranks=1):
         before = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
@@ -224,8 +222,8 @@ class Scratch(unittest.TestCase):
 
     def record(self, source, *arguments, ranks=1):
         path = self.folder / "record.json"
-        done = self.twin(f"--module={source}", f"--model={self.about(source)['module']}", "--backend=host", "--min-time=10ms",
-                         "--min-samples=3", "--oversubscribe", f"--record={path}", *arguments, ranks=ranks)
+        done = self.twin(f"--module={source}", "--backend=host", "--min-time=10ms", "--min-samples=3", "--oversubscribe",
+                         f"--record={path}", *arguments, ranks=ranks)
         self.assertTrue(path.is_file(), done.stderr)
         return json.loads(path.read_text())
 
@@ -340,7 +338,7 @@ class Case_steps(Scratch):
     def test_two_ranks_are_measured_together_with_every_option(self):
         source = self.folder / "own.py:by_function"
         for more in ([], ["--grads=views", "--bucket-mb=10"], ["--accumulate=2"], ["--compress=bf16"], ["--static-graph=on"],
-                     ["--join=on"], *[["--powersgd=2"]] * self.has_numpy()):
+                     ["--join=on"], *[["--powersgd=2"]] * (self.run_it(PYTHON, "-c", "import numpy").returncode == 0)):
             record = self.record(source, "--strategy=ddp", "--devices=2", "--batch=8", *more, ranks=2)
             self.assertEqual(record["status"], "ok", record)
             self.assertEqual(len(record["phases"]), 2)
@@ -452,10 +450,9 @@ class Case_examples(Scratch):
 
 
 class Case_run(Scratch):
-    def tandem(self, *arguments, launches=2):
+    def tandem(self):
         return self.run_it(TANDEM, "run", "--module=own.py:by_function", "--batch-per-device=2", "--devices=2", "--backend=host",
-                           "--oversubscribe", f"--with-torch={PYTHON}", "--out=out", f"--launches={launches}",
-                           *arguments)
+                           "--oversubscribe", f"--with-torch={WARM}", "--out=out", "--launches=2")
 
     def test_one_command_gives_a_page_and_another_file_is_another_run(self):
         done = self.tandem()
@@ -470,7 +467,7 @@ class Case_run(Scratch):
 
     def test_a_sweep_of_gpus_is_planned_for_the_module_where_there_is_none(self):
         done = self.run_it(TANDEM, "run", "node", "--module=own.py:by_function", "--batch-per-device=2,4", "--devices=8",
-                           f"--with-torch={PYTHON}", "--dry-run")
+                           f"--with-torch={WARM}", "--dry-run")
         if "built without CUDA" in done.stderr:
             self.skipTest("torch is built without CUDA")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -481,8 +478,5 @@ class Case_run(Scratch):
 
 
 if __name__ == "__main__":
-    if not PYTHON:
-        print(SKIPPED)
-        sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

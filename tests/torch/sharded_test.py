@@ -4,9 +4,6 @@
 with half of what the cell shards, and what cannot be sharded is named.
 
     sharded_test.py TOOLS
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has a torch with fully_shard.
 """
 import datetime
 import os
@@ -68,10 +65,7 @@ def classes():
     return module, (batch, torch.arange(16) % 6), nn.CrossEntropyLoss()
 """
 if len(sys.argv) == 2:
-    PYTHON = torch_python.find("from torch.distributed.fsdp import fully_shard")
-    if PYTHON is None:
-        print(f"skipped: no torch with fully_shard in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
-        sys.exit(77)
+    PYTHON = torch_python.need(torch_python.at_least(2, 6))
     with tempfile.TemporaryDirectory() as scratch:
         (pathlib.Path(scratch) / "own.py").write_text(MODULES)
         ranks = [subprocess.Popen([PYTHON, "-B", __file__, str(TOOLS), scratch, str(rank)],

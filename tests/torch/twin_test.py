@@ -3,9 +3,6 @@
 """PyTorch's side of a sweep, tools/torch/step_twin: what it starts from, trains, measures and says.
 
     twin_test.py CASE TOOLS WRITE_STEPS MPIEXEC
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where none
-of them has torch.
 """
 import json
 import math
@@ -21,18 +18,20 @@ import unittest.mock
 CASE, TOOLS, WRITE_STEPS, MPIEXEC = sys.argv[1], pathlib.Path(sys.argv[2]), *sys.argv[3:5]
 HERE = pathlib.Path(__file__).resolve().parent
 NEEDS_NO_TORCH = ("samples", "bad_input", "options")
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MODELS = {"mlp-tiny": 16, "gpt2-nano": 4, "resnet-tiny": 16}
 sys.path[:0] = [str(TOOLS / "torch"), str(HERE.parent / "support")]
-import torch_python  # beside the tests
+import programs  # beside the tests
+import torch_python
+import warm_python
 
-PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else torch_python.find()
+PYTHON = sys.executable if CASE in NEEDS_NO_TORCH else torch_python.need(torch_python.at_least(1, 13))
+WARM = CASE in ("weights_and_batch", "single", "ddp") and warm_python.of(PYTHON)
 
 
 def run(*command, ranks=1):
     before = [MPIEXEC, "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 1 else []
     return subprocess.run([*before, *map(str, command)], capture_output=True, text=True, check=False, timeout=400,
-                          env=os.environ | ROOT)
+                          env=os.environ | programs.AS_ROOT)
 
 
 def twin(*arguments, ranks=1):
@@ -46,7 +45,7 @@ class Steps(unittest.TestCase):
             done = run(WRITE_STEPS, f"--strategy={strategy}", f"--model={model}", f"--batch={MODELS[model]}", "--backend=host",
                        f"--devices={devices}", f"--optimizer={optimizer}", f"--record={path}", "--oversubscribe", ranks=devices)
             self.assertEqual(done.returncode, 0, done.stderr)
-            done = run(PYTHON, "-B", HERE / "twin_steps.py", TOOLS, path, strategy, model, MODELS[model], devices, optimizer,
+            done = run(WARM, "-B", HERE / "twin_steps.py", TOOLS, path, strategy, model, MODELS[model], devices, optimizer,
                        *more, ranks=devices)
         print(model, strategy, done.stdout.strip())
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -98,7 +97,7 @@ class Case_single(Steps):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "steps"
             run(WRITE_STEPS, "--model=mlp-tiny", "--batch=8", "--backend=host", f"--record={path}")
-            done = run(PYTHON, "-B", HERE / "twin_steps.py", TOOLS, path, "single", "mlp-tiny", 16, 1, "sgd")
+            done = run(WARM, "-B", HERE / "twin_steps.py", TOOLS, path, "single", "mlp-tiny", 16, 1, "sgd")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertRegex(done.stdout, "^worst ")
 
@@ -365,8 +364,5 @@ class Case_bad_input(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not PYTHON:
-        print(f"skipped: no torch in {' or '.join(torch_python.TRIED)}; TANDEM_TORCH_PYTHON names another")
-        sys.exit(77)
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(globals()[f"Case_{CASE}"])
     sys.exit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -3,9 +3,6 @@
 """tandem.export leaves the module and torch as they were, and names the layer that cannot be exported.
 
     export_test.py SOURCE
-
-With the python that TANDEM_TORCH_PYTHON names, else this one or the system's. Exit status 77, with the reason, where
-none of them has torch 2.0 or newer.
 """
 import json
 import os
@@ -23,10 +20,7 @@ try:
     from torch import nn
     import tandem
 except ImportError:
-    python = torch_python.find("import sys, torch; sys.exit(int(torch.__version__.split('.')[0]) < 2)")
-    if python is None:
-        print(f"skipped: none of {', '.join(torch_python.TRIED)} has torch 2.0 or newer")
-        sys.exit(77)
+    python = torch_python.need(torch_python.at_least(2, 0))
     os.execv(python, [python, "-B", *sys.argv])
 
 
