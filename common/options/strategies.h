@@ -4,6 +4,7 @@
 // a strategy is launched or what it does in a step asks here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -121,5 +122,13 @@ inline constexpr std::string_view kStrategyNames{detail::kJoinedNames.data()};
 
 [[nodiscard]] inline std::string to_string(StrategyKind kind) { return std::string(name_of(kind)); }
 [[nodiscard]] inline std::string to_string(Launch launch) { return std::string(name_of(launch)); }
+
+// The strategies that PyTorch alone has: a process per device keeps a share of the training's state
+// (tools/torch/twin/sharded.py).
+inline constexpr std::array<std::string_view, 2> kSharding{"fsdp", "zero1"};
+
+[[nodiscard]] constexpr bool is_sharding(std::string_view strategy) {
+  return std::ranges::find(kSharding, strategy) != kSharding.end();
+}
 
 }  // namespace tandem::options

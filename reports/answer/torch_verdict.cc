@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/base/units.h"
-#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "common/stats/comparison.h"
 #include "reports/answer/verdict.h"
@@ -354,7 +353,7 @@ std::string sharding_sentence(const CellSummary& first, const Summary& summary) 
   }
   std::vector<std::string> costs;
   for (const CellSummary* cell : shown) costs.push_back(cost_words(*cell, ddp));
-  return fmt::format("{}, {}: {} and the memory of a device: {}.", spoken_workload(first.cell),
+  return fmt::format("{}, {}: {} and a device's tensors: {}.", spoken_workload(first.cell),
                      count_text(first.cell.devices, "device"),
                      first.cell.is_pretended() ? "the host's work of a step" : "a step",
                      join(costs, "; "));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/dispatch_costs.h"
-#include "common/options/sharding.h"
+#include "common/options/strategies.h"
 #include "common/options/table.h"
 #include "reports/text/format.h"
 

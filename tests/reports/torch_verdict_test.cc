@@ -102,7 +102,7 @@ TEST(TorchVerdict, OfShardedState_HasTimeAndMemory_BesideDistributedDataParallel
   const VerdictText text = torch_verdict_of(as_torch(synthetic));
   ASSERT_EQ(text.workloads.size(), 2U);
   EXPECT_EQ(text.workloads[1],
-            "own.py:build, batch 64 (32 per device), 2 devices: a step and the memory of a device: "
+            "own.py:build, batch 64 (32 per device), 2 devices: a step and a device's tensors: "
             "ddp 100.0 ms [100.0 .. 100.0], 40.0 MiB; fsdp 150.0 ms [150.0 .. 150.0] (1.50x "
             "[1.50 .. 1.50] of ddp's), 30.0 MiB (0.75x); zero1 does not fit.");
 }

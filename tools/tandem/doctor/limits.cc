@@ -215,26 +215,6 @@ constexpr std::array kRules{
          "it changes how memory is allocated: MPI's large all-reduces differ twofold by it",
          kUnset}};
 
-// Families of variables that Tandem's programs drop before they start (see launch_command.cc) but
-// other software on this node obeys.
-struct Family {
-  std::string_view prefix;
-  std::string_view effect;
-  std::string_view advice =
-      "Tandem's programs ignore it; unset it for what is compared with them, such as PyTorch";
-};
-constexpr std::array kIgnored{
-    Family{"OPENBLAS_",
-           "OpenBLAS' choice of kernels and threads (with OPENBLAS_CORETYPE=Haswell it "
-           "computes at half speed on CPUs with AVX-512)"},
-    Family{"OMP_", "threads and waiting of every OpenMP program"},
-    Family{"GOMP_", "threads and waiting of every OpenMP program"},
-    Family{"KMP_", "threads and waiting of every OpenMP program"},
-    Family{"DNNL_", "oneDNN's choice of kernels"},
-    Family{"ONEDNN_", "oneDNN's choice of kernels"},
-    Family{"MKL_", "threads or kernels of MKL",
-           "Tandem does not use MKL; unset it for a PyTorch that does"}};
-
 void judge_rules(const Variables& variables, Findings& findings) {
   for (const Rule& rule : kRules) {
     const auto found = variables.find(std::string(rule.name));
@@ -246,17 +226,6 @@ void judge_rules(const Variables& variables, Findings& findings) {
     findings.push_back({kOfVariables, rule.level,
                         fmt::format("{}={}: {}", rule.name, found->second, rule.effect),
                         std::string(rule.advice)});
-  }
-}
-
-void judge_ignored(const Variables& variables, Findings& findings) {
-  for (const auto& [name, value] : variables) {
-    for (const Family& family : kIgnored) {
-      if (!name.starts_with(family.prefix)) continue;
-      findings.push_back(warning(kOfVariables,
-                                 fmt::format("{}={} sets {}", name, value, family.effect),
-                                 std::string(family.advice)));
-    }
   }
 }
 
@@ -294,11 +263,9 @@ Variables gather_variables() {
 Findings judge_variables(const Variables& variables) {
   Findings findings;
   judge_rules(variables, findings);
-  judge_ignored(variables, findings);
   judge_visible_gpus(variables, findings);
   if (findings.empty()) {
-    findings.push_back(
-        ok(kOfVariables, "none that changes what CUDA, NCCL, MPI or CPU libraries do"));
+    findings.push_back(ok(kOfVariables, "none that changes what CUDA, NCCL or MPI do"));
   }
   return findings;
 }

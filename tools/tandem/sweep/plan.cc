@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 
 namespace tandem::cli {

@@ -105,23 +105,6 @@ std::vector<int> named_devices(const JsonValue& value, int all) {
   return counts;
 }
 
-std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies, options::Name name,
-                                 const AxisValues& values) {
-  const std::string option(name->name);
-  std::vector<SweepStrategy> found;
-  for (const SweepStrategy& strategy : strategies) {
-    if (strategy.options.contains(option) || !options::is_varied_in(strategy.strategy, name)) {
-      found.push_back(strategy);
-      continue;
-    }
-    for (const auto& value : values) {
-      found.push_back(strategy);
-      if (value) found.back().options[option] = *value;
-    }
-  }
-  return found;
-}
-
 // Drops the counts above --devices=`most`, and says so. Throws a usage error where none is left.
 void leave_out_above(int most, std::vector<int>& devices, std::vector<std::string>& left_out) {
   if (most == 0 || devices.empty()) return;
@@ -208,7 +191,9 @@ std::vector<SweepStrategy> along_axes(const JsonValue& sweep,
     if (found.size() * values.size() > kMostStrategies) {
       axes.complain("more than 10000 combinations; use several sweeps");
     }
-    found = along(found, name, values);
+    found = along(found, option, values, [&](const std::string& strategy) {
+      return options::is_varied_in(strategy, name);
+    });
   }
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include "common/json/value.h"
 #include "common/json/writer.h"
+#include "tools/tandem/sweep/sweep.h"
 
 namespace tandem::cli {
 
@@ -39,6 +40,23 @@ using AxisValues = std::vector<std::optional<std::string>>;
     values.push_back(value.is_null() ? std::nullopt : std::optional(option_text(value)));
   }
   return values;
+}
+
+// Every strategy that the option applies to, with all its values, unless the strategy sets the
+// option itself; all others as they are.
+template <class AppliesTo>
+[[nodiscard]] std::vector<SweepStrategy> along(const std::vector<SweepStrategy>& strategies,
+                                               const std::string& option, const AxisValues& values,
+                                               const AppliesTo& applies_to) {
+  std::vector<SweepStrategy> found;
+  for (const SweepStrategy& strategy : strategies) {
+    const bool is_varied = !strategy.options.contains(option) && applies_to(strategy.strategy);
+    for (const auto& value : is_varied ? values : AxisValues{std::nullopt}) {
+      found.push_back(strategy);
+      if (value) found.back().options[option] = *value;
+    }
+  }
+  return found;
 }
 
 }  // namespace tandem::cli

@@ -9,7 +9,6 @@
 #include "common/base/error.h"
 #include "common/base/known_names.h"
 #include "common/base/text.h"
-#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "tools/tandem/sweep/sweep_values.h"
 
@@ -182,24 +181,16 @@ std::vector<SweepStrategy> along_torch_axes(const JsonValue& axes,
     const std::string name(list.key());
     const TorchOption* const option = find_torch_option(name);
     if (option == nullptr) axes.complain(torch_option_mistake("", name, ""));
-    std::vector<SweepStrategy> varied;
-    for (const SweepStrategy& strategy : strategies) {
-      if (strategy.options.contains(name) || !has_option(strategy, name)) {
-        varied.push_back(strategy);
-        continue;
-      }
-      for (const auto& value : axis_values(list)) {
-        varied.push_back(strategy);
-        if (!value) continue;
-        const std::string mistake = torch_option_mistake(strategy.strategy, name, *value);
-        if (!mistake.empty()) list.complain(mistake);
-        varied.back().options[name] = *value;
-      }
+    const AxisValues values = axis_values(list);
+    for (const auto& value : values) {
+      const std::string mistake = value ? mistake_in_value(*option, *value) : "";
+      if (!mistake.empty()) list.complain(mistake);
     }
-    if (varied.size() > kMostStrategies) {
+    strategies = along(strategies, name, values,
+                       [&](const std::string& strategy) { return has_option(strategy, *option); });
+    if (strategies.size() > kMostStrategies) {
       axes.complain("more than 10000 combinations; use several sweeps");
     }
-    strategies = std::move(varied);
   }
   return strategies;
 }

@@ -15,7 +15,6 @@
 #include "common/base/known_names.h"
 #include "common/command_line/help.h"
 #include "common/options/reference.h"
-#include "common/options/sharding.h"
 #include "common/options/strategies.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/description.h"
