@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """torch's fully_shard and ZeroRedundancyOptimizer as cells: two ranks over gloo train as DistributedDataParallel's do, each
-with half of what the cell shards, and what cannot be sharded is named.
+with half of what the cell shards, and what cannot be sharded is named. torch's own PowerSGD hook and Join are options of ddp's.
 
     sharded_test.py TOOLS
 """
 import datetime
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -59,6 +60,10 @@ def recurrent():
 
 def unlike():
     return nn.Linear(16, 4 + torch.distributed.get_rank()), torch.randn(16, 16)
+
+def square():
+    torch.manual_seed(3)
+    return nn.Linear(32, 32), torch.randn(16, 32)
 
 def classes():
     module, batch = blocks()
@@ -211,6 +216,40 @@ def a_failure_of_one_rank_is_known_to_all():
         assert of_ranks == [] and len(notes) == 1 and notes[0].startswith(says), notes
 
 
+def apart(exact, approximate):
+    """The distance of their weights after one more step of each."""
+    exact.step(CLOCK)
+    approximate.step(CLOCK)
+    return (exact.module.weight - approximate.module.weight).abs().max().item()
+
+
+def powersgd_compresses_from_the_third_step_on():
+    if importlib.util.find_spec("numpy") is None:  # which powerSGD_hook needs
+        return
+    for kind, rounding in (("none", 1e-6), ("fp16", 1e-3)):
+        exact, approximate = made("square", "ddp"), made("square", "ddp", powersgd="1", compress=kind)
+        first = max(apart(exact, approximate), apart(exact, approximate))
+        third = apart(exact, approximate)
+        assert first <= rounding and third > 1e-5, (kind, first, third)
+
+
+def join_counts_ranks_in_each_step():
+    plain, joined = made("square", "ddp"), made("square", "ddp", join="on")
+    counted, all_reduce = [], distributed.all_reduce
+
+    def count(tensor, **more):
+        counted.append(tensor.numel())
+        return all_reduce(tensor, **more)
+    distributed.all_reduce = count
+    with joined.all_steps():
+        distances = [apart(plain, joined) for _ in range(2)]
+        assert joined.wrapped._join_config.enable and counted.count(1) >= 2, counted
+    distributed.all_reduce = all_reduce
+    assert max(distances) < 1e-6, distances
+    with plain.all_steps() as nothing:
+        assert nothing is None
+
+
 def blocks_are_repeated_members_of_containers():
     def names(module):
         return list(sharded.blocks_of(module))
@@ -267,6 +306,8 @@ sixteen_bits_are_where_the_option_puts_them()
 an_infinite_gradient_of_one_rank_skips_the_step_of_all()
 each_rank_keeps_its_share()
 the_peak_has_what_a_step_holds()
+powersgd_compresses_from_the_third_step_on()
+join_counts_ranks_in_each_step()
 blocks_are_repeated_members_of_containers()
 what_cannot_be_sharded_is_named()
 distributed.destroy_process_group()
