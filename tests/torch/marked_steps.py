@@ -27,19 +27,19 @@ def load_step_twin():
 
 
 def take_steps(strategy):
-    from twin import host_work
+    from twin import sampling
 
     mark = ctypes.CDLL(None).tandem_pretend_mark
     for step in range(STEPS):
         mark(f"step {step}".encode())
-        strategy.step(host_work.NoMarks())
+        strategy.step(sampling.NoClock())
         strategy.synchronize()
     mark(f"step {STEPS}".encode())
 
 
 def order_of_gradients(strategy):
     """In one more step, behind the last mark, so that the hooks are in none that is compared."""
-    from twin import host_work
+    from twin import sampling
 
     came = {}
 
@@ -48,7 +48,7 @@ def order_of_gradients(strategy):
 
     hooks = [parameter.register_hook(lambda gradient, at=at: note(at))
              for at, parameter in enumerate(strategy.module.parameters())]
-    strategy.step(host_work.NoMarks())
+    strategy.step(sampling.NoClock())
     strategy.synchronize()
     for hook in hooks:
         hook.remove()

@@ -237,14 +237,6 @@ def channels_last(tensor):
     return tensor.permute(0, 2, 3, 1) if tensor.dim() == 4 else tensor
 
 
-def layouts(name, device):
-    """In memory, of images and of what is between the layers: on a CPU both that a user may choose, step_bench's first; on a GPU
-    torch's default, which is step_bench's there."""
-    if not name.startswith("resnet"):
-        return [""]
-    return ["channels-last", "channels-first"] if device == "cpu" else ["channels-first"]
-
-
 def build(name, layout="channels-last"):
     """Raises KeyError or ValueError where step_bench has the name and this has not, or neither has. The layout is for
     models of images alone."""
@@ -258,11 +250,3 @@ def build(name, layout="channels-last"):
     if not layers.isdigit() or not width.isdigit():
         raise ValueError(f"no model is called '{name}'")
     return mlp([int(width)] * (int(layers) + 1))
-
-
-def draw(values, batch, device):
-    """Random input or target of a batch: numbers in [-1, 1), or classes."""
-    shape = (batch, *values.shape)
-    if values.classes:
-        return torch.randint(values.classes, shape, device=device)
-    return torch.rand(shape, device=device) * 2 - 1

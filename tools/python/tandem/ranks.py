@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import os
-import pathlib
 import socket
 import sys
 from typing import Any
@@ -16,10 +15,9 @@ from .place import torch_tools
 def about(source: str) -> dict[str, Any]:
     """What has to be alike on all ranks, and what this one may use: hardware threads by their core, and what decides which GPUs it sees."""
     sys.path.insert(0, str(torch_tools()))
-    from twin import place  # type: ignore[import-not-found]
+    from twin import place, taken_time  # type: ignore[import-not-found]
 
-    boot = pathlib.Path("/proc/sys/kernel/random/boot_id")
-    found: dict[str, Any] = {"host": socket.gethostname(), "machine": boot.read_text(encoding="ascii") if boot.exists() else socket.gethostname(),
+    found: dict[str, Any] = {"host": socket.gethostname(), "machine": taken_time.machine(),
                              "cores": place.threads_by_core(), "limit": place.cpu_limit(), "gpu": os.environ.get("LOCAL_RANK"),
                              "visible": [os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")]}
     import torch  # behind the cores, of which its threads may take some

@@ -10,7 +10,7 @@ import time
 
 from torch import nn
 
-from twin import ddp_ranges
+from twin import ddp_ranges, sampling
 
 STEPS = 20
 ACTIVE = "main"  # the thread that takes the steps
@@ -79,14 +79,6 @@ class Parts:
                 row["run_delay_seconds"] = delay * 1e-9 / steps
             rows.append(row)
         return rows
-
-
-class NoMarks:
-    def start(self):
-        pass
-
-    def mark(self, phase):
-        pass
 
 
 class Marks:
@@ -228,7 +220,7 @@ def profiled_ranges(strategy, ranks):
     """DDP's parts within backward, which no hook from outside separates."""
     if not isinstance(strategy.wrapped, nn.parallel.DistributedDataParallel):
         return []
-    return ddp_ranges.rows(lambda: take_step(strategy, ranks, NoMarks()))
+    return ddp_ranges.rows(lambda: take_step(strategy, ranks, sampling.NoClock()))
 
 
 def measure(strategy, ranks):
@@ -236,7 +228,7 @@ def measure(strategy, ranks):
     clock, parts = ThreadClock(), Parts()
     marks = Marks(parts, clock)
     with_timed_wrapper(strategy, parts, clock)
-    strategy.step(NoMarks())  # the wrapper's first step
+    strategy.step(sampling.NoClock())  # the wrapper's first step
     strategy.synchronize()
     parts.sums.clear()
     hooked = Hooked(strategy.module, "module", parts, clock)
