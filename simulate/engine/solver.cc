@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <map>
 #include <queue>
@@ -96,14 +95,6 @@ struct Course {
   std::uint32_t version = 0;          // counts the ends that were put into the queue
 };
 
-// A lock that lanes take and let go of.
-struct HeldLock {
-  bool is_held = false;
-  std::int32_t let_go = kNobody;       // the task that let go of it last
-  std::deque<std::int32_t> waiting{};  // in the order in which they came
-  std::int32_t waking = kNobody;       // of these, the one that is about to notice that it is free
-};
-
 struct Processor {
   double contention = 0;
   std::vector<std::int32_t> computing;
@@ -122,7 +113,6 @@ class Solver {
       : tasks_(tasks),
         resources_(resources),
         locks_(resources.locks),
-        held_locks_(resources.locks.size()),
         holders_(resources.locks.size(), kNobody),
         earlier_(ends),
         courses_(tasks.size()),
@@ -188,8 +178,7 @@ class Solver {
 
   void queue_begin(std::int32_t task) {
     const Work& work = of(task).work;
-    const bool calls =
-        std::holds_alternative<LockedCall>(work) || std::holds_alternative<TakeLock>(work);
+    const bool calls = std::holds_alternative<LockedCall>(work);
     queue_.push(
         {course(task).ready, calls ? Turn::kBeginCall : Turn::kBegin, of(task).lane, task, 0});
   }
@@ -239,52 +228,6 @@ class Solver {
     holder = task;
     free = std::max(free, now_) + call.duration;
     queue_end(task, free);
-  }
-
-  // ---- locks that are kept ----
-
-  void begin(std::int32_t task, const TakeLock& taking) {
-    HeldLock& lock = held_locks_[index_of(taking.lock)];
-    if (lock.is_held) {
-      lock.waiting.push_back(task);
-    } else {
-      grant(lock, task, now_);
-    }
-  }
-
-  // The lock is the task's, which notices it at a time.
-  void grant(HeldLock& lock, std::int32_t task, Nanoseconds noticed) {
-    lock.is_held = true;
-    std::erase(lock.waiting, task);
-    if (lock.waking == task) lock.waking = kNobody;
-    queue_end(task, noticed);
-  }
-
-  // The lock is the task's, or the task woke up to look for it.
-  void end(std::int32_t task, const TakeLock& taking) {
-    HeldLock& lock = held_locks_[index_of(taking.lock)];
-    if (lock.waking != task) return finish(task);
-    lock.waking = kNobody;
-    if (lock.is_held) return;
-    decider(task) = lock.let_go;
-    grant(lock, task, now_);
-  }
-
-  void begin(std::int32_t task, const LetGoOfLock& letting_go) {
-    HeldLock& lock = held_locks_[index_of(letting_go.lock)];
-    lock.is_held = false;
-    lock.let_go = task;
-    queue_end(task, now_);
-    if (lock.waiting.empty()) return;
-    const std::int32_t first = lock.waiting.front();
-    const Nanoseconds noticed = now_ + std::get<TakeLock>(of(first).work).wake;
-    if (now_ - course(first).ready >= kLongestWait) {
-      decider(first) = task;
-      grant(lock, first, noticed);
-    } else if (lock.waking == kNobody) {
-      lock.waking = first;
-      queue_end(first, noticed);
-    }
   }
 
   template <class AnyWork>
@@ -372,8 +315,7 @@ class Solver {
 
   const std::span<const Task> tasks_;
   Resources& resources_;
-  std::vector<Nanoseconds> locks_;  // since when each is free
-  std::vector<HeldLock> held_locks_;
+  std::vector<Nanoseconds> locks_;     // since when each is free
   std::vector<std::int32_t> holders_;  // the last call under each
   const std::vector<Nanoseconds>& earlier_;
   std::vector<Course> courses_;

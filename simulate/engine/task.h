@@ -52,21 +52,6 @@ struct LockedCall {
   Nanoseconds duration{0};
 };
 
-// Waits until the lane has a lock, which it keeps until it lets go of it, as a thread does with
-// CPython's (Python/ceval_gil.c). A lane that asks while the lock is free has it at once, also the
-// lane that has just released it. A waiting lane notices `wake` after the release, and goes on
-// waiting if another lane has the lock by then. A lane that has waited for kLongestWait gets the
-// lock next. TakeLock and LockedCall never use the same lock.
-struct TakeLock {
-  LockId lock{};
-  Nanoseconds wake{0};
-};
-inline constexpr Nanoseconds kLongestWait = std::chrono::milliseconds(5);  // the switch interval
-
-struct LetGoOfLock {
-  LockId lock{};
-};
-
 // Computes on a device. Computations of several streams share the processor evenly, and each is
 // slower while a collective moves data on the device.
 struct Computation {
@@ -89,8 +74,8 @@ struct CollectivePart {
   ProcessorId processor{};
 };
 
-using Work = std::variant<Pause, WakeUp, NotBefore, LockedCall, TakeLock, LetGoOfLock, Computation,
-                          PathTransfer, CollectivePart>;
+using Work =
+    std::variant<Pause, WakeUp, NotBefore, LockedCall, Computation, PathTransfer, CollectivePart>;
 
 // The kind of a task's time, and the basis of its length.
 enum class TimeOf : std::uint8_t {

@@ -169,61 +169,6 @@ TEST_F(ScheduleTest, Lock_IsStillHeldBehindASettledCall) {
   EXPECT_EQ(schedule_.end_of(schedule_.add(lane(), LockedCall{lock, ns(8)})), ns(58));
 }
 
-// ---- a lock that is kept ----
-
-class KeptLock : public ScheduleTest {
- protected:
-  TaskId take(LaneId lane) { return schedule_.add(lane, TakeLock{lock_, ns(5)}); }
-  void let_go(LaneId lane) { schedule_.add(lane, LetGoOfLock{lock_}); }
-  TaskId pause(LaneId lane, Nanoseconds time) { return schedule_.add(lane, Pause{time}); }
-
-  LockId lock_ = schedule_.add_lock();
-  LaneId first_ = lane();
-  LaneId second_ = lane();
-};
-
-TEST_F(KeptLock, IsKeptUntilItsLaneLetsGo_AndThenFoundBehindAWakeUp) {
-  take(first_);
-  pause(first_, ns(40));
-  pause(first_, ns(60));
-  let_go(first_);
-  pause(second_, ns(10));
-  EXPECT_EQ(schedule_.end_of(take(second_)), ns(105));
-}
-
-TEST_F(KeptLock, ThatIsFree_IsHadAtOnce) {
-  take(first_);
-  let_go(first_);
-  pause(second_, ns(10));
-  EXPECT_EQ(schedule_.end_of(take(second_)), ns(10));
-}
-
-TEST_F(KeptLock, ThatIsTakenAgainBeforeAWakeUp_IsWaitedForOn) {
-  take(first_);
-  pause(first_, ns(100));
-  let_go(first_);
-  pause(first_, ns(4));
-  const TaskId again = take(first_);
-  pause(first_, ns(50));
-  let_go(first_);
-  pause(second_, ns(10));
-  const TaskId late = take(second_);
-  EXPECT_EQ(schedule_.end_of(late), ns(154 + 5));
-  EXPECT_EQ(schedule_.end_of(again), ns(104));
-}
-
-TEST_F(KeptLock, GoesNextToWhoWaitedForTheLongestTime) {
-  take(first_);
-  pause(first_, kLongestWait);
-  let_go(first_);
-  const TaskId again = take(first_);
-  const TaskId waited = take(second_);
-  pause(second_, ns(50));
-  let_go(second_);
-  EXPECT_EQ(schedule_.end_of(waited), kLongestWait + ns(5));
-  EXPECT_EQ(schedule_.end_of(again), kLongestWait + ns(5 + 50 + 5));
-}
-
 // ---- transfers ----
 
 TEST_F(ScheduleTest, CopiesOneAfterAnotherThroughAPort_TakeACopyLoopsTime) {
