@@ -222,20 +222,6 @@ void for_each_choice(const CallModel& model, const Fn& fn) {
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kTree:
-      return "tree";
-    case Algorithm::kRing:
-      return "ring";
-    case Algorithm::kNvls:
-      return "NVLS";
-    case Algorithm::kNvlsTree:
-      break;
-  }
-  return "NVLS tree";
-}
-
 std::optional<System> system_of(const NcclTopology& topology, int ranks, int on_node,
                                 double network, double plugin_latency) {
   System system{.topology = topology, .ranks = ranks};

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <optional>
-#include <string_view>
 
 #include "common/base/units.h"
 #include "simulate/catalogue/description.h"
@@ -72,8 +71,6 @@ inline constexpr Constants kNccl230{
 enum class Call { kAllReduce, kBroadcast, kReduce };
 enum class Algorithm { kTree, kRing, kNvls, kNvlsTree };
 enum class Protocol { kLl, kLl128, kSimple };
-
-[[nodiscard]] std::string_view name_of(Algorithm algorithm);
 
 // The machine as NCCL sees it for a communicator's ranks, which fill one node after another.
 struct System {

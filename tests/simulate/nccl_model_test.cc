@@ -76,9 +76,7 @@ double mean_error(const char* hardware, const System& system, Bytes least) {
   int count = 0;
   for (const PublishedTime& published : published_times(hardware, system.ranks)) {
     const double error = error_at(system, published);
-    const Choice choice = choice_of(system, Call::kAllReduce, published.size);
-    std::printf("%s, %s: %+.1f %% (%s)\n", hardware, to_string(published.size).c_str(), 100 * error,
-                std::string(name_of(choice.algorithm)).c_str());
+    std::printf("%s, %s: %+.1f %%\n", hardware, to_string(published.size).c_str(), 100 * error);
     if (published.size < least) continue;
     sum += std::abs(error);
     ++count;
