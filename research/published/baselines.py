@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions without a simulator: perfect scaling, transfers that overlap nothing, and a closed form with fitted constants."""
+"""Predictions without a simulator: a ring, and a closed form with fitted constants."""
 import errors
 import simulation
 
-CHUNK = 10 * 2**20  # bytes of a broadcast or reduction of DataParallel
 
-
-def perfect(cell):
-    return cell.single
-
-
-def link_of(simulator, cell):
-    """(bytes per second, seconds of latency) between GPUs, by the description: copies of dp take the link, all else NCCL's channels."""
-    node = simulator.described(cell.machine.name)["node"]
+def link_of(simulator, machine):
+    """(bytes per second, seconds of latency) between GPUs, by the description: NCCL's channels where it has them."""
+    node = simulator.described(machine.name)["node"]
     link = node.get("peer_link", node["host_link"])
     bandwidth, latency = simulation.bytes_per_second(link["bandwidth"]["value"]), simulation.seconds_of(link["latency"]["value"])
     if "peer_link" not in node:
         return bandwidth, 2 * latency
-    if cell.strategy != "dp" and "nccl" in node:
+    if "nccl" in node:
         bandwidth = node["nccl"]["channels"]["value"] * simulation.bytes_per_second(node["nccl"]["channel_bandwidth"]["value"])
     return bandwidth, latency
 
@@ -25,15 +19,6 @@ def link_of(simulator, cell):
 def ring(bandwidth, latency, size, ranks):
     """An all-reduce: alpha and beta."""
     return 2 * (ranks - 1) * (latency + size / ranks / bandwidth)
-
-
-def no_overlap(simulator, cell):
-    """The step of one device, then all transfers: two pipelines in chunks for dp, else a ring."""
-    bandwidth, latency = link_of(simulator, cell)
-    size, n = cell.gradient_bytes, cell.devices
-    if cell.strategy == "dp":
-        return cell.single + 2 * (max(1, size / CHUNK) * (n - 1) * latency + size / bandwidth)
-    return cell.single + ring(bandwidth, latency, size, n)
 
 
 def terms(cell):

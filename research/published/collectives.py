@@ -7,7 +7,6 @@ import baselines
 import errors
 import machines
 import simulation
-import tables
 
 BYTES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 # The sizes of which errors are printed together: name, first size in bytes, size behind the last one.
@@ -87,8 +86,7 @@ def read(document):
 
 def alpha_beta(simulator, call):
     """A ring of the description's latency and NCCL's channels, or of its links where it has none."""
-    cell = tables.Cell("", call.machine, "", "", "ddp", 1, call.ranks, call.seconds, call.seconds, ())
-    bandwidth, latency = baselines.link_of(simulator, cell)
+    bandwidth, latency = baselines.link_of(simulator, call.machine)
     if call.ranks > call.machine.gpus_of_node:
         network = simulator.described(call.machine.name)["network"]
         bandwidth = min(bandwidth, simulation.bytes_per_second(network["bandwidth"]["value"]))

@@ -99,11 +99,3 @@ def with_scatter(cell, scatter):
     """The cell on GPUs whose steps scatter by this share, in place of the catalogue's."""
     machine = dataclasses.replace(cell.machine, changes=(*cell.machine.changes, ("gpu", "scatter", f"{100 * scatter:.4g}%")))
     return dataclasses.replace(cell, machine=machine)
-
-
-def bare_sum(cell):
-    """The published step of one device and what the host was measured to add, or None."""
-    host = host_model.WORK["steps_ms"].get(cell.model)
-    if host is None or cell.strategy != "dp" or cell.devices > len(host):
-        return None
-    return cell.single + (host[cell.devices - 1] - host[0]) * 1e-3
