@@ -5,10 +5,7 @@
 //
 //   list MACHINE              begins a list on the GPU of a machine in the catalogue
 //   KIND TYPE LAYOUT COUNT SIZE...
-//   costs NAME=VALUE...       prints a line of seconds, a number for each list;
-//   product_share:MACHINE and memory_share:MACHINE are
-//                             figures of the GPU
-//   kinds NAME=VALUE...       prints for each list its seconds by kind, KIND=SECONDS...
+//   costs NAME=VALUE...       prints a line of seconds, a number for each list
 //   constants                 prints a line NAME FITTED BEFORE SPREAD for each constant, and an
 //   empty line
 #include <fmt/format.h>
@@ -57,17 +54,11 @@ ListedKernel kernel_of(const std::string& kind, std::istream& words) {
 }
 
 // Sets what the words say, and leaves all else at its fitted value.
-KernelCosts costs_of(std::istream& words, Gpus& gpus) {
+KernelCosts costs_of(std::istream& words) {
   KernelCosts costs;
   for (std::string word; words >> word;) {
     const std::string name = word.substr(0, word.find('='));
     const double value = std::stod(word.substr(name.size() + 1));
-    const std::size_t colon = name.find(':');
-    if (colon != std::string::npos) {
-      GpuDescription& gpu = gpus.at(name.substr(colon + 1));
-      (name.starts_with("product_share") ? gpu.product_share : gpu.memory_share).value = value;
-      continue;
-    }
     const auto found = std::ranges::find(kKernelCosts, name, &KernelCost::name);
     if (found == kKernelCosts.end()) fail(ErrorKind::kUsage, "there is no constant '{}'", name);
     costs.*(found->member) = value;
@@ -85,18 +76,6 @@ void print_seconds(const std::vector<List>& lists, const Gpus& gpus, const Kerne
     fmt::print("{:.9g} ", seconds);
   }
   fmt::print("\n");
-}
-
-void print_kinds(const std::vector<List>& lists, const Gpus& gpus, const KernelCosts& costs) {
-  for (const List& list : lists) {
-    std::map<std::string_view, double> by_kind;
-    for (const ListedKernel& kernel : list.kernels) {
-      by_kind[kKernelKinds.at(static_cast<std::size_t>(kernel.kind))] +=
-          static_cast<double>(kernel.count) * kernel_seconds(gpus.at(list.machine), kernel, costs);
-    }
-    for (const auto& [kind, seconds] : by_kind) fmt::print("{}={:.6g} ", kind, seconds);
-    fmt::print("\n");
-  }
 }
 
 void print_constants() {
@@ -118,9 +97,8 @@ void answer(std::istream& input) {
       lists.emplace_back();
       words >> lists.back().machine;
       gpus.try_emplace(lists.back().machine, find_hardware(lists.back().machine, "list").gpu);
-    } else if (first == "costs" || first == "kinds") {
-      const KernelCosts costs = costs_of(words, gpus);
-      first == "costs" ? print_seconds(lists, gpus, costs) : print_kinds(lists, gpus, costs);
+    } else if (first == "costs") {
+      print_seconds(lists, gpus, costs_of(words));
       std::fflush(stdout);
     } else if (first == "constants") {
       print_constants();
