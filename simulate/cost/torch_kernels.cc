@@ -78,19 +78,8 @@ std::int64_t parameters_of(const Update& op) {
   return all;
 }
 
-// The mean squared error's gradient.
-void add_mse_backward(Kernels& kernels, const AnySpan& gradient) {
-  if (gradient.empty()) return;
-  kernels.push_back(pointwise(3 * kWide * gradient.size()));
-  add_cast(kernels, gradient, gradient.size());
-}
-
-// Kernels of the choice of the target's class, and of the logarithm of the softmax.
-void add_cross_entropy_backward(Kernels& kernels, const AnySpan& gradient) {
-  if (gradient.empty()) return;
-  kernels.push_back(pointwise(2 * kWide * gradient.size()));
-  add_cast(kernels, gradient, gradient.size());
-  kernels.push_back(moving(KernelKind::kSoftmaxBackward, 3 * bytes(gradient)));
+void add_all(Kernels& kernels, const Kernels& more) {
+  kernels.insert(kernels.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -230,32 +219,39 @@ Kernels torch_kernels(const AveragePoolBackward& op, const TorchTypes& /*types*/
   return {pointwise(bytes(op.dy, op.dx))};
 }
 
-Kernels torch_kernels(const MseLoss& op, const TorchTypes& /*types*/) {
+Kernels torch_kernels(const MseLossBackward& op, const TorchTypes& /*types*/) {
+  Kernels kernels{pointwise(3 * kWide * op.gradient.size())};
+  add_cast(kernels, op.gradient, op.gradient.size());
+  return kernels;
+}
+
+Kernels torch_kernels(const MseLoss& op, const TorchTypes& types) {
   Kernels kernels;
   add_cast(kernels, op.prediction, op.prediction.size());
   kernels.push_back(pointwise(2 * bytes(op.target)));
-  add_mse_backward(kernels, op.gradient);
+  if (op.gradient.empty()) return kernels;
+  add_all(kernels,
+          torch_kernels(MseLossBackward{op.prediction, op.target, {}, op.gradient}, types));
   return kernels;
 }
 
-Kernels torch_kernels(const MseLossBackward& op, const TorchTypes& /*types*/) {
-  Kernels kernels;
-  add_mse_backward(kernels, op.gradient);
+// Kernels of the choice of the target's class, and of the logarithm of the softmax.
+Kernels torch_kernels(const CrossEntropyLossBackward& op, const TorchTypes& /*types*/) {
+  Kernels kernels{pointwise(2 * kWide * op.gradient.size())};
+  add_cast(kernels, op.gradient, op.gradient.size());
+  kernels.push_back(moving(KernelKind::kSoftmaxBackward, 3 * bytes(op.gradient)));
   return kernels;
 }
 
-Kernels torch_kernels(const CrossEntropyLoss& op, const TorchTypes& /*types*/) {
+Kernels torch_kernels(const CrossEntropyLoss& op, const TorchTypes& types) {
   Kernels kernels{moving(KernelKind::kSoftmax, 2 * bytes(op.prediction))};
   add_cast(kernels, op.prediction, op.prediction.size());
   kernels.push_back(
       moving(KernelKind::kReduction, kWide * op.prediction.size() + kIndex * op.target.size()));
-  add_cross_entropy_backward(kernels, op.gradient);
-  return kernels;
-}
-
-Kernels torch_kernels(const CrossEntropyLossBackward& op, const TorchTypes& /*types*/) {
-  Kernels kernels;
-  add_cross_entropy_backward(kernels, op.gradient);
+  if (op.gradient.empty()) return kernels;
+  const CrossEntropyLossBackward backward{op.classes, op.prediction, op.target,
+                                          {},         op.gradient,   op.padding};
+  add_all(kernels, torch_kernels(backward, types));
   return kernels;
 }
 
