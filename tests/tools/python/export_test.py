@@ -89,7 +89,7 @@ class ExportTest(unittest.TestCase):
 
     def test_the_layer_that_fails_is_named(self):
         inner = nn.Sequential(nn.Linear(8, 8), Hidden(8, 2))
-        self.refuse(tandem.TandemError, "in forward of layer 1.1: ValueError: own words (export_test.py, line 39); mend the module, or give a batch that fits it",
+        self.refuse(tandem.TandemError, "in forward of layer 1.1: ValueError: own words (export_test.py, line 33); mend the module, or give a batch that fits it",
                     nn.Sequential(nn.Linear(6, 8), inner), torch.rand(4, 6))
         self.refuse(tandem.TandemError, "parameters without a shape (0.weight)", nn.Sequential(nn.LazyLinear(3)), torch.rand(4, 6))
 
