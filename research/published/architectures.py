@@ -35,6 +35,8 @@ def set_precision(torch, row):
 
 def make_optimizer(torch, row, module, foreach=None):
     """`foreach`: whether tensors are updated by one kernel together; None: as torch has it."""
+    if row.optimizer == "none":
+        return None
     if row.optimizer == "adamw":
         return torch.optim.AdamW(module.parameters(), lr=1e-4, foreach=foreach)
     return torch.optim.SGD(module.parameters(), lr=1e-3, momentum=0.9, weight_decay=1e-4, foreach=foreach)
@@ -53,11 +55,15 @@ def make_step(torch, row, device, module, loss_of, foreach=None):
             return loss_of()
 
     def step():
-        optimizer.zero_grad(set_to_none=True)
+        if optimizer is None:
+            module.zero_grad(set_to_none=False)
+        else:
+            optimizer.zero_grad(set_to_none=True)
         loss = forward()
         if scaler is None:
             loss.backward()
-            optimizer.step()
+            if optimizer is not None:
+                optimizer.step()
         else:
             scaler.scale(loss).backward()
             scaler.step(optimizer)

@@ -27,7 +27,8 @@ def steps():
                 found.append((json.loads(line), []))
             else:
                 found[-1][1].append(line)
-    return [(head, "".join(lines)) for head, lines in found if head["model"] == "resnet50" and head["precision"] in PRECISIONS]
+    return [(head, "".join(lines)) for head, lines in found if head["model"] == "resnet50" and head["precision"] in PRECISIONS
+            and head["optimizer"] == "sgd"]
 
 
 def listed(found):

@@ -3,7 +3,7 @@
 import math
 
 SIDE, EDGE = 520, 64
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255", "#999933")
 
 
 def place(seconds, low, high):

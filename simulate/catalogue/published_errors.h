@@ -25,15 +25,16 @@ struct PublishedErrors {
   int most_devices = 0;  // of a compared step
 };
 
-// The errors of a strategy, "dp", "ddp", "ddp-nodes" (on several) or "listed", on systems with this
-// GPU, named as descriptions name it; the memory's size does not count. Nothing where no such
+// The errors of a strategy, "dp", "ddp", "ddp-nodes" (on several), "listed" or "listed-fp32" (a
+// step of one device whose kernels are priced one by one, without tensor cores), on systems with
+// this GPU, named as descriptions name it; the memory's size does not count. Nothing where no such
 // system was compared.
 [[nodiscard]] std::optional<PublishedErrors> errors_on_systems_with(std::string_view strategy,
                                                                     std::string_view gpu);
 
 // The errors of a strategy on all compared systems, where the interpreter's factor of a prediction
-// was that of systems with other GPUs; of "listed" those of a step of one device whose kernels are
-// priced one by one, on GPUs that no constant was fitted to.
+// was that of systems with other GPUs; of listed steps those on GPUs that no constant was fitted
+// to.
 [[nodiscard]] PublishedErrors errors_elsewhere(std::string_view strategy);
 
 // The GPU's name without its memory's size: "A100 SXM4" of "A100 SXM4 80GB".

@@ -170,7 +170,8 @@ class Pricing {
 
   [[nodiscard]] double dense_factor(const Convolution& shape, const Products& products) const {
     const double first = kernel_.layout == KernelLayout::kFirst ? costs_.first : 1;
-    return first * window_factor(shape) * shape_factor(products);
+    // Directions and windows differ on tensor cores alone.
+    return first * (is_plain() ? 1 : window_factor(shape)) * shape_factor(products);
   }
 
   // Images whose channels come first are copied for tensor cores, which take channels last.
@@ -253,9 +254,22 @@ class Pricing {
 
   // Computing and moving overlap, but not wholly where both are long.
   [[nodiscard]] double of_products(double factor) const {
-    const double computing = factor * (is_plain() ? costs_.plain : 1) * computed(flops_of(kernel_));
+    const double computing = factor * plain_factor() * computed(flops_of(kernel_));
     const double moving = costs_.operands * moved(bytes_of(kernel_));
     return std::cbrt(computing * computing * computing + moving * moving * moving);
+  }
+
+  // What products and convolutions take longer, or shorter, without tensor cores.
+  [[nodiscard]] double plain_factor() const {
+    if (!is_plain()) return 1;
+    if (!is_convolution(kernel_.kind)) return costs_.plain;
+    return costs_.plain_convolution * (has_winograd(Convolution(kernel_)) ? costs_.winograd : 1);
+  }
+  // cuDNN convolves windows of 3 x 3 pixels by Winograd's way, with up to four times fewer
+  // products.
+  static bool has_winograd(const Convolution& shape) {
+    return shape.window == 9 && !shape.skips_pixels() && !shape.is_grouped() &&
+           shape.channels >= kLeastTile;
   }
 
   [[nodiscard]] bool is_for_weight() const {

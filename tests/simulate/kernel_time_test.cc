@@ -75,6 +75,17 @@ TEST(KernelTime, OfAGroupedConvolution_DependsOnLayoutAndGroups) {
   EXPECT_GT(first, convolution(KernelLayout::kFirst, 384, 1) / 6);
 }
 
+// Winograd's way has fewer products than there are terms; tensor cores compute each.
+TEST(KernelTime, OfAPlainConvolution_IsShorterByFarWithAWindowOfThreeByThree) {
+  const auto per_term = [](NumberType type, std::int64_t window) {
+    return seconds(gpu_of("dgx-1"), KernelKind::kConvolution, type, KernelLayout::kFirst,
+                   {64, 256, 256, 28 * 28, 28 * 28, window, 1, 1}) /
+           static_cast<double>(window);
+  };
+  EXPECT_LT(per_term(NumberType::kFp32, 9), 0.5 * per_term(NumberType::kFp32, 25));
+  EXPECT_GT(per_term(NumberType::kFp16, 9), 0.9 * per_term(NumberType::kFp16, 25));
+}
+
 TEST(KernelTime, OfAStridedCopy_IsLonger) {
   const GpuDescription gpu = gpu_of("dgx-h100");
   const auto copying = [&](KernelLayout layout) {

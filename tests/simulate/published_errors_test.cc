@@ -22,7 +22,7 @@ TEST(PublishedErrors, ASystemThatNobodyComparedHasNone) {
 }
 
 TEST(PublishedErrors, TheLargestIsNoSmallerThanTheMean) {
-  for (const char* strategy : {"dp", "ddp", "listed"}) {
+  for (const char* strategy : {"dp", "ddp", "listed", "listed-fp32"}) {
     const PublishedErrors errors = errors_elsewhere(strategy);
     EXPECT_GE(errors.most, errors.mean);
     EXPECT_GE(errors.steps, errors.systems);

@@ -185,6 +185,9 @@ case_one_device() {
   grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results lack the half width"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1,2 --batch-per-device=32 --out=two
   grep -q '^ *32  *1  *single  *[0-9.]* ms \[' out || die "one device beside several has no interval"
+  plain=$(sed -n '/"listed-fp32"/,/}/p' "$source_tree/simulate/catalogue/published.json" | sed -n '/"gpu": "V100 SXM2"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p')
+  grep -q 'measured steps without tensor cores of models' out || die "the errors are not those of steps in fp32"
+  grep -q "\"tandem_half_widths\": \"dp:.*,single:$plain:1\"" two/results.json || die "the half width is not that of steps in fp32"
   awk '$3 == "ddp" && NF > 12 && !found { found = 1; ratio = log($13 / $10) / log($8 / $4); if (ratio > 0.9) exit 1 } END { exit !found }' out ||
     die "the speed over one device has the error of the described step in it"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1 --batch-per-device=32 --single-step=95ms --out=given

@@ -50,17 +50,38 @@ std::string machine_text(const DescribedTask& task) {
                      is_assumed ? ", its network assumed: " + machine.name.substr(at + 1) : "");
 }
 
-// By what a step errs whose kernels are priced one by one.
-std::string described_operations(const std::string& gpu) {
-  const auto like = errors_on_systems_with("listed", gpu);
-  const PublishedErrors errors = like.value_or(errors_elsewhere("listed"));
+// Whether convolutions are in tf32, torch's default where the GPU has it.
+bool has_tf32(const DescribedTask& task) {
+  if (!task.steps.machine.hardware.gpu.tf32) return false;
+  if (task.module) return task.module->facts.has_tf32;
+  // ResNets alone of the built-in models have convolutions; a file may have them.
+  const std::string& model = task.options.model;
+  return model.starts_with("resnet") || model.ends_with(".json");
+}
+
+bool is_plain(const DescribedTask& task) {
+  const std::string& precision = task.options.precision;
+  return (precision.empty() || precision == "fp32") && !has_tf32(task);
+}
+
+// By what a step errs whose kernels are priced one by one; without tensor cores it errs otherwise.
+reports::PublishedStanding standing_of_one(const DescribedTask& task) {
+  const std::string& gpu = task.steps.machine.hardware.gpu.name;
+  auto standing = standing_of(is_plain(task) ? "listed-fp32" : "listed", gpu);
+  standing.strategy = "single";
+  return standing;
+}
+
+std::string described_operations(const DescribedTask& task) {
+  const reports::PublishedStanding errors = standing_of_one(task);
   return fmt::format(
       "operations: a time for each kernel of PyTorch's step, by constants that err by {:.0f} % on "
-      "average, by {:.0f} "
-      "% at most, on {} measured steps of models {}: the interval of a step, divided and "
-      "multiplied by {:.2f}, holds nine in ten",
+      "average, by {:.0f} % at most, on {} measured steps{} of models {}: the interval of a step, "
+      "divided and multiplied by {:.2f}, holds nine in ten",
       100 * errors.mean, 100 * errors.most, errors.steps,
-      like ? "that they were not fitted to, on such a GPU" : "on GPUs that they were not fitted to",
+      is_plain(task) ? " without tensor cores" : "",
+      errors.is_like ? "that they were not fitted to, on such a GPU"
+                     : "on GPUs that they were not fitted to",
       std::exp(errors.half_width));
 }
 
@@ -77,12 +98,7 @@ std::string costs_line(const DescribedTask& task) {
 }  // namespace
 
 reports::Decisions decisions_of(const DescribedTask& task) {
-  const GpuDescription& described = task.steps.machine.hardware.gpu;
-  const std::string& gpu = described.name;
-  // Of the built-in models, ResNets alone have convolutions; a file may have them.
-  const std::string& model = task.options.model;
-  const bool may_have = model.starts_with("resnet") || model.ends_with(".json");
-  const bool has_tf32 = described.tf32 && (task.module ? task.module->facts.has_tf32 : may_have);
+  const std::string& gpu = task.steps.machine.hardware.gpu.name;
   std::string options;
   for (const auto& [name, value] : task.steps.more) options += fmt::format(", {}={}", name, value);
   const bool has_rows = options.empty();
@@ -90,7 +106,7 @@ reports::Decisions decisions_of(const DescribedTask& task) {
       .gpu = std::string(kind_of_gpu(gpu)),
       .machine = machine_text(task),
       .options = std::move(options),
-      .precision = precision_text(task.options.precision, has_tf32),
+      .precision = precision_text(task.options.precision, has_tf32(task)),
       .standing = {standing_of("dp", gpu), standing_of("ddp", gpu, has_rows)},
       .knows_single_step = !task.options.single_step.empty(),
       .has_whole_batches = task.steps.has_whole_batches};
@@ -102,10 +118,7 @@ reports::Decisions decisions_of(const DescribedTask& task) {
     decisions.standing.back().strategy = "ddp";
     decisions.standing.back().beyond = of_node;
   }
-  if (!decisions.knows_single_step) {
-    decisions.standing.push_back(standing_of("listed", gpu));
-    decisions.standing.back().strategy = "single";
-  }
+  if (!decisions.knows_single_step) decisions.standing.push_back(standing_of_one(task));
   return decisions;
 }
 
@@ -121,7 +134,7 @@ std::vector<std::string> basis_of(const DescribedTask& task,
     basis.insert(basis.end(), of_module.begin(), of_module.end());
   }
   if (task.options.single_step.empty()) {
-    basis.push_back(described_operations(task.steps.machine.hardware.gpu.name));
+    basis.push_back(described_operations(task));
   }
   basis.push_back(costs_line(task));
   const auto& scatter = task.steps.machine.hardware.gpu.scatter;
