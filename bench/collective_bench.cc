@@ -39,7 +39,7 @@ void introduce(const Job& job, const CollectiveOptions& options) {
 std::string run_sweep(const Rank& rank, const CollectiveOptions& options, GoogleBenchmark* driver) {
   return aborting_on_error(
       rank.rank_exit, [&] { rank.communicator.abort(); },
-      [&] { return CollectiveSweep(rank, options).run(driver); });
+      [&] { return run_cases(rank, options, driver); });
 }
 
 // All ranks know what is wrong, and rank 0 alone says so.

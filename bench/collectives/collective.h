@@ -34,7 +34,6 @@ struct CollectiveCase {
   DType type = DType::kFloat32;
   ReduceOp op = ReduceOp::kAverage;  // all_reduce's; reduce always sums
   int calls = 1;                     // calls per sample, back to back
-  int buckets = 0;                   // buckets of a model with this size; 0: the size was given
 
   [[nodiscard]] Bytes size() const { return Bytes{count * size_of(type)}; }
 };

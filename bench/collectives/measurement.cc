@@ -401,7 +401,6 @@ void report(benchmark::State& state, const CollectiveCase& measured,
   set_rank_times(state, result);
   set_bandwidths(state, measured, result);
   state.counters["errors"] = static_cast<double>(result.wrong_elements);
-  if (measured.buckets > 0) state.counters["buckets"] = measured.buckets;
 }
 
 }  // namespace tandem::bench

@@ -10,9 +10,6 @@
 #include "common/base/text.h"
 #include "common/comm/bootstrap.h"
 #include "common/command_line/adding.h"
-#include "common/model/zoo.h"
-#include "common/options/rules.h"
-#include "ddp/reducer_options.h"
 
 namespace tandem::bench {
 namespace {
@@ -29,7 +26,6 @@ constexpr std::array kReduceOps{Choice<ReduceOp>{"average", ReduceOp::kAverage},
 struct Flags {
   std::string collective = "all_reduce";
   std::string sizes = "1KiB:64MiB";
-  std::string sizes_of;
   std::string in_place = "on";
   std::string type = "fp32";
   std::string op = "average";
@@ -40,14 +36,9 @@ struct Flags {
 void declare_cases(CLI::App& app, Flags& flags) {
   add_usual(app, "--collective NAME,...", flags.collective,
             "all, or some of all_reduce, broadcast, reduce, scatter, gather");
-  auto* const sizes =
-      add_usual(app, "--sizes BYTES", flags.sizes,
-                "bytes of the larger buffer: a range that doubles, or with a factor "
-                "(1KiB:1GiB:4), or a list (1MiB,16MiB); "
-                "what does not fit into memory is skipped");
-  add(app, "--sizes-of MODEL", flags.sizes_of,
-      "a model, such as gpt2-124m: the sizes of the buckets that ddp reduces of it")
-      ->excludes(sizes);
+  add_usual(app, "--sizes BYTES", flags.sizes,
+            "bytes of the larger buffer: a range that doubles, or with a factor (1KiB:1GiB:4), or "
+            "a list (1MiB,16MiB); what does not fit into memory is skipped");
   add_usual(app, "--in-place on|off|both", flags.in_place,
             "all_reduce: whether the result lies where the operand lay; the others have one form");
   add_usual(app, "--dtype fp32|bf16|fp16", flags.type, "the elements' type");
@@ -101,19 +92,6 @@ void check(const CollectiveOptions& options) {
   }
 }
 
-void read_sizes(const Flags& flags, const options::Values& values, CollectiveOptions& options) {
-  options.sizes_of = flags.sizes_of;
-  if (flags.sizes_of.empty()) {
-    if (values.is_given("bucket-mb") || values.is_given("first-bucket-mb")) {
-      fail(ErrorKind::kUsage, "--bucket-mb and --first-bucket-mb do nothing without --sizes-of");
-    }
-    options.sizes = parse_sizes(flags.sizes, "--sizes");
-    return;
-  }
-  static_cast<void>(make_model(flags.sizes_of));  // refused before ranks are started
-  options.bucket_limits = ddp::bucket_limits(values);
-}
-
 void add_case(std::vector<CollectiveCase>& cases, const CollectiveCase& added) {
   for (CollectiveCase& present : cases) {
     if (present.collective != added.collective || present.form != added.form) continue;
@@ -131,8 +109,8 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   declare_cases(app, flags);
   declare_samples(app, flags);
   const OptionLines lines(
-      app, {"bucket-mb", "first-bucket-mb", "launch", "devices", "backend", "comm", "device-memory",
-            "oversubscribe", "gpus", "p2p", "gpu-wait", "bind", "comm-timeout", "flight-dir"});
+      app, {"launch", "devices", "backend", "comm", "device-memory", "oversubscribe", "gpus", "p2p",
+            "gpu-wait", "bind", "comm-timeout", "flight-dir"});
   CollectiveOptions options;
   declare_benchmark_flags(app, options.benchmark);
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
@@ -147,10 +125,9 @@ std::optional<CollectiveOptions> parse_collective_options(int argc, const char* 
   options.op = choose("--op", flags.op, kReduceOps);
   options.calls = flags.free_running;
   options.samples = flags.samples;
-  read_sizes(flags, values, options);
+  options.sizes = parse_sizes(flags.sizes, "--sizes");
   check(options);
-  // Given sizes are judged before ranks are started; a model's sizes are known later.
-  if (options.sizes_of.empty()) static_cast<void>(cases_of(options, sizes_given(options)));
+  static_cast<void>(cases_of(options));  // refuses sizes before ranks are started
   return options;
 }
 
@@ -160,50 +137,26 @@ int calls_per_sample(const CollectiveOptions& options, Backend backend) {
   return options.calls.value_or(backend == Backend::kCuda ? kOnGpus : 1);
 }
 
-std::vector<SizeToMeasure> sizes_given(const CollectiveOptions& options) {
-  std::vector<SizeToMeasure> sizes;
-  for (const Bytes size : options.sizes) {
-    const std::int64_t count = size.value / size_of(options.type);
-    if (count < 1) {
-      fail(ErrorKind::kUsage, "--sizes: {} B is less than one element of {}: use {}B or more",
-           size.value, tandem::name_of(options.type), size_of(options.type));
-    }
-    sizes.push_back({.count = count});
-  }
-  return sizes;
-}
-
-std::vector<SizeToMeasure> sizes_of_buckets(const std::vector<std::int64_t>& counts) {
-  std::vector<SizeToMeasure> sizes;
-  for (const std::int64_t count : counts) {
-    const auto same = [count](const SizeToMeasure& size) { return size.count == count; };
-    const auto found = std::find_if(sizes.begin(), sizes.end(), same);
-    if (found != sizes.end()) {
-      ++found->buckets;
-    } else {
-      sizes.push_back({.count = count, .buckets = 1});
-    }
-  }
-  return sizes;
-}
-
-std::vector<CollectiveCase> cases_of(const CollectiveOptions& options,
-                                     const std::vector<SizeToMeasure>& sizes) {
+std::vector<CollectiveCase> cases_of(const CollectiveOptions& options) {
   const int ranks = options.job.devices;
+  const std::int64_t element = size_of(options.type);
   std::vector<CollectiveCase> cases;
   for (const Collective collective : options.collectives) {
-    for (const SizeToMeasure& size : sizes) {
+    for (const Bytes size : options.sizes) {
       CollectiveCase added{.collective = collective,
-                           .count = size.count,
+                           .count = size.value / element,
                            .type = options.type,
-                           .op = options.op,
-                           .buckets = size.buckets};
-      if (is_in_blocks(collective)) added.count -= size.count % ranks;
+                           .op = options.op};
+      if (added.count < 1) {
+        fail(ErrorKind::kUsage, "--sizes: {} B is less than one element of {}: use {}B or more",
+             size.value, tandem::name_of(options.type), element);
+      }
+      if (is_in_blocks(collective)) added.count -= added.count % ranks;
       if (added.count == 0) {
         fail(ErrorKind::kUsage,
              "{}: {} B is less than one element of {} for each of {} ranks: use {}B or more",
-             name_of(collective, kCollectives), size.count * size_of(options.type),
-             tandem::name_of(options.type), ranks, ranks * size_of(options.type));
+             name_of(collective, kCollectives), size.value / element * element,
+             tandem::name_of(options.type), ranks, ranks * element);
       }
       for (const BufferUse form : options.forms) {
         added.form = collective == Collective::kAllReduce ? form : BufferUse::kOnly;

@@ -18,12 +18,11 @@ namespace {
 
 void check_world(const Bootstrap& bootstrap, const JobOptions& options) {
   if (options.launch == Launch::kThreads || bootstrap.size() == options.devices) return;
-  fail(
-      ErrorKind::kUsage,
-      "--devices={} as processes needs a rank for each, but {} rank{} started: run it under mpirun "
-      "-np {} --bind-to none",
-      options.devices, bootstrap.size(), bootstrap.size() == 1 ? " was" : "s were",
-      options.devices);
+  fail(ErrorKind::kUsage,
+       "--devices={} as processes needs a rank for each, but {} rank{} started: run it under "
+       "mpirun -np {} --bind-to none",
+       options.devices, bootstrap.size(), bootstrap.size() == 1 ? " was" : "s were",
+       options.devices);
 }
 
 PlatformOptions platform_options(const JobOptions& options, const NodeShare& share) {
@@ -86,8 +85,8 @@ void compare_platforms(Bootstrap& bootstrap, Job& job) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank] == all.front()) continue;
     fail(ErrorKind::kUsage,
-         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: "
-         "name one for all with --backend",
+         "rank 0 on {} takes the back end {}, and rank {} on {} takes {}: name one for all with "
+         "--backend",
          job.nodes.hosts.front(), all.front(), rank,
          job.nodes.hosts[static_cast<std::size_t>(job.nodes.node_of(static_cast<int>(rank)))],
          all[rank]);

@@ -2,6 +2,7 @@
 #include "bench/lessons/lessons.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
+#include "common/base/lines.h"
 #include "common/runtime/registry.h"
 
 namespace tandem::bench {
@@ -24,7 +26,8 @@ LessonFinding find(const Lesson& lesson, const Classroom& room) {
 // Writes the first line after `label`, and the other lines below the first.
 void write_field(std::ostream& out, std::string_view label, const std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    out << fmt::format("   {:<9} {}\n", i == 0 ? label : "", lines[i]);
+    out << to_lines(lines[i], columns_of(STDOUT_FILENO),
+                    fmt::format("   {:<9} ", i == 0 ? label : ""));
   }
 }
 

@@ -8,11 +8,9 @@
 namespace tandem::bench {
 
 // All models that have a name of their own, with their sizes, as a Markdown table: parameters, the
-// parameters' bytes in fp32, floating-point operations of a sample's forward and backward, modules;
-// of a step in fp32 the operations (forward
-// + loss + backward + update) and the bytes that the update reads and writes. The models that do
-// not run on GPUs follow the table, with the reason. Where `own` is a workload file, the table's
-// first row is that file.
+// parameters' bytes in fp32, floating-point operations of a sample's forward and backward, modules.
+// The models that do not run on GPUs follow the table, with the reason. Where `own` is a workload
+// file, the table's first row is that file.
 [[nodiscard]] std::string model_table(const std::string& own = {});
 
 // {"flops_per_sample":8.45e6,"parameters":1585162}: floating-point operations of a sample's forward

@@ -2,6 +2,7 @@
 #include "common/command_line/help.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,41 +10,24 @@
 #include <memory>
 #include <sstream>
 
+#include "common/base/lines.h"
+
 namespace tandem::command_line {
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kLongestTerm = 26;  // a longer term has a line of its own
-
-// Breaks each line of the text at spaces, so that none has more than `columns` characters, unless
-// one word has.
-std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
-  std::vector<std::string> lines;
+// The paragraphs of the text in lines of so many columns, indented as the text has them; `first`
+// begins the first line, as many spaces the others.
+std::string wrapped(const std::string& text, std::size_t columns, std::string first = "") {
+  std::string lines;
   std::istringstream paragraphs(text);
   for (std::string paragraph; std::getline(paragraphs, paragraph);) {
-    if (paragraph.size() <= columns) {
-      lines.push_back(std::move(paragraph));
-      continue;
-    }
     const std::size_t indent = std::min(paragraph.find_first_not_of(' '), paragraph.size());
-    std::string line(indent, ' ');
-    std::istringstream words(paragraph);
-    for (std::string word; words >> word;) {
-      if (line.size() > indent && line.size() + 1 + word.size() > columns) {
-        lines.push_back(std::move(line));
-        line = std::string(indent, ' ');
-      }
-      line += (line.size() > indent ? " " : "") + word;
-    }
-    lines.push_back(std::move(line));
+    const bool fits = first.size() + paragraph.size() <= columns;
+    lines += fits ? first + paragraph + "\n"
+                  : to_lines(paragraph, columns, first + std::string(indent, ' '));
+    first.assign(first.size(), ' ');
   }
   return lines;
-}
-
-std::string as_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
 }
 
 bool is_shown(const CLI::Option& option) { return !option.get_group().empty(); }
@@ -112,7 +96,7 @@ class PlainHelp : public CLI::FormatterBase {
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string /*name*/,
                                       CLI::AppFormatMode /*mode*/) const override {
     std::string text = usage_of(*app);
-    text += "\n" + as_lines(wrapped(capitalised(app->get_description()), kColumns));
+    text += "\n" + wrapped(capitalised(app->get_description()), columns_of(STDOUT_FILENO));
     text += section("Commands", commands_of(*app));
     text += section("Arguments", lines_of(*app, [](const CLI::Option* option) {
                       return option->get_positional() && is_shown(*option);
@@ -124,29 +108,25 @@ class PlainHelp : public CLI::FormatterBase {
                       }));
     }
     const std::string footer = app->get_footer();
-    return footer.empty() ? text : text + "\n" + as_lines(wrapped(footer, kColumns));
+    return footer.empty() ? text : text + "\n" + wrapped(footer, columns_of(STDOUT_FILENO));
   }
 };
 
 }  // namespace
 
 std::string two_columns(const std::vector<HelpLine>& lines) {
+  const std::size_t columns = columns_of(STDOUT_FILENO);
+  const std::size_t longest = std::min<std::size_t>(26, columns / 3);
   std::size_t width = 0;
   for (const HelpLine& line : lines) {
-    if (line.term.size() <= kLongestTerm) width = std::max(width, line.term.size());
+    if (line.term.size() <= longest) width = std::max(width, line.term.size());
   }
-  const std::string indent(width + 4, ' ');
   std::string text;
   for (const HelpLine& line : lines) {
-    std::string head = fmt::format("  {:<{}}  ", line.term, width);
-    if (line.term.size() > width) {
-      text += fmt::format("  {}\n", line.term);
-      head = indent;
-    }
-    for (const std::string& part : wrapped(line.text, kColumns - indent.size())) {
-      text += head + part + "\n";
-      head = indent;
-    }
+    const bool is_alone = line.term.size() > width;  // the term has a line of its own
+    if (is_alone) text += fmt::format("  {}\n", line.term);
+    text +=
+        wrapped(line.text, columns, fmt::format("  {:<{}}  ", is_alone ? "" : line.term, width));
   }
   return text;
 }

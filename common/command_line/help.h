@@ -16,7 +16,7 @@ struct HelpLine {
   std::string text;
 };
 
-// The lines as two columns, wrapped at 100 characters. Thread-safe.
+// The lines as two columns, wrapped at the width of stdout (common/base/lines.h).
 [[nodiscard]] std::string two_columns(const std::vector<HelpLine>& lines);
 
 // Gives a program, and each subcommand that is added later, this project's form of --help, which

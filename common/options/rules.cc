@@ -248,11 +248,10 @@ void check_sides(const Values& values, const Values& changed, const std::string&
   if (values.is("devices", "1")) return;
   const StrategyTraits& other = traits_of(changed.strategy());
   check_devices(other.kind, values);
-  require(
-      other.has_both_launches || other.launch == launch(values),
-      fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot share a "
-                  "process: compare them with tandem run",
-                  ab, values.in_force("strategy"), other.name, values.in_force("devices")));
+  require(other.has_both_launches || other.launch == launch(values),
+          fmt::format("--ab={}: {} and {} are launched differently, and on {} devices cannot share "
+                      "a process: compare them with tandem run",
+                      ab, values.in_force("strategy"), other.name, values.in_force("devices")));
 }
 
 // The option that --ab names. Throws where it cannot change within a process.

@@ -121,25 +121,15 @@ constexpr std::array<std::string_view, 2> kNames{"OPENBLAS_CORETYPE", "DNNL_MAX_
 // a key of the session, and Tandem sets others for a launch, over the user's. The values differ
 // from launch to launch, so two runs of one machine would differ by which launch came first. The
 // list is the same in tools/torch/twin/record.py.
-constexpr std::array<std::string_view, 19> kOfLaunches{"OMPI_MCA_orte_",
-                                                       "OMPI_MCA_ess",
-                                                       "OMPI_MCA_pmix",
-                                                       "OMPI_MCA_initial_wdir",
-                                                       "OMPI_MCA_mpi_oversubscribe",
-                                                       "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
-                                                       "OMPI_MCA_btl_vader_backing_directory",
-                                                       "OMPI_MCA_hwloc_base_binding_policy",
-                                                       "OMPI_MCA_rmaps_base_mapping_policy",
-                                                       "OMPI_MCA_rmaps_base_oversubscribe",
-                                                       "OMPI_MCA_oob_tcp_keepalive_",
-                                                       "OMPI_MCA_btl_sm_backing_directory",
-                                                       "OMPI_MCA_PREFIXES",
-                                                       "OMPI_MCA_cpu_type",
-                                                       "OMPI_MCA_mca_base_component_path",
-                                                       "OMPI_MCA_num_procs",
-                                                       "PRTE_MCA_oob_tcp_keepalive_",
-                                                       "PRTE_MCA_rmaps_default_mapping_policy",
-                                                       "PRTE_MCA_hwloc_default_binding_policy"};
+constexpr auto kOfLaunches = std::to_array<std::string_view>(
+    {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir",
+     "OMPI_MCA_mpi_oversubscribe", "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+     "OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_hwloc_base_binding_policy",
+     "OMPI_MCA_rmaps_base_mapping_policy", "OMPI_MCA_rmaps_base_oversubscribe",
+     "OMPI_MCA_oob_tcp_keepalive_", "OMPI_MCA_btl_sm_backing_directory", "OMPI_MCA_PREFIXES",
+     "OMPI_MCA_cpu_type", "OMPI_MCA_mca_base_component_path", "OMPI_MCA_num_procs",
+     "PRTE_MCA_oob_tcp_keepalive_", "PRTE_MCA_rmaps_default_mapping_policy",
+     "PRTE_MCA_hwloc_default_binding_policy"});
 // The transport within a node, which Tandem chooses.
 constexpr std::string_view kTransport = "OMPI_MCA_btl=vader,self";
 constexpr std::array<std::string_view, 8> kSecretWords{

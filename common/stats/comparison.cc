@@ -41,7 +41,7 @@ double degrees_of_freedom(const Errors& errors) {
   return 1 / (share1 * share1 / (errors.n1 - 1) + share2 * share2 / (errors.n2 - 1));
 }
 
-// The factors of the standard error.
+// The half of an interval in standard errors: by Welch, and by Cochran (comparison.h).
 double welch(double confidence, const Errors& errors) {
   return student_t_critical(confidence, degrees_of_freedom(errors));
 }

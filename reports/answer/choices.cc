@@ -49,9 +49,12 @@ struct Use {
   std::string factor;
 };
 
+// Of a speed that is too wide, the end of its interval that is certain.
 std::string over(const stats::Estimate& speed, std::string_view other) {
-  return is_too_wide(speed) ? std::string(kTooWide)
-                            : fmt::format("{} over {}", ratio_text(speed), other);
+  if (!is_too_wide(speed)) return fmt::format("{} over {}", ratio_text(speed), other);
+  const bool is_faster = speed.interval && speed.interval->low > 1;
+  return is_faster ? fmt::format("at least {} over {}", factor_text(speed.interval->low), other)
+                   : std::string(kTooWide);
 }
 
 // What is known against one device, where the faster strategy is not clearly faster than it.

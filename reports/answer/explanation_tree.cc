@@ -32,12 +32,10 @@ std::string trained_text(const GapQuestion& question) {
 std::string figures_text(const Explanation& explanation) {
   if (!explanation.question.simulated.empty()) {
     return "Milliseconds per step, and their differences, without intervals, as simulations "
-           "repeat; "
-           "tandem project says how far they are from measurements.";
+           "repeat; tandem project says how far they are from measurements.";
   }
   return "Milliseconds per step: means of launch means, their differences with 95 % intervals "
-         "(round "
-         "by round).";
+         "(round by round).";
 }
 
 // The question, which follows the hardware and precedes the answer.
@@ -153,17 +151,16 @@ Section ladder_section(const Explanation& explanation) {
   }
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
                         remark(explanation.gap)});
-  return with_table(
-      modelled_prefix(explanation.question) +
-          "The ladder from dp to ddp --grads=views, one cause at a time",
-      std::move(table),
-      {fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap by "
-                   "arithmetic; that is no evidence for any of them.",
-                   explanation.gap.is_projected ? "does neither" : "is not resolved"),
-       fmt::format("ddp as torch has it against the ladder's end (gradients copied, not views), "
-                   "{} apart: {}.",
-                   explanation.stock.is_projected ? "simulated" : "measured",
-                   judged(explanation.stock))});
+  return with_table(modelled_prefix(explanation.question) +
+                        "The ladder from dp to ddp --grads=views, one cause at a time",
+                    std::move(table),
+                    {fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap "
+                                 "by arithmetic; that is no evidence for any of them.",
+                                 explanation.gap.is_projected ? "does neither" : "is not resolved"),
+                     fmt::format("ddp as torch has it against the ladder's end (gradients copied, "
+                                 "not views), {} apart: {}.",
+                                 explanation.stock.is_projected ? "simulated" : "measured",
+                                 judged(explanation.stock))});
 }
 
 std::string range_remark(const RemovalRange& range) {
@@ -281,9 +278,8 @@ Section agreement_section(const Explanation& explanation) {
   }
   lines.emplace_back(
       "The ratio of single compares the kernels; that of ddp and dp holds the wrapper, its hooks "
-      "and "
-      "the collectives as well. The rungs between explain the other implementation as far as both "
-      "ends agree.");
+      "and the collectives as well. The rungs between explain the other implementation as far as "
+      "both ends agree.");
   if (const std::string text = optimizer_text(question); !text.empty()) lines.push_back(text);
   return with_table(fmt::format("How far {} and Tandem{} agree", question.implementation,
                                 question.module.empty() ? "" : " on the module's export"),

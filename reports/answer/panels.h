@@ -29,8 +29,7 @@ struct Panel {
 
 // A panel per source of the report's figures, Tandem's own measurements first, projections last;
 // empty where there is one source alone. A projected panel has the cells whose model, samples per
-// device, precision, mode and other question a measured cell has too. Panels point into the
-// report.
+// device, precision, mode and other question a measured cell has too. Panels point into the report.
 [[nodiscard]] std::vector<Panel> panels_of(const Report& report);
 
 // The names of the report's projections that answer no question of a measured cell.

@@ -87,17 +87,15 @@ std::vector<std::string> method_lines(const Report& report) {
                   launches > 0 ? fmt::format(" ({} planned per cell)", launches) : ""),
       fmt::format("Steps, speed-ups and the verdict: {}, back-transformed.", stats::kMethod),
       "Throughput: a t interval on launch means. cells.csv leaves the end of an interval empty "
-      "where "
-      "it is unbounded or, for a mean time, below zero.",
+      "where it is unbounded or, for a mean time, below zero.",
       "Each interval stands alone: of 20 such intervals about one misses."};
   if (const auto& looks = report.document.sweep.resolving) {
-    lines.push_back(fmt::format(
-        "dp against ddp on several devices: looked at after each round from {} to {}, until "
-        "resolved or equal within {:g} %; these intervals have a higher confidence, and do not "
-        "stand "
-        "alone: they hold at all looks and for all {} comparisons together in 95 % of such "
-        "documents.",
-        looks->first_round, looks->last_round, 100 * looks->ratio, looks->comparisons));
+    lines.push_back(
+        fmt::format("dp against ddp on several devices: looked at after each round from {} to {}, "
+                    "until resolved or equal within {:g} %; these intervals have a higher "
+                    "confidence, and do not stand alone: they hold at all looks and for all {} "
+                    "comparisons together in 95 % of such documents.",
+                    looks->first_round, looks->last_round, 100 * looks->ratio, looks->comparisons));
   }
   return lines;
 }

@@ -45,7 +45,7 @@ std::string slower_strategies(const StrategyPair& pair) {
     if (!is_slower_than_single(*cell)) continue;
     const stats::Estimate& speed = *cell->speedup;
     parts.push_back(cell->cell.strategy + (is_too_wide(speed)
-                                               ? fmt::format(", {}", kTooWide)
+                                               ? " at most " + factor_text(speed.interval->high)
                                                : " at " + factor_text(speed.center)));
   }
   return join(parts, ", ");

@@ -293,8 +293,7 @@ std::string change_method(const DocumentChange& changes) {
   return fmt::format(
       "Ratios of launch medians; above 1 B is slower. The intervals hold together with 95 %, each "
       "with {:.4g} %{}. SAME: within {:g} % either way. NOT SLOWER: a slow-down of more is "
-      "excluded. "
-      "UNSURE: too wide to decide; more launches narrow it.",
+      "excluded. UNSURE: too wide to decide; more launches narrow it.",
       100 * changes.confidence,
       between > 0 ? fmt::format(", and hold a scatter of {:g} % between runs", 100 * between) : "",
       100 * changes.rule.threshold);

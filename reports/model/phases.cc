@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "common/base/phases.h"
@@ -83,6 +84,14 @@ std::vector<std::string> in_step_order(std::vector<std::string> names) {
     return std::pair(place_of(a), a) < std::pair(place_of(b), b);
   });
   return names;
+}
+
+std::vector<std::string> phases_in(const Summary& summary) {
+  std::set<std::string> names;
+  for (const CellSummary& cell : summary.cells) {
+    for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
+  }
+  return in_step_order({names.begin(), names.end()});
 }
 
 std::vector<PhaseMean> mean_phases(const std::vector<const results::LaunchRecord*>& launches) {

@@ -39,6 +39,9 @@ namespace tandem::reports {
 // Puts phase names into the order of a step; unknown names come last.
 [[nodiscard]] std::vector<std::string> in_step_order(std::vector<std::string> names);
 
+// The phases that any cell has, in the order of a step.
+[[nodiscard]] std::vector<std::string> phases_in(const Summary& summary);
+
 // Why the slower of two strategies is slower, by the measured phases of both.
 struct Reason {
   const CellSummary* slower = nullptr;

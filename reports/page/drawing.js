@@ -37,7 +37,7 @@ const tandem = (function () {
   }
 
   // An interval over more than a factor of three decides nothing: its figure stands in the table alone.
-  const wide = "too wide to say";
+  const wide = "interval wider than 3x";
   function tooWide(low, high) { return typeof low === "number" && high > 3 * low; }
 
   function withInterval(point) {

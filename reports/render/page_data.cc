@@ -23,7 +23,6 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "common/options/strategies.h"
 #include "reports/answer/panels.h"
@@ -107,14 +106,6 @@ class Texts {
 
 std::string strategy_of(const results::Cell& cell) {
   return cell.strategy == name_of(kIndependent) ? cell.strategy + "-" + cell.launch : cell.strategy;
-}
-
-std::vector<std::string> phase_names(const Summary& summary) {
-  std::set<std::string> names;
-  for (const CellSummary& cell : summary.cells) {
-    for (const PhaseMean& phase : cell.phases) names.insert(phase.name);
-  }
-  return in_step_order({names.begin(), names.end()});
 }
 
 // The phase times by name. A stacked bar has no room for a negative remainder, which the table
@@ -273,7 +264,7 @@ std::string conditions_of(const CellSummary& cell) {
 
 std::string page_data(const Report& report, std::size_t most_comparisons) {
   const Summary& summary = report.summary;
-  std::vector<std::string> phases = phase_names(summary);
+  std::vector<std::string> phases = phases_in(summary);
   Texts texts;
   const std::vector<Panel> panels = panels_of(report);
   const Json cells = cells_json(summary, phases, places_in(panels), texts);

@@ -5,33 +5,47 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 
+#include "common/base/lines.h"
 #include "reports/render/formats.h"
 
 namespace tandem::reports {
 namespace {
 
-constexpr std::size_t kMostAnswerRows = 6;  // so that an answer fits a screen
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMostRows = 40;  // of a table among the details
 constexpr std::size_t kLongestBar = 40;
+
+// How much of an answer is drawn.
+struct Extent {
+  std::size_t lines = 0;  // of a list
+  std::size_t rows = 0;   // of a table
+  bool has_bars = true;
+  bool is_cut = false;  // without the sentences that the screen has no lines for
+};
+// From the most to the least: the first that fits the screen is drawn.
+constexpr std::array<Extent, 8> kExtents{{{3, 12},
+                                          {3, 6},
+                                          {2, 6},
+                                          {2, 6, false},
+                                          {1, 6, false},
+                                          {1, 3, false},
+                                          {1, 1, false},
+                                          {1, 1, false, true}}};
 
 // Draws blocks as lines; a table and bars stand apart from the text around them.
 struct TerminalBlocks {
   Screen screen{};
-  std::size_t most_lines = 0;  // of an answer's list
-  bool has_bars = true;
-  bool is_cut = false;  // without the sentences that the screen has no lines for
-  bool has_more = false;
+  Extent extent{};
+  bool has_more = false;  // sentences were left out
   std::string text{};
   bool stands_apart = false;  // what is drawn next
 
   void operator()(const Sentence& sentence) {
     const std::string lines = to_lines(sentence.text, screen.columns);
     const auto after = static_cast<std::size_t>(std::ranges::count(text + lines, '\n'));
-    if (is_cut && sentence.kind != "overall" && after >= screen.lines) {
+    if (extent.is_cut && sentence.kind != "overall" && after >= screen.lines) {
       has_more = true;
       return;
     }
@@ -42,7 +56,7 @@ struct TerminalBlocks {
   void operator()(const List& list) {
     space(false);
     const std::string_view mark = list.kind == "notes" ? "  ! " : "  - ";
-    const std::size_t most = screen.has_details ? list.lines.size() : most_lines;
+    const std::size_t most = screen.has_details ? list.lines.size() : extent.lines;
     for (std::size_t i = 0; i < std::min(most, list.lines.size()); ++i) {
       const bool is_note = list.kind == "notes" && !screen.has_details;
       text += to_lines(is_note ? beginning(list.lines[i]) : list.lines[i], screen.columns, mark);
@@ -60,18 +74,20 @@ struct TerminalBlocks {
   void operator()(const Table& block) {
     TextTable table = block.table;
     const std::size_t rows = table.rows.size();
-    const std::size_t most = screen.has_details ? kMostRows : kMostAnswerRows;
+    const std::size_t most = screen.has_details ? kMostRows : extent.rows;
     table.rows.resize(std::min(rows, most));
     space(true);
     text += to_text(table, screen.columns);
     if (rows > most) {
-      text += fmt::format("the first {} of {} rows; {}\n", most, rows,
-                          screen.has_details ? "the files have all" : "--details has more");
+      text += to_lines(
+          fmt::format("{} of {} rows; {}", most, rows,
+                      screen.has_details ? "the files have all" : "--details shows the others"),
+          screen.columns);
     }
   }
 
   void operator()(const Bars& block) {
-    if (!has_bars) return;
+    if (!extent.has_bars) return;
     std::size_t label = 0;
     std::size_t figure = 0;
     double longest = 0;
@@ -111,9 +127,9 @@ struct TerminalBlocks {
     text += (inside.text.starts_with('\n') ? "" : "\n") + inside.text;
   }
 
-  // As much of a note as two lines take.
+  // As much of a note as two lines hold, or one of a short answer.
   [[nodiscard]] std::string beginning(const std::string& note) const {
-    const std::size_t room = 2 * screen.columns - 16;
+    const std::size_t room = std::min<std::size_t>(extent.lines, 2) * (screen.columns - 8);
     return note.size() <= room ? note : note.substr(0, note.rfind(' ', room)) + " ...";
   }
 
@@ -133,16 +149,9 @@ struct TerminalBlocks {
 }  // namespace
 
 std::string to_terminal(const Section& root, const Screen& screen) {
-  // Where an answer is longer than the screen, lists end earlier, bars are left out, and what
-  // stands below the answer ends earlier.
-  constexpr std::array<std::tuple<std::size_t, bool, bool>, 5> kSizes{
-      {{3, true, false}, {2, true, false}, {2, false, false}, {1, false, false}, {1, false, true}}};
   std::string text;
-  for (const auto& [most_lines, has_bars, is_cut] : kSizes) {
-    TerminalBlocks blocks{.screen = screen,
-                          .most_lines = most_lines,
-                          .has_bars = has_bars,
-                          .is_cut = is_cut && !screen.has_details};
+  for (const Extent& extent : kExtents) {
+    TerminalBlocks blocks{.screen = screen, .extent = extent};
     blocks.text = to_lines(root.title + (root.title.ends_with('.') ? "" : "."), screen.columns);
     blocks.draw(root);
     text = std::move(blocks.text);

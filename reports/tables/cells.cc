@@ -86,16 +86,6 @@ std::string verdict_text(const StrategyPair& pair) {
   return mark.empty() ? verdict : verdict + " (" + mark + ")";
 }
 
-std::vector<std::string> phase_names(const Summary& summary) {
-  std::vector<std::string> names;
-  for (const CellSummary& cell : summary.cells) {
-    for (const PhaseMean& phase : cell.phases) {
-      if (std::ranges::find(names, phase.name) == names.end()) names.push_back(phase.name);
-    }
-  }
-  return in_step_order(names);
-}
-
 std::string share_text(double seconds, const CellSummary& summary) {
   return fmt::format("{:.3f} ({:.0f} %)", seconds * 1e3, 100 * seconds / summary.mean_step.center);
 }
@@ -150,7 +140,7 @@ TextTable comparison_table(const Summary& summary) {
 }
 
 TextTable phase_table(const Summary& summary) {
-  const std::vector<std::string> names = phase_names(summary);
+  const std::vector<std::string> names = phases_in(summary);
   TextTable table = table_of_points({"strategy", ">mean step, ms"});
   for (const std::string& name : names) table.add_columns({">" + name});
   table.add_columns({">remainder"});

@@ -199,12 +199,9 @@ struct Pieces {
 };
 
 Pieces pieces_of(const HostPart& part, const HostWork& work, int devices) {
-  static constexpr std::array kPerParameter{"update",
-                                            "zero_grad",
-                                            "reduction",
-                                            "hooks (profiled)",
-                                            "bucket copies (profiled)",
-                                            "copies back (profiled)"};
+  static constexpr auto kPerParameter =
+      std::to_array<std::string_view>({"update", "zero_grad", "reduction", "hooks (profiled)",
+                                       "bucket copies (profiled)", "copies back (profiled)"});
   if (part.part == "module") return {part.per_step * work.modules, "module"};
   if (part.part == "replicate") {
     const int pieces = work.modules + work.parameters + work.buffers;

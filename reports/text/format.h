@@ -38,7 +38,7 @@ namespace tandem::reports {
 // Whether the interval spans more than a factor of three: such a figure decides nothing, and stands
 // in the tables alone.
 [[nodiscard]] bool is_too_wide(const stats::Estimate& estimate);
-inline constexpr std::string_view kTooWide = "too wide to say";
+inline constexpr std::string_view kTooWide = "interval wider than 3x";
 
 // The text "95 % interval 1.08 to 1.16", or why there is no interval.
 [[nodiscard]] std::string interval_words(const stats::Estimate& ratio,

@@ -23,8 +23,7 @@ inline constexpr Heading kChoices{
     "choices", "What to use",
     "Median steps. dp works as DataParallel does, ddp as DistributedDataParallel; the bound is the "
     "same work without communication. Factor: speed of what to use over the other, or of one "
-    "device "
-    "over the faster of both."};
+    "device over the faster of both."};
 inline constexpr Heading kWarnings{"warnings", "Warnings"};
 inline constexpr Heading kDropped{"dropped", "Not measured",
                                   "results.json names each of these cells."};
@@ -36,10 +35,9 @@ inline constexpr Heading kCells{"cells", "All cells",
                                 "docs/method/statistics.md#speed-up"};
 
 // Figures from several sources.
-inline constexpr Heading kSources{
-    "sources", "One question, a panel for each source",
-    "All panels have one scale. No line joins two sources, and no ratio is taken between them "
-    "here."};
+inline constexpr Heading kSources{"sources", "One question, a panel for each source",
+                                  "All panels have one scale. No line joins two sources, and no "
+                                  "ratio is taken between them here."};
 
 inline constexpr Heading kGap{"gap", "Why they differ"};
 inline constexpr Heading kLadderOfCauses{
@@ -51,11 +49,10 @@ inline constexpr Heading kPhaseTimes{"phases", "Where the step goes", "",
 inline constexpr Heading kCosts{
     "costs", "What ddp costs against the bound, which computes the same and sends nothing",
     "~ marks what is not resolved.", "docs/method/explain.md#what-ddp-costs"};
-inline constexpr Heading kTwin{
-    "twin", "Beside PyTorch",
-    "The same model, first weights, data, optimizer, cores and sample on both sides, launches "
-    "interleaved.",
-    "docs/method/torch.md#beside-pytorch"};
+inline constexpr Heading kTwin{"twin", "Beside PyTorch",
+                               "The same model, first weights, data, optimizer, cores and sample "
+                               "on both sides, launches interleaved.",
+                               "docs/method/torch.md#beside-pytorch"};
 
 inline constexpr Heading kHostWork{
     "host-work", "Where the host's time goes",

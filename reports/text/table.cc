@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 #include <string_view>
+
+#include "common/base/lines.h"
 
 namespace tandem::reports {
 namespace {
@@ -19,14 +20,6 @@ std::vector<std::size_t> widths_of(const TextTable& table) {
       widths[i] = std::max(widths[i], width_of(row[i]));
   }
   return widths;
-}
-
-// A line end would break the table, and an escape sequence could do worse to a terminal.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
-  return text;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool is_right) {
@@ -70,29 +63,6 @@ std::string row_sentence(const TextTable& table, const std::vector<std::string>&
 }
 
 }  // namespace
-
-std::size_t width_of(std::string_view text) {
-  // Only bytes that do not continue a UTF-8 sequence count.
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string to_lines(const std::string& text, std::size_t columns, std::string_view first) {
-  const std::string indent(first.size(), ' ');
-  std::string lines;
-  std::string line(first);
-  bool is_new = true;
-  std::istringstream words(printable(text));
-  for (std::string word; words >> word; is_new = false) {
-    if (!is_new && width_of(line) + 1 + width_of(word) > columns) {
-      lines += trimmed_line(line);
-      line = indent;
-      is_new = true;
-    }
-    line += (is_new ? "" : " ") + word;
-  }
-  return lines + trimmed_line(line);
-}
 
 void TextTable::add_columns(const std::vector<std::string>& titles) {
   for (const std::string& title : titles) {

@@ -39,14 +39,6 @@ struct TextTable {
 // these fits, a sentence for each row.
 [[nodiscard]] std::string to_text(const TextTable& table, std::size_t columns);
 
-// The text in lines of so many columns, broken between words; `first` begins the first line, as
-// many spaces the others. A word that is longer stays whole.
-[[nodiscard]] std::string to_lines(const std::string& text, std::size_t columns,
-                                   std::string_view first = "");
-
-// As many code points as the text has.
-[[nodiscard]] std::size_t width_of(std::string_view text);
-
 // The table as GitHub's Markdown; pipes, backslashes, line ends and markup in cells are escaped.
 [[nodiscard]] std::string to_markdown(const TextTable& table);
 

@@ -149,7 +149,7 @@ class Sample(probes.PageTest):
 
     def test_an_interval_over_a_factor_of_three_is_too_wide_to_say(self):
         said = self.browser.evaluate("[[1, 0.5, 1.6], [1, 0.6, 1.6], [1, null, null]].map(([y, yLow, yHigh]) => tandem.withInterval({y, yLow, yHigh}))")
-        self.assertEqual(said, ["too wide to say", "1 [0.6 .. 1.6]", "1 (no interval)"])
+        self.assertEqual(said, ["interval wider than 3x", "1 [0.6 .. 1.6]", "1 (no interval)"])
 
     def test_nothing_overflows_and_text_has_contrast(self):
         probes.assert_fits(self, self.browser, self.path)

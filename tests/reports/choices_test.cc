@@ -141,8 +141,8 @@ TEST(Choices, WiderThanAFactorOfThree_SayNothing) {
   Synthetic synthetic;
   synthetic.add("dp", 2, {0.02, 0.2, 0.06}).add("ddp", 2, {0.03, 0.3, 0.05});
   const TextTable table = choices_of(synthetic).choices;
-  EXPECT_EQ(table.rows[0][2], "too wide to say");
-  EXPECT_EQ(table.rows[0][6], "too wide to say");
+  EXPECT_EQ(table.rows[0][2], "interval wider than 3x");
+  EXPECT_EQ(table.rows[0][6], "interval wider than 3x");
 }
 
 TEST(Choices, BeyondADozen_AreCounted) {

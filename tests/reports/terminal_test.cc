@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/lines.h"
 #include "reports/render/formats.h"
 #include "reports/text/table.h"
 #include "tests/reports/committed.h"
@@ -49,6 +50,10 @@ TEST(Terminal, AnAnswerLongerThanAScreen_HasShorterListsAndNoBars) {
   const std::string text = to_terminal(root);
   EXPECT_LE(lines_of(text).size(), 24U) << text;
   EXPECT_THAT(text, testing::AllOf(Not(HasSubstr("Step:")), HasSubstr("- 3 more: --details")));
+  for (const std::size_t columns : {40U, 80U, 100U}) {
+    EXPECT_LE(lines_of(to_terminal(committed_report(kQuickSample), {.columns = columns})).size(),
+              24U);
+  }
 }
 
 TEST(Terminal, NoLineIsWiderThanAskedFor_NorEndsWithASpace) {

@@ -157,16 +157,22 @@ case_module_refused() {
 }
 
 case_module_interrupted() {
-  printf '#!/bin/sh\ncase $3 in --name) echo torch-9.9.9; exit;; esac\ntouch asked; exec sleep 60\n' >python
-  chmod +x python
-  "$tandem" explain --module=own.py:build --batch=64 --backend=host --details --with-torch="$folder/python" --step-bench "$fake" \
-    --oversubscribe --out result >out 2>err &
-  local pid=$!
-  for _ in $(seq 300); do [ ! -e asked ] || break; sleep 0.1; done
-  kill -INT $pid
-  wait $pid
-  [ $? = 130 ] || die "not the exit code of an interrupt"
-  one_line '^tandem: trying .*own.py:build: interrupted, and left nothing; run the same command again$'
+  for at in named asked; do
+    printf '#!/bin/sh\ncase $3 in --name) %s; echo torch-9.9.9; exit;; esac\ntouch asked; exec sleep 60\n' \
+      "$([ $at = asked ] && echo : || echo 'touch named; sleep 3')" >python
+    chmod +x python
+    "$tandem" explain --module=own.py:build --batch=64 --backend=host --details --with-torch="$folder/python" \
+      --step-bench "$fake" --oversubscribe --out result >out 2>err &
+    local pid=$!
+    for _ in $(seq 300); do [ ! -e $at ] || break; sleep 0.1; done
+    kill -INT $pid
+    wait $pid
+    [ $? = 130 ] || die "not the exit code of an interrupt"
+    case $at in
+      named) one_line '^tandem: interrupted while nothing was measured; run the same command again$' ;;
+      *) one_line '^tandem: trying .*own.py:build: interrupted, and left nothing; run the same command again$' ;;
+    esac
+  done
 }
 
 # An optimizer that Tandem lacks leaves its rungs with the usual one, and is named; torch's ddp looks for unused parameters.

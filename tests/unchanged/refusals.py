@@ -44,7 +44,6 @@ VARYING = [
     (r"(?<!of )(?<![\d.])[\d.]+ [KMGT]?i?B (asked|left|of)\b", r"... \1"),
     (r"may use .*, or pass --oversubscribe", "may use ..., or pass --oversubscribe"),
     (r"ended after step \d+", "ended after step ..."),
-    (r"--sizes(-of)? excludes --sizes(-of)?", "--sizes excludes --sizes-of"),  # in the order of a CLI11
     (r"--backend=cuda: .*(pass --backend=host)", r"--backend=cuda: ... \1"),
 ]
 

@@ -30,7 +30,7 @@ done.
 
 
 def output_of(*command):
-    environment = dict(os.environ, LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="100", PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         sys.exit(f"cli_page: {' '.join(map(str, command))}: {done.stderr.strip()}")

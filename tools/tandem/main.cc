@@ -169,5 +169,6 @@ int with_output_written(int code) {
 
 int main(int count, char** arguments) {
   tandem::cli::outlive_reader();
+  tandem::cli::say_when_interrupted();
   return tandem::cli::with_output_written(tandem::cli::run_with_errors(count, arguments));
 }

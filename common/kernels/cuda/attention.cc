@@ -18,9 +18,9 @@ namespace {
 constexpr Bytes kMostScratch = mib(256);
 constexpr std::int64_t kPackOfScores = 8;  // elements: 16 bytes of bf16
 
-// Narrow bands skip more of what is not seen: n of them all but (n + 1) / 2n. They are as narrow as
-// leaves the first product tiles of 128 x 128, which libraries' kernels compute at a time, for the
-// some 130 multiprocessors of a large GPU: with fewer the same time would pass for less work.
+// The rows of a band. In n bands (n + 1) / 2n of a causal matrix of scores is computed, so narrow
+// bands save work. The first band still has enough tiles of 128 x 128, which libraries' kernels
+// compute at a time, for the some 130 multiprocessors of a large GPU; fewer would take as long.
 std::int64_t band_of(std::int64_t positions, std::int64_t batch) {
   constexpr std::int64_t kTile = 128;
   std::int64_t side = 1;

@@ -54,7 +54,7 @@ struct ScorePart {
   std::int64_t columns_apart = 0;
 };
 
-// One of the three above, of the heads in a batch.
+// The plan of one of these products for all heads of a batch of tiles.
 [[nodiscard]] ProductPlan attention_plan(Product product, const AttentionShape& shape, DType type,
                                          const ScoreTiles& tiles, const ScorePart& part);
 

@@ -134,24 +134,5 @@ TEST(CollectiveMeasurement, WrongElementOfTheLastSample_IsFoundAfterIt) {
   });
 }
 
-TEST(ModelBuckets, AreThoseOfBackwardsOrder) {
-  on_ranks(2, [](const Rank& rank) {
-    const ddp::BucketLimits limits{.first = kib(1), .rest = mib(100)};
-    const auto counts = model_buckets(rank, "mlp-tiny", limits);
-    ASSERT_EQ(counts.size(), 2U);
-    // The last layer's gradients come first: 10 biases, whose slot is of 256 bytes, and 256 x 10
-    // weights fill the small bucket.
-    EXPECT_EQ(counts[0], 64 + 10 * 256);
-    EXPECT_GT(counts[1], 128 * 256 + 256 * 256);
-  });
-}
-
-TEST(ModelBuckets, UnknownModel_IsAUsageErrorOnEveryRank) {
-  on_ranks(2, [](const Rank& rank) {
-    const Error error = test::error_of([&] { (void)model_buckets(rank, "vgg", {}); });
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  });
-}
-
 }  // namespace
 }  // namespace tandem::bench

@@ -15,7 +15,7 @@ CollectiveOptions parsed(std::vector<const char*> flags) {
 
 std::vector<std::string> names(const CollectiveOptions& options) {
   std::vector<std::string> found;
-  for (const CollectiveCase& measured : cases_of(options, sizes_given(options))) {
+  for (const CollectiveCase& measured : cases_of(options)) {
     found.push_back(name_of(measured, options.job.devices));
   }
   return found;
@@ -63,15 +63,6 @@ TEST(CollectiveOptions, BothForms_OfCollectivesThatHaveThem) {
 
 TEST(CollectiveOptions, All_IsEveryCollectiveOnce) {
   EXPECT_EQ(parsed({"--devices=2", "--collective=gather,all"}).collectives.size(), 5U);
-}
-
-TEST(CollectiveOptions, BucketsOfOneSize_AreOneCaseAndCounted) {
-  CollectiveOptions options = parsed({"--devices=2", "--sizes-of=mlp-tiny"});
-  const auto cases = cases_of(options, sizes_of_buckets({100, 300, 300}));
-  ASSERT_EQ(cases.size(), 2U);
-  EXPECT_EQ(cases[0].count, 100);
-  EXPECT_EQ(cases[0].buckets, 1);
-  EXPECT_EQ(cases[1].buckets, 2);
 }
 
 TEST(CollectiveOptions, LessThanAnElementPerRank_IsAUsageError) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/base/error.h"
+#include "common/base/lines.h"
 #include "common/base/text.h"
 #include "common/json/writer.h"
 
@@ -33,20 +34,20 @@ long count(const Findings& findings, Level level) {
 }  // namespace
 
 std::string to_text(const Findings& findings, const reports::Screen& screen) {
-  std::string text = reports::to_lines(
-      fmt::format("{}, {}, {} ok, {} not checked{}",
-                  count_text(count(findings, Level::kProblem), "problem"),
-                  count_text(count(findings, Level::kWarning), "warning"),
-                  count(findings, Level::kOk), count(findings, Level::kNotChecked),
-                  screen.has_details ? "" : "; --details has all"),
-      screen.columns);
+  std::string text =
+      to_lines(fmt::format("{}, {}, {} ok, {} not checked{}",
+                           count_text(count(findings, Level::kProblem), "problem"),
+                           count_text(count(findings, Level::kWarning), "warning"),
+                           count(findings, Level::kOk), count(findings, Level::kNotChecked),
+                           screen.has_details ? "" : "; --details has all"),
+               screen.columns);
   for (const Finding& finding : findings) {
     const bool is_bad = finding.level == Level::kProblem || finding.level == Level::kWarning;
     if (!is_bad && !screen.has_details) continue;
-    text += reports::to_lines(fmt::format("{}: {}", finding.subject, finding.what), screen.columns,
-                              fmt::format("{:<11}  ", name_of(finding.level)));
+    text += to_lines(fmt::format("{}: {}", finding.subject, finding.what), screen.columns,
+                     fmt::format("{:<11}  ", name_of(finding.level)));
     if (finding.advice.empty()) continue;
-    text += reports::to_lines(finding.advice, screen.columns, fmt::format("{:<11}  -> ", ""));
+    text += to_lines(finding.advice, screen.columns, fmt::format("{:<11}  -> ", ""));
   }
   return text;
 }

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "common/base/error.h"
 
@@ -277,7 +278,20 @@ void on_signal(int signal) {
 void handle(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  for (const int signal : kInterruptSignals) ::sigaction(signal, &action, nullptr);
+  for (const int signal : kInterruptSignals) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    const bool is_nohup = signal == SIGHUP && before.sa_handler == SIG_IGN;
+    if (!is_nohup) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+// Ends the process after a line, with the status of other interrupted commands.
+void end_with_a_line(int signal) {
+  constexpr std::string_view kLine =
+      "tandem: interrupted while nothing was measured; run the same command again\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
+  ::_exit(128 + signal);
 }
 
 }  // namespace
@@ -290,9 +304,11 @@ Interrupts::Interrupts() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 }
 
 Interrupts::~Interrupts() {
-  handle(SIG_DFL);
+  handle(end_with_a_line);
   ::close(descriptor_);
 }
+
+void say_when_interrupted() { handle(end_with_a_line); }
 
 int interrupted_exit() { return 128 + (signal_seen == 0 ? SIGINT : signal_seen); }
 

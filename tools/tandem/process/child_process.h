@@ -30,6 +30,9 @@ class Interrupted : public Error {
               what + ": interrupted, and left nothing; run the same command again") {}
 };
 
+// From now on kInterruptSignals end the process with a line on stderr. To be called first in main.
+void say_when_interrupted();
+
 // While an Interrupts object lives, kInterruptSignals ask for an orderly end instead of ending the
 // process. Only one object may live at a time. descriptor() becomes readable with the first signal,
 // so that poll() wakes.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/base/lines.h"
 #include "common/base/text.h"
 
 namespace tandem::cli {
@@ -122,14 +123,6 @@ bool is_of_another_rank(std::string_view line) {
   return line.starts_with(kRankOfTorch) && line.find(": it lost another rank: ") != line.npos;
 }
 
-// Control characters would move the terminal's cursor, or end the line early.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; },
-      '?');
-  return text;
-}
-
 }  // namespace
 
 std::string signal_name(int signal) {
@@ -203,7 +196,7 @@ std::string reason_in(std::string_view stderr_text) {
   for (const std::string_view other : {of_another, in_ruler, of_slurm}) {
     if (own.empty()) own = other;
   }
-  return printable(completed(own));
+  return printable(completed(own), '?');
 }
 
 std::string tail_of(std::string_view stderr_text) {

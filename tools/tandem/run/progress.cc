@@ -2,17 +2,20 @@
 #include "tools/tandem/run/progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <ranges>
+#include <string_view>
 
+#include "common/base/lines.h"
 #include "reports/model/subject.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 
 namespace tandem::cli {
@@ -47,6 +50,13 @@ Seconds start_and_end(const results::Cell& cell, bool is_host) {
 
 // The time of the steps before the first sample at least: GPUs' clocks take longer to settle.
 Seconds warm_up(bool is_host) { return Seconds{is_host ? 0.2 : 2.0}; }
+
+// Whether a carriage return on stderr goes back to the begin of a line.
+bool rewrites_lines() {
+  const char* const terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return ::isatty(STDERR_FILENO) == 1 && !is_dumb;
+}
 
 }  // namespace
 
@@ -127,7 +137,7 @@ void Progress::starting(const Announcement& launch) {
   const TimePoint now = Clock::now();
   if (!rewrites_ && last_line && now - *last_line < kBetweenLines) return;
   last_line = now;
-  const std::string line = progress_line(launch, columns_of_progress() - (rewrites_ ? 1 : 0));
+  const std::string line = progress_line(launch, columns_of(STDERR_FILENO) - (rewrites_ ? 1 : 0));
   if (!rewrites_) {
     fmt::print(stderr, "{}\n", line);
     return;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/base/error.h"
+#include "common/base/lines.h"
 #include "common/base/text.h"
 #include "common/results/journal.h"
 #include "reports/answer/report.h"
@@ -90,7 +91,7 @@ std::string explaining(const OutputFolder& folder, const reports::Report& report
   const reports::VerdictText& verdict = report.verdict;
   if (verdict.lead_model.empty() || !reports::sole_implementation(report.summary).empty())
     return "";
-  return fmt::format("Why, cause by cause: tandem explain {} --model={} --batch={}\n",
+  return fmt::format("Why, cause by cause: tandem explain {} --model={} --batch={}",
                      shell_word(std::filesystem::relative(folder.folder()).string()),
                      verdict.lead_model, verdict.lead_batch);
 }
@@ -99,7 +100,11 @@ int finish(const OutputFolder& folder, results::JournalContents journal, SweepEn
            bool has_details) {
   const reports::Report report = reports::make_report(document_of(std::move(journal)));
   // What was measured is printed on a full disk, too.
-  fmt::print("{}{}", reports::to_terminal(report, screen(has_details)), explaining(folder, report));
+  reports::Screen there = screen(has_details);
+  const std::string why = explaining(folder, report);
+  const std::string last = why.empty() ? "" : to_lines(why, there.columns);
+  there.lines -= static_cast<std::size_t>(std::ranges::count(last, '\n'));
+  fmt::print("{}{}", reports::to_terminal(report, there), last);
   write(folder, report, end);
   fmt::print("{}\n", folder.page().string());
   return exit_code(report, end);

@@ -116,7 +116,8 @@ void shuffle(std::vector<std::size_t>& order, std::mt19937_64& random) {
   }
 }
 
-// Why the back end cannot measure the cell, by the first of its options that is of the other one.
+// Why `backend` cannot measure the cell: its first option of the other back end says it; else
+// empty.
 std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend) {
   for (const auto& [name, value] : cell.options) {
     const options::Option* const option = options::find_option(name);
@@ -127,8 +128,8 @@ std::string_view why_elsewhere(const results::Cell& cell, options::Scope backend
   return {};
 }
 
-// Moves cells of one workload behind the first of them, and there those of one device count behind
-// the first of these: a shuffled order stays one of workloads, of counts and of cells.
+// Puts the cells of a workload together, and among them those of a device count, each where its
+// first one stood: workloads, counts and cells stay shuffled.
 void gather_points(std::vector<std::size_t>& order, const std::vector<results::Cell>& cells) {
   using Workload = std::pair<std::string, std::int64_t>;
   std::map<Workload, std::size_t> workloads;

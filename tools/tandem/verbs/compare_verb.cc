@@ -14,6 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
+#include "common/base/lines.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/results/document.h"
@@ -126,7 +127,7 @@ Answer compare(const CompareOptions& options) {
   const std::string bad = verdict(changes, causes);
   const reports::Screen there = screen(options.has_details);
   const auto subject = [&](std::string_view letter, const ComparedSource& source) {
-    return reports::to_lines(heading(source), there.columns, letter);
+    return to_lines(heading(source), there.columns, letter);
   };
   return {.text = subject("A  ", {options.before, before, before_summary}) +
                   subject("B  ", {options.after, after, after_summary}) +

@@ -15,6 +15,7 @@
 
 #include "common/base/error.h"
 #include "common/base/input_file.h"
+#include "common/base/lines.h"
 #include "common/base/text.h"
 #include "common/command_line/parsing.h"
 #include "common/options/strategies.h"
@@ -238,10 +239,10 @@ void print_for_people(const timeline::Trace& trace, bool has_details, const std:
   const reports::Screen there = screen(has_details);
   fmt::print("{}", reports::to_terminal(tree_of(trace), there));
   if (file.empty()) return;
-  fmt::print("{}", reports::to_lines("Next: open " + file +
-                                         " with https://ui.perfetto.dev, which keeps it in the "
-                                         "browser.",
-                                     there.columns));
+  fmt::print("{}", to_lines("Next: open " + file +
+                                " with https://ui.perfetto.dev, which keeps it in the "
+                                "browser.",
+                            there.columns));
 }
 
 // Returns 0 where the numbers agree, kVerdictExit where they differ, 1 where that is not decided.

@@ -3,22 +3,26 @@
 // `tandem list`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/base/known_names.h"
+#include "common/base/lines.h"
+#include "common/base/text.h"
 #include "common/command_line/help.h"
 #include "common/options/reference.h"
 #include "common/options/strategies.h"
+#include "reports/text/table.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/description.h"
-#include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/sweep/sweep.h"
@@ -37,45 +41,73 @@ struct ListOptions {
   std::string step_bench;  // path for tests; empty: step_bench beside tandem
 };
 
-int list_sweep_names(const ListOptions& /*options*/) {
+// Prints the text in lines that the terminal has room for.
+void print_lines(const std::string& text) {
+  fmt::print("{}", to_lines(text, columns_of(STDOUT_FILENO)));
+}
+
+void list_sweep_names(const ListOptions& /*options*/) {
   std::vector<HelpLine> lines;
   for (const auto& [name, description] : list_sweeps(sweep_folders())) {
     lines.push_back({.term = name, .text = description});
   }
   fmt::print("Sweeps, for tandem run:\n{}", two_columns(lines));
-  return 0;
 }
 
-int list_strategies(const ListOptions& /*options*/) {
+void list_strategies(const ListOptions& /*options*/) {
   std::vector<HelpLine> lines;
   for (const options::StrategyTraits& traits : options::kStrategies) {
     lines.push_back({.term = std::string(traits.name), .text = std::string(traits.what)});
   }
   fmt::print("Strategies, for --strategy:\n{}", two_columns(lines));
-  fmt::print("PyTorch alone, for --cell of a module, has {} as well\n",
-             fmt::join(options::kSharding, " and "));
-  return 0;
+  print_lines(fmt::format("PyTorch alone, for --cell of a module, has {} as well",
+                          fmt::join(options::kSharding, " and ")));
 }
 
-int list_models(const ListOptions& options) {
-  fmt::print("Models, for --model:\n");
-  std::fflush(stdout);  // the program's own output comes next
-  const Interrupts interrupts;
-  return run_relayed({find_step_bench(options.step_bench).string(), "list"}, launch_environment(),
-                     interrupts);
+// The Markdown with its table as the terminal has room for it.
+std::string on_screen(const std::string& markdown, std::size_t columns) {
+  reports::TextTable table;
+  std::string rest;
+  for (const std::string_view line : split(trimmed(markdown), '\n')) {
+    if (line.starts_with("|---")) continue;
+    if (!line.starts_with('|')) {
+      if (!line.empty()) rest += to_lines(std::string(line), columns);
+      continue;
+    }
+    std::vector<std::string> cells;
+    for (const std::string_view cell : split(line.substr(1, line.size() - 2), '|')) {
+      cells.emplace_back(trimmed(cell));
+      std::erase(cells.back(), '`');
+    }
+    if (!table.columns.empty()) {
+      table.rows.push_back(std::move(cells));
+      continue;
+    }
+    for (const std::string& title : cells) {
+      table.columns.push_back({.title = title, .is_right = !table.columns.empty()});
+    }
+  }
+  return reports::to_text(table, columns) + rest;
 }
 
-int list_options(const ListOptions& /*options*/) {
+void list_models(const ListOptions& options) {
+  int state = 0;
+  const std::string step_bench = shell_word(find_step_bench(options.step_bench).string());
+  const std::string markdown = output_of(step_bench + " list", &state);
+  if (state != 0) fail(ErrorKind::kFailure, "list models: step_bench list failed: see above");
+  fmt::print("Models, for --model:\n{}", on_screen(markdown, columns_of(STDOUT_FILENO)));
+}
+
+void list_options(const ListOptions& /*options*/) {
   for (std::size_t group = 0; group < options::kGroupNames.size(); ++group) {
     std::vector<HelpLine> lines;
     for (const auto& [term, text] : options::help_lines(group)) lines.push_back({term, text});
     fmt::print("{}{}:\n{}", group == 0 ? "" : "\n", options::kGroupNames[group],
                two_columns(lines));
   }
-  return 0;
 }
 
-int list_torch_options(const ListOptions& /*options*/) {
+void list_torch_options(const ListOptions& /*options*/) {
   std::vector<HelpLine> lines;
   for (const TorchOption& option : torch_options()) {
     std::string takes = "NUMBER";
@@ -86,37 +118,35 @@ int list_torch_options(const ListOptions& /*options*/) {
     if (!option.usual.empty()) text += fmt::format("; default: {}", option.usual);
     lines.push_back({.term = fmt::format("{}={}", option.name, takes), .text = text});
   }
-  fmt::print(
-      "Options of PyTorch's cells, for --cell; of several values the first is the default:\n{}",
-      two_columns(lines));
-  return 0;
+  print_lines(
+      "Options of PyTorch's cells, for --cell; of several values the first is the default:");
+  fmt::print("{}", two_columns(lines));
 }
 
-void print_entries(std::string_view title, const std::vector<CatalogueEntry>& entries) {
+void print_entries(const std::string& title, const std::vector<CatalogueEntry>& entries) {
   std::vector<HelpLine> lines;
   for (const CatalogueEntry& entry : entries) {
     lines.push_back({.term = entry.name, .text = entry.what});
   }
-  fmt::print("{}\n{}", title, two_columns(lines));
+  print_lines(title);
+  fmt::print("{}\n", two_columns(lines));
 }
 
-int list_hardware(const ListOptions& options) {
+void list_hardware(const ListOptions& options) {
   if (!options.name.empty()) {
     fmt::print("{}", hardware_text(find_hardware(options.name, "list hardware")));
-    return 0;
+    return;
   }
   print_entries("Hardware, for --hardware of simulated steps:", catalogue_nodes());
   print_entries(
-      "\nNetworks, for several of them (--hardware=dgx-a100x4@8xib-200g: 4 nodes, 8 links each):",
+      "Networks, for several of them (--hardware=dgx-a100x4@8xib-200g: 4 nodes, 8 links each):",
       catalogue_networks());
-  fmt::print(
-      "\nThe figures of one, with their sources, as a file: tandem list hardware dgx-a100\n");
-  return 0;
+  print_lines("The figures of one, with their sources, as a file: tandem list hardware dgx-a100");
 }
 
 struct Topic {
   std::string_view name;
-  int (*list)(const ListOptions& options);
+  void (*list)(const ListOptions& options);
   bool is_short = true;
 };
 
@@ -130,22 +160,19 @@ constexpr auto kTopics = std::to_array<Topic>({
 });
 
 // All topics whose lists are short.
-int list_short(const ListOptions& options) {
+void list_short(const ListOptions& options) {
   for (const Topic& topic : kTopics) {
     if (!topic.is_short) continue;
-    if (const int status = topic.list(options); status != 0) return status;
+    topic.list(options);
     fmt::print("\n");
   }
-  fmt::print(
-      "Machines for simulated steps: tandem list hardware; options of a step: tandem list "
-      "options;\n"
-      "of PyTorch's cells: tandem list torch-options\n");
-  return 0;
+  print_lines(
+      "Machines for simulated steps: tandem list hardware; options of a step: tandem list options; "
+      "of PyTorch's cells: tandem list torch-options");
 }
 
-// Returns 0, or step_bench's exit status where its list of models fails. Throws a usage error for
-// an unknown topic.
-int run_list(const ListOptions& options) {
+// Throws a usage error for an unknown topic, a failure where step_bench cannot list its models.
+void run_list(const ListOptions& options) {
   if (options.topic.empty()) return list_short(options);
   if (!options.name.empty() && options.topic != "hardware") {
     fail(ErrorKind::kUsage, "list {}: '{}' is one too many; of hardware alone one can be named",
@@ -174,7 +201,10 @@ void add_list(CLI::App& app, Verbs& verbs) {
       "sweeps, models, strategies, hardware, options or torch-options; default: the first three");
   list.add_option("NAME", options->name, "with hardware: the machine whose figures are printed");
   add_step_bench(list, options->step_bench);
-  verbs.push_back({&list, [options](const Call&) { return run_list(*options); }});
+  verbs.push_back({&list, [options](const Call&) {
+                     run_list(*options);
+                     return 0;
+                   }});
 }
 
 }  // namespace tandem::cli

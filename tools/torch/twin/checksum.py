@@ -4,7 +4,7 @@ PRIME, START, MASK = 0x100000001B3, 0xCBF29CE484222325, (1 << 64) - 1
 
 
 def of(content):
-    """16 hexadecimal digits."""
+    """The checksum of the bytes, 16 hexadecimal digits."""
     value = START
     for byte in content:
         value = (value ^ byte) * PRIME & MASK
