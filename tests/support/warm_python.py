@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import traceback
-import types
 
 CALLER = """#!{python} -IS
 import json, os, socket
@@ -55,11 +54,10 @@ def of(python, *modules):
 
 def run(words):
     """As the interpreter runs them."""
-    main = types.ModuleType("__main__")
     if words[0] == "-c":
         sys.path.insert(0, "")
-        sys.argv, sys.modules["__main__"] = ["-c", *words[2:]], main
-        exec(compile(words[1], "<string>", "exec"), vars(main))
+        sys.argv = ["-c", *words[2:]]
+        exec(compile(words[1], "<string>", "exec"), {"__name__": "__main__"})
     elif words[0] == "-m":
         sys.path.insert(0, os.getcwd())
         sys.argv = words[1:]
