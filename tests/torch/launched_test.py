@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 CASE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -31,9 +32,7 @@ import signal
 import time
 
 import torch
-
 ACTS = os.environ.get("RANK") == os.environ.get("ACTING", "1")
-
 
 class Own(torch.nn.Linear):
     steps = 0
@@ -45,26 +44,24 @@ class Own(torch.nn.Linear):
             self.act()
         return super().forward(values)
 
-
 def build(act=None, outputs=2):
     module = Own(3, outputs)
     module.act = act or module.act
     return module, torch.rand(4, 3)
 
-
 def unlike():
     return build(outputs=2 + ACTS)
-
 
 def dying():
     return build(lambda: os.kill(os.getpid(), signal.SIGKILL))
 
+def staying():
+    return build(lambda: (pathlib.Path("stays").touch(), time.sleep(600)))
 
 def outlive():
     pathlib.Path(f"child.{os.getpid()}").touch()
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(600)
-
 
 def orphaned():
     return build(outlive)
@@ -80,8 +77,7 @@ class Scratch(unittest.TestCase):
         (self.folder / "small.json").write_text(json.dumps(SWEEP))
         self.add_program("python3", f'exec "{PYTHON}" "$@"')
         self.add_program("torchrun", f'exec "{PYTHON}" -m torch.distributed.run "$@"')
-        cleared = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
-        self.variables = {name: value for name, value in os.environ.items() if name not in cleared}
+        self.variables = {name: os.environ[name] for name in set(os.environ) - {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"}}
         self.variables |= {"PYTHONPATH": str(SOURCE / "tools/python"), "PYTHONDONTWRITEBYTECODE": "1", "PATH": f"{self.folder}:{os.environ['PATH']}"}
 
     def add_program(self, name, line):
@@ -139,7 +135,8 @@ class Case_jobs(Scratch):
         command, port, pods = json.loads(found), str(programs.free_port()), []
         for rank in range(2):
             words = [word.replace("/out/", f"{self.folder}/").replace("--batch-per-device", "--batch") for word in command]
-            pods.append(self.start([*words, "small.json", "--backend=host"], RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="localhost", MASTER_PORT=port))
+            pods.append(self.start([*words, "small.json", "--backend=host"], RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="localhost", MASTER_PORT=port,
+                                   OMP_PROC_BIND="true"))  # which binds the thread that loads torch to the first core
         for pod in pods:
             status, _, err = self.finish(pod)
             self.assertEqual(status, 0, err)
@@ -185,6 +182,18 @@ class Case_refusals(Scratch):
         self.assertTrue((self.folder / "out/unfinished").exists() and (self.folder / "out/report.md").exists())
         [child] = self.folder.glob("child.*")
         self.assertFalse(pathlib.Path("/proc", child.suffix[1:]).exists(), "the killed rank's child goes on")
+
+    def test_an_interrupt_of_torchrun_keeps_what_was_measured(self):
+        self.add_program("rank", 'trap : INT; python3 -m tandem "$@"; echo $? >> ended')
+        torchrun = self.start(["torchrun", "--standalone", "--nproc-per-node=2", "--no-python", "rank", "own.py:staying", "small.json",
+                               "--batch=8", "--backend=host", "--out=out"])
+        while torchrun.poll() is None and not (self.folder / "stays").exists():
+            time.sleep(0.1)
+        torchrun.send_signal(signal.SIGINT)
+        _, _, err = self.finish(torchrun)
+        self.assertRegex(err, "(?m)^interrupted: what is done is kept; ")
+        self.assertEqual((self.folder / "ended").read_text().split(), ["130"] * 2, err)
+        self.assertEqual([record["status"] for record in self.records("out")], ["ok"])
 
     def test_ranks_end_with_rank_0_and_what_was_measured_stays(self):
         (first, _, err), (second, _, says) = map(self.finish, self.ranks("own.py:orphaned", "small.json", python=PYTHON, ACTING="0"))

@@ -33,25 +33,20 @@ from torch import nn
 SAMPLES = torch.arange(12.).view(4, 3) / 12
 WANTED = torch.arange(8.).view(4, 2) / 8
 
-
 def layer():
     torch.manual_seed(3)
     return nn.Linear(3, 2)
 
-
 def plain():
     return layer(), SAMPLES
-
 
 def trained():
     module = layer()
     return module, (SAMPLES, WANTED), nn.MSELoss(), torch.optim.SGD(module.parameters(), lr=0.5)
 
-
 def by_function():
     return {"module": layer(), "batch": SAMPLES, "targets": WANTED, "loss": nn.functional.mse_loss,
             "optimizer": lambda parameters: torch.optim.SGD(parameters, lr=0.5)}
-
 
 class Keywords(nn.Module):
     def __init__(self):
@@ -61,10 +56,8 @@ class Keywords(nn.Module):
     def forward(self, values, labels, scale=1.0):
         return {"loss": nn.functional.mse_loss(self.inner(values) * scale, labels), "values": values}
 
-
 def keywords():
     return Keywords(), {"values": SAMPLES, "labels": WANTED, "scale": 2.0}
-
 
 class Number(nn.Module):
     def __init__(self):
@@ -74,38 +67,29 @@ class Number(nn.Module):
     def forward(self, values):
         return self.inner(values).abs().mean()
 
-
 def number():
     return Number(), SAMPLES
-
 
 def image():
     return nn.Conv2d(2, 3, 3), torch.rand(2, 2, 5, 5)
 
-
 def only_module():
     return layer()
-
 
 def unsplittable():
     return nn.Bilinear(3, 3, 2), (SAMPLES, SAMPLES[:3])
 
-
 def without_parameters():
     return nn.ReLU(), SAMPLES
-
 
 def misfit():
     return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(5, 2)), SAMPLES
 
-
 def two_inputs_beside_a_loss():
     return nn.Bilinear(3, 3, 2), (SAMPLES, SAMPLES), nn.MSELoss()
 
-
 def vector_loss():
     return layer(), SAMPLES, lambda output: output
-
 
 class Half(nn.Module):
     def __init__(self):
@@ -115,20 +99,16 @@ class Half(nn.Module):
     def forward(self, values):
         return self.used(values)
 
-
 def half():
     return Half(), SAMPLES
 
-
 def compiled():
     return torch.compile(nn.Sequential(layer(), nn.ReLU()), backend="eager"), SAMPLES
-
 
 def compiled_inside():
     inner = nn.Sequential(layer(), nn.ReLU())
     inner.compile(backend="eager")
     return nn.Sequential(inner, nn.Linear(2, 2)), SAMPLES
-
 
 class BadRank(nn.Module):
     def __init__(self):
@@ -140,10 +120,8 @@ class BadRank(nn.Module):
             raise KeyError("rank 1 is bad")
         return self.inner(values)
 
-
 def bad_rank():
     return BadRank(), SAMPLES
-
 
 class Hungry(nn.Module):
     def __init__(self):
@@ -153,10 +131,8 @@ class Hungry(nn.Module):
     def forward(self, values):
         return self.inner(values) + torch.empty(1 << 50 if len(values) > 4 else 1)[:1]
 
-
 def hungry():
     return Hungry(), SAMPLES
-
 
 def prints():
     print('{"epoch": 1}')

@@ -297,7 +297,7 @@ class Case_options(unittest.TestCase):
                     path = pathlib.Path(root, name)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_text(text)
-                return place.cpu_limit(root), place.memory_limit(root)
+                return min(place.cpu_limits(root).values(), default=math.inf), place.memory_limit(root)
         self.assertEqual(bounds("0::/pod/a", **{"pod/a/cpu.max": "max 100000", "pod/cpu.max": "150000 100000", "pod/a/memory.max": "4096"}), (1.5, 4096))
         version_1 = {"cpu/a/cpu.cfs_period_us": "100000", "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}
         self.assertEqual(bounds("2:cpu,cpuacct:/a\n1:memory:/b", **version_1, **{"cpu/a/cpu.cfs_quota_us": "50000"}), (0.5, math.inf))
@@ -309,17 +309,20 @@ class Case_options(unittest.TestCase):
         package.find()
         from tandem.ranks import place_in
 
-        def rank(*cores, host="a", limit=math.inf, gpu=None, visible=""):
-            return {"machine": "m", "host": host, "cores": {str(core): core for core in cores}, "limit": limit, "gpu": gpu, "visible": [visible]}
+        def rank(*cores, host="a", limits={}, gpu=None, visible=""):
+            return {"machine": "m", "host": host, "cores": {str(core): core for core in cores}, "limits": limits, "gpu": gpu, "visible": [visible]}
 
         def places(what, *ranks):
             return [tuple(place_in(list(ranks), number, len(ranks))[name] for name in what) for number in range(len(ranks))]
         self.assertEqual(places(["core", "gpu", "cores", "lack"], rank(0, 1), rank(0, 1)), [(0, 0, 2, ""), (1, 1, 2, "")])
         self.assertEqual(places(["core", "gpu", "lack"], rank(2, host="pod"), rank(3, host="other")), [(2, 0, ""), (3, 0, "")])
-        self.assertEqual(places(["core", "lack"], rank(0, 1), rank(0)), [(1, ""), (0, "")])
-        self.assertEqual(places(["core", "lack"], rank(0), rank(0)), [(0, "only 1 cores to run on")] * 2)
+        self.assertEqual(places(["core", "lack"], rank(0, 1), rank(0, 2), rank(0, 2)), [(1, ""), (2, ""), (0, "")])
+        self.assertEqual(places(["core", "lack"], rank(0), rank(0)), [(0, "only 1 core to run on")] * 2)
         self.assertEqual(places(["gpu"], rank(0, visible="4"), rank(1, visible="7"), rank(2, gpu="5")), [(0,), (0,), (5,)])
-        self.assertIn("2 of them on a, whose control group has the time of 1.5 cores", places(["lack"], rank(0, limit=1.5), rank(1, limit=1.5))[0])
+        self.assertEqual(places(["lack"], rank(0, limits={"one": 1}), rank(1, limits={"other": 1})), [("",)] * 2)
+        for limit, says in ((1, "1 core"), (1.5, "1.5 cores")):
+            [lack] = places(["lack"], rank(0, limits={"one": 1, "pod": limit}), rank(1, limits={"pod": limit}))[0]
+            self.assertEqual(lack, f"2 of them are on a, whose control group has the time of {says}")
 
     def test_checksums_are_those_of_the_programs(self):
         from twin import checksum

@@ -87,7 +87,7 @@ def read_all(child: subprocess.Popen[bytes], is_stopped: Callable[[], bool], per
 
 def run_child(command: Sequence[str], variables: Mapping[str, str], is_stopped: Callable[[], bool], period: float) -> Ended:
     """Runs it to its end, or kills it once `is_stopped`, asked each `period` seconds, says so; the status is then 0, for it did nothing
-    wrong. In a session of its own, as a launcher signals a rank's whole group."""
+    wrong. The child has a session of its own, since a launcher signals a rank's whole group."""
     with subprocess.Popen(command, env=dict(variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           start_new_session=True) as child:
         try:

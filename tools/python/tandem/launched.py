@@ -45,7 +45,6 @@ PERIOD = 0.5  # seconds between two looks at the store while a launch runs
 LOOK = 0.2  # seconds between two looks for an order
 QUIET = 2.0  # seconds in which rank 0 says what is wrong with the words that all ranks have
 COMMAND = 3  # words of python, its option and step_twin, in whose place each rank has its own
-LAUNCH = "TANDEM_LAUNCH"  # twin/place.py
 OF_RANKS = ("RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "ROLE_", "OMPI_COMM_WORLD_", "SLURM_STEP_NUM_TASKS")
 LOST = 3  # exit status of a launch after which none can be made: tools/tandem/launch/launcher.cc, relay
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -78,8 +77,10 @@ class Rank:
     def join(self) -> Any:
         """The store; with torchrun its agent's, else rank 0's."""
         os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # torch shows its frames where a store is gone
+        allowed = os.sched_getaffinity(0)
         from torch import distributed
 
+        os.sched_setaffinity(0, allowed)  # OMP_PROC_BIND and the like have bound this thread to a core, and with it its children
         is_master = self.number == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
         try:
             store = distributed.TCPStore(*self.address, self.count, is_master=is_master, timeout=datetime.timedelta(seconds=PATIENCE))
@@ -87,12 +88,6 @@ class Rank:
             where = ":".join(map(str, self.address))
             raise TandemError(f"rank {self.number}: meeting the others at {where}: {first_line(error)[:200]}") from error
         return distributed.PrefixStore(self.prefix, store)
-
-
-def removed_names() -> tuple[str, ...]:
-    from twin import place
-
-    return tuple(place.REMOVED)
 
 
 class Participant:
@@ -115,15 +110,17 @@ class Participant:
             self.store.set(f"here/{self.rank.number}", "")
 
     def take_part(self, number: int, order: dict[str, Any], may_go_on: Callable[[], bool] = lambda: True) -> Ended:
+        from twin import place
+
         where = place_in(self.ranks, self.rank.number, order["ranks"])
         launch = {**where, "store": self.rank.address, "name": f"{self.rank.prefix}/steps/{number}"}
-        variables = {LAUNCH: json.dumps(launch), "RANK": where["rank"], "WORLD_SIZE": where["ranks"], "LOCAL_RANK": where["gpu"]}
+        variables = {place.LAUNCH: json.dumps(launch), "RANK": where["rank"], "WORLD_SIZE": where["ranks"], "LOCAL_RANK": where["gpu"]}
         own = [f"--module={self.source}" if word.startswith("--module=") else word for word in order["words"]]
 
         def is_stopped() -> bool:
             self.answer_call()
             return not may_go_on() or bool(self.store.check([f"stop/{number}"]))
-        kept = kept_variables(removed_names(), self.rank.address[0], len(where["hosts"]) == 1)
+        kept = kept_variables(place.REMOVED, self.rank.address[0], len(where["hosts"]) == 1)
         ended = run_child([sys.executable, "-B", str(torch_tools() / "step_twin"), *own],
                           {**kept, **{name: str(value) for name, value in variables.items()}},
                           is_stopped, PERIOD).of_rank(self.rank.number)
@@ -198,7 +195,7 @@ class Conductor:
         silent = self.silent_in(number, range(1, order["ranks"]), own.status == 0)
         self.settle(tandem)
         if silent and not self.is_interrupted:
-            self.lose(silent[0], f"it did not say how its part of the launch ended")
+            self.lose(silent[0], "it did not say how its part of the launch ended")
         others = {rank: Ended(*json.loads(self.store.get(f"end/{number}/{rank}"))) for rank in set(range(1, order["ranks"])) - set(silent)}
         return {0: own, **others}
 
@@ -247,7 +244,7 @@ class Conductor:
             command = [program(), "run", f"--module={source}", f"--devices={self.participant.rank.count}", f"--launcher={HERE / 'relay'}",
                        f"--with-torch={sys.executable}", *words]
             with starting(program()):
-                # In a session of its own, as a launcher signals a rank's whole group.
+                # The child has a session of its own, since a launcher signals a rank's whole group.
                 tandem = subprocess.Popen([str(word) for word in command], env={**variables, "TANDEM_RELAY": f"{folder}/relay"},
                                           stdin=subprocess.DEVNULL, start_new_session=True)
             for number in SIGNALS:

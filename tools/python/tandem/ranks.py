@@ -15,15 +15,12 @@ from .place import torch_tools
 def about(source: str) -> dict[str, Any]:
     """What has to be alike on all ranks, and what this one may use: hardware threads by their core, and what decides which GPUs it sees."""
     sys.path.insert(0, str(torch_tools()))
-    from twin import place, taken_time  # type: ignore[import-not-found]
+    import torch
+    from twin import own_module, place, taken_time  # type: ignore[import-not-found]
 
-    found: dict[str, Any] = {"host": socket.gethostname(), "machine": taken_time.machine(),
-                             "cores": place.threads_by_core(), "limit": place.cpu_limit(), "gpu": os.environ.get("LOCAL_RANK"),
+    found: dict[str, Any] = {"host": socket.gethostname(), "machine": taken_time.machine(), "torch": torch.__version__,
+                             "cores": place.threads_by_core(), "limits": place.cpu_limits(), "gpu": os.environ.get("LOCAL_RANK"),
                              "visible": [os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")]}
-    import torch  # behind the cores, of which its threads may take some
-    from twin import own_module  # type: ignore[import-not-found]
-
-    found["torch"] = torch.__version__
     own_module.hide_tools()
     try:
         found["module"] = own_module.name_of(source)
@@ -44,25 +41,36 @@ def check_alike(ranks: list[dict[str, Any]]) -> None:
 
 
 def cores_of(ranks: list[dict[str, Any]]) -> list[int]:
-    """The hardware thread of each rank, on a core of its own; -1 where none is left. Ranks that may use the fewest choose first."""
-    threads, taken = [-1] * len(ranks), set()
-    for number in sorted(range(len(ranks)), key=lambda number: len(ranks[number]["cores"])):
-        one = ranks[number]
-        for core, thread in one["cores"].items():
-            if (one["machine"], core) not in taken:
-                taken.add((one["machine"], core))
-                threads[number] = thread
-                break
-    return threads
+    """The hardware thread of each rank, on a core of its own; -1 where none is left. As many ranks as can have one: by augmenting paths."""
+    owners: dict[tuple[float, str], int] = {}
+
+    def find_core(number: int, tried: set[tuple[float, str]]) -> bool:
+        """A free core, else one whose owner finds another."""
+        for core in sorted(((ranks[number]["machine"], name) for name in ranks[number]["cores"]), key=owners.__contains__):
+            if core not in tried:
+                tried.add(core)
+                if core not in owners or find_core(owners[core], tried):
+                    owners[core] = number
+                    return True
+        return False
+    for number in range(len(ranks)):
+        find_core(number, set())
+    by_rank = {number: core for (_, core), number in owners.items()}
+    return [one["cores"][by_rank[number]] if number in by_rank else -1 for number, one in enumerate(ranks)]
 
 
 def lack_of(ranks: list[dict[str, Any]], threads: list[int]) -> str:
     """Why ranks have to share cores; empty where each has one."""
-    for (_, host), count in collections.Counter((one["machine"], one["host"]) for one in ranks).items():
-        limit = min(one["limit"] for one in ranks if one["host"] == host)
-        if count > limit:
-            return f"{count} of them on {host}, whose control group has the time of {limit:g} cores"
-    return f"only {len(threads) - threads.count(-1)} cores to run on" if -1 in threads else ""
+    groups = collections.defaultdict(list)
+    for one in ranks:
+        for group, limit in one["limits"].items():
+            groups[one["machine"], group].append((limit, one["host"]))
+    for members in groups.values():
+        limit, host = min(members)
+        if len(members) > limit:
+            return f"{len(members)} of them are on {host}, whose control group has the time of {limit:g} core{'s' * (limit != 1)}"
+    found = len(threads) - threads.count(-1)
+    return f"only {found} core{'s' * (found != 1)} to run on" if -1 in threads else ""
 
 
 def place_in(ranks: list[dict[str, Any]], number: int, count: int) -> dict[str, Any]:

@@ -18,7 +18,6 @@ import typing
 # common/base/this_process.h, but for the benchmark library's.
 REMOVED = ("OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "DNNL_", "ONEDNN_")
 
-
 PR_SET_PDEATHSIG = 1
 LAUNCH = "TANDEM_LAUNCH"  # a Launch as JSON, which tandem/launched.py sets
 
@@ -112,8 +111,8 @@ def threads_by_core():
 
 
 def bounds(controller, names, root="/"):
-    """The numbers in these files of this process's control groups of a controller, and of those around them. Version 2 has one tree
-    of groups, version 1 one for each controller."""
+    """The folders of this process's control groups of a controller, and of those around them, each with the numbers in these files.
+    Version 2 has one tree of groups, version 1 one for each controller."""
     try:
         lines = pathlib.Path(root, "proc/self/cgroup").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -124,18 +123,20 @@ def bounds(controller, names, root="/"):
             continue
         for around in (folder, *folder.parents):
             texts = [path.read_text(encoding="ascii") for name in names if (path := around / name).is_file()]
-            yield [float(word) for word in " ".join(texts).replace("max", "inf").split()]
+            yield around, [float(word) for word in " ".join(texts).replace("max", "inf").split()]
 
 
-def cpu_limit(root="/"):
-    """The cores' worth of time that this process's control groups leave it; infinite without a limit."""
+def cpu_limits(root="/"):
+    """The cores' worth of time of each of this process's control groups that has a limit, by the folder's device and inode: a path
+    may name another group in another container."""
     found = (bound for files in (["cpu.max"], ["cpu.cfs_quota_us", "cpu.cfs_period_us"]) for bound in bounds("cpu", files, root))
-    return min((bound[0] / bound[1] for bound in found if len(bound) == 2 and bound[0] > 0), default=math.inf)
+    return {"{0.st_dev}:{0.st_ino}".format(os.stat(group)): bound[0] / bound[1]
+            for group, bound in found if len(bound) == 2 and 0 < bound[0] < math.inf}
 
 
 def memory_limit(root="/"):
     """Bytes; infinite without a limit."""
-    return min((number for bound in bounds("memory", ["memory.max", "memory.limit_in_bytes"], root) for number in bound), default=math.inf)
+    return min((number for _, bound in bounds("memory", ["memory.max", "memory.limit_in_bytes"], root) for number in bound), default=math.inf)
 
 
 def has_nvidia_device():
@@ -153,7 +154,7 @@ def find(devices, backend, may_share):
     (rank, ranks), cores, ours = started_ranks(), list(threads_by_core().values()), launch()
     if backend != "host":
         return Place(rank, ranks, cores, -1, backend.startswith(PRETENDED) and devices > len(cores))
-    lack = f"only {len(cores)} cores to run on" if devices > len(cores) else ""
+    lack = f"only {len(cores)} core{'s' * (len(cores) != 1)} to run on" if devices > len(cores) else ""
     core, lack = (ours.core, ours.lack) if ours else (cores[rank % len(cores)], lack)
     if lack and not may_share:
         raise UsageError(f"{devices} devices, but {lack}; --oversubscribe measures all the same")
