@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 
-
 TRIED = [os.environ["TANDEM_TORCH_PYTHON"]] if "TANDEM_TORCH_PYTHON" in os.environ else [sys.executable, "/usr/bin/python3"]
 
 # torch/version.py is run and not imported, since torch takes seconds to load.

@@ -5,8 +5,8 @@
     warm_python.py SOCKET MODULE...    serves starts until what started it ends; MODULEs are loaded as well, if they are there
 
 of(python) is the path of a program that accepts what python does: [-B] FILE|-m MODULE|-c CODE [ARGUMENT...]. What is started has
-the caller's folder, variables, cores and standard files, and ends where the caller is ended. It is no place for what
-comes before torch: variables that its libraries read, preloaded libraries, the threads that they start.
+the caller's folder, variables, cores and standard files, gets SIGKILL whatever signal ends the caller, and joins no threads at its end.
+It is no place for what comes before torch: variables that its libraries read, preloaded libraries, the threads that they start.
 """
 import atexit
 import contextlib
@@ -29,6 +29,7 @@ CALLER = """#!{python} -IS
 import json, os, socket
 from sys import argv
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {largest})  # a message has to fit
     server.connect({socket!r})
     place = [argv, os.getcwd(), dict(os.environ), list(os.sched_getaffinity(0))]
     socket.send_fds(server, [json.dumps(place).encode()], [0, 1, 2])
@@ -44,7 +45,7 @@ def of(python, *modules):
     """Ends with this process."""
     folder = tempfile.TemporaryDirectory()
     program, meeting = pathlib.Path(folder.name) / "python", f"{folder.name}/socket"
-    program.write_text(CALLER.format(python=sys.executable, socket=meeting))
+    program.write_text(CALLER.format(python=sys.executable, socket=meeting, largest=LARGEST))
     program.chmod(0o755)
     server = subprocess.Popen([python, "-B", __file__, meeting, *modules], stdout=subprocess.PIPE)
     atexit.register(lambda: (server.kill(), server.wait(), folder.cleanup()))
@@ -92,6 +93,7 @@ def become(place, files):
         status = 1
     atexit._run_exitfuncs()
     sys.stdout.flush()
+    sys.stderr.flush()
     os._exit(status)  # to take torch's modules down takes a second
 
 

@@ -5,8 +5,8 @@ with half of what the cell shards, and what cannot be sharded is named. torch's 
 
     sharded_test.py TOOLS
 """
+import contextlib
 import datetime
-import importlib.util
 import os
 import pathlib
 import subprocess
@@ -70,7 +70,7 @@ def classes():
     return module, (batch, torch.arange(16) % 6), nn.CrossEntropyLoss()
 """
 if len(sys.argv) == 2:
-    PYTHON = torch_python.need(torch_python.at_least(2, 6))
+    PYTHON = torch_python.need(torch_python.at_least(2, 6), "numpy")  # which powerSGD_hook needs
     with tempfile.TemporaryDirectory() as scratch:
         (pathlib.Path(scratch) / "own.py").write_text(MODULES)
         ranks = [subprocess.Popen([PYTHON, "-B", __file__, str(TOOLS), scratch, str(rank)],
@@ -128,7 +128,8 @@ def trains_as_ddp_does():
         for strategy in ("fsdp", "zero1"):
             check_trains_alike(function, strategy)
             check_trains_alike(function, strategy, accumulate="2")
-    check_trains_alike("recurrent", "fsdp", reshard="on")
+    with contextlib.suppress(sharded.CannotShard) if torch.__version__ < "2.8" else contextlib.nullcontext():  # it keeps the root whole
+        check_trains_alike("recurrent", "fsdp", reshard="on")
     check_trains_alike("adamw", "fsdp", reshard="off")
     check_trains_alike("blocks", "fsdp", optimizer="adamw", fused="on")
     check_trains_alike("adamw", "zero1", join="on", grads="views")
@@ -224,8 +225,6 @@ def apart(exact, approximate):
 
 
 def powersgd_compresses_from_the_third_step_on():
-    if importlib.util.find_spec("numpy") is None:  # which powerSGD_hook needs
-        return
     for kind, rounding in (("none", 1e-6), ("fp16", 1e-3)):
         exact, approximate = made("square", "ddp"), made("square", "ddp", powersgd="1", compress=kind)
         first = max(apart(exact, approximate), apart(exact, approximate))

@@ -216,7 +216,7 @@ KINDS = {"single": Strategy, "independent": Strategy, "ddp": DistributedDataPara
 
 
 def training(options, first, count):
-    """On samples first .. first + count - 1 of a step's batch."""
+    """The training of the cell's module on samples first .. first + count - 1 of a step's batch."""
     if options.module:
         from twin import own_module as source
     else:
@@ -225,10 +225,12 @@ def training(options, first, count):
 
 
 def of(options, training):
+    """The cell's strategy, made for a training; all ranks have to make theirs together."""
     from twin import sharded  # which builds on the ones here
 
     return (KINDS | sharded.KINDS)[options.strategy](options, training)
 
 
 def make(options, first, count):
+    """The cell's strategy with a training of its own."""
     return of(options, training(options, first, count))
