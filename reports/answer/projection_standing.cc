@@ -30,6 +30,20 @@ std::string errors_of(const Decisions& decisions, bool of_like) {
   return join(parts, ", ");
 }
 
+// What share of steps the intervals of dp and ddp hold; empty where every strategy's own words say.
+std::string coverage_of(const Decisions& decisions) {
+  int known = 0;
+  int shown = 0;
+  for (const PublishedStanding& standing : decisions.standing) {
+    if (standing.strategy == options::name_of(kSingle)) continue;
+    ++shown;
+    if (standing.has_rows && standing.steps >= kFewestForNinety) ++known;
+  }
+  if (known == 0) return "";
+  return fmt::format(" {} hold nine in ten such steps.",
+                     known == shown ? "Intervals" : "The other intervals");
+}
+
 }  // namespace
 
 std::string standing_of(const Decisions& decisions) {
@@ -56,8 +70,7 @@ std::string standing_of(const Decisions& decisions) {
                          : "; nothing else was compared there, and on others it errs ";
     text += others;
   }
-  return fmt::format("Projected, not measured{}. {}. Intervals hold nine in ten such steps.{}", in,
-                     text, none);
+  return fmt::format("Projected, not measured{}. {}.{}{}", in, text, none, coverage_of(decisions));
 }
 
 std::string standing_of(const Projection& projection) {

@@ -104,13 +104,14 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
             std::string::npos)
       << words;
   EXPECT_TRUE(words.starts_with("Projected, not measured, in tf32. ")) << words;
+  EXPECT_TRUE(words.ends_with(". The other intervals hold nine in ten such steps.")) << words;
   decisions.options = ", accumulate=4";
   decisions.standing.back().has_rows = false;
   const std::string none = standing_of(decisions);
   EXPECT_EQ(none.find("for ddp"), std::string::npos) << none;
   EXPECT_TRUE(
-      none.ends_with(" Intervals hold nine in ten such steps. No published step of ddp has "
-                     "accumulate=4: its interval is the widest that steps without it have."))
+      none.ends_with(" No published step of ddp has accumulate=4: its interval is the widest that "
+                     "steps without it have. The other intervals hold nine in ten such steps."))
       << none;
   decisions.options.clear();
   decisions.standing.pop_back();

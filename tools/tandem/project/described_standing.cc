@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/base/text.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/published_errors.h"
 #include "tools/tandem/project/described_task.h"
@@ -74,15 +75,19 @@ reports::PublishedStanding standing_of_one(const DescribedTask& task) {
 
 std::string described_operations(const DescribedTask& task) {
   const reports::PublishedStanding errors = standing_of_one(task);
+  const bool are_few = errors.is_like && errors.steps < reports::kFewestForNinety;
   return fmt::format(
       "operations: a time for each kernel of PyTorch's step, by constants that err by {:.0f} % on "
-      "average, by {:.0f} % at most, on {} measured steps{} of models {}: the interval of a step, "
-      "divided and multiplied by {:.2f}, holds nine in ten",
-      100 * errors.mean, 100 * errors.most, errors.steps,
+      "average, by {:.0f} % at most, on {}{} of models {}: the interval of a step, divided and "
+      "multiplied by {:.2f}, {}",
+      100 * errors.mean, 100 * errors.most, count_text(errors.steps, "measured step"),
       is_plain(task) ? " without tensor cores" : "",
       errors.is_like ? "that they were not fitted to, on such a GPU"
                      : "on GPUs that they were not fitted to",
-      std::exp(errors.half_width));
+      std::exp(errors.half_width),
+      are_few ? "is no narrower than that of other GPUs, since so few do not show what holds nine "
+                "in ten"
+              : "holds nine in ten");
 }
 
 std::string costs_line(const DescribedTask& task) {
