@@ -383,8 +383,8 @@ std::string limits_sentence(const Projection& projection) {
   if (ddp == nullptr) return "";
   const ProjectedCell* const dp = cell_beside(*ddp, options::name_of(kDp), projection.cells);
   const std::string of =
-      projection.decisions ? "" : ddp->cell.model + precision_suffix(ddp->cell) + ", ";
-  return fmt::format("What limits a step on {}{}: {}ddp {}.", of,
+      projection.decisions ? "" : " of " + ddp->cell.model + precision_suffix(ddp->cell);
+  return fmt::format("What limits a step{} on {}: {}ddp {}.", of,
                      samples_text(ddp->cell, projection),
                      dp == nullptr ? "" : fmt::format("dp {}; ", limits_text(dp->rests_on)),
                      limits_text(ddp->rests_on));
