@@ -198,7 +198,6 @@ void add_root_memory(std::vector<Advice>& list, const std::vector<const Strategy
 
 std::vector<Advice> advice(const Summary& summary) {
   std::vector<Advice> list;
-  if (is_projected(summary)) return list;  // its answer says what limits dp and ddp
   const std::vector<const StrategyPair*> pairs = largest(summary);
   add_limits(list, pairs);
   add_remedies(list, pairs);

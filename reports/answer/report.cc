@@ -74,7 +74,9 @@ Report make_report(results::Document document, std::vector<ProjectedDocument> pr
   report.document = std::move(document);
   report.summary = summarize(report.document);
   report.verdict = verdict(report.document, report.summary);
-  report.advice = advice(report.summary);
+  // A projection's answer says what limits dp and ddp.
+  const bool is_answered = report.document.sweep.context.custom.contains(kProjectedAnswer);
+  if (!is_answered) report.advice = advice(report.summary);
   report.explanations = explained_points(report.document, report.summary);
   return report;
 }
