@@ -67,25 +67,26 @@ std::vector<std::string> mark_columns(const CellSummary& summary) {
 }
 
 constexpr std::string_view kFigureColumns =
-    "status,reason,marks,launches,failed_launches,samples,median_step_s,median_step_low_s,median_"
-    "step_high_s,mean_step_s,mean_step_low_s,mean_step_high_s,throughput_per_s,throughput_low_per_"
-    "s,throughput_high_per_s,baseline,speedup,speedup_low,speedup_high,efficiency,remainder_share,"
-    "independent_share,independent_share_low,independent_share_high,missing_s,missing_low_s,"
-    "missing_high_s,exposed_transfer_s,exposed_transfer_low_s,exposed_transfer_high_s,skew_s,skew_"
-    "low_s,skew_high_s,contention_s,contention_low_s,contention_high_s,bucket_copies_s,bucket_"
-    "copies_low_s,bucket_copies_high_s,rest_s,rest_low_s,rest_high_s,buckets,gradient_bytes,"
-    "collectives_s,collectives_low_s,collectives_high_s,exposed_s,exposed_low_s,exposed_high_s,"
-    "hidden_share,hidden_share_low,hidden_share_high,precision,device_gflops,peak_gflops,peak_"
-    "share,efficiency_low,efficiency_high,drift,weak_efficiency,weak_efficiency_low,weak_"
-    "efficiency_high,peak_device0_bytes,peak_others_bytes,remainder_s";
+    "status,reason,marks,launches,failed_launches,samples,median_step_s,median_step_low_s,"
+    "median_step_high_s,mean_step_s,mean_step_low_s,mean_step_high_s,throughput_per_s,"
+    "throughput_low_per_s,throughput_high_per_s,baseline,speedup,speedup_low,speedup_high,"
+    "efficiency,remainder_share,independent_share,independent_share_low,independent_share_high,"
+    "missing_s,missing_low_s,missing_high_s,exposed_transfer_s,exposed_transfer_low_s,"
+    "exposed_transfer_high_s,skew_s,skew_low_s,skew_high_s,contention_s,contention_low_s,"
+    "contention_high_s,bucket_copies_s,bucket_copies_low_s,bucket_copies_high_s,rest_s,rest_low_s,"
+    "rest_high_s,buckets,gradient_bytes,collectives_s,collectives_low_s,collectives_high_s,"
+    "exposed_s,exposed_low_s,exposed_high_s,hidden_share,hidden_share_low,hidden_share_high,"
+    "precision,device_gflops,peak_gflops,peak_share,efficiency_low,efficiency_high,drift,"
+    "weak_efficiency,weak_efficiency_low,weak_efficiency_high,peak_device0_bytes,"
+    "peak_others_bytes,remainder_s";
 
 // The phases have fixed names; the last column sums up phases of other names.
 std::string header() {
   std::string text = fmt::format("{},{}", kCellColumns, kFigureColumns);
   for (const std::string_view phase : step_phases()) text += fmt::format(",phase_{}_s", phase);
   return text +
-         ",phases_of_other_names_s,joules_per_step,joules_per_step_low,joules_per_step_high,joules_"
-         "per_sample,disturbed_launches\n";
+         ",phases_of_other_names_s,joules_per_step,joules_per_step_low,joules_per_step_high,"
+         "joules_per_sample,disturbed_launches\n";
 }
 
 // Adds a figure and the ends of its interval; an end below `least`, or unbounded, is empty.
@@ -277,9 +278,9 @@ std::string to_csv(const Summary& summary) {
 
 std::string to_comparisons_csv(const Summary& summary) {
   std::string text = fmt::format(
-      "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},dp_"
-      "median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,ddp_"
-      "launches,ddp_is,equal_within\n",
+      "model,global_batch,devices,backend,mode,dp_launch,dp_options,ddp_launch,ddp_options,{},"
+      "dp_median_step_s,ddp_median_step_s,ddp_speed,ddp_speed_low,ddp_speed_high,dp_launches,"
+      "ddp_launches,ddp_is,equal_within\n",
       kMarkColumns);
   for (const StrategyPair& pair : summary.comparisons) text += csv_row(fields_of(pair));
   return text;

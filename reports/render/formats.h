@@ -21,6 +21,9 @@ struct Screen {
   std::size_t lines = 24;     // of an answer: lists and bars give way; a tool adds a path
 };
 
+// The screen of stdout, as wide as columns_of() says.
+[[nodiscard]] Screen screen(bool has_details);
+
 // For the terminal: the answer, or with details everything. A table that is too wide is narrowed;
 // if it is still too wide, its rows become sentences.
 [[nodiscard]] std::string to_terminal(const Section& root, const Screen& screen = {});

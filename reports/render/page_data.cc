@@ -238,7 +238,7 @@ Json cells_json(const Summary& summary, const std::vector<std::string>& phases,
 }
 
 // The objects as an object of columns.
-Json columns_of(const Json& objects) {
+Json in_columns(const Json& objects) {
   Json columns = Json::object();
   for (const Json& one : objects) {
     for (const auto& [name, value] : one.items()) columns[name] = Json::array();
@@ -272,13 +272,13 @@ std::string page_data(const Report& report, std::size_t most_comparisons) {
   phases.emplace_back("remainder");
   Json json{{"texts", texts.list()},
             {"phases", phases},
-            {"cells", columns_of(cells)},
+            {"cells", in_columns(cells)},
             {"pairs", pairs_json(summary, most_comparisons)}};
   if (!panels.empty()) json["panels"] = panels_json(panels);
   if (!report.verdict.lead_model.empty()) {
     json["lead"] = Json{{"model", report.verdict.lead_model}, {"batch", report.verdict.lead_batch}};
   }
-  if (!projected.empty()) json["projected"] = columns_of(projected);
+  if (!projected.empty()) json["projected"] = in_columns(projected);
   std::string text;
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
     text += c == '<' ? "\\u003c" : std::string_view(&c, 1);

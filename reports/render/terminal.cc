@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -147,6 +148,10 @@ struct TerminalBlocks {
 };
 
 }  // namespace
+
+Screen screen(bool has_details) {
+  return {.columns = columns_of(STDOUT_FILENO), .has_details = has_details};
+}
 
 std::string to_terminal(const Section& root, const Screen& screen) {
   std::string text;

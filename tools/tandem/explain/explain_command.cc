@@ -30,7 +30,6 @@
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/progress.h"
 #include "tools/tandem/run/sweep_runner.h"
@@ -394,7 +393,7 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   if (task.source.has_journal) folder.write(report);
   if (reports::launches_missing(document.sweep, report.summary) == 0) folder.mark_finished();
   results::replace_file(folder.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}{}\n", reports::to_terminal(explanation, screen(options.has_details)),
+  fmt::print("{}{}\n", reports::to_terminal(explanation, reports::screen(options.has_details)),
              folder.explanation().string());
   if (end == SweepEnd::kInterrupted) {
     const bool was_named = !options.source.empty() || !options.out.empty();

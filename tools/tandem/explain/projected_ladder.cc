@@ -26,7 +26,6 @@
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 
 namespace tandem::cli {
 namespace {
@@ -161,7 +160,7 @@ int explain_projected(ProjectedLadder ladder) {
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
   const OutputPaths out(ladder.source.folder);
   results::replace_file(out.explanation(), reports::to_markdown(explanation));
-  fmt::print("{}{}\n", reports::to_terminal(explanation, screen(ladder.has_details)),
+  fmt::print("{}{}\n", reports::to_terminal(explanation, reports::screen(ladder.has_details)),
              out.explanation().string());
   return explanation.stock_gap.seconds ? 0 : 1;
 }

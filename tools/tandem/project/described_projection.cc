@@ -32,7 +32,6 @@
 #include "tools/tandem/project/described_task.h"
 #include "tools/tandem/project/step_memory.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 
 namespace tandem::cli {
 namespace {
@@ -412,7 +411,7 @@ int project_described(const ProjectOptions& options) {
   enter_peaks(launches, task, projection, simulator);
   projection.basis = basis_of(task, launches);
   write(task, projection, std::move(launches));
-  fmt::print("{}{}\n", reports::to_terminal(projection, screen(options.has_details)),
+  fmt::print("{}{}\n", reports::to_terminal(projection, reports::screen(options.has_details)),
              (task.place.out / "projection.md").string());
   return 0;
 }

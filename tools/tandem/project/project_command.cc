@@ -29,7 +29,6 @@
 #include "tools/tandem/project/calibrations.h"
 #include "tools/tandem/project/projecting.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 #include "tools/tandem/run/measuring.h"
 
@@ -284,7 +283,7 @@ int run(const ProjectTask& task) {
       "more devices than were measured: each is assumed to be as fast as these beside others at "
       "work, with caches and bandwidth of memory of its own");
   reports::add_intervals(projection);
-  fmt::print("{}", reports::to_terminal(projection, screen(task.options.has_details)));
+  fmt::print("{}", reports::to_terminal(projection, reports::screen(task.options.has_details)));
   write_projection(projection, std::move(launches), task.place);
   const std::filesystem::path machine = task.place.out / "hardware.json";
   write_hardware(calibrations, most_devices(task.measured), machine);

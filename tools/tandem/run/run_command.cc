@@ -18,7 +18,6 @@
 #include "reports/render/formats.h"
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/run/resolving.h"
 #include "tools/tandem/run/sweep_runner.h"
@@ -100,7 +99,7 @@ int finish(const OutputFolder& folder, results::JournalContents journal, SweepEn
            bool has_details) {
   const reports::Report report = reports::make_report(document_of(std::move(journal)));
   // What was measured is printed on a full disk, too.
-  reports::Screen there = screen(has_details);
+  reports::Screen there = reports::screen(has_details);
   const std::string why = explaining(folder, report);
   const std::string last = why.empty() ? "" : to_lines(why, there.columns);
   there.lines -= static_cast<std::size_t>(std::ranges::count(last, '\n'));

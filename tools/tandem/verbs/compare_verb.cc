@@ -23,7 +23,6 @@
 #include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/render/formats.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -101,7 +100,7 @@ std::string verdict(const DocumentChange& changes, const std::vector<Cause>& cau
     const int count = cause.count(changes);
     if (count > 0) found.push_back(fmt::format("{} {}", count_text(count, "cell"), cause.name));
   }
-  return found.empty() ? "" : fmt::format("B fails: {}.\n", fmt::join(found, ", "));
+  return found.empty() ? "" : fmt::format("B fails: {}.", fmt::join(found, ", "));
 }
 
 Answer compare(const CompareOptions& options) {
@@ -125,13 +124,14 @@ Answer compare(const CompareOptions& options) {
          options.before, options.after);
   }
   const std::string bad = verdict(changes, causes);
-  const reports::Screen there = screen(options.has_details);
+  const reports::Screen there = reports::screen(options.has_details);
   const auto subject = [&](std::string_view letter, const ComparedSource& source) {
     return to_lines(heading(source), there.columns, letter);
   };
   return {.text = subject("A  ", {options.before, before, before_summary}) +
                   subject("B  ", {options.after, after, after_summary}) +
-                  reports::to_terminal(changes, there) + bad,
+                  reports::to_terminal(changes, there) +
+                  (bad.empty() ? "" : to_lines(bad, there.columns)),
           .is_bad = !bad.empty(),
           .json = options.json.empty() ? "" : reports::to_json(changes)};
 }

@@ -9,6 +9,7 @@
 
 #include "common/base/system_files.h"
 #include "common/results/machine_facts.h"
+#include "reports/render/formats.h"
 #include "tools/tandem/doctor/cores.h"
 #include "tools/tandem/doctor/finding.h"
 #include "tools/tandem/doctor/gpus.h"
@@ -17,7 +18,6 @@
 #include "tools/tandem/process/child_process.h"
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/run/measuring.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -97,7 +97,8 @@ int run_doctor(const DoctorOptions& options) {
   if (!interrupts.requested()) {
     append(all, has_gpu ? look_at_gpus(programs, options.root, variables) : without_gpus());
   }
-  fmt::print("{}", options.json ? to_json(all) : to_text(all, screen(options.has_details)));
+  const reports::Screen there = reports::screen(options.has_details);
+  fmt::print("{}", options.json ? to_json(all) : to_text(all, there));
   return interrupts.requested() ? interrupted_exit() : exit_code(all);
 }
 

@@ -35,7 +35,6 @@
 #include "tools/tandem/process/nvidia_device.h"
 #include "tools/tandem/process/program_paths.h"
 #include "tools/tandem/report/output_folder.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/verbs/verb.h"
 
 namespace tandem::cli {
@@ -236,7 +235,7 @@ timeline::Trace read_trace(const fs::path& file) {
 
 // The summary, and where to look at the file; empty: there is none.
 void print_for_people(const timeline::Trace& trace, bool has_details, const std::string& file) {
-  const reports::Screen there = screen(has_details);
+  const reports::Screen there = reports::screen(has_details);
   fmt::print("{}", reports::to_terminal(tree_of(trace), there));
   if (file.empty()) return;
   fmt::print("{}", to_lines("Next: open " + file +

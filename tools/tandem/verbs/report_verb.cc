@@ -18,7 +18,6 @@
 #include "reports/render/formats.h"
 #include "tools/tandem/report/output_folder.h"
 #include "tools/tandem/report/redaction.h"
-#include "tools/tandem/report/screen.h"
 #include "tools/tandem/report/source_document.h"
 #include "tools/tandem/verbs/verb.h"
 
@@ -128,7 +127,7 @@ int write_as_one(const ReportOptions& options, Document document,
   const OutputFolder folder(out);
   folder.write(report, results);
   folder.write_to_send(report.document);
-  fmt::print("{}{}\n", reports::to_terminal(report, screen(options.has_details)),
+  fmt::print("{}{}\n", reports::to_terminal(report, reports::screen(options.has_details)),
              folder.page().string());
   return 0;
 }
