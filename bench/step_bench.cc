@@ -2,6 +2,8 @@
 //
 // Runs of one training step of one strategy: timed, in pairs, verified, traced and so on. In a job
 // of processes every rank runs this main; all ranks take the same samples, and rank 0 reports.
+#include <unistd.h>
+
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -25,6 +27,7 @@
 #include "bench/step/step_watch.h"
 #include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
+#include "common/base/lines.h"
 #include "common/comm/bootstrap.h"
 #include "common/kernels/host_support.h"
 #include "common/results/files.h"
@@ -85,7 +88,7 @@ std::unique_ptr<GoogleBenchmark> open_outputs(const StepCommand& command, Bootst
 }
 
 int report(const Verification& verification, int rank) {
-  if (rank == 0) std::cout << verification.text << std::endl;
+  if (rank == 0) std::cout << to_lines(verification.text, columns_of(STDOUT_FILENO)) << std::flush;
   switch (verification.outcome) {
     case Verification::Outcome::kAgrees:
       return 0;

@@ -139,7 +139,7 @@ LessonFinding pieces_are(const Classroom& room, const std::vector<std::int64_t>&
       samples.push_back(dp.strategy.replica(i).output().size() / dp.model->output_width());
     }
     if (!claimed(samples)) finding.verdict = LessonVerdict::kDoesNotHold;
-    finding.evidence.push_back(fmt::format("batch {:>2} on {} devices: {}{}", batch, kDevices,
+    finding.evidence.push_back(fmt::format("batch {} on {} devices: {}{}", batch, kDevices,
                                            fmt::join(samples, ", "),
                                            samples.size() < kDevices ? ", the rest idle" : ""));
   }
@@ -268,7 +268,7 @@ LessonFinding scalar_outputs(const Classroom& room) {
     const auto warnings = dp.strategy.warnings();
     const bool warned = std::ranges::find(warnings, dp::scalars_warning()) != warnings.end();
     finding.evidence.push_back(fmt::format(
-        "linear, batch {:>2} on {} devices, {} replicas: {} losses gathered, {}", batch, kDevices,
+        "linear, batch {} on {} devices, {} replicas: {} losses gathered, {}", batch, kDevices,
         dp.strategy.devices_used(), losses, warned ? "with torch's warning" : "without a warning"));
   }
   finding.verdict = decide(by_device, by_replica && !by_device);

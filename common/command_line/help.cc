@@ -15,16 +15,14 @@
 namespace tandem::command_line {
 namespace {
 
-// The paragraphs of the text in lines of so many columns, indented as the text has them; `first`
-// begins the first line, as many spaces the others.
+// The paragraphs of the text in lines of so many columns; `first` begins the first line, as many
+// spaces the others. An indented paragraph is a command to be copied, and stays whole.
 std::string wrapped(const std::string& text, std::size_t columns, std::string first = "") {
   std::string lines;
   std::istringstream paragraphs(text);
   for (std::string paragraph; std::getline(paragraphs, paragraph);) {
-    const std::size_t indent = std::min(paragraph.find_first_not_of(' '), paragraph.size());
-    const bool fits = first.size() + paragraph.size() <= columns;
-    lines += fits ? first + paragraph + "\n"
-                  : to_lines(paragraph, columns, first + std::string(indent, ' '));
+    const bool is_whole = paragraph.starts_with(' ') || first.size() + paragraph.size() <= columns;
+    lines += is_whole ? first + paragraph + "\n" : to_lines(paragraph, columns, first);
     first.assign(first.size(), ' ');
   }
   return lines;

@@ -28,8 +28,8 @@ class Programs:
         launcher = [self.mpirun, *MPI, str(ranks)] if ranks else []
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300, **options}
         return subprocess.run([*launcher, self.folder / command[0], *command[1:]], text=True, errors="replace",
-                              env={**os.environ, **AS_ROOT, **(environment or {})}, stdin=subprocess.DEVNULL,
-                              check=False, **options)
+                              env={**os.environ, **AS_ROOT, "COLUMNS": "10000", **(environment or {})},
+                              stdin=subprocess.DEVNULL, check=False, **options)
 
 
 def reason(text):

@@ -169,7 +169,7 @@ case_module_interrupted() {
     wait $pid
     [ $? = 130 ] || die "not the exit code of an interrupt"
     case $at in
-      named) one_line '^tandem: interrupted while nothing was measured; run the same command again$' ;;
+      named) one_line '^tandem: interrupted; what launches have measured is kept, run the same command again$' ;;
       *) one_line '^tandem: trying .*own.py:build: interrupted, and left nothing; run the same command again$' ;;
     esac
   done

@@ -289,7 +289,7 @@ void handle(void (*handler)(int)) {
 // Ends the process after a line, with the status of other interrupted commands.
 void end_with_a_line(int signal) {
   constexpr std::string_view kLine =
-      "tandem: interrupted while nothing was measured; run the same command again\n";
+      "tandem: interrupted; what launches have measured is kept, run the same command again\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
   ::_exit(128 + signal);
 }
