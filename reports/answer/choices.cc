@@ -49,7 +49,7 @@ struct Use {
   std::string factor;
 };
 
-// Of a speed that is too wide, the end of its interval that is certain.
+// The end of a speed's interval that is certain, where the interval is too wide.
 std::string over(const stats::Estimate& speed, std::string_view other) {
   if (!is_too_wide(speed)) return fmt::format("{} over {}", ratio_text(speed), other);
   const bool is_faster = speed.interval && speed.interval->low > 1;

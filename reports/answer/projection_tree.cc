@@ -166,7 +166,7 @@ struct AgainstOneDevice {
 
 // Why a cell is not held against one device.
 std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
-  if (!projection.decisions) return "";  // a folder is projected onto several devices alone
+  if (!projection.decisions) return "";  // a folder's projection has no cell of single
   const std::int64_t batch = size_of(cell.cell, projection);
   const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
     return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&

@@ -65,7 +65,7 @@ struct VerdictText {
   // The steps at the point of the largest lead, or of the first comparison.
   Bars steps;
   // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
-  // without comparisons on several devices. Of a projection what limits its steps, and what fits.
+  // without comparisons on several devices. For a projection: what limits its steps, and what fits.
   std::string tested;
   // Where the winner changes within the range, or that the winner does not change; the sweep that
   // would decide, where nothing is decided. A dozen sentences at most, as in first_sentences().

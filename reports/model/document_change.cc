@@ -340,9 +340,9 @@ DocumentChange compare_documents(const results::Document& before, const Summary&
   }
   if (const auto alone = std::ssize(result.cells) - compared; alone > 0) {
     result.notes.push_back(
-        fmt::format("{} UNSURE, since a single launch does not show how launches vary: measure A "
-                    "and B with --launches=3 or more",
-                    count_text(alone, "cell")));
+        fmt::format("{} {} UNSURE, since a single launch does not show how launches vary: measure "
+                    "A and B with --launches=3 or more",
+                    count_text(alone, "cell"), alone == 1 ? "is" : "are"));
   }
   for (std::string& note : change_notes(before, after)) result.notes.push_back(std::move(note));
   result.lost = lost_cells(before_summary, after_summary, before_index, after_index);

@@ -147,7 +147,7 @@ class Sample(probes.PageTest):
         self.assertAlmostEqual(first, first_after, delta=20)  # the panel's own edge
         self.assertAlmostEqual(fourth, fourth_after, delta=20)
 
-    def test_an_interval_over_a_factor_of_three_is_too_wide_to_say(self):
+    def test_an_interval_over_a_factor_of_three_is_called_wider_than_3x(self):
         said = self.browser.evaluate("[[1, 0.5, 1.6], [1, 0.6, 1.6], [1, null, null]].map(([y, yLow, yHigh]) => tandem.withInterval({y, yLow, yHigh}))")
         self.assertEqual(said, ["interval wider than 3x", "1 [0.6 .. 1.6]", "1 (no interval)"])
 

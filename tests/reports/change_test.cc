@@ -80,7 +80,7 @@ TEST(DocumentChange, ASingleLaunch_IsUnsure_AndCountsForNobodyElse) {
   EXPECT_EQ(pair.changes.cells[0].change, Change::kUnsure);
   EXPECT_FALSE(pair.changes.cells[0].time_ratio.interval);
   EXPECT_DOUBLE_EQ(pair.changes.confidence, 0.95);
-  EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("1 cell UNSURE, since a single launch")));
+  EXPECT_THAT(pair.changes.notes, Contains(HasSubstr("1 cell is UNSURE, since a single launch")));
 }
 
 TEST(DocumentChange, OtherOptionsModesOrModels_AreOtherCells) {

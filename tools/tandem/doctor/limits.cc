@@ -265,7 +265,7 @@ Findings judge_variables(const Variables& variables) {
   judge_rules(variables, findings);
   judge_visible_gpus(variables, findings);
   if (findings.empty()) {
-    findings.push_back(ok(kOfVariables, "none that changes what CUDA, NCCL or MPI do"));
+    findings.push_back(ok(kOfVariables, "none that changes what CUDA, NCCL or MPI does"));
   }
   return findings;
 }

@@ -51,7 +51,7 @@ Seconds start_and_end(const results::Cell& cell, bool is_host) {
 // The time of the steps before the first sample at least: GPUs' clocks take longer to settle.
 Seconds warm_up(bool is_host) { return Seconds{is_host ? 0.2 : 2.0}; }
 
-// Whether a carriage return on stderr goes back to the begin of a line.
+// Whether a carriage return on stderr goes back to the beginning of a line.
 bool rewrites_lines() {
   const char* const terminal = std::getenv("TERM");
   const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
