@@ -12,16 +12,15 @@ namespace tandem {
 
 std::size_t columns_of(int descriptor) {
   constexpr std::size_t kFewest = 20;
-  constexpr std::size_t kMost = 100;
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return std::clamp<std::size_t>(size.ws_col, kFewest, kMost);
+    return std::clamp<std::size_t>(size.ws_col, kFewest, kMostColumns);
   }
   const char* const variable = std::getenv("COLUMNS");
   const std::string_view text = variable == nullptr ? "" : variable;
   std::size_t asked = 0;
   std::from_chars(text.data(), text.data() + text.size(), asked);
-  return asked == 0 ? kMost : std::max(asked, kFewest);
+  return asked == 0 ? kMostColumns : std::max(asked, kFewest);
 }
 
 std::size_t width_of(std::string_view text) {

@@ -9,8 +9,11 @@
 
 namespace tandem {
 
-// The columns of the terminal behind a file descriptor, 100 at most; where there is no terminal,
-// COLUMNS says how many, and else 100.
+// A line for people has no more columns, on the widest terminal and in a file.
+inline constexpr std::size_t kMostColumns = 100;
+
+// The columns of the terminal behind a file descriptor, kMostColumns at most; where there is no
+// terminal, COLUMNS says how many, and else kMostColumns.
 [[nodiscard]] std::size_t columns_of(int descriptor);
 
 // As many code points as the text has.

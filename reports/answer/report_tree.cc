@@ -57,10 +57,10 @@ Section choices_section(const Report& report) {
         .add(verdict.steps, kAnswer)
         .say(std::string(kChoices.hint));
   }
-  const bool has_rows = !verdict.choices.rows.empty();
-  section.say(verdict.tested, "range", has_rows ? kFiles : kEverywhere)
+  section.say(verdict.limits, "range", kEverywhere)
+      .say(verdict.tested, "range")
       .list(verdict.breaks, "breaks");
-  if (has_rows) {
+  if (!verdict.choices.rows.empty()) {
     Section each{std::string(kInWords)};
     each.is_folded = true;
     section.add(std::move(each.list(words, "verdict")));

@@ -309,7 +309,7 @@ bool add_recorded(VerdictText& text, const results::Document& document, const Su
   const std::vector<std::string_view> lines = split(answer->second, '\n');
   if (lines.size() < 2) return false;
   text.overall = lines[0];
-  text.tested = lines[1];
+  text.limits = lines[1];
   text.workloads.assign(lines.begin() + 2, lines.end());
   return true;
 }

@@ -65,8 +65,10 @@ struct VerdictText {
   // The steps at the point of the largest lead, or of the first comparison.
   Bars steps;
   // The range within which the answer holds: "Tested: batch 64 to 512, 2 models, 2 devices."; empty
-  // without comparisons on several devices. For a projection: what limits its steps, and what fits.
+  // without comparisons on several devices.
   std::string tested;
+  // What limits the steps of a projection, and what fits; empty of measurements.
+  std::string limits;
   // Where the winner changes within the range, or that the winner does not change; the sweep that
   // would decide, where nothing is decided. A dozen sentences at most, as in first_sentences().
   std::vector<std::string> breaks;

@@ -52,11 +52,14 @@ constexpr std::string_view kCellColumns =
 
 std::vector<std::string> cell_columns(const CellSummary& summary) {
   const results::Cell& cell = summary.cell;
-  std::vector<std::string> fields;
-  fields.insert(fields.end(),
-                {cell.model, std::to_string(cell.global_batch), std::to_string(cell.devices),
-                 cell.strategy, cell.launch, cell.backend, summary.mode, options_column(cell)});
-  return fields;
+  return {cell.model,
+          std::to_string(cell.global_batch),
+          std::to_string(cell.devices),
+          cell.strategy,
+          cell.launch,
+          cell.backend,
+          summary.mode,
+          options_column(cell)};
 }
 
 // The marks that keep a cell off a curve of measured times, and the cell's fields of these columns.
@@ -215,14 +218,20 @@ std::string planted_in(const StrategyPair& pair) {
 std::vector<std::string> fields_of(const StrategyPair& pair) {
   const results::Cell& dp = pair.dp->cell;
   const results::Cell& ddp = pair.ddp->cell;
-  std::vector<std::string> fields;
-  fields.insert(
-      fields.end(),
-      {dp.model, std::to_string(dp.global_batch), std::to_string(dp.devices), dp.backend,
-       pair.dp->mode, dp.launch, options_column(dp), ddp.launch, options_column(ddp),
-       pair.dp->modelled, planted_in(pair),
-       pair.dp->oversubscribed || pair.ddp->oversubscribed ? "1" : "0",
-       csv_figure(pair.dp->median_step.center), csv_figure(pair.ddp->median_step.center)});
+  std::vector<std::string> fields{dp.model,
+                                  std::to_string(dp.global_batch),
+                                  std::to_string(dp.devices),
+                                  dp.backend,
+                                  pair.dp->mode,
+                                  dp.launch,
+                                  options_column(dp),
+                                  ddp.launch,
+                                  options_column(ddp),
+                                  pair.dp->modelled,
+                                  planted_in(pair),
+                                  pair.dp->oversubscribed || pair.ddp->oversubscribed ? "1" : "0",
+                                  csv_figure(pair.dp->median_step.center),
+                                  csv_figure(pair.ddp->median_step.center)};
   add_estimate(fields, &pair.ddp_speed, kNoLeast);
   fields.insert(fields.end(),
                 {std::to_string(pair.dp->launches), std::to_string(pair.ddp->launches),

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/lines.h"
 #include "reports/answer/report.h"
 #include "reports/answer/trees.h"
 #include "reports/model/document_change.h"
@@ -16,9 +17,9 @@ namespace tandem::reports {
 
 // The terminal's limits.
 struct Screen {
-  std::size_t columns = 100;  // no line is longer, unless a single word is
-  bool has_details = false;   // all that Markdown has stands there, beside the answer
-  std::size_t lines = 24;     // of an answer: lists and bars give way; a tool adds a path
+  std::size_t columns = kMostColumns;  // no line is longer, unless a single word is
+  bool has_details = false;            // all that Markdown has stands there, beside the answer
+  std::size_t lines = 24;              // of an answer: lists and bars give way; a tool adds a path
 };
 
 // The screen of stdout, as wide as columns_of() says.

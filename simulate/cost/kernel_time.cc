@@ -265,6 +265,7 @@ class Pricing {
     if (!is_convolution(kernel_.kind)) return costs_.plain;
     return costs_.plain_convolution * (has_winograd(Convolution(kernel_)) ? costs_.winograd : 1);
   }
+
   // cuDNN convolves windows of 3 x 3 pixels by Winograd's way, with up to four times fewer
   // products.
   static bool has_winograd(const Convolution& shape) {

@@ -72,14 +72,8 @@ Cell described_cell(const DescribedSteps& steps, std::string_view strategy, int 
   return cell;
 }
 
-// Whether dp is projected on so many devices: on one node, and in one piece, since dp's step in
-// micro-batches is not simulated and ddp's is not to be held against another one.
-bool has_dp(const DescribedSteps& steps, int devices) {
-  return devices <= steps.machine.hardware.node.gpus.value && !steps.more.contains("accumulate");
-}
-
-// single on one device; dp, ddp (in each bucket size) and the bound on each larger count; for each
-// size of a batch.
+// single on one device; dp, ddp (in each bucket size) and the bound on each larger count, dp on
+// those of one node alone; for each size of a batch.
 std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector<int>& devices) {
   std::vector<Cell> cells;
   const auto add = [&](options::StrategyKind kind, int count, std::int64_t size) {
@@ -89,7 +83,7 @@ std::vector<Cell> described_cells(const DescribedSteps& steps, const std::vector
     add(kSingle, 1, size);
     for (const int count : devices) {
       if (count == 1) continue;
-      if (has_dp(steps, count)) add(kDp, count, size);
+      if (steps.has_dp() && count <= steps.machine.hardware.node.gpus.value) add(kDp, count, size);
       add(kDdp, count, size);
       for (const std::string& bucket : steps.bucket_mb) {
         add(kDdp, count, size);
@@ -325,7 +319,7 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
   const int most = task.devices.back();
   if (most == 1) return words + ".";
   const int on_node = std::min(most, hardware.node.gpus.value);
-  if (on_node > 1 && has_dp(task.steps, on_node)) {
+  if (on_node > 1 && task.steps.has_dp()) {
     const StepPeaks dp = peaks(kDp, on_node);
     words += fmt::format("; with dp on {}, {} on each", on_node, most_text(dp));
     if (dp.size() > 1) {

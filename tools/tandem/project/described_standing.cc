@@ -107,17 +107,15 @@ reports::Decisions decisions_of(const DescribedTask& task) {
   std::string options;
   for (const auto& [name, value] : task.steps.more) options += fmt::format(", {}={}", name, value);
   const bool has_rows = options.empty();
-  reports::Decisions decisions{
-      .gpu = std::string(kind_of_gpu(gpu)),
-      .machine = machine_text(task),
-      .options = std::move(options),
-      .precision = precision_text(task.options.precision, has_tf32(task)),
-      .standing = {standing_of("dp", gpu), standing_of("ddp", gpu, has_rows)},
-      .knows_single_step = !task.options.single_step.empty(),
-      .has_whole_batches = task.steps.has_whole_batches};
+  reports::Decisions decisions{.gpu = std::string(kind_of_gpu(gpu)),
+                               .machine = machine_text(task),
+                               .options = std::move(options),
+                               .precision = precision_text(task.options.precision, has_tf32(task)),
+                               .knows_single_step = !task.options.single_step.empty(),
+                               .has_whole_batches = task.steps.has_whole_batches};
   const int of_node = task.steps.machine.hardware.node.gpus.value;
-  // dp is not projected in micro-batches.
-  if (task.steps.more.contains("accumulate")) decisions.standing.erase(decisions.standing.begin());
+  if (task.steps.has_dp()) decisions.standing.push_back(standing_of("dp", gpu));
+  decisions.standing.push_back(standing_of("ddp", gpu, has_rows));
   if (task.devices.back() > of_node) {
     decisions.standing.push_back(standing_of("ddp-nodes", gpu, has_rows));
     decisions.standing.back().strategy = "ddp";

@@ -35,6 +35,8 @@ struct DescribedSteps {
   [[nodiscard]] std::int64_t batch_of(std::int64_t size, int on_devices) const {
     return has_whole_batches ? size : size * on_devices;
   }
+  // dp's step in micro-batches is not simulated, and ddp's is not to be held against another one.
+  [[nodiscard]] bool has_dp() const { return !more.contains("accumulate"); }
 };
 
 struct DescribedTask {
