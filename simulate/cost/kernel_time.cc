@@ -32,6 +32,13 @@ double peak_of(const GpuDescription& gpu, NumberType type) {
   return gpu.fp32.value;
 }
 
+// Computed without tensor cores. An RTX 3090's peak is one in tf32 and fp32, but not what is
+// reached.
+bool is_plain(const GpuDescription& gpu, NumberType type) {
+  if (type == NumberType::kTf32) return !gpu.tf32;
+  return peak_of(gpu, type) <= gpu.fp32.value;
+}
+
 bool is_convolution(KernelKind kind) {
   return kind == KernelKind::kConvolution || kind == KernelKind::kConvolutionInput ||
          kind == KernelKind::kConvolutionWeight;
@@ -277,12 +284,7 @@ class Pricing {
     return kernel_.kind == KernelKind::kConvolutionWeight;
   }
 
-  // Computed without tensor cores. An RTX 3090's peak is one in tf32 and fp32, but not what is
-  // reached.
-  [[nodiscard]] bool is_plain() const {
-    if (kernel_.type == NumberType::kTf32) return !gpu_.tf32;
-    return peak_of(gpu_, kernel_.type) <= gpu_.fp32.value;
-  }
+  [[nodiscard]] bool is_plain() const { return tandem::is_plain(gpu_, kernel_.type); }
   [[nodiscard]] double computed(double flops) const {
     return flops / (peak_of(gpu_, kernel_.type) * gpu_.product_share.value);
   }
@@ -316,6 +318,10 @@ double flops_of(const ListedKernel& kernel) {
     default:
       return 0;
   }
+}
+
+bool is_plain_product(const GpuDescription& gpu, const ListedKernel& kernel) {
+  return flops_of(kernel) > 0 && is_plain(gpu, kernel.type);
 }
 
 double kernel_seconds(const GpuDescription& gpu, const ListedKernel& kernel,

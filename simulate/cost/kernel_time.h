@@ -42,6 +42,9 @@ inline constexpr std::array kKernelCosts{
 [[nodiscard]] double kernel_seconds(const GpuDescription& gpu, const ListedKernel& kernel,
                                     const KernelCosts& costs = {});
 
+// Whether the kernel multiplies on this GPU, and not by tensor cores.
+[[nodiscard]] bool is_plain_product(const GpuDescription& gpu, const ListedKernel& kernel);
+
 [[nodiscard]] Nanoseconds kernel_time(const GpuDescription& gpu, const ListedKernel& kernel);
 
 }  // namespace tandem

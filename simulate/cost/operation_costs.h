@@ -25,6 +25,7 @@ enum class CostBasis {
   kInterpolated,  // between two measured sizes
   kScaled,        // beyond the measured sizes, by no more than a factor of four
   kDescribed,     // the times of PyTorch's kernels on the described GPU
+  kPlain,         // described, of a kernel that multiplies without tensor cores
 };
 
 struct OperationCost {

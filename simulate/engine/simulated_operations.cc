@@ -35,7 +35,9 @@ Nanoseconds times(double factor, Nanoseconds time) {
 }
 
 void compute(SimulatedStream& stream, const ListedKernel& kernel, double factor) {
-  stream.compute(times(factor, kernel_time(stream.simulation().hardware().gpu, kernel)));
+  const GpuDescription& gpu = stream.simulation().hardware().gpu;
+  stream.compute(times(factor, kernel_time(gpu, kernel)),
+                 is_plain_product(gpu, kernel) ? CostBasis::kPlain : CostBasis::kDescribed);
 }
 
 class SimulatedOperations final : public EachOperation<SimulatedOperations> {

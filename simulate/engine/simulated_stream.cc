@@ -22,6 +22,8 @@ TimeOf operation_time_of(CostBasis basis) {
       return TimeOf::kInterpolatedOperation;
     case CostBasis::kScaled:
       return TimeOf::kScaledOperation;
+    case CostBasis::kPlain:
+      return TimeOf::kPlainOperation;
     case CostBasis::kDescribed:
       break;
   }

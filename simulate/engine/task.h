@@ -83,7 +83,8 @@ enum class TimeOf : std::uint8_t {
   kInterpolatedOperation,
   kScaledOperation,
   kDescribedOperation,
-  kMeasuredCopy,  // between devices, or with the host
+  kPlainOperation,  // described: products without tensor cores
+  kMeasuredCopy,    // between devices, or with the host
   kDescribedCopy,
   kMeasuredCollective,
   kDescribedCollective,
@@ -92,8 +93,8 @@ enum class TimeOf : std::uint8_t {
 };
 inline constexpr auto kTimeNames = std::to_array<std::string_view>(
     {"operations measured", "operations interpolated", "operations scaled", "operations described",
-     "copies measured", "copies described", "collectives measured", "collectives described", "host",
-     "waiting"});
+     "operations described without tensor cores", "copies measured", "copies described",
+     "collectives measured", "collectives described", "host", "waiting"});
 
 struct Task {
   LaneId lane{};

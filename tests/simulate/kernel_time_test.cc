@@ -66,6 +66,13 @@ TEST(KernelTime, OfATypeWithoutUnits_IsThatOfFp32) {
             0.5 * product(volta, NumberType::kFp32, 4096, 4096, 4096));
   EXPECT_GT(product(volta, NumberType::kFp32, 4096, 4096, 4096),
             4 * product(volta, NumberType::kFp16, 4096, 4096, 4096));
+  ListedKernel listed{
+      .kind = KernelKind::kProduct, .type = NumberType::kTf32, .sizes = {1, 8, 8, 8, 768}};
+  EXPECT_TRUE(is_plain_product(volta, listed));
+  EXPECT_FALSE(is_plain_product(gpu_of("dgx-a100"), listed));
+  listed.type = NumberType::kFp32;
+  EXPECT_TRUE(is_plain_product(gpu_of("dgx-a100"), listed));
+  EXPECT_FALSE(is_plain_product(volta, {.kind = KernelKind::kPointwise, .sizes = {768}}));
 }
 
 TEST(KernelTime, OfAGroupedConvolution_DependsOnLayoutAndGroups) {

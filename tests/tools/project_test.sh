@@ -192,6 +192,14 @@ case_one_device() {
     die "the speed over one device has the error of the described step in it"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1 --batch-per-device=32 --single-step=95ms --out=given
   grep -q '^ *32  *1  *single  *[0-9.]* ms  ' out || die "a step that is given has an interval"
+  # Where tf32 is to be had, the types of the kernels that take longest decide.
+  for type in fp32 tf32; do
+    sed "s/\"product\", \"fp16\", \"-\", \[1, \[0, 1\], 16, 8/\"product\", \"$type\", \"-\", [1, [4096, 1], 4096, 4096/" "$source_tree/tests/workloads/listed.json" >$type.json
+    expect 0 described --model=$type.json --hardware=dgx-a100 --devices=1 --batch-per-device=8 --out=of-$type
+    cp out $type.out
+  done
+  grep -q 'measured steps without tensor cores of models' fp32.out || die "products in fp32 have the errors of tensor cores"
+  ! grep -q 'without tensor cores' tf32.out || die "products in tf32 have not the errors of tensor cores"
 }
 
 # The step of one device is of the share, not of a micro-batch: four of these take less than four such steps.

@@ -388,12 +388,12 @@ int project_described(const ProjectOptions& options) {
   StepSimulator simulator(launcher);
   reports::Projection projection{.source =
                                      options.module.empty() ? task.steps.model : options.module};
-  projection.decisions = decisions_of(task);
   std::vector<LaunchRecord> launches =
       project_on(projection, fitting_cells(projection, task, simulator), simulator);
   if (projection.cells.empty()) {
     fail(ErrorKind::kFailure, "no step could be simulated: {}", projection.left_out.front().reason);
   }
+  projection.decisions = decisions_of(task, launches);
   const auto too_large = std::ranges::count_if(projection.left_out, [](const auto& cell) {
     return cell.reason.starts_with("out of memory");
   });

@@ -12,6 +12,10 @@
 namespace tandem::cli {
 namespace {
 
+using Launches = std::vector<results::LaunchRecord>;
+
+constexpr std::string_view kWithoutTensorCores = " without tensor cores";  // as rests_on ends
+
 // The precision of all steps in words.
 std::string precision_text(const std::string& precision, bool has_tf32) {
   if (!precision.empty() && precision != "fp32") return precision;
@@ -60,28 +64,42 @@ bool has_tf32(const DescribedTask& task) {
   return model.starts_with("resnet") || model.ends_with(".json");
 }
 
-bool is_plain(const DescribedTask& task) {
+// Whether products without tensor cores take most of the operations' time: in fp32 on a GPU without
+// tf32, or by the launches' critical paths.
+bool is_plain(const DescribedTask& task, const Launches& launches) {
   const std::string& precision = task.options.precision;
-  return (precision.empty() || precision == "fp32") && !has_tf32(task);
+  if (!precision.empty() && precision != "fp32") return false;
+  if (!task.steps.machine.hardware.gpu.tf32) return true;
+  double plain = 0;
+  double all = 0;
+  for (const results::LaunchRecord& launch : launches) {
+    if (!launch.rests_on) continue;
+    for (const auto& [name, share] : *launch.rests_on) {
+      if (!name.starts_with("operations")) continue;
+      all += share;
+      if (name.ends_with(kWithoutTensorCores)) plain += share;
+    }
+  }
+  return 2 * plain > all;
 }
 
 // By what a step errs whose kernels are priced one by one; without tensor cores it errs otherwise.
-reports::PublishedStanding standing_of_one(const DescribedTask& task) {
+reports::PublishedStanding standing_of_one(const DescribedTask& task, const Launches& launches) {
   const std::string& gpu = task.steps.machine.hardware.gpu.name;
-  auto standing = standing_of(is_plain(task) ? "listed-fp32" : "listed", gpu);
+  auto standing = standing_of(is_plain(task, launches) ? "listed-fp32" : "listed", gpu);
   standing.strategy = "single";
   return standing;
 }
 
-std::string described_operations(const DescribedTask& task) {
-  const reports::PublishedStanding errors = standing_of_one(task);
+std::string described_operations(const DescribedTask& task, const Launches& launches) {
+  const reports::PublishedStanding errors = standing_of_one(task, launches);
   const bool are_few = errors.is_like && errors.steps < reports::kFewestForNinety;
   return fmt::format(
       "operations: a time for each kernel of PyTorch's step, by constants that err by {:.0f} % on "
       "average, by {:.0f} % at most, on {}{} of models {}: the interval of a step, divided and "
       "multiplied by {:.2f}, {}",
       100 * errors.mean, 100 * errors.most, count_text(errors.steps, "measured step"),
-      is_plain(task) ? " without tensor cores" : "",
+      is_plain(task, launches) ? kWithoutTensorCores : "",
       errors.is_like ? "that they were not fitted to, on such a GPU"
                      : "on GPUs that they were not fitted to",
       std::exp(errors.half_width),
@@ -102,7 +120,7 @@ std::string costs_line(const DescribedTask& task) {
 
 }  // namespace
 
-reports::Decisions decisions_of(const DescribedTask& task) {
+reports::Decisions decisions_of(const DescribedTask& task, const Launches& launches) {
   const std::string& gpu = task.steps.machine.hardware.gpu.name;
   std::string options;
   for (const auto& [name, value] : task.steps.more) options += fmt::format(", {}={}", name, value);
@@ -121,12 +139,11 @@ reports::Decisions decisions_of(const DescribedTask& task) {
     decisions.standing.back().strategy = "ddp";
     decisions.standing.back().beyond = of_node;
   }
-  if (!decisions.knows_single_step) decisions.standing.push_back(standing_of_one(task));
+  if (!decisions.knows_single_step) decisions.standing.push_back(standing_of_one(task, launches));
   return decisions;
 }
 
-std::vector<std::string> basis_of(const DescribedTask& task,
-                                  const std::vector<results::LaunchRecord>& launches) {
+std::vector<std::string> basis_of(const DescribedTask& task, const Launches& launches) {
   std::vector<std::string> basis;
   for (const std::string& line : basis_lines(launches)) {
     const bool is_told_below = line.starts_with("dispatch cost") || line == "interpreter lock";
@@ -137,7 +154,7 @@ std::vector<std::string> basis_of(const DescribedTask& task,
     basis.insert(basis.end(), of_module.begin(), of_module.end());
   }
   if (task.options.single_step.empty()) {
-    basis.push_back(described_operations(task));
+    basis.push_back(described_operations(task, launches));
   }
   basis.push_back(costs_line(task));
   const auto& scatter = task.steps.machine.hardware.gpu.scatter;

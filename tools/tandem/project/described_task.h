@@ -49,7 +49,8 @@ struct DescribedTask {
 };
 
 // The machine and the precision in words, and what steps like these were found to err by.
-[[nodiscard]] reports::Decisions decisions_of(const DescribedTask& task);
+[[nodiscard]] reports::Decisions decisions_of(const DescribedTask& task,
+                                              const std::vector<results::LaunchRecord>& launches);
 
 // What operations, transfers and the interpreter rest on, a line each; a warning begins with "! ".
 [[nodiscard]] std::vector<std::string> basis_of(const DescribedTask& task,
