@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of dp and ddp on two described RTX 3090 by how GPUs reach each other, with the interpreter's costs of `tandem project`.
 
-    described_peers.py PROGRAMS
+    described_peers.py
 
-Prints each step and what its critical path is of, and holds the order that docs/dp-or-ddp.md explains: slower ways cost both, ddp is
-faster over each, and a larger batch makes what ddp loses without peer access a smaller share of its step.
+Needs tandem and step_bench on PATH. Prints each step and what its critical path is of, and holds the order that
+docs/dp-or-ddp.md explains: slower ways cost both, ddp is faster over each, and a larger batch makes what ddp loses without
+peer access a smaller share of its step.
 """
 import json
 import pathlib
@@ -13,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = pathlib.Path(sys.argv[1])
 PUBLISHED = json.loads((pathlib.Path(__file__).parents[2] / "simulate/catalogue/published.json").read_text())["interpreter"]
 COSTS = ",".join(f"{kind}:{PUBLISHED['scale'] * int(cost.removesuffix('ns')) / 1e3:.2f}us" for kind, cost in PUBLISHED["costs"].items())
 NVLINK, PCIE, HOST = WAYS = "NVLink", "PCIe", "host"
@@ -21,7 +21,7 @@ WORKLOADS = [("resnet50", 8), ("resnet50", 64), ("gpt2-124m", 1), ("gpt2-124m", 
 
 
 def described(name):
-    return json.loads(subprocess.run([PROGRAMS / "tandem", "list", "hardware", name], capture_output=True, check=True).stdout)
+    return json.loads(subprocess.run(["tandem", "list", "hardware", name], capture_output=True, check=True).stdout)
 
 
 def machines(folder):
@@ -42,7 +42,7 @@ def machines(folder):
 def step(file, model, batch, strategy):
     """Seconds of a step, and of its critical path by what it is of."""
     record = file.with_name("record.json")
-    done = subprocess.run([PROGRAMS / "step_bench", "--backend=simulated", f"--hardware={file}", f"--model={model}", f"--strategy={strategy}",
+    done = subprocess.run(["step_bench", "--backend=simulated", f"--hardware={file}", f"--model={model}", f"--strategy={strategy}",
                            "--devices=2", f"--batch-per-device={batch}", f"--dispatch-cost={COSTS}", "--device-memory=80GiB", f"--record={record}",
                            *(["--interpreter-lock=on"] if strategy == "dp" else [])], capture_output=True, text=True)
     if done.returncode != 0:

@@ -7,7 +7,8 @@ text, can be given as it stands there.
 
 What takes seconds is run, in a folder that holds samples where a document has a run of the reader's; a measurement is
 run with --dry-run where it has that; of all others the options are looked up in the help, and files have to be there.
-What is none of Tandem's has to be in FOREIGN.
+What is none of Tandem's has to be in FOREIGN. Every figure below a mark `<!-- printed by COMMAND -->`, up to the next empty
+line, has to stand in what that command prints.
 """
 import fnmatch
 import json
@@ -50,6 +51,8 @@ WITH_SECOND_WORD = {"trace"}
 IN_SECONDS = {"list", "report", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
+QUOTE = re.compile(r"<!-- printed by (.*?) -->\n+((?:[^\n]+\n)*)", re.DOTALL)
+FIGURE = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?x?\b(?: (?:%|ms)(?!\w))?(?: \[[\d. ]+\])?")
 STEP = re.compile(r"( *(?:- +)?)(run|(?:before_|after_)?script): *(.*)")  # of a job: GitHub's and GitLab's words
 
 
@@ -144,6 +147,11 @@ def simple_commands(text):
             command.append(word)
 
 
+def flat(text):
+    """Text in one line, without Markdown's marks."""
+    return " ".join(re.sub(r"[*|`]", " ", text.replace("\\", "")).split())
+
+
 def options_in(words):
     return [word.split("=")[0] for word in words if word.startswith("--") and word != "--"]
 
@@ -164,7 +172,7 @@ class Checker:
         self.programs = pathlib.Path(programs).resolve()
         self.root = pathlib.Path(root).resolve()
         self.scratch = pathlib.Path(scratch)
-        self.helps, self.done, self.stand_ins = {}, {}, 0
+        self.helps, self.done, self.printed, self.stand_ins = {}, {}, {}, 0
         for path in self.root.iterdir():
             if path.name not in markdown.MADE and not path.name.startswith("."):
                 (self.scratch / path.name).symlink_to(path)
@@ -378,6 +386,29 @@ class Checker:
         return self.done[key]
 
 
+    # ------------------------------------------------------------------------------------------- figures
+
+    def printed_by(self, command):
+        """What a line of commands prints, in one line; each is run once."""
+        if command not in self.printed:
+            done = [self.must_end_well(words[0], words[1:]) for words in simple_commands(command)]
+            self.printed[command] = flat(" ".join(one.stdout for one in done))
+        return self.printed[command]
+
+    def quote_faults(self, page):
+        """(line, what is wrong) of figures that are marked as a command's."""
+        quotes = list(QUOTE.finditer(page.text))
+        if len(quotes) != page.text.count("<!-- printed by "):
+            yield 1, "a mark `printed by` has no end: write <!-- printed by COMMAND -->"
+        for quote in quotes:
+            line, figures = page.text.count("\n", 0, quote.start()) + 1, FIGURE.findall(flat(quote[2]))
+            if not figures:
+                yield line, "no figure stands below the mark: move it, or remove it"
+            for figure in figures:
+                if not re.search(rf"(?<![\w.,]){re.escape(figure)}(?!\w|[.,]\d)", self.printed_by(quote[1])):
+                    yield line, f"`{flat(quote[1])}` does not print {figure}: quote what it prints"
+
+
 def documents(root):
     for file in markdown.files(root):
         name = file.relative_to(root).as_posix()
@@ -415,6 +446,8 @@ def faults(programs, root):
                                 found.append(f"{name}:{where}: {fault}")
                 except Fault as fault:
                     found.append(f"{name}:{where}: {fault}")
+        for name, page in documents(root):  # last: what they write would stand in for the reader's folders
+            found += [f"{name}:{line}: {fault}" for line, fault in checker.quote_faults(page)]
     return found, count
 
 

@@ -25,6 +25,7 @@ class Page:
     """One Markdown file: `prose` has (line number, text) outside fenced code, `blocks` the fenced code."""
 
     def __init__(self, text):
+        self.text = text
         self.prose = []
         self.blocks = []
         self.open_fence = None  # line of a fence that nothing closes
