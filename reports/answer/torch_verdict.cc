@@ -188,7 +188,7 @@ bool is_dp_of(const CellSummary& cell, const std::string& implementation) {
 std::string without_dp(const Summary& summary, const std::string& implementation) {
   const bool was_tried = std::ranges::any_of(
       summary.cells, [&](const CellSummary& cell) { return is_dp_of(cell, implementation); });
-  return was_tried ? "DataParallel was tried, and left no figure beside it."
+  return was_tried ? "DataParallel was tried, and left no figure of such a step."
                    : "DataParallel was not measured.";
 }
 

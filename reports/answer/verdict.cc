@@ -215,7 +215,7 @@ std::string overall_text(const Summary& summary, Tally& total,
     return "Only one device was measured, where dp and ddp have nothing to exchange: this says "
            "nothing about which one parallelises better.";
   }
-  if (all == 0) return "dp and ddp were not both measured at any point: nothing to compare.";
+  if (all == 0) return "No step was measured under both dp and ddp: nothing to compare.";
   const std::string where =
       all == 1 ? "in the one comparison" : fmt::format("in all {} comparisons", all);
   const std::string devices = fmt::format("on {} devices", fmt::join(total.devices, " or "));
@@ -289,8 +289,8 @@ void add_own(VerdictText& text, const Summary& summary, const std::vector<Worklo
     const bool is_base = cell->cell.is_simulated() && cell->cell.devices == 1;
     if (pairs.empty() && !is_base) {
       text.workloads.push_back(
-          fmt::format("{}, batch {}{}{}: dp and ddp were not both measured.", cell->cell.model,
-                      cell->cell.global_batch, precision_suffix(cell->cell),
+          fmt::format("{}, batch {}{}{}: no step was measured under both dp and ddp.",
+                      cell->cell.model, cell->cell.global_batch, precision_suffix(cell->cell),
                       cell->modelled.empty() ? "" : " (modelled: " + cell->modelled + ")"));
     }
   }

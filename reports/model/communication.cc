@@ -47,18 +47,13 @@ double rest(const LaunchRecord& record) {
   return mean_step(record) - compute(critical) - copies(record) - exposed(critical);
 }
 
-bool compute_the_same(const CellSummary& a, const CellSummary& b) {
-  return same_point(a, b) && a.cell.launch == b.cell.launch &&
-         a.cell.option("accumulate") == b.cell.option("accumulate");
-}
-
 // The cell of independent ranks to compare with; where several fit, the one with the fewest
 // options.
 const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {
     if (other.cell.strategy != name_of(kIndependent) || other.launches == 0) continue;
-    if (!compute_the_same(ddp, other)) continue;
+    if (!same_point(ddp, other) || ddp.cell.launch != other.cell.launch) continue;
     const bool plainer = best == nullptr || other.cell.options.size() < best->cell.options.size();
     if (plainer) best = &other;
   }

@@ -27,7 +27,8 @@ constexpr std::string_view kLock = "interpreter-lock";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
                                 // How the step itself is written, partly of torch's cells alone.
-                                "fused", "conv-fp32", "channels-last", "read-loss"};
+                                "fused", "conv-fp32", "channels-last", "read-loss",  //
+                                "accumulate"};
 
 // The option's value; empty where the option has its default. "off" is the default of all switches
 // read here.

@@ -54,8 +54,8 @@ inline constexpr const char* kImplementation = "implementation";
 [[nodiscard]] bool shares_interpreter(const results::Cell& cell);
 
 // Whether two cells answer the same question: the place where the batch starts, the optimizer,
-// precision, seed, modelled parts and planted delay are the same, but for a lock where one of the
-// two has nothing to lock. All other options are compared answers.
+// precision, seed, micro-batches, modelled parts and planted delay are the same, but for a lock
+// where one of the two has nothing to lock. All other options are compared answers.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
 // The text "mlp-small, batch 64, 2 devices".

@@ -266,8 +266,8 @@ std::vector<StrategyPair> compare(const std::vector<CellSummary>& cells, const V
 
 // Whether one implementation trains by the same step on each device, however devices exchange.
 bool is_same_step(const results::Cell& a, const results::Cell& b) {
-  constexpr std::array kOptions{kImplementation, "optimizer",     "fused",
-                                "conv-fp32",     "channels-last", "read-loss"};
+  constexpr std::array kOptions{kImplementation, "optimizer", "fused",     "conv-fp32",
+                                "channels-last", "read-loss", "accumulate"};
   return std::ranges::all_of(kOptions, [&](const char* option) {
     return a.option(option, "off") == b.option(option, "off");
   });
@@ -419,10 +419,6 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
                                const std::vector<CellSummary>& cells) {
   results::Cell place = summary.cell;
   place.global_batch = batch;
-  const auto rank = [&](const CellSummary& one) {
-    const bool is_alike = one.cell.option("accumulate") == summary.cell.option("accumulate");
-    return std::pair(is_alike, is_plain(one.cell));
-  };
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(cells, place)) {
     if (other.cell.strategy != name_of(kSingle) || other.launches == 0) continue;
@@ -433,7 +429,7 @@ const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
         !is_same_step(other.cell, summary.cell)) {
       continue;
     }
-    if (best == nullptr || rank(other) > rank(*best)) best = &other;
+    if (best == nullptr || is_plain(other.cell) > is_plain(best->cell)) best = &other;
   }
   return best;
 }

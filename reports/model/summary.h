@@ -148,10 +148,10 @@ void fill_medians(CellSummary& summary, const std::vector<const results::LaunchR
 [[nodiscard]] Summary summarize(const results::Document& document);
 Summary summarize(results::Document&& document) = delete;
 
-// The cell of `single` on the cell's model with this batch, in the same precision, with the same
-// optimizer and modelled parts, replayed where the cell is replayed; where several fit, one in as
-// many micro-batches, and then without options. nullptr where no such cell measured. `cells` are
-// sorted as a summary's.
+// The cell of `single` on the cell's model with this batch, in the same precision and as many
+// micro-batches, with the same optimizer and modelled parts, replayed where the cell is replayed;
+// where several fit, one without options. nullptr where no such cell measured. `cells` are sorted
+// as a summary's.
 [[nodiscard]] const CellSummary* baseline_of(const CellSummary& summary, std::int64_t batch,
                                              const std::vector<CellSummary>& cells);
 

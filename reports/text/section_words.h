@@ -68,7 +68,7 @@ inline constexpr Heading kWrappers{
 
 inline constexpr Heading kComparisons{"comparisons", "ddp against dp", "",
                                       "docs/method/statistics.md#verdict"};
-inline constexpr std::string_view kNoComparison = "dp and ddp were not both measured at any point.";
+inline constexpr std::string_view kNoComparison = "No step was measured under both dp and ddp.";
 
 inline constexpr Heading kDetails{"details", "Behind the steps"};
 inline constexpr Heading kMemory{"memory", "Memory per device", "",

@@ -205,8 +205,8 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
                               "devices has 4.00x"),
             0U)
       << text.overall;
-  EXPECT_NE(text.overall.find("DataParallel was tried, and left no figure beside it. Tandem's own: "
-                              "ddp is faster than dp"),
+  EXPECT_NE(text.overall.find("DataParallel was tried, and left no figure of such a step. "
+                              "Tandem's own: ddp is faster than dp"),
             std::string::npos)
       << text.overall;
 }

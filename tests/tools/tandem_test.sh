@@ -57,7 +57,7 @@ JSON
   grep -q -- '--precision=bf16 .*--peak-gflops=158.5 ' count || die "the peak was not handed on"
   # 64 samples of 0.08 GFLOP in 64 ms on one device are 80 GFLOP/s.
   grep -q '| 79\.[0-9]* (50 %) |' result/report.md || die "no share of the peak"
-  grep -q 'mlp-tiny, batch 64, bf16: dp and ddp were not both measured' out || die "precisions were mixed"
+  grep -q 'mlp-tiny, batch 64, bf16: no step was measured under both dp and ddp' out || die "precisions were mixed"
   sed -i '$d' result/journal.jsonl
   rm -f count
   FAKE_COUNT=$folder/count FAKE_PEAK=80 expect 0 run
