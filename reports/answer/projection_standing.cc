@@ -11,6 +11,8 @@
 namespace tandem::reports {
 namespace {
 
+constexpr const char* kNineInTen = " Intervals hold nine in ten such steps.";
+
 std::string errors_text(const PublishedStanding& standing) {
   const bool are_few = standing.is_like && standing.steps < kFewestForNinety;
   return fmt::format(
@@ -40,19 +42,26 @@ std::string coverage_of(const Decisions& decisions) {
     if (standing.has_rows && standing.steps >= kFewestForNinety) ++known;
   }
   if (known == 0) return "";
-  return fmt::format(" {} hold nine in ten such steps.",
-                     known == shown ? "Intervals" : "The other intervals");
+  return known == shown ? kNineInTen : " The other intervals hold nine in ten such steps.";
 }
 
 }  // namespace
 
 std::string standing_of(const Decisions& decisions) {
+  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
+  const auto& all = decisions.standing;
+  if (all.empty()) return fmt::format("Projected, not measured{}. The step is the given one.", in);
+  if (all.size() == 1 && all.front().strategy == options::name_of(kSingle)) {
+    return fmt::format("Projected, not measured{}. On measured steps of {} the method errs {}.{}",
+                       in, all.front().is_like ? "such a GPU" : "other GPUs",
+                       errors_text(all.front()),
+                       all.front().steps >= kFewestForNinety ? kNineInTen : "");
+  }
   const std::string given =
       fmt::format("given their step of one device, {}, the method errs",
                   decisions.knows_single_step ? "as here" : "which is described here");
   const std::string like = errors_of(decisions, true);
   const std::string others = errors_of(decisions, false);
-  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
   const std::string none =
       decisions.options.empty()
           ? ""

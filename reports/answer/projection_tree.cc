@@ -452,9 +452,11 @@ Section tree_of(const Projection& projection) {
   add_bars(root, projection);
   root.say(projection.fits, "hint", kEverywhere);
   if (end + 2 < standing.size()) root.say(standing.substr(end + 2), "range", kEverywhere);
-  if (is_described && !projection.decisions->knows_single_step) {
+  if (is_described && !projection.decisions->knows_single_step &&
+      shown_point(projection) != nullptr) {
     root.say(
-        "Next: measure a step on one such GPU and give it with --single-step: narrower intervals.",
+        "Next: measure a step on one such GPU and give it with --single-step, for one "
+        "--batch-per-device: narrower intervals.",
         "hint", kAnswer);
   }
   std::vector<std::string> basis = projection.basis;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/options/strategies.h"
 #include "reports/model/subject.h"
@@ -12,8 +13,15 @@ namespace {
 
 constexpr double kShareInside = 0.9;
 
-bool has_as_many_micro_batches(const ProjectedCell& a, const ProjectedCell& b) {
-  return a.cell.option("accumulate") == b.cell.option("accumulate");
+// The errors of steps like the cell's, the last that apply to it; nullptr without any.
+const PublishedStanding* standing_behind(const ProjectedCell& cell, const Projection& projection) {
+  const PublishedStanding* behind = nullptr;
+  for (const PublishedStanding& standing : projection.decisions->standing) {
+    const bool applies =
+        standing.strategy == cell.cell.strategy && cell.cell.devices > standing.beyond;
+    if (applies) behind = &standing;
+  }
+  return behind;
 }
 
 // No step takes less than the one without communication.
@@ -82,13 +90,19 @@ void add_intervals(Projection& projection) {
 }
 
 void add_published_intervals(Projection& projection) {
-  for (ProjectedCell& cell : projection.cells) {
-    for (const PublishedStanding& standing : projection.decisions->standing) {
-      if (standing.strategy != cell.cell.strategy || cell.cell.devices <= standing.beyond) continue;
+  std::vector<PublishedStanding> used;
+  for (const PublishedStanding& standing : projection.decisions->standing) {
+    // The error of one device's step is in the steps of several as well.
+    bool is_used = standing.strategy == options::name_of(options::StrategyKind::kSingle);
+    for (ProjectedCell& cell : projection.cells) {
+      if (standing_behind(cell, projection) != &standing) continue;
+      is_used = true;
       cell.interval = projected_interval(cell.seconds, standing.half_width, cell.cell.devices,
                                          standing.most_devices);
     }
+    if (is_used) used.push_back(standing);
   }
+  projection.decisions->standing = std::move(used);
   keep_above_bounds(projection.cells);
 }
 
@@ -111,7 +125,7 @@ std::optional<stats::Estimate> speed_over_one_device(const ProjectedCell& cell,
   const auto one = std::ranges::find_if(projection.cells, [&](const ProjectedCell& other) {
     return other.cell.strategy == options::name_of(options::StrategyKind::kSingle) &&
            other.cell.global_batch * times == cell.cell.global_batch &&
-           has_as_many_micro_batches(other, cell);
+           other.cell.option("accumulate") == cell.cell.option("accumulate");
   });
   if (one == projection.cells.end() || cell.cell.devices == 1) return std::nullopt;
   const double work = one->seconds * times;
@@ -138,7 +152,7 @@ const ProjectedCell* cell_beside(const ProjectedCell& cell, std::string_view str
     return other.cell.strategy == strategy && other.cell.model == cell.cell.model &&
            other.cell.devices == cell.cell.devices &&
            other.cell.global_batch == cell.cell.global_batch &&
-           same_question(other.cell, cell.cell) && has_as_many_micro_batches(other, cell);
+           same_question(other.cell, cell.cell);
   });
   return found == cells.end() ? nullptr : &*found;
 }

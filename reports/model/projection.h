@@ -115,7 +115,8 @@ struct Projection {
 // Fills in the half width from the held-out cells, and the interval of each projected cell.
 void add_intervals(Projection& projection);
 
-// Fills in the intervals from errors on published steps. The projection has decisions.
+// Fills in the intervals from errors on published steps, and drops errors that no step has. The
+// projection has decisions.
 void add_published_intervals(Projection& projection);
 
 // The step with its interval; of several devices with that of the step of one as well, where that

@@ -182,7 +182,8 @@ case_one_device() {
   grep -q "^  - operations: a time for each kernel of PyTorch's step, .* on [0-9]* measured steps of models .*: the interval of a step, .* holds nine in ten$" out || die "where the interval is from is not printed"
   awk -v width="$half_width" '$3 == "single" { found = 1; low = substr($6, 2); high = $8; sub("]", "", high)
     if (low / ($4 * exp(-width)) > 1.01 || high / ($4 * exp(width)) < 0.99) exit 1 } END { exit !found }' out || die "the interval is not of $half_width"
-  grep -q "\"tandem_half_widths\": \"dp:.*,single:$half_width:1\"" one/results.json || die "the results lack the half width"
+  grep -q "\"tandem_half_widths\": \"single:$half_width:1\"" one/results.json || die "the results have not its half width alone"
+  ! grep -q 'for d*dp\|single-step' out || die "errors or advice of steps that are not in the answer"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1,2 --batch-per-device=32 --out=two
   grep -q '^ *32  *1  *single  *[0-9.]* ms \[' out || die "one device beside several has no interval"
   plain=$(sed -n '/"listed-fp32"/,/}/p' "$source_tree/simulate/catalogue/published.json" | sed -n '/"gpu": "V100 SXM2"/,/}/s/.*"half_width": \([0-9.]*\).*/\1/p')
@@ -192,6 +193,7 @@ case_one_device() {
     die "the speed over one device has the error of the described step in it"
   expect 0 described --model=resnet50 --hardware=dgx-1 --devices=1 --batch-per-device=32 --single-step=95ms --out=given
   grep -q '^ *32  *1  *single  *[0-9.]* ms  ' out || die "a step that is given has an interval"
+  grep -q 'The step is the given one' out || die "errors stand behind a step that is given"
   # Where tf32 is to be had, the types of the kernels that take longest decide.
   for type in fp32 tf32; do
     sed "s/\"product\", \"fp16\", \"-\", \[1, \[0, 1\], 16, 8/\"product\", \"$type\", \"-\", [1, [4096, 1], 4096, 4096/" "$source_tree/tests/workloads/listed.json" >$type.json
