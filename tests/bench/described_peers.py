@@ -8,6 +8,7 @@ Needs tandem and step_bench on PATH. Prints each step and what its critical path
 docs/dp-or-ddp.md explains: slower ways cost both, ddp is faster over each, and a larger batch makes what ddp loses without
 peer access a smaller share of its step.
 """
+import collections
 import json
 import pathlib
 import subprocess
@@ -49,7 +50,10 @@ def step(file, model, batch, strategy):
         sys.exit(f"{model} {strategy}: exit {done.returncode}: {done.stderr}")
     written = json.loads(record.read_text())
     seconds = written["step_seconds"][0]
-    return seconds, {name.split()[0]: share * seconds for name, share in written["rests_on"].items()}
+    path = collections.Counter()
+    for name, share in written["rests_on"].items():
+        path[name.split()[0]] += share * seconds
+    return seconds, path
 
 
 def main():
