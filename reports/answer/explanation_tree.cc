@@ -151,16 +151,22 @@ Section ladder_section(const Explanation& explanation) {
   }
   table.rows.push_back({"dp to the ladder's end", "", milliseconds_text(explanation.gap), "",
                         remark(explanation.gap)});
+  std::vector<std::string> lines{
+      fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap by arithmetic; "
+                  "that is no evidence for any of them.",
+                  explanation.gap.is_projected ? "does neither" : "is not resolved"),
+      fmt::format("ddp as torch has it against the ladder's end (gradients copied, not views), {} "
+                  "apart: {}.",
+                  explanation.stock.is_projected ? "simulated" : "measured",
+                  judged(explanation.stock))};
+  if (explanation.question.simulated.contains("dispatch-cost")) {
+    lines.emplace_back(
+        "The rungs of dp share one interpreter; the step to the all-reduce takes "
+        "its lock away too, as its threads have none.");
+  }
   return with_table(modelled_prefix(explanation.question) +
                         "The ladder from dp to ddp --grads=views, one cause at a time",
-                    std::move(table),
-                    {fmt::format("Bars: # saves time, - costs time, ~ {}. The steps sum to the gap "
-                                 "by arithmetic; that is no evidence for any of them.",
-                                 explanation.gap.is_projected ? "does neither" : "is not resolved"),
-                     fmt::format("ddp as torch has it against the ladder's end (gradients copied, "
-                                 "not views), {} apart: {}.",
-                                 explanation.stock.is_projected ? "simulated" : "measured",
-                                 judged(explanation.stock))});
+                    std::move(table), lines);
 }
 
 std::string range_remark(const RemovalRange& range) {
@@ -235,11 +241,9 @@ Section modelled_section(const Explanation& explanation) {
   if (!question.interpreter_lock) {
     lines.emplace_back("The lock's own effect is measured with --interpreter-lock.");
   }
-  return with_table((question.simulated.empty()
-                         ? "Modelled, no part of the measured gap: "
-                         : "Projected: What the interpreter adds, no part of the gap above: ") +
-                        interpreter_text(question.dispatch_cost),
-                    effects_table(explanation.modelled, ">adds, ms [95 %]"), lines);
+  return with_table(
+      "Modelled, no part of the measured gap: " + interpreter_text(question.dispatch_cost),
+      effects_table(explanation.modelled, ">adds, ms [95 %]"), lines);
 }
 
 std::string ratio_remark(const Agreement& end) {

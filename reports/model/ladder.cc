@@ -115,6 +115,8 @@ results::Cell cell_of(const Definition& definition, const GapQuestion& question)
   if (question.input != "host") cell.options.try_emplace("input", question.input);
   if (question.precision != "fp32") cell.options["precision"] = question.precision;
   cell.options.insert(question.simulated.begin(), question.simulated.end());
+  const bool shares_costs = question.simulated.contains("dispatch-cost");
+  if (shares_costs && cell.strategy == name_of(kDp)) cell.options["interpreter-lock"] = "on";
   if (!question.plant.empty()) cell.options["plant"] = question.plant;
   settle_sides(cell, question);
   return cell;
@@ -156,7 +158,7 @@ std::string named_optimizer(const GapQuestion& question) {
 std::map<std::string, std::string> what_is_simulated(const results::Cell& cell) {
   std::map<std::string, std::string> named;
   if (!cell.is_simulated()) return named;
-  for (const char* const option : {"calibration", "hardware"}) {
+  for (const char* const option : {"calibration", "dispatch-cost", "hardware", "single-step"}) {
     if (const std::string value = cell.option(option); !value.empty()) named[option] = value;
   }
   return named;

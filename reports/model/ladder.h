@@ -38,7 +38,8 @@ struct GapQuestion {
   std::string module{};
   // Such as "adamw", or a module's own, which Tandem may lack; empty: the usual one.
   std::string optimizer{};
-  // Options that name what is simulated, of all rungs: "hardware", "calibration". Empty: measured.
+  // Options that name what is simulated, of all rungs: "hardware", "calibration", the interpreter's
+  // costs, a given step. Empty: measured.
   std::map<std::string, std::string> simulated{};
 };
 

@@ -408,6 +408,7 @@ void check_nothing_measures(const ExplainOptions& options) {
   for (const auto& [flag, is_given] :
        {std::pair{"--with-torch", !options.torch.empty() && options.torch != kNoTorch},
         {"--backend", !options.backend.empty()},
+        {"--dispatch-cost", !options.question.dispatch_cost.empty()},
         {"--min-time", !options.min_time.empty()},
         {"--oversubscribe", options.oversubscribe}}) {
     if (!is_given) continue;

@@ -104,21 +104,13 @@ std::vector<Cell> missing_cells(const ProjectedLadder& ladder) {
     if (!there.insert(rung.cell.name()).second) continue;
     missing.push_back(rung.cell);
     for (const auto& [option, named] : ladder.question.simulated) {
+      if (option != "hardware" && option != "calibration") continue;
       std::string& file = files[option];
       if (file.empty()) file = place_of(option, named, ladder.source).string();
       missing.back().options[option] = file;
     }
   }
   return missing;
-}
-
-// The rungs are without the interpreter's costs, as what they take away is not of the interpreter.
-// If the folder's steps have such costs, the modelled chart says what they add.
-void take_costs(reports::GapQuestion& question, const Cell& projected) {
-  const std::string costs = projected.option("dispatch-cost");
-  if (!question.dispatch_cost.empty() || costs.empty()) return;
-  question.dispatch_cost = costs;
-  question.interpreter_lock = true;
 }
 
 // Simulates what is missing and adds it to the folder's results.
@@ -152,9 +144,7 @@ int explain_projected(ProjectedLadder ladder) {
   const std::string model = with_checksum(ladder.question.model, "--model");
   ladder.question.model = name_in_results(model);
   ladder.question.backend = results::kSimulated;
-  const Cell projected = alike(ladder).cell;
-  take_costs(ladder.question, projected);
-  ladder.question.simulated = reports::what_is_simulated(projected);
+  ladder.question.simulated = reports::what_is_simulated(alike(ladder).cell);
   add_missing(ladder, model);
   const results::Document& document = *ladder.source.document;
   const reports::Explanation explanation = reports::explain(document, ladder.question, 1);
