@@ -22,12 +22,11 @@ using enum options::StrategyKind;
 
 // What a point is limited by, in the order of its text: the first words of rests_on, and those that
 // a screen explains by themselves.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kLimits{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLimits{
     {{"operations", "computing"},
      {"copies", "copying data"},
      {"collectives", "communication"},
-     {"host", "issuing work (CPU)"},
-     {"waiting", "planted delays"}}};
+     {"host", "issuing work (CPU)"}}};
 
 std::int64_t share_of(const results::Cell& cell) { return cell.global_batch / cell.devices; }
 
@@ -164,17 +163,6 @@ struct AgainstOneDevice {
   bool is_one_faster = false;
 };
 
-// Why a cell is not held against one device.
-std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
-  if (!projection.decisions) return "";  // a folder's projection has no cell of single
-  const std::int64_t batch = size_of(cell.cell, projection);
-  const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
-    return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
-           left.reason.starts_with("out of memory");
-  });
-  return does_not_fit ? "One device does not take that batch" : "One device could not be simulated";
-}
-
 // The fastest of the cells decides whether several devices pay.
 AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
                                     const Projection& projection) {
@@ -182,7 +170,8 @@ AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cel
   stats::Estimate best;
   for (const ProjectedCell* const cell : cells) {
     const auto speed = speed_over_one_device(*cell, projection);
-    if (!speed) return {without_one_device(*cell, projection)};
+    // A folder's projection has no cell of single.
+    if (!speed) return {projection.decisions ? "One device does not take that batch" : ""};
     parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
     if (speed->center > best.center) best = *speed;
   }

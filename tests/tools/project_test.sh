@@ -200,6 +200,9 @@ case_one_device() {
     expect 0 described --model=$type.json --hardware=dgx-a100 --devices=1 --batch-per-device=8 --out=of-$type
     cp out $type.out
   done
+  grep -q '^Projected, not measured: fp32.json in the types of its kernels on ' fp32.out || die "another precision than the list's"
+  expect 0 described --model="$source_tree/tests/workloads/by-flops.json" --hardware=dgx-a100 --devices=1 --batch-per-device=8 --out=products
+  grep -q '^  ! by-flops.json lists no kernels: products ' out || die "products pass for PyTorch's kernels"
   grep -q 'measured steps without tensor cores of models' fp32.out || die "products in fp32 have the errors of tensor cores"
   ! grep -q 'without tensor cores' tf32.out || die "products in tf32 have not the errors of tensor cores"
 }
@@ -315,6 +318,8 @@ case_described_refuses() {
   one_line '--precision=bf16: the GPU of dgx-1, V100 SXM2 32GB, has no bf16, only fp32 (and fp16, for a --module); use one of these, or'
   expect 2 on_a100 --batch-per-device=8 --precision=fp16
   one_line '--precision=fp16: with a gradient scaler, a step is projected of a --module alone; dgx-a100 has fp32, tf32, bf16'
+  expect 2 described --model="$source_tree/tests/workloads/listed.json" --hardware=dgx-a100 --batch-per-device=8 --precision=bf16 --out=nothing
+  one_line 'listed.json lists kernels in types of their own; leave it out'
   expect 2 on_a100 --batch-per-device=8 --precision=fp64
   one_line '--precision=fp64: there is no such precision'
   expect 2 described --model=resnet50 --hardware=rtx-4090-box --batch-per-device=8 --devices=8 --out=nothing

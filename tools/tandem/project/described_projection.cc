@@ -198,6 +198,12 @@ void check_micro_batches(const DescribedTask& task) {
   }
 }
 
+// Whether a workload file lists kernels, which have types of their own.
+bool lists_kernels(const std::string& model) {
+  const auto file = checksummed_file(model);
+  return file && text_of(*file, "--model").find("\"kernels\":") != std::string::npos;
+}
+
 // The device counts that are asked for, or 1, 2, 4, ... up to the machine's.
 std::vector<int> devices_of(const ProjectOptions& options) {
   if (!options.devices.empty()) return device_counts(options.devices);
@@ -221,6 +227,10 @@ DescribedTask task_of(const ProjectOptions& options) {
   const HardwareDescription& hardware = task.steps.machine.hardware;
   const bool is_of_module = !options.module.empty();
   check_precision(options.precision, task.steps.machine, is_of_module);
+  if (!options.precision.empty() && lists_kernels(options.model)) {
+    fail(ErrorKind::kUsage, "--precision={}: {} lists kernels in types of their own; leave it out",
+         options.precision, options.model);
+  }
   task.steps.costs = costs_of(options, hardware);
   const std::set<std::int64_t> sizes(task.steps.sizes.begin(), task.steps.sizes.end());
   task.steps.sizes.assign(sizes.begin(), sizes.end());
@@ -386,8 +396,9 @@ int project_described(const ProjectOptions& options) {
                    interrupts);
   const Launcher launcher = projecting_launcher(task.place, task.scratch->path(), interrupts);
   StepSimulator simulator(launcher);
-  reports::Projection projection{.source =
-                                     options.module.empty() ? task.steps.model : options.module};
+  const std::string& model = task.steps.model;
+  reports::Projection projection{.source = options.module.empty() ? model.substr(0, model.find('#'))
+                                                                  : options.module};
   std::vector<LaunchRecord> launches =
       project_on(projection, fitting_cells(projection, task, simulator), simulator);
   if (projection.cells.empty()) {
@@ -404,6 +415,13 @@ int project_described(const ProjectOptions& options) {
   reports::add_published_intervals(projection);
   enter_peaks(launches, task, projection, simulator);
   projection.basis = basis_of(task, launches);
+  if (lists_kernels(options.model)) {
+    projection.decisions->precision = "the types of its kernels";
+  } else if (checksummed_file(options.model)) {
+    projection.basis.push_back("! " + projection.source +
+                               " lists no kernels: products of as many FLOPs stand for its layers, "
+                               "mostly quicker than these, and no step like that was measured");
+  }
   write(task, projection, std::move(launches));
   fmt::print("{}{}\n", reports::to_terminal(projection, reports::screen(options.has_details)),
              (task.place.out / "projection.md").string());
