@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pretend/core/library_types.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 #include "pretend/cublas/handle.h"
 
@@ -13,59 +14,32 @@ using namespace tandem::pretend;
 
 extern "C" {
 
-int cublasCreate_v2(BlasHandle** handle) {
-  *handle = new BlasHandle;
-  return 0;
-}
+int cublasCreate_v2(BlasHandle** handle) { return put(handle, new BlasHandle); }
 
-int cublasDestroy_v2(BlasHandle* handle) {
-  delete handle;
-  return 0;
-}
+int cublasDestroy_v2(BlasHandle* handle) { return destroy(handle); }
 
-int cublasSetStream_v2(BlasHandle* handle, void* stream) {
-  handle->stream = stream;
-  return 0;
-}
+int cublasSetStream_v2(BlasHandle* handle, void* stream) { return put(&handle->stream, stream); }
 
-int cublasGetStream_v2(BlasHandle* handle, void** stream) {
-  *stream = handle->stream;
-  return 0;
-}
+int cublasGetStream_v2(BlasHandle* handle, void** stream) { return put(stream, handle->stream); }
 
 int cublasSetPointerMode_v2(BlasHandle* handle, int mode) {
-  handle->pointer_mode = mode;
-  return 0;
+  return put(&handle->pointer_mode, mode);
 }
 
 int cublasGetPointerMode_v2(BlasHandle* handle, int* mode) {
-  *mode = handle->pointer_mode;
-  return 0;
+  return put(mode, handle->pointer_mode);
 }
 
-int cublasSetMathMode(BlasHandle* handle, int mode) {
-  handle->math_mode = mode;
-  return 0;
-}
+int cublasSetMathMode(BlasHandle* handle, int mode) { return put(&handle->math_mode, mode); }
 
-int cublasGetMathMode(BlasHandle* handle, int* mode) {
-  *mode = handle->math_mode;
-  return 0;
-}
+int cublasGetMathMode(BlasHandle* handle, int* mode) { return put(mode, handle->math_mode); }
 
-int cublasSetAtomicsMode(BlasHandle* handle, int mode) {
-  handle->atomics_mode = mode;
-  return 0;
-}
+int cublasSetAtomicsMode(BlasHandle* handle, int mode) { return put(&handle->atomics_mode, mode); }
 
-int cublasGetAtomicsMode(BlasHandle* handle, int* mode) {
-  *mode = handle->atomics_mode;
-  return 0;
-}
+int cublasGetAtomicsMode(BlasHandle* handle, int* mode) { return put(mode, handle->atomics_mode); }
 
 int cublasGetVersion_v2(BlasHandle*, int* version) {
-  *version = settings().versions.blas;
-  return 0;
+  return put(version, settings().versions.blas);
 }
 
 const char* cublasGetStatusString(int status) {

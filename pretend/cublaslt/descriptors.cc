@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cublaslt/attributes.h"
 
 using namespace tandem::pretend;
@@ -65,14 +66,7 @@ int put(void* storage, uint64_t bytes, const Descriptor& descriptor) {
 
 template <typename Descriptor>
 int make(Descriptor** made, const Descriptor& descriptor) {
-  *made = new Descriptor(descriptor);
-  return 0;
-}
-
-template <typename Descriptor>
-int destroy(Descriptor* made) {
-  delete made;
-  return 0;
+  return put(made, new Descriptor(descriptor));
 }
 
 Layout layout_of(int type, uint64_t rows, uint64_t columns, int64_t leading) {

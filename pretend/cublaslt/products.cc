@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "pretend/core/library_types.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 #include "pretend/cublas/handle.h"
 #include "pretend/cublaslt/descriptors.h"
@@ -47,15 +48,9 @@ const char* cublasLtGetStatusString(int status) {
 
 const char* cublasLtGetStatusName(int status) { return cublasLtGetStatusString(status); }
 
-int cublasLtCreate(BlasHandle** handle) {
-  *handle = new BlasHandle;
-  return 0;
-}
+int cublasLtCreate(BlasHandle** handle) { return put(handle, new BlasHandle); }
 
-int cublasLtDestroy(BlasHandle* handle) {
-  delete handle;
-  return 0;
-}
+int cublasLtDestroy(BlasHandle* handle) { return destroy(handle); }
 
 int cublasLtMatmulAlgoGetHeuristic(BlasHandle*, const Operation*, const Layout*, const Layout*,
                                    const Layout*, const Layout*, const Preference*, int wanted,

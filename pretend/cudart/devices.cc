@@ -13,6 +13,7 @@
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 #include "pretend/cudart/last_error.h"
 
@@ -108,10 +109,7 @@ abi::CudaError cudaGetDeviceCount(int* count) {
   return with_last_error(*count == 0 ? abi::kCudaNoDevice : abi::kCudaSuccess);
 }
 
-abi::CudaError cudaGetDevice(int* device) {
-  *device = current_device();
-  return abi::kCudaSuccess;
-}
+abi::CudaError cudaGetDevice(int* device) { return put(device, current_device()); }
 
 abi::CudaError cudaSetDevice(int device) {
   const abi::CudaError error = check_device(device);
@@ -154,13 +152,11 @@ abi::CudaError cudaDeviceGetByPCIBusId(int* device, const char* text) {
 }
 
 abi::CudaError cudaDriverGetVersion(int* version) {
-  *version = settings().versions.runtime;
-  return abi::kCudaSuccess;
+  return put(version, settings().versions.runtime);
 }
 
 abi::CudaError cudaRuntimeGetVersion(int* version) {
-  *version = settings().versions.runtime;
-  return abi::kCudaSuccess;
+  return put(version, settings().versions.runtime);
 }
 
 abi::CudaError cudaDeviceCanAccessPeer(int* possible, int device, int peer) {

@@ -12,6 +12,7 @@
 #include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cudart/last_error.h"
 
 using namespace tandem::pretend;
@@ -164,8 +165,7 @@ abi::CudaError cudaGraphNodeGetDependencies(const Node* node, Node** to, uint64_
 }
 
 abi::CudaError cudaThreadExchangeStreamCaptureMode(int* mode) {
-  *mode = capture::exchange_mode(*mode);
-  return abi::kCudaSuccess;
+  return put(mode, capture::exchange_mode(*mode));
 }
 
 abi::CudaError cudaGraphInstantiate(InstanceHandle** made, Graph* graph, uint64_t) {
@@ -190,18 +190,14 @@ abi::CudaError cudaGraphDestroy(Graph* graph) {
   return abi::kCudaSuccess;
 }
 
-abi::CudaError cudaGraphExecDestroy(InstanceHandle* instance) {
-  delete instance;
-  return abi::kCudaSuccess;
-}
+abi::CudaError cudaGraphExecDestroy(InstanceHandle* instance) { return destroy(instance); }
 
 abi::CudaError cudaGraphGetNodes(const Graph* graph, Node** to, uint64_t* count) {
   return list(graph->nodes, to, count);
 }
 
 abi::CudaError cudaGraphNodeGetType(const Node* node, int* type) {
-  *type = static_cast<int>(node->type);
-  return abi::kCudaSuccess;
+  return put(type, static_cast<int>(node->type));
 }
 
 abi::CudaError cudaGraphAddEmptyNode(Node** made, Graph* graph, Node* const* nodes,

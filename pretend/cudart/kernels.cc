@@ -14,6 +14,7 @@
 #include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/core/read_back.h"
 #include "pretend/core/settings.h"
 #include "pretend/cudart/last_error.h"
@@ -287,8 +288,7 @@ abi::CudaError __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block, uin
 }
 
 abi::CudaError __cudaGetKernel(const void** kernel, const void* function) {
-  *kernel = function;
-  return abi::kCudaSuccess;
+  return put(kernel, function);
 }
 
 abi::CudaError cudaGetKernel(const void** kernel, const void* function) {
@@ -346,15 +346,13 @@ abi::CudaError cudaFuncGetAttributes(abi::FunctionAttributes* attributes, const 
 
 abi::CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                              uint64_t) {
-  *blocks = blocks_that_fit(threads);
-  return abi::kCudaSuccess;
+  return put(blocks, blocks_that_fit(threads));
 }
 
 abi::CudaError cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*,
                                                                       int threads, uint64_t,
                                                                       unsigned) {
-  *blocks = blocks_that_fit(threads);
-  return abi::kCudaSuccess;
+  return put(blocks, blocks_that_fit(threads));
 }
 
 abi::CudaError cudaGetSymbolAddress(void** address, const void* variable) {

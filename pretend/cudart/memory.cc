@@ -10,6 +10,7 @@
 #include "pretend/core/copy.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/core/segments.h"
 #include "pretend/core/sharing.h"
 #include "pretend/cudart/last_error.h"
@@ -85,8 +86,7 @@ abi::CudaError cudaHostUnregister(void* address) {
 }
 
 abi::CudaError cudaHostGetDevicePointer(void** device, void* host, unsigned) {
-  *device = host;
-  return abi::kCudaSuccess;
+  return put(device, host);
 }
 
 abi::CudaError cudaIpcGetMemHandle(abi::IpcHandle* handle, void* address) {

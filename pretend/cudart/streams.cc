@@ -7,6 +7,7 @@
 #include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cudart/last_error.h"
 
 using namespace tandem::pretend;
@@ -21,8 +22,7 @@ const Stream* made_stream(const void* handle) {
 }
 
 abi::CudaError make(void** stream, unsigned flags, int priority) {
-  *stream = make_stream(flags, priority);
-  return abi::kCudaSuccess;
+  return put(stream, make_stream(flags, priority));
 }
 
 abi::CudaError record(const char* call, Event* event, const void* stream) {
@@ -85,29 +85,22 @@ abi::CudaError cudaStreamCreateWithPriority(void** stream, unsigned flags, int p
   return make(stream, flags, priority);
 }
 
-abi::CudaError cudaStreamDestroy(void* stream) {
-  delete made_stream(stream);
-  return abi::kCudaSuccess;
-}
+abi::CudaError cudaStreamDestroy(void* stream) { return destroy(made_stream(stream)); }
 
 abi::CudaError cudaStreamGetPriority(void* stream, int* priority) {
-  *priority = made_stream(stream) == nullptr ? 0 : made_stream(stream)->priority;
-  return abi::kCudaSuccess;
+  return put(priority, made_stream(stream) == nullptr ? 0 : made_stream(stream)->priority);
 }
 
 abi::CudaError cudaStreamGetFlags(void* stream, unsigned* flags) {
-  *flags = made_stream(stream) == nullptr ? 0 : made_stream(stream)->flags;
-  return abi::kCudaSuccess;
+  return put(flags, made_stream(stream) == nullptr ? 0 : made_stream(stream)->flags);
 }
 
 abi::CudaError cudaStreamGetDevice(void* stream, int* device) {
-  *device = target_of(stream).device;
-  return abi::kCudaSuccess;
+  return put(device, target_of(stream).device);
 }
 
 abi::CudaError cudaStreamGetId(void* stream, uint64_t* number) {
-  *number = target_of(stream).stream;
-  return abi::kCudaSuccess;
+  return put(number, target_of(stream).stream);
 }
 
 abi::CudaError cudaStreamQuery(void* stream) {
@@ -148,8 +141,7 @@ abi::CudaError cudaStreamAddCallback(void* stream, void (*function)(void*, int, 
 }
 
 abi::CudaError cudaEventCreateWithFlags(void** event, unsigned flags) {
-  *event = make_event((flags & kEventDisableTiming) == 0);
-  return abi::kCudaSuccess;
+  return put(event, make_event((flags & kEventDisableTiming) == 0));
 }
 
 abi::CudaError cudaEventCreate(void** event) { return cudaEventCreateWithFlags(event, 0); }

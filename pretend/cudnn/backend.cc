@@ -7,6 +7,7 @@
 
 #include "pretend/abi/cudnn.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cudnn/backend_descriptor.h"
 #include "pretend/cudnn/handle.h"
 
@@ -70,10 +71,7 @@ int cudnnBackendCreateDescriptor(int type, BackendDescriptor** made) {
   return 0;
 }
 
-int cudnnBackendDestroyDescriptor(BackendDescriptor* descriptor) {
-  delete descriptor;
-  return 0;
-}
+int cudnnBackendDestroyDescriptor(BackendDescriptor* descriptor) { return destroy(descriptor); }
 
 int cudnnBackendInitialize(BackendDescriptor*) { return 0; }
 

@@ -7,6 +7,7 @@
 #include "pretend/abi/cudnn.h"
 #include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cudnn/handle.h"
 
 using namespace tandem::pretend;
@@ -42,11 +43,6 @@ int offer(int wanted, int* count, abi::AlgorithmResult* results) {
   return 0;
 }
 
-int no_workspace(uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
-}
-
 }  // namespace
 
 extern "C" {
@@ -79,58 +75,35 @@ int cudnnConvolutionBiasActivationForward(DnnHandle* handle, const void*, const 
   return log_convolution("cudnnConvolutionBiasActivationForward", handle,
                          describe("forward", *x, *w, *y));
 }
-
-int cudnnGetConvolutionForwardAlgorithm_v7(const void*, const void*, const void*, const void*,
-                                           const void*, int wanted, int* count,
-                                           abi::AlgorithmResult* results) {
-  return offer(wanted, count, results);
 }
 
-int cudnnGetConvolutionBackwardDataAlgorithm_v7(const void*, const void*, const void*, const void*,
-                                                const void*, int wanted, int* count,
-                                                abi::AlgorithmResult* results) {
-  return offer(wanted, count, results);
-}
+// The three passes differ in name alone.
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define TANDEM_GET_ALGORITHM(name)                                                                 \
+  extern "C" int name(const void*, const void*, const void*, const void*, const void*, int wanted, \
+                      int* count, abi::AlgorithmResult* results) {                                 \
+    return offer(wanted, count, results);                                                          \
+  }
+TANDEM_GET_ALGORITHM(cudnnGetConvolutionForwardAlgorithm_v7)
+TANDEM_GET_ALGORITHM(cudnnGetConvolutionBackwardDataAlgorithm_v7)
+TANDEM_GET_ALGORITHM(cudnnGetConvolutionBackwardFilterAlgorithm_v7)
 
-int cudnnGetConvolutionBackwardFilterAlgorithm_v7(const void*, const void*, const void*,
-                                                  const void*, const void*, int wanted, int* count,
-                                                  abi::AlgorithmResult* results) {
-  return offer(wanted, count, results);
-}
+#define TANDEM_FIND_ALGORITHM(name)                                                    \
+  extern "C" int name(const void*, const void*, const void*, const void*, const void*, \
+                      const void*, const void*, void*, int wanted, int* count,         \
+                      abi::AlgorithmResult* results, void*, uint64_t) {                \
+    return offer(wanted, count, results);                                              \
+  }
+TANDEM_FIND_ALGORITHM(cudnnFindConvolutionForwardAlgorithmEx)
+TANDEM_FIND_ALGORITHM(cudnnFindConvolutionBackwardDataAlgorithmEx)
+TANDEM_FIND_ALGORITHM(cudnnFindConvolutionBackwardFilterAlgorithmEx)
 
-int cudnnFindConvolutionForwardAlgorithmEx(const void*, const void*, const void*, const void*,
-                                           const void*, const void*, const void*, void*, int wanted,
-                                           int* count, abi::AlgorithmResult* results, void*,
-                                           uint64_t) {
-  return offer(wanted, count, results);
-}
-
-int cudnnFindConvolutionBackwardDataAlgorithmEx(const void*, const void*, const void*, const void*,
-                                                const void*, const void*, const void*, void*,
-                                                int wanted, int* count,
-                                                abi::AlgorithmResult* results, void*, uint64_t) {
-  return offer(wanted, count, results);
-}
-
-int cudnnFindConvolutionBackwardFilterAlgorithmEx(const void*, const void*, const void*,
-                                                  const void*, const void*, const void*,
-                                                  const void*, void*, int wanted, int* count,
-                                                  abi::AlgorithmResult* results, void*, uint64_t) {
-  return offer(wanted, count, results);
-}
-
-int cudnnGetConvolutionForwardWorkspaceSize(const void*, const void*, const void*, const void*,
-                                            const void*, int, uint64_t* bytes) {
-  return no_workspace(bytes);
-}
-
-int cudnnGetConvolutionBackwardDataWorkspaceSize(const void*, const void*, const void*, const void*,
-                                                 const void*, int, uint64_t* bytes) {
-  return no_workspace(bytes);
-}
-
-int cudnnGetConvolutionBackwardFilterWorkspaceSize(const void*, const void*, const void*,
-                                                   const void*, const void*, int, uint64_t* bytes) {
-  return no_workspace(bytes);
-}
-}
+#define TANDEM_WORKSPACE_SIZE(name)                                                         \
+  extern "C" int name(const void*, const void*, const void*, const void*, const void*, int, \
+                      uint64_t* bytes) {                                                    \
+    return put(bytes, 0);                                                                   \
+  }
+TANDEM_WORKSPACE_SIZE(cudnnGetConvolutionForwardWorkspaceSize)
+TANDEM_WORKSPACE_SIZE(cudnnGetConvolutionBackwardDataWorkspaceSize)
+TANDEM_WORKSPACE_SIZE(cudnnGetConvolutionBackwardFilterWorkspaceSize)
+// NOLINTEND(bugprone-macro-parentheses)

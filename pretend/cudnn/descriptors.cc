@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "pretend/core/put.h"
 #include "pretend/cudnn/handle.h"
 
 using namespace tandem::pretend;
@@ -29,15 +30,9 @@ struct Empty {};
 }  // namespace
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
-#define TANDEM_DESCRIPTOR(kind, Type)                         \
-  extern "C" int cudnnCreate##kind##Descriptor(Type** made) { \
-    *made = new Type{};                                       \
-    return 0;                                                 \
-  }                                                           \
-  extern "C" int cudnnDestroy##kind##Descriptor(Type* made) { \
-    delete made;                                              \
-    return 0;                                                 \
-  }
+#define TANDEM_DESCRIPTOR(kind, Type)                                                         \
+  extern "C" int cudnnCreate##kind##Descriptor(Type** made) { return put(made, new Type{}); } \
+  extern "C" int cudnnDestroy##kind##Descriptor(Type* made) { return destroy(made); }
 TANDEM_DESCRIPTOR(Tensor, DnnTensor)
 TANDEM_DESCRIPTOR(Filter, DnnTensor)
 TANDEM_DESCRIPTOR(RNN, DnnRnn)

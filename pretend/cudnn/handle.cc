@@ -8,6 +8,7 @@
 #include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/core/read_back.h"
 #include "pretend/core/settings.h"
 
@@ -44,25 +45,13 @@ using namespace tandem::pretend;
 
 extern "C" {
 
-int cudnnCreate(DnnHandle** handle) {
-  *handle = new DnnHandle;
-  return 0;
-}
+int cudnnCreate(DnnHandle** handle) { return put(handle, new DnnHandle); }
 
-int cudnnDestroy(DnnHandle* handle) {
-  delete handle;
-  return 0;
-}
+int cudnnDestroy(DnnHandle* handle) { return destroy(handle); }
 
-int cudnnSetStream(DnnHandle* handle, void* stream) {
-  handle->stream = stream;
-  return 0;
-}
+int cudnnSetStream(DnnHandle* handle, void* stream) { return put(&handle->stream, stream); }
 
-int cudnnGetStream(DnnHandle* handle, void** stream) {
-  *stream = handle->stream;
-  return 0;
-}
+int cudnnGetStream(DnnHandle* handle, void** stream) { return put(stream, handle->stream); }
 
 uint64_t cudnnGetVersion() { return static_cast<uint64_t>(settings().versions.dnn); }
 

@@ -8,6 +8,7 @@
 
 #include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/cudnn/handle.h"
 
 using namespace tandem::pretend;
@@ -75,38 +76,32 @@ int cudnnBatchNormalizationBackward(const DnnHandle* handle, int, const void*, c
 int cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(const void*, int, int, const void*,
                                                              const void*, const void*, const void*,
                                                              const void*, uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
+  return put(bytes, 0);
 }
 
 int cudnnGetBatchNormalizationBackwardExWorkspaceSize(const void*, int, int, const void*,
                                                       const void*, const void*, const void*,
                                                       const void*, const void*, const void*,
                                                       uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
+  return put(bytes, 0);
 }
 
 int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(const void*, int, int, const void*,
                                                          const void*, uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
+  return put(bytes, 0);
 }
 
 int cudnnGetCTCLossWorkspaceSize(const void*, const void*, const void*, const int*, const int*,
                                  const int*, int, const void*, uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
+  return put(bytes, 0);
 }
 
 int cudnnGetCTCLossWorkspaceSize_v8(const void*, int, const void*, const void*, const void*,
                                     uint64_t* bytes) {
-  *bytes = 0;
-  return 0;
+  return put(bytes, 0);
 }
 
 int cudnnDropoutGetStatesSize(const DnnHandle*, uint64_t* bytes) {
-  *bytes = kDropoutStateBytes;
-  return 0;
+  return put(bytes, kDropoutStateBytes);
 }
 }

@@ -5,6 +5,7 @@
 // itself without end.
 #include <cstdint>
 
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 
 using namespace tandem::pretend;
@@ -23,12 +24,10 @@ int cuptiSubscribe(void** subscriber, void*, void*) {
 }
 
 int cuptiGetVersion(uint32_t* version) {
-  *version = static_cast<uint32_t>(settings().versions.runtime) / 10;
-  return 0;
+  return put(version, static_cast<uint32_t>(settings().versions.runtime) / 10);
 }
 
 int cuptiGetResultString(int status, const char** text) {
-  *text = status == 0 ? "CUPTI_SUCCESS" : "CUPTI_ERROR_NOT_SUPPORTED";
-  return 0;
+  return put(text, status == 0 ? "CUPTI_SUCCESS" : "CUPTI_ERROR_NOT_SUPPORTED");
 }
 }

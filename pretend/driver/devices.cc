@@ -10,6 +10,7 @@
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 
 using namespace tandem::pretend;
@@ -39,14 +40,10 @@ extern "C" {
 abi::DriverError cuInit(unsigned) { return abi::kDriverSuccess; }
 
 abi::DriverError cuDriverGetVersion(int* version) {
-  *version = settings().versions.runtime;
-  return abi::kDriverSuccess;
+  return put(version, settings().versions.runtime);
 }
 
-abi::DriverError cuDeviceGetCount(int* count) {
-  *count = device_count();
-  return abi::kDriverSuccess;
-}
+abi::DriverError cuDeviceGetCount(int* count) { return put(count, device_count()); }
 
 abi::DriverError cuDeviceGet(int* device, int ordinal) {
   *device = ordinal;
@@ -83,8 +80,7 @@ abi::DriverError cuDeviceGetPCIBusId(char* text, int length, int device) {
 }
 
 abi::DriverError cuDeviceCanAccessPeer(int* possible, int device, int peer) {
-  *possible = settings().card->peers && device != peer ? 1 : 0;
-  return abi::kDriverSuccess;
+  return put(possible, settings().card->peers && device != peer ? 1 : 0);
 }
 
 abi::DriverError cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
@@ -119,10 +115,7 @@ abi::DriverError cuCtxPopCurrent_v2(char** context) { return cuCtxGetCurrent(con
 
 abi::DriverError cuCtxPopCurrent(char** context) { return cuCtxGetCurrent(context); }
 
-abi::DriverError cuCtxGetDevice(int* device) {
-  *device = current_device();
-  return abi::kDriverSuccess;
-}
+abi::DriverError cuCtxGetDevice(int* device) { return put(device, current_device()); }
 
 abi::DriverError cuCtxSynchronize() {
   log::Entry entry("cuCtxSynchronize", RecordKind::kSync);
@@ -133,23 +126,17 @@ abi::DriverError cuCtxSynchronize() {
 }
 
 // Limits of stacks and heaps of kernels, which nobody runs: none is set.
-abi::DriverError cuCtxGetLimit(uint64_t* bytes, int) {
-  *bytes = 0;
-  return abi::kDriverSuccess;
-}
+abi::DriverError cuCtxGetLimit(uint64_t* bytes, int) { return put(bytes, 0); }
 
 abi::DriverError cuStreamGetCtx(void* stream, char** context) {
-  *context = context_of(target_of(stream).device);
-  return abi::kDriverSuccess;
+  return put(context, context_of(target_of(stream).device));
 }
 
 abi::DriverError cuGetErrorName(int error, const char** text) {
-  *text = error == 0 ? "CUDA_SUCCESS" : "CUDA_ERROR_NOT_SUPPORTED";
-  return abi::kDriverSuccess;
+  return put(text, error == 0 ? "CUDA_SUCCESS" : "CUDA_ERROR_NOT_SUPPORTED");
 }
 
 abi::DriverError cuGetErrorString(int error, const char** text) {
-  *text = error == 0 ? "no error" : "error of Tandem's pretended driver";
-  return abi::kDriverSuccess;
+  return put(text, error == 0 ? "no error" : "error of Tandem's pretended driver");
 }
 }

@@ -11,6 +11,7 @@
 #include "pretend/core/copy.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/core/segments.h"
 
 using namespace tandem::pretend;
@@ -54,8 +55,7 @@ abi::DriverError cuMemGetInfo_v2(uint64_t* free, uint64_t* total) {
 
 // Memory and addresses apart, which torch's expandable segments use. All are of a large page.
 abi::DriverError cuMemGetAllocationGranularity(uint64_t* bytes, const void*, int) {
-  *bytes = 2 << 20;
-  return abi::kDriverSuccess;
+  return put(bytes, 2 << 20);
 }
 
 abi::DriverError cuMemAddressReserve(void** address, uint64_t bytes, uint64_t, void*, uint64_t) {
@@ -187,14 +187,10 @@ abi::DriverError cuStreamQuery(void* stream) {
 }
 
 abi::DriverError cuStreamIsCapturing(void* stream, int* status) {
-  *status = static_cast<int>(capture::info_of(stream).status);
-  return abi::kDriverSuccess;
+  return put(status, static_cast<int>(capture::info_of(stream).status));
 }
 
-abi::DriverError cuEventCreate(void** event, unsigned) {
-  *event = make_event(true);
-  return abi::kDriverSuccess;
-}
+abi::DriverError cuEventCreate(void** event, unsigned) { return put(event, make_event(true)); }
 
 abi::DriverError cuEventDestroy_v2(Event* event) {
   if (check::on) check::forget(event);

@@ -12,6 +12,7 @@
 #include "pretend/core/capture.h"
 #include "pretend/core/device.h"
 #include "pretend/core/log.h"
+#include "pretend/core/put.h"
 #include "pretend/core/read_back.h"
 #include "pretend/core/settings.h"
 
@@ -25,10 +26,7 @@ struct Function {
   const char* name;
 };
 
-abi::DriverError load(Module** made) {
-  *made = new Module;
-  return abi::kDriverSuccess;
-}
+abi::DriverError load(Module** made) { return put(made, new Module); }
 
 using Axes = std::array<unsigned, 3>;
 
@@ -61,10 +59,7 @@ abi::DriverError cuModuleLoadDataEx(Module** made, const void*, unsigned, int*, 
 
 abi::DriverError cuModuleLoadFatBinary(Module** made, const void*) { return load(made); }
 
-abi::DriverError cuModuleUnload(Module* made) {
-  delete made;
-  return abi::kDriverSuccess;
-}
+abi::DriverError cuModuleUnload(Module* made) { return destroy(made); }
 
 abi::DriverError cuModuleGetFunction(Function** function, Module*, const char* name) {
   *function =
@@ -73,10 +68,9 @@ abi::DriverError cuModuleGetFunction(Function** function, Module*, const char* n
 }
 
 abi::DriverError cuFuncGetAttribute(int* value, int attribute, const Function*) {
-  *value = attribute == abi::kFunctionMaxThreads  ? 1024
-           : attribute == abi::kFunctionRegisters ? 32
-                                                  : 0;
-  return abi::kDriverSuccess;
+  return put(value, attribute == abi::kFunctionMaxThreads  ? 1024
+                    : attribute == abi::kFunctionRegisters ? 32
+                                                           : 0);
 }
 
 abi::DriverError cuFuncSetAttribute(const Function*, int, int) { return abi::kDriverSuccess; }
@@ -95,8 +89,7 @@ abi::DriverError cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const 
 }
 
 abi::DriverError cuOccupancyMaxActiveClusters(int* clusters, const Function*, const void*) {
-  *clusters = settings().card->processors;
-  return abi::kDriverSuccess;
+  return put(clusters, settings().card->processors);
 }
 
 abi::DriverError cuLaunchKernel(const Function* function, unsigned grid_x, unsigned grid_y,

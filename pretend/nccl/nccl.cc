@@ -11,6 +11,7 @@
 #include "pretend/core/check.h"
 #include "pretend/core/device.h"
 #include "pretend/core/memory.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 #include "pretend/nccl/communicator.h"
 #include "pretend/nccl/meeting_file.h"
@@ -90,19 +91,17 @@ PlaceInSplit place_in(const std::vector<Wish>& places, int mine) {
   return split;
 }
 
-int do_collective(const char* call, const Handle* handle, const Collective& collective,
-                  void* stream) {
+int run(const char* call, const Handle* handle, void* stream, const Collective& collective) {
   return submit(call, handle->communicator, collective, stream);
 }
+
+using enum CollectiveKind;
 
 }  // namespace
 
 extern "C" {
 
-int ncclGetVersion(int* version) {
-  *version = settings().versions.nccl;
-  return 0;
-}
+int ncclGetVersion(int* version) { return put(version, settings().versions.nccl); }
 
 const char* ncclGetErrorString(int status) {
   return status == 0 ? "no error" : "error of Tandem's pretended NCCL";
@@ -110,10 +109,7 @@ const char* ncclGetErrorString(int status) {
 
 const char* ncclGetLastError(const Handle*) { return ""; }
 
-int ncclGetUniqueId(UniqueId* id) {
-  *id = id_of(new_meeting_name());
-  return 0;
-}
+int ncclGetUniqueId(UniqueId* id) { return put(id, id_of(new_meeting_name())); }
 
 int ncclCommInitRank(Handle** made, int ranks, UniqueId id, int rank) {
   return make_and_wait(made, id.text.data(), rank, ranks);
@@ -153,24 +149,18 @@ int ncclCommSplit(Handle* from, int color, int key, Handle** made, void*) {
 }
 
 int ncclCommCount(const Handle* handle, int* count) {
-  *count = handle->communicator->ranks();
-  return 0;
+  return put(count, handle->communicator->ranks());
 }
 
 int ncclCommUserRank(const Handle* handle, int* rank) {
-  *rank = handle->communicator->rank();
-  return 0;
+  return put(rank, handle->communicator->rank());
 }
 
 int ncclCommCuDevice(const Handle* handle, int* device) {
-  *device = handle->communicator->device();
-  return 0;
+  return put(device, handle->communicator->device());
 }
 
-int ncclCommGetAsyncError(const Handle*, int* status) {
-  *status = 0;
-  return 0;
-}
+int ncclCommGetAsyncError(const Handle*, int* status) { return put(status, 0); }
 
 int ncclCommFinalize(Handle* handle) {
   handle->communicator->finish();
@@ -190,8 +180,7 @@ int ncclCommAbort(Handle* handle) {
 }
 
 int ncclCommRegister(const Handle*, void* address, uint64_t, void** registered) {
-  *registered = address;
-  return 0;
+  return put(registered, address);
 }
 
 int ncclMemAlloc(void** address, uint64_t bytes) {
@@ -205,8 +194,7 @@ int ncclMemFree(void* address) {
 
 // Operations beyond the built-in five are known by number and never computed.
 int ncclRedOpCreatePreMulSum(int* operation, void*, int, int, const Handle*) {
-  *operation = 5;
-  return 0;
+  return put(operation, 5);
 }
 
 int ncclGroupStart() { return start_group(); }
@@ -215,81 +203,67 @@ int ncclGroupEnd() { return end_group(); }
 
 int ncclAllReduce(const void* send, void* receive, uint64_t count, int type, int operation,
                   const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclAllReduce", handle,
-      make_collective(CollectiveKind::kAllReduce, send, receive, count, type, operation, -1),
-      stream);
+  return run("ncclAllReduce", handle, stream,
+             make_collective(kAllReduce, send, receive, count, type, operation, -1));
 }
 
 int ncclReduce(const void* send, void* receive, uint64_t count, int type, int operation, int root,
                const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclReduce", handle,
-      make_collective(CollectiveKind::kReduce, send, receive, count, type, operation, root),
-      stream);
+  return run("ncclReduce", handle, stream,
+             make_collective(kReduce, send, receive, count, type, operation, root));
 }
 
 int ncclBroadcast(const void* send, void* receive, uint64_t count, int type, int root,
                   const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclBroadcast", handle,
-      make_collective(CollectiveKind::kBroadcast, send, receive, count, type, 0, root), stream);
+  return run("ncclBroadcast", handle, stream,
+             make_collective(kBroadcast, send, receive, count, type, 0, root));
 }
 
 int ncclBcast(void* buffer, uint64_t count, int type, int root, const Handle* handle,
               void* stream) {
-  return do_collective(
-      "ncclBcast", handle,
-      make_collective(CollectiveKind::kBroadcast, buffer, buffer, count, type, 0, root), stream);
+  return run("ncclBcast", handle, stream,
+             make_collective(kBroadcast, buffer, buffer, count, type, 0, root));
 }
 
 int ncclAllGather(const void* send, void* receive, uint64_t count, int type, const Handle* handle,
                   void* stream) {
-  return do_collective(
-      "ncclAllGather", handle,
-      make_collective(CollectiveKind::kAllGather, send, receive, count, type, 0, -1), stream);
+  return run("ncclAllGather", handle, stream,
+             make_collective(kAllGather, send, receive, count, type, 0, -1));
 }
 
 int ncclReduceScatter(const void* send, void* receive, uint64_t count, int type, int operation,
                       const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclReduceScatter", handle,
-      make_collective(CollectiveKind::kReduceScatter, send, receive, count, type, operation, -1),
-      stream);
+  return run("ncclReduceScatter", handle, stream,
+             make_collective(kReduceScatter, send, receive, count, type, operation, -1));
 }
 
 int ncclGather(const void* send, void* receive, uint64_t count, int type, int root,
                const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclGather", handle,
-      make_collective(CollectiveKind::kGather, send, receive, count, type, 0, root), stream);
+  return run("ncclGather", handle, stream,
+             make_collective(kGather, send, receive, count, type, 0, root));
 }
 
 int ncclScatter(const void* send, void* receive, uint64_t count, int type, int root,
                 const Handle* handle, void* stream) {
-  return do_collective(
-      "ncclScatter", handle,
-      make_collective(CollectiveKind::kScatter, send, receive, count, type, 0, root), stream);
+  return run("ncclScatter", handle, stream,
+             make_collective(kScatter, send, receive, count, type, 0, root));
 }
 
 int ncclAlltoAll(const void* send, void* receive, uint64_t count, int type, const Handle* handle,
                  void* stream) {
-  return do_collective(
-      "ncclAlltoAll", handle,
-      make_collective(CollectiveKind::kAllToAll, send, receive, count, type, 0, -1), stream);
+  return run("ncclAlltoAll", handle, stream,
+             make_collective(kAllToAll, send, receive, count, type, 0, -1));
 }
 
 int ncclSend(const void* send, uint64_t count, int type, int peer, const Handle* handle,
              void* stream) {
-  return do_collective("ncclSend", handle,
-                       make_collective(CollectiveKind::kSend, send, nullptr, count, type, 0, peer),
-                       stream);
+  return run("ncclSend", handle, stream,
+             make_collective(kSend, send, nullptr, count, type, 0, peer));
 }
 
 int ncclRecv(void* receive, uint64_t count, int type, int peer, const Handle* handle,
              void* stream) {
-  return do_collective(
-      "ncclRecv", handle,
-      make_collective(CollectiveKind::kReceive, nullptr, receive, count, type, 0, peer), stream);
+  return run("ncclRecv", handle, stream,
+             make_collective(kReceive, nullptr, receive, count, type, 0, peer));
 }
 }

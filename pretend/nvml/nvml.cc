@@ -11,6 +11,7 @@
 
 #include "pretend/core/device.h"
 #include "pretend/core/memory.h"
+#include "pretend/core/put.h"
 #include "pretend/core/settings.h"
 
 using namespace tandem::pretend;
@@ -78,8 +79,7 @@ const char* nvmlErrorString(int error) {
 int nvmlSystemGetDriverVersion(char* text, unsigned room) { return give(text, room, "pretended"); }
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  *version = settings().versions.runtime;
-  return kSuccess;
+  return put(version, settings().versions.runtime);
 }
 
 int nvmlSystemGetCudaDriverVersion(int* version) {
@@ -87,8 +87,7 @@ int nvmlSystemGetCudaDriverVersion(int* version) {
 }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = static_cast<unsigned>(node_gpus());
-  return kSuccess;
+  return put(count, static_cast<unsigned>(node_gpus()));
 }
 
 int nvmlDeviceGetCount(unsigned* count) { return nvmlDeviceGetCount_v2(count); }
@@ -126,8 +125,7 @@ int nvmlDeviceGetName(const Gpu*, char* text, unsigned room) {
 }
 
 int nvmlDeviceGetIndex(const Gpu* gpu, unsigned* index) {
-  *index = static_cast<unsigned>(index_of(gpu));
-  return kSuccess;
+  return put(index, static_cast<unsigned>(index_of(gpu)));
 }
 
 int nvmlDeviceGetMemoryInfo(const Gpu*, Memory* memory) {
@@ -143,8 +141,7 @@ int nvmlDeviceGetCudaComputeCapability(const Gpu*, int* major, int* minor) {
 }
 
 int nvmlDeviceGetComputeRunningProcesses(const Gpu*, unsigned* count, void*) {
-  *count = 0;
-  return kSuccess;
+  return put(count, 0);
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v2(const Gpu* gpu, unsigned* count, void* list) {
@@ -157,8 +154,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(const Gpu* gpu, unsigned* count, voi
 
 // nvmlGpuP2PStatus_t: 0 is "possible", 6 "not supported".
 int nvmlDeviceGetP2PStatus(const Gpu*, const Gpu*, int, int* status) {
-  *status = settings().card->peers ? 0 : 6;
-  return kSuccess;
+  return put(status, settings().card->peers ? 0 : 6);
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(const Gpu*, unsigned, int*) { return kNotSupported; }
