@@ -64,28 +64,28 @@ std::string with_options(std::string strategy, const results::Cell& cell) {
   return options.empty() ? strategy : strategy + " (" + options + ")";
 }
 
-// "The host's work of a step is 1.80 times as long under DataParallel as under ... on ...": devices
-// that are not there make no step fast.
+// "The host's work of a step is 1.80 times as long under DataParallel as under ...": devices that
+// are not there make no step fast.
 std::string spoken_host_work(const StrategyPair& pair, const std::string& dp,
-                             const std::string& ddp, const std::string& where) {
+                             const std::string& ddp) {
   if (pair.ddp_verdict == stats::Verdict::kNotResolved) {
-    return fmt::format("the host's work of a step under {} against {}{} is {}: ratio {}", dp, ddp,
-                       where, pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
+    return fmt::format("the host's work of a step under {} against {} is {}: ratio {}", dp, ddp,
+                       pair.equal_within ? equal_text(*pair.equal_within) : "not resolved",
                        ratio_text(pair.ddp_speed));
   }
   const bool is_dp = pair.ddp_verdict == stats::Verdict::kFaster;
   const stats::Estimate ratio = lead_of(pair);
-  return fmt::format("the host's work of a step is {} as long under {} as under {}{} ({})",
-                     times_text(ratio.center), is_dp ? dp : ddp, is_dp ? ddp : dp, where,
+  return fmt::format("the host's work of a step is {} as long under {} as under {} ({})",
+                     times_text(ratio.center), is_dp ? dp : ddp, is_dp ? ddp : dp,
                      interval_words(ratio, pair.confidence));
 }
 
-// "DistributedDataParallel is 1.80 times as fast as DataParallel on ... (95 % interval ..)".
-std::string spoken_comparison(const StrategyPair& pair, const std::string& where) {
+// "DistributedDataParallel is 1.80 times as fast as DataParallel (95 % interval ..)".
+std::string spoken_comparison(const StrategyPair& pair) {
   const std::string dp = with_options("DataParallel", pair.dp->cell);
   const std::string ddp = with_options("DistributedDataParallel", pair.ddp->cell);
-  return (pair.ddp->cell.is_pretended() ? spoken_host_work(pair, dp, ddp, where)
-                                        : speeds_text(pair, dp, ddp, where, "")) +
+  return (pair.ddp->cell.is_pretended() ? spoken_host_work(pair, dp, ddp)
+                                        : speeds_text(pair, dp, ddp, "")) +
          disturbed_words(pair, dp, ddp);
 }
 
@@ -236,7 +236,7 @@ std::string spoken_sentence(const Point& point) {
       fmt::format("{}, {}", spoken_workload(cell), count_text(cell.devices, "device"));
   const std::string marks = point.ddp->oversubscribed ? " (oversubscribed)" : "";
   const char* const takes = cell.is_pretended() ? "takes the host" : "takes";
-  const std::string pair = point.pair == nullptr ? "" : spoken_comparison(*point.pair, "") + ". ";
+  const std::string pair = point.pair == nullptr ? "" : spoken_comparison(*point.pair) + ". ";
   return fmt::format("{}{}: {}{} {} {} a step{}.{}", where, marks, pair,
                      with_options("DistributedDataParallel", cell), takes,
                      duration_text(point.ddp->median_step), against_bounds(point),
@@ -275,34 +275,25 @@ std::string overall_of_pairs(const std::vector<Point>& points) {
                                 : tally_text(verdicts, equal, "faster", "slower"));
 }
 
-std::string overall_of_speedups(const std::vector<Point>& points, const std::string& without) {
+std::string overall_of_speedups(const std::vector<Point>& points) {
   std::vector<stats::Verdict> verdicts;
   for (const Point& point : points) {
     if (point.ddp->speedup) verdicts.push_back(stats::judge(*point.ddp->speedup));
   }
   if (verdicts.empty())
     return "DistributedDataParallel was measured, and no single process beside it.";
-  return fmt::format(
-      "of {} comparisons of DistributedDataParallel {} with one process, it is {}. {}",
-      verdicts.size(), on_devices(points.front()), tally_text(verdicts, 0, "faster", "slower"),
-      without);
+  return fmt::format("of {} comparisons of DistributedDataParallel {} with one process, it is {}.",
+                     verdicts.size(), on_devices(points.front()),
+                     tally_text(verdicts, 0, "faster", "slower"));
 }
 
-// The whole answer where there is one workload.
-std::string overall_of_one(const Point& point, const std::string& without) {
-  const results::Cell& cell = point.ddp->cell;
-  const std::string where = fmt::format("on {} {}", spoken_model(cell), on_devices(point));
-  if (point.pair != nullptr) return spoken_comparison(*point.pair, " " + where) + ".";
-  const std::string against = against_bounds(point);
-  if (cell.is_pretended()) {
-    return fmt::format("{} {} takes the host {} a step{}. {}",
-                       with_options("DistributedDataParallel", cell), where,
-                       duration_text(point.ddp->median_step), against, without);
-  }
-  return fmt::format(
-      "{} {} {}. {}", with_options("DistributedDataParallel", cell), where,
-      against.empty() ? "was measured, and nothing to compare with" : "has " + against.substr(2),
-      without);
+// All points in a sentence, which of one is its own.
+std::string overall_of(const std::vector<Point>& points) {
+  if (points.empty())
+    return "DistributedDataParallel was not measured on several devices: nothing to compare.";
+  if (points.size() == 1) return spoken_sentence(points.front());
+  return std::ranges::any_of(points, has_pair) ? overall_of_pairs(points)
+                                               : overall_of_speedups(points);
 }
 
 // Whether both are at one point, whatever was measured of them: a cell that does not fit has no
@@ -397,26 +388,21 @@ std::string answering_implementation(const Summary& summary) {
   return "";
 }
 
-std::string torch_overall(const Summary& summary, const std::string& implementation) {
-  const std::vector<Point> points = deciding_of(points_of(summary, implementation));
-  const std::string without = without_dp(summary, implementation);
-  const std::string begins = spoken_implementation(implementation) + ": ";
-  if (points.empty()) {
-    return begins +
-           "DistributedDataParallel was not measured on several devices: nothing to compare.";
+std::pair<std::string, std::vector<std::string>> torch_answer(const Summary& summary,
+                                                              const std::string& implementation) {
+  const std::vector<Point> points = points_of(summary, implementation);
+  const std::vector<Point> deciding = deciding_of(points);
+  std::string overall = spoken_implementation(implementation) + ": " + overall_of(deciding);
+  if (!deciding.empty() && std::ranges::none_of(deciding, has_pair)) {
+    overall += " " + without_dp(summary, implementation);
   }
-  if (points.size() == 1) return begins + overall_of_one(points.front(), without);
-  return begins + (std::ranges::any_of(points, has_pair) ? overall_of_pairs(points)
-                                                         : overall_of_speedups(points, without));
-}
-
-std::vector<std::string> torch_sentences(const Summary& summary,
-                                         const std::string& implementation) {
+  const CellSummary* const is_said = deciding.size() == 1 ? deciding.front().ddp : nullptr;
   std::vector<std::string> sentences;
-  for (const Point& point : spoken_of(points_of(summary, implementation)))
-    sentences.push_back(spoken_sentence(point));
+  for (const Point& point : spoken_of(points)) {
+    if (point.ddp != is_said) sentences.push_back(spoken_sentence(point));
+  }
   std::ranges::move(sharding_sentences(summary, implementation), std::back_inserter(sentences));
-  return sentences;
+  return {overall, sentences};
 }
 
 }  // namespace tandem::reports

@@ -169,8 +169,8 @@ std::string sentence(const StrategyPair& pair) {
   const std::string dp = strategy_label(pair.dp->cell);
   const std::string ddp = strategy_label(pair.ddp->cell);
   return pair_point_text(*pair.dp) + marks_text(pair) + ": " +
-         speeds_text(pair, dp, ddp, "", ", " + launches_text(pair)) +
-         disturbed_words(pair, dp, ddp) + against_single(pair);
+         speeds_text(pair, dp, ddp, ", " + launches_text(pair)) + disturbed_words(pair, dp, ddp) +
+         against_single(pair);
 }
 
 // Comparisons of the cell's workload at the largest device count at which both sides measured.
@@ -317,20 +317,19 @@ bool add_recorded(VerdictText& text, const results::Document& document, const Su
 }  // namespace
 
 std::string speeds_text(const StrategyPair& pair, const std::string& dp, const std::string& ddp,
-                        const std::string& where, const std::string& evidence) {
+                        const std::string& evidence) {
   if (pair.ddp_verdict != stats::Verdict::kNotResolved) {
     const bool is_ddp = pair.ddp_verdict == stats::Verdict::kFaster;
     const stats::Estimate speed = lead_of(pair);
-    return fmt::format("{} is {} as fast as {}{} ({}{})", is_ddp ? ddp : dp,
-                       times_text(speed.center), is_ddp ? dp : ddp, where,
-                       interval_words(speed, pair.confidence), evidence);
+    return fmt::format("{} is {} as fast as {} ({}{})", is_ddp ? ddp : dp, times_text(speed.center),
+                       is_ddp ? dp : ddp, interval_words(speed, pair.confidence), evidence);
   }
   const std::string interval = interval_words(pair.ddp_speed, pair.confidence);
   if (pair.equal_within) {
-    return fmt::format("{} and {}{} are {} (speed ratio {:.2f}, {}{})", dp, ddp, where,
+    return fmt::format("{} and {} are {} (speed ratio {:.2f}, {}{})", dp, ddp,
                        equal_text(*pair.equal_within), pair.ddp_speed.center, interval, evidence);
   }
-  return fmt::format("{} against {}{} is not resolved: speed ratio {:.2f} ({}{}{})", ddp, dp, where,
+  return fmt::format("{} against {} is not resolved: speed ratio {:.2f} ({}{}{})", ddp, dp,
                      pair.ddp_speed.center, interval, pair.ddp_speed.interval ? " holds 1" : "",
                      evidence);
 }
@@ -352,16 +351,14 @@ VerdictText verdict(const results::Document& document, const Summary& summary) {
   text.notes = notes(document, summary);
   if (add_recorded(text, document, summary)) return text;
   if (const std::string sole = sole_implementation(summary); !sole.empty()) {
-    text.overall = torch_overall(summary, sole);
-    text.workloads = torch_sentences(summary, sole);
+    std::tie(text.overall, text.workloads) = torch_answer(summary, sole);
   } else {
     const std::string torch = answering_implementation(summary);
     add_own(text, summary, workloads, torch);
     // What users run comes first; what explains it, behind.
     if (!torch.empty()) {
-      text.overall =
-          fmt::format("{} Tandem's own: {}", torch_overall(summary, torch), text.overall);
-      const std::vector<std::string> sentences = torch_sentences(summary, torch);
+      const auto [overall, sentences] = torch_answer(summary, torch);
+      text.overall = fmt::format("{} Tandem's own: {}", overall, text.overall);
       text.workloads.insert(text.workloads.begin(), sentences.begin(), sentences.end());
     }
   }

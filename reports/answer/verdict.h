@@ -15,12 +15,10 @@
 
 namespace tandem::reports {
 
-// "ddp is 1.80 times as fast as dp on 2 devices (95 % interval 1.7 to 1.9, 6 launches each)", that
-// both are equal, or that the comparison is not resolved. `where` (" on 2 devices") and `evidence`
-// (", 6 launches each") may be empty.
+// "ddp is 1.80 times as fast as dp (95 % interval 1.7 to 1.9, 6 launches each)", that both are
+// equal, or that the comparison is not resolved. `evidence` (", 6 launches each") may be empty.
 [[nodiscard]] std::string speeds_text(const StrategyPair& pair, const std::string& dp,
-                                      const std::string& ddp, const std::string& where,
-                                      const std::string& evidence);
+                                      const std::string& ddp, const std::string& evidence);
 
 // A sentence that advises an action, or a fact to know before the action.
 struct Advice {
@@ -39,15 +37,12 @@ struct Advice {
 // one whose DistributedDataParallel was, where its DataParallel was tried in vain. Empty: none.
 [[nodiscard]] std::string answering_implementation(const Summary& summary);
 
-// One sentence over all workloads on the most devices with a comparison: the implementation's
+// A sentence over all workloads on the most devices with a comparison: the implementation's
 // DistributedDataParallel against DataParallel; where there is none, on the most devices against
-// one process and the bound.
-[[nodiscard]] std::string torch_overall(const Summary& summary, const std::string& implementation);
-
-// A sentence per workload on the most devices, and per workload whose comparison is on fewer, with
-// intervals.
-[[nodiscard]] std::vector<std::string> torch_sentences(const Summary& summary,
-                                                       const std::string& implementation);
+// one process and the bound. Then a sentence per workload on the most devices, and per workload
+// whose comparison is on fewer, with intervals; that of a sole workload is the first.
+[[nodiscard]] std::pair<std::string, std::vector<std::string>> torch_answer(
+    const Summary& summary, const std::string& implementation);
 
 // The answer in words, in reading order.
 struct VerdictText {

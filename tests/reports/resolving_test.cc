@@ -141,8 +141,8 @@ VerdictText of_torch(Synthetic& synthetic, const std::string& backend = "host") 
 TEST(Resolving, OfTorch_WhatIsEqualIsSaid_WithTheConfidenceOfTheLook) {
   Synthetic one = resolving(8, 1);
   const std::string overall = of_torch(one).overall;
-  EXPECT_THAT(overall, HasSubstr("DataParallel and DistributedDataParallel on own.py:build on 2 "
-                                 "devices are equal within 3 % (speed ratio 1.00, "));
+  EXPECT_THAT(overall, HasSubstr("2 devices: DataParallel and DistributedDataParallel are equal "
+                                 "within 3 % (speed ratio 1.00, "));
   EXPECT_THAT(overall, Not(HasSubstr("95 % interval")));
   EXPECT_THAT(overall, HasSubstr(" % interval "));
   Synthetic two = resolving(8, 1);
@@ -155,10 +155,9 @@ TEST(Resolving, OfTorch_WhatIsEqualIsSaid_WithTheConfidenceOfTheLook) {
 
 TEST(Resolving, OfPretendedGpus_TheHostsWorkIsEqual) {
   Synthetic synthetic = resolving(8, 1);
-  EXPECT_THAT(
-      of_torch(synthetic, "pretended-a100").overall,
-      HasSubstr("the host's work of a step under DataParallel against "
-                "DistributedDataParallel on own.py:build on 2 devices is equal within 3 %"));
+  EXPECT_THAT(of_torch(synthetic, "pretended-a100").overall,
+              HasSubstr("2 devices: the host's work of a step under DataParallel against "
+                        "DistributedDataParallel is equal within 3 %"));
   EXPECT_EQ(comparison_table(summarize(synthetic.document())).rows.at(0).back(),
             "not resolved (pretended: host work), equal within 3 %");
 }

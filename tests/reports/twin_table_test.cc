@@ -151,7 +151,9 @@ TEST(Verdict, ComparesDpAndDdpOfOneImplementation) {
   const Summary summary = summarize(synthetic.document());
   ASSERT_EQ(summary.comparisons.size(), 2U);
   const VerdictText text = verdict(synthetic.document(), summary);
-  EXPECT_EQ(text.overall.find("PyTorch 9.9.9: DataParallel is 2.00 times as fast"), 0U)
+  EXPECT_EQ(text.overall.find("PyTorch 9.9.9: mlp-small, batch 64 (32 per device), 2 devices: "
+                              "DataParallel is 2.00 times as fast"),
+            0U)
       << text.overall;
   EXPECT_NE(text.overall.find("Tandem's own: ddp is faster than dp in the one comparison"),
             std::string::npos)

@@ -71,7 +71,7 @@ case_module() {
   export FAKE_COUNT=$folder/count
   with_module 0123456789abcdef
   expect 0 module --cell="ddp grads=views"
-  grep -q "^PyTorch 9.9.9: DistributedDataParallel on own.py:build on 2 devices has [0-9.]*x" out || die "no verdict"
+  tr '\n' ' ' <out | grep -q 'PyTorch 9.9.9: own.py:build, batch 64 (32 per device), 2 devices[^:]*: DistributedDataParallel takes .* a step, [0-9.]*x' || die "no verdict"
   grep -q 'not measured: 2 cells: torch.s DataParallel is between GPUs' out || die "dp on a CPU is not printed"
   grep -q -- '--batch=32 ' asked || die "not asked with the smallest share"
   [ "$(wc -l <asked)" = 1 ] || die "asked more than once"
@@ -87,7 +87,7 @@ case_module() {
   expect 0 module
   grep -qx "own.py:build#0123456789abcdef: a step gives head.weight no gradient: torch's ddp runs with find-unused-parameters=on" err ||
     die "not said"
-  grep -q 'DistributedDataParallel (find-unused-parameters=on) on own.py:build on 2 devices has [0-9.]*x' out || die "no verdict"
+  tr '\n' ' ' <out | grep -q '2 devices[^:]*: DistributedDataParallel (find-unused-parameters=on) takes .* a step, [0-9.]*x' || die "no verdict"
   rm -r result
   printf '#!/bin/sh\ncase $3 in --name) echo "unfit: torch multiplies with 2.5 GFLOP/s";; esac\n' >python
   expect 2 module

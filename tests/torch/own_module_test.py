@@ -433,7 +433,7 @@ class Case_run(Scratch):
     def test_one_command_gives_a_page_and_another_file_is_another_run(self):
         done = self.tandem()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?m)^PyTorch \S+: DistributedDataParallel on own.py:by_function on 2 devices has ")
+        self.assertRegex(done.stdout, r"(?m)^PyTorch \S+: own.py:by_function, batch 4 \(2 per device\), 2 devices[^:]*:\s+DistributedDataParallel\s+takes ")
         self.assertIn("torch-", (self.folder / "out/cells.csv").read_text())
         self.assertTrue((self.folder / "out/report.html").is_file())
         (self.folder / "own.py").write_text(OWN + "# changed\n")
