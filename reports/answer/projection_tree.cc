@@ -97,41 +97,41 @@ std::string over_dp(const ProjectedCell& cell, const Projection& projection) {
   return is_ddp && dp != nullptr ? speed_words(speed_over(cell, *dp)) : "-";
 }
 
-// The bound's step over the cell's; empty without a bound.
+// The bound's step over the cell's; a dash without a bound.
 std::string share_of_bound(const ProjectedCell& cell, const Projection& projection) {
   const ProjectedCell* const bound =
       cell_beside(cell, options::name_of(kIndependent), projection.cells);
-  return bound == nullptr ? "" : fmt::format("{:.0f} %", 100 * bound->seconds / cell.seconds);
+  return bound == nullptr ? "-" : fmt::format("{:.0f} %", 100 * bound->seconds / cell.seconds);
 }
 
 // A folder's cells have neither single nor a bound beside them, and may be of several models.
 TextTable steps_table(const Projection& projection) {
-  TextTable table({"model", has_whole_batches(projection) ? ">batch" : ">samples per device",
-                   ">devices", "strategy", ">projected step", ">samples per second",
-                   ">speed over one device", ">speed over dp", ">of the bound", "what limits it"});
+  using Row = const ProjectedCell&;
   std::vector<const ProjectedCell*> cells;
-  for (const ProjectedCell& cell : projection.cells) cells.push_back(&cell);
+  for (Row cell : projection.cells) cells.push_back(&cell);
   std::ranges::stable_sort(cells, {}, [&](const ProjectedCell* row) {
     return std::tuple(row->cell.model, size_of(row->cell, projection), row->cell.devices);
   });
-  for (const ProjectedCell* const row : cells) {
-    const results::Cell& cell = row->cell;
-    const std::string share = share_of_bound(*row, projection);
-    table.rows.push_back({cell.model, std::to_string(size_of(cell, projection)),
-                          std::to_string(cell.devices), decision_label(cell, projection),
-                          duration_text(step_of(*row, projection)),
-                          rate_text(static_cast<double>(cell.global_batch) / row->seconds),
-                          over_one_device(*row, projection), over_dp(*row, projection),
-                          share.empty() ? "-" : share, limits_text(row->rests_on)});
-  }
-  const bool is_described = projection.decisions.has_value();
-  const auto keep = [&](auto& columns) {
-    for (const int left_out : is_described ? std::vector{0} : std::vector{8, 6}) {
-      columns.erase(columns.begin() + left_out);
-    }
+  TextTable table;
+  table.rows.resize(cells.size());
+  const auto add = [&](const char* title, const auto& text) {
+    table.add_columns({title});
+    for (std::size_t i = 0; i < cells.size(); ++i) table.rows[i].push_back(text(*cells[i]));
   };
-  keep(table.columns);
-  for (auto& row : table.rows) keep(row);
+  const bool is_described = projection.decisions.has_value();
+  if (!is_described) add("model", [](Row row) { return row.cell.model; });
+  add(has_whole_batches(projection) ? ">batch" : ">samples per device",
+      [&](Row row) { return std::to_string(size_of(row.cell, projection)); });
+  add(">devices", [](Row row) { return std::to_string(row.cell.devices); });
+  add("strategy", [&](Row row) { return decision_label(row.cell, projection); });
+  add(">projected step", [&](Row row) { return duration_text(step_of(row, projection)); });
+  add(">samples per second",
+      [](Row row) { return rate_text(static_cast<double>(row.cell.global_batch) / row.seconds); });
+  if (is_described)
+    add(">speed over one device", [&](Row row) { return over_one_device(row, projection); });
+  add(">speed over dp", [&](Row row) { return over_dp(row, projection); });
+  if (is_described) add(">of the bound", [&](Row row) { return share_of_bound(row, projection); });
+  add("what limits it", [](Row row) { return limits_text(row.rests_on); });
   return table;
 }
 
@@ -151,7 +151,7 @@ std::string of_bound(const std::vector<const ProjectedCell*>& cells, const Proje
   std::vector<std::string> parts;
   for (const ProjectedCell* const cell : cells) {
     const std::string share = share_of_bound(*cell, projection);
-    if (share.empty()) return "";
+    if (share == "-") return "";
     parts.push_back(fmt::format("{} {}", cell->cell.strategy, share));
   }
   return "of the bound: " + join(parts, ", ");
