@@ -71,9 +71,9 @@ struct Section {
   std::string id{};  // its place on the page
   std::string title{};
   std::string hint{};
-  std::string document{};  // that defines its figures, docs/method/phases.md#remainder
-  std::vector<ReportBlock> blocks{};
-  bool is_folded = false;  // below its title alone, until a reader opens it
+  std::string document{};           // that defines its figures, docs/method/phases.md#remainder
+  std::vector<ReportBlock> blocks;  // without {}, for which clang wants all of ReportBlock
+  bool is_folded = false;           // below its title alone, until a reader opens it
 
   explicit Section(const Heading& heading);
   explicit Section(const std::string& name);
