@@ -21,7 +21,7 @@
 #include "bench/step/launch_report.h"
 #include "bench/step/measured_peak.h"
 #include "bench/step/measurement.h"
-#include "bench/step/model_table.h"
+#include "bench/step/model_list.h"
 #include "bench/step/simulated_step.h"
 #include "bench/step/step_command.h"
 #include "bench/step/step_watch.h"

@@ -10,7 +10,7 @@
 
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
-#include "bench/step/model_table.h"
+#include "bench/step/model_list.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {
@@ -105,7 +105,7 @@ std::optional<StepCommand> parse_step_command(int argc, const char* const* argv)
   if (!parse_arguments(app, argc, argv)) return std::nullopt;
   const Values values = lines.values();
   if (run_of(values) == Run::kList) {
-    std::cout << model_table(values.text("model"));
+    std::cout << model_list(values.text("model"));
     return std::nullopt;
   }
   StepCommand command = checked_command(values);

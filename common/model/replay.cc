@@ -231,7 +231,7 @@ Largest largest_of(const std::vector<ReplayLayer>& plan) {
 }  // namespace
 
 FoldedTensor fold(std::int64_t count, std::int64_t first_row) {
-  std::int64_t columns = std::min(kMostColumns, count);
+  std::int64_t columns = std::min(kMostFoldColumns, count);
   while (count % columns != 0) --columns;
   return {.columns = columns, .rows = count / columns, .first_row = first_row};
 }
@@ -244,7 +244,7 @@ ReplayActivations::ReplayActivations(Device& device, const ReplaySizes& sizes,
   tensors_ = {.input_pattern = memory_.add(sizes.input),
               .row_pattern = memory_.add(sizes.rows),
               .column_pattern = memory_.add(sizes.columns),
-              .fold_pattern = memory_.add(kMostColumns),
+              .fold_pattern = memory_.add(kMostFoldColumns),
               .sum_pattern = memory_.add(sizes.folded_rows),
               .sample = memory_.add(sizes.batch),
               .scaled = memory_.add(sizes.batch),

@@ -54,7 +54,7 @@ struct FoldedTensor {
 
 // The limit of columns: fold() takes the largest number that divides `count` and is at most this
 // limit.
-inline constexpr std::int64_t kMostColumns = 1024;
+inline constexpr std::int64_t kMostFoldColumns = 1024;
 [[nodiscard]] FoldedTensor fold(std::int64_t count, std::int64_t first_row);
 
 // The numbers of elements that a replay's memory is made for.
@@ -98,7 +98,7 @@ class ReplayActivations final : public Activations {
     Span<float> input_pattern;   // (input)
     Span<float> row_pattern;     // (rows)
     Span<float> column_pattern;  // (columns)
-    Span<float> fold_pattern;    // (kMostColumns)
+    Span<float> fold_pattern;    // (kMostFoldColumns)
     Span<float> sum_pattern;     // (folded rows)
     Span<float> sample;          // (batch): pattern . input
     Span<float> scaled;          // (batch): sample times z

@@ -43,7 +43,7 @@ TEST(ReplayTest, Folding_CoversTheTensor) {
   for (const std::int64_t count : {1, 7, 1024, 1025, 2048, 5003}) {
     const FoldedTensor folded = fold(count, 3);
     EXPECT_EQ(folded.rows * folded.columns, count);
-    EXPECT_LE(folded.columns, kMostColumns);
+    EXPECT_LE(folded.columns, kMostFoldColumns);
     EXPECT_EQ(folded.first_row, 3);
   }
   EXPECT_EQ(fold(2048, 0).columns, 1024);

@@ -58,6 +58,6 @@ missing_for() {
 
 # lack_of_model NAME: why the back end has it not, in step_bench's words; nothing where it has.
 lack_of_model() {
-  timeout 60 "$programs/bin/step_bench" list 2>/dev/null |
-    sed -n "s/^Unavailable with --backend=$backend: \([^:]*, \)\{0,1\}$1\(, [^:]*\)\{0,1\}: \(.*[^.]\)\.\{0,1\}$/\3/p" || true
+  timeout 60 "$programs/bin/step_bench" list 2>/dev/null | paste -sd ' ' |
+    sed -n "s/.*Unavailable with --backend=$backend: \([^:]*, \)\{0,1\}$1\(, [^:]*\)\{0,1\}: \(.*[^.]\)\.\{0,1\}$/\3/p" || true
 }

@@ -20,7 +20,6 @@
 #include "common/command_line/help.h"
 #include "common/options/reference.h"
 #include "common/options/strategies.h"
-#include "reports/text/table.h"
 #include "simulate/catalogue/catalogue.h"
 #include "simulate/catalogue/description.h"
 #include "tools/tandem/process/child_process.h"
@@ -64,38 +63,13 @@ void list_strategies(const ListOptions& /*options*/) {
                           fmt::join(options::kSharding, " and ")));
 }
 
-// The Markdown with its table as the terminal has room for it.
-std::string on_screen(const std::string& markdown, std::size_t columns) {
-  reports::TextTable table;
-  std::string rest;
-  for (const std::string_view line : split(trimmed(markdown), '\n')) {
-    if (line.starts_with("|---")) continue;
-    if (!line.starts_with('|')) {
-      if (!line.empty()) rest += to_lines(std::string(line), columns);
-      continue;
-    }
-    std::vector<std::string> cells;
-    for (const std::string_view cell : split(line.substr(1, line.size() - 2), '|')) {
-      cells.emplace_back(trimmed(cell));
-      std::erase(cells.back(), '`');
-    }
-    if (!table.columns.empty()) {
-      table.rows.push_back(std::move(cells));
-      continue;
-    }
-    for (const std::string& title : cells) {
-      table.columns.push_back({.title = title, .is_right = !table.columns.empty()});
-    }
-  }
-  return reports::to_text(table, columns) + rest;
-}
-
 void list_models(const ListOptions& options) {
   int state = 0;
   const std::string step_bench = shell_word(find_step_bench(options.step_bench).string());
-  const std::string markdown = output_of(step_bench + " list", &state);
+  const std::string models =
+      output_of(fmt::format("COLUMNS={} {} list", columns_of(STDOUT_FILENO), step_bench), &state);
   if (state != 0) fail(ErrorKind::kFailure, "list models: step_bench list failed: see above");
-  fmt::print("Models, for --model:\n{}", on_screen(markdown, columns_of(STDOUT_FILENO)));
+  fmt::print("Models, for --model:\n{}", models);
 }
 
 void list_options(const ListOptions& /*options*/) {

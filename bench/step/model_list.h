@@ -7,11 +7,11 @@
 
 namespace tandem::bench {
 
-// All models that have a name of their own, with their sizes, as a Markdown table: parameters, the
+// All models that have a name of their own, with their sizes, in lines for stdout: parameters, the
 // parameters' bytes in fp32, floating-point operations of a sample's forward and backward, modules.
-// The models that do not run on GPUs follow the table, with the reason. Where `own` is a workload
-// file, the table's first row is that file.
-[[nodiscard]] std::string model_table(const std::string& own = {});
+// The models that do not run on GPUs follow, with the reason. Where `own` is a workload file, that
+// file is the first.
+[[nodiscard]] std::string model_list(const std::string& own = {});
 
 // {"flops_per_sample":8.45e6,"parameters":1585162}: floating-point operations of a sample's forward
 // and backward, and the number of trained parameters.

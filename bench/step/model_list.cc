@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/step/model_table.h"
+#include "bench/step/model_list.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <array>
 #include <string_view>
 #include <vector>
 
 #include "bench/step/workload_source.h"
+#include "common/base/lines.h"
+#include "common/base/text.h"
+#include "common/command_line/help.h"
 #include "common/model/replay.h"
 #include "common/model/zoo.h"
 
@@ -32,30 +36,31 @@ std::string in_groups(std::int64_t number) {
   return fmt::format("{} {:03}", in_groups(number / 1000), number % 1000);
 }
 
-std::string row_of(const std::string& name, const Model& model) {
+command_line::HelpLine line_of(const std::string& name, const Model& model) {
   const std::int64_t parameters = model.layout().parameter_count();
   const auto bytes = static_cast<double>(bytes_of<float>(parameters).value);
-  return fmt::format("| `{}` | {} | {} | {} | {} |\n", name, in_groups(parameters),
-                     with_prefix(bytes, "B"), with_prefix(model.flops_per_sample(), "FLOP"),
-                     model.module_count());
+  return {name, fmt::format("{} parameters, {} in fp32, {} per sample, {}", in_groups(parameters),
+                            with_prefix(bytes, "B"), with_prefix(model.flops_per_sample(), "FLOP"),
+                            count_text(model.module_count(), "module"))};
 }
 
 }  // namespace
 
-std::string model_table(const std::string& own) {
+std::string model_list(const std::string& own) {
   std::vector<std::string> of_images;
-  std::string table =
-      "| model | parameters | in fp32 | FLOP per sample | modules |\n|---|---|---|---|---|\n";
-  if (const auto workload = read_workload(own)) table += row_of(own, Replay(*workload));
+  std::vector<command_line::HelpLine> lines;
+  if (const auto workload = read_workload(own)) lines.push_back(line_of(own, Replay(*workload)));
   for (const std::string& name : model_names()) {
     const auto model = make_model(name);
-    table += row_of(name, *model);
+    lines.push_back(line_of(name, *model));
     if (model->needs_images()) of_images.push_back(name);
   }
+  const std::string list = command_line::two_columns(lines);
   const std::string lack = lack_of_images(Backend::kCuda);
-  if (lack.empty()) return table;
-  return table + fmt::format("\nUnavailable with --backend=cuda: {}: {}.\n",
-                             fmt::join(of_images, ", "), lack);
+  if (lack.empty()) return list;
+  return list + to_lines(fmt::format("Unavailable with --backend=cuda: {}: {}.",
+                                     fmt::join(of_images, ", "), lack),
+                         columns_of(STDOUT_FILENO));
 }
 
 std::string size_in_json(const Model& model) {
