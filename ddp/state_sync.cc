@@ -2,31 +2,27 @@
 #include "ddp/state_sync.h"
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
+
+#include "common/base/text.h"
 
 namespace tandem::ddp {
 namespace {
 
+// A line for each parameter.
 std::string shapes_of(const ParameterLayout& layout) {
   std::string text;
   for (const auto& segment : layout.segments()) text += to_string(segment.shape) + '\n';
   return text;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-void check_against_first(const std::vector<std::string>& first,
-                         const std::vector<std::string>& other, std::size_t rank) {
+void check_against_first(const std::vector<std::string_view>& first,
+                         const std::vector<std::string_view>& other, std::size_t rank) {
   if (first.size() != other.size()) {
     fail(ErrorKind::kUsage,
          "rank 0's model has {} parameters and rank {}'s has {}: "
          "every rank must be given the same model",
-         first.size(), rank, other.size());
+         first.size() - 1, rank, other.size() - 1);
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i] == other[i]) continue;
@@ -49,9 +45,9 @@ void broadcast_in_buckets(Communicator& communicator, Stream& stream, Span<float
 
 void verify_same_parameters(Communicator& communicator, const ParameterLayout& layout) {
   const std::vector<std::string> all = communicator.all_gather(shapes_of(layout));
-  const std::vector<std::string> first = lines_of(all.front());
+  const std::vector<std::string_view> first = split(all.front(), '\n');
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    check_against_first(first, lines_of(all[rank]), rank);
+    check_against_first(first, split(all[rank], '\n'), rank);
   }
 }
 

@@ -6,11 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <sstream>
+#include <string_view>
 
 #include "bench/driver/option_lines.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/step/model_list.h"
+#include "common/base/text.h"
 #include "common/options/rules.h"
 
 namespace tandem::bench {
@@ -86,13 +87,6 @@ StepCommand checked_command(Values values) {
   return command;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 }  // namespace
 
 std::optional<StepCommand> parse_step_command(int argc, const char* const* argv) {
@@ -117,9 +111,9 @@ std::optional<StepCommand> parse_step_command(int argc, const char* const* argv)
 
 void check_same_options(Bootstrap& bootstrap, const StepCommand& command) {
   const std::vector<std::string> texts = bootstrap.all_gather(command.shared);
-  const std::vector<std::string> first = lines_of(texts.front());
+  const std::vector<std::string_view> first = split(texts.front(), '\n');
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
-    const std::vector<std::string> theirs = lines_of(texts[rank]);
+    const std::vector<std::string_view> theirs = split(texts[rank], '\n');
     const auto [at, other] =
         std::mismatch(theirs.begin(), theirs.end(), first.begin(), first.end());
     if (at == theirs.end() && other == first.end()) continue;
