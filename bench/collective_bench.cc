@@ -5,7 +5,9 @@
 // is taken under the same conditions. Every element of every result is checked.
 #include <iostream>
 
-#include "bench/collectives/sweep.h"
+#include "bench/collectives/measurement.h"
+#include "bench/collectives/options.h"
+#include "bench/driver/google_benchmark.h"
 #include "bench/driver/ranks_main.h"
 #include "bench/observe/flight_log.h"
 #include "common/base/error.h"
@@ -32,6 +34,53 @@ void introduce(const Job& job, const CollectiveOptions& options) {
   GoogleBenchmark::add_context("tandem_launch", to_string(options.job.launch));
   GoogleBenchmark::add_context("tandem_comm", std::string(tandem::name_of(options.job.transport)));
   GoogleBenchmark::add_context("tandem_op", options.op == ReduceOp::kSum ? "sum" : "average");
+}
+
+// Options that change the measurement are part of the name, as results of one name are compared.
+std::string full_name(const CollectiveCase& measured, int ranks, const JobOptions& job) {
+  std::string name = name_of(measured, ranks);
+  if (job.launch == Launch::kThreads) name += "/threads";
+  if (job.transport != Transport::kAuto) name += fmt::format("/comm:{}", name_of(job.transport));
+  return name;
+}
+
+// Runs all cases of a job as one rank: all ranks run the same cases in the same order. The rank
+// with a `driver` reports through it; the others, without one, follow. Ends at the first case that
+// left a wrong element on any rank, and returns that in words, the same on all ranks; empty where
+// every element is right. Collective.
+std::string run_cases(const Rank& rank, const CollectiveOptions& options, GoogleBenchmark* driver) {
+  std::string wrong;  // the first wrong element in words
+  // Ends the run through an exception, also inside Google Benchmark, which then runs no more.
+  const auto measure = [&](const CollectiveCase& measured) {
+    CollectiveResult result = measure_collective(rank, measured, options.samples);
+    wrong = result.wrong;
+    if (!wrong.empty()) fail(ErrorKind::kFailure, "{}", wrong);
+    return result;
+  };
+  const auto add = [&](const CollectiveCase& measured) {
+    const std::string name = full_name(measured, rank.communicator.size(), options.job);
+    driver->add(name, options.samples, benchmark::kMicrosecond,
+                [&measure, measured, name](benchmark::State& state) {
+                  const CollectiveResult result = measure(measured);
+                  if (!result.skipped.empty()) {
+                    std::cerr << fmt::format("{}: skipped: {}\n", name, result.skipped);
+                  }
+                  report(state, measured, result);
+                });
+  };
+  const auto error = capture_error([&] {
+    for (CollectiveCase measured : cases_of(options)) {
+      measured.calls = calls_per_sample(options, rank.platform.backend());
+      if (driver == nullptr) {
+        static_cast<void>(measure(measured));
+      } else {
+        add(measured);
+      }
+    }
+    if (driver != nullptr) driver->run();
+  });
+  if (error && wrong.empty()) throw Error(*error);
+  return wrong;
 }
 
 // Runs the sweep and says what is wrong with a result; empty where every result is right. Peers

@@ -5,7 +5,6 @@
 
 #include <tuple>
 
-#include "bench/collectives/sweep.h"
 #include "common/comm/shared_memory/shared_memory.h"
 #include "common/comm/thread_bootstrap.h"
 #include "tests/support/errors.h"
