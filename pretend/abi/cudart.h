@@ -126,12 +126,7 @@ struct DeviceProperties12 {
   int major, minor;
   uint64_t textureAlignment, texturePitchAlignment;
   int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory,
-      computeMode, maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2],
-      maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3],
-      maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2], maxTexture2DLayered[3],
-      maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2], maxSurface3D[3],
-      maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap,
-      maxSurfaceCubemapLayered[2];
+      computeMode, texturesAndSurfaces[40];
   uint64_t surfaceAlignment;
   int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver,
       asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize,
@@ -166,12 +161,7 @@ struct DeviceProperties13 {
   uint64_t totalConstMem;
   int major, minor;
   uint64_t textureAlignment, texturePitchAlignment;
-  int multiProcessorCount, integrated, canMapHostMemory, maxTexture1D, maxTexture1DMipmap,
-      maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2],
-      maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2],
-      maxTexture2DLayered[3], maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2],
-      maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap,
-      maxSurfaceCubemapLayered[2];
+  int multiProcessorCount, integrated, canMapHostMemory, texturesAndSurfaces[39];
   uint64_t surfaceAlignment;
   int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver,
       asyncEngineCount, unifiedAddressing, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize,
