@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/runtime/device.h"
@@ -14,10 +13,6 @@
 namespace tandem {
 
 enum class BackendChoice { kAuto, kHost, kCuda, kSimulated };
-
-// Parses "auto", "host" or "cuda", where something is measured; throws a usage error that lists
-// these for any other text.
-[[nodiscard]] BackendChoice parse_backend(std::string_view text);
 
 // Debug options of the host back end, with which tests make mistakes in ordering show.
 struct HostDebug {

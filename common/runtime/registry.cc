@@ -95,13 +95,6 @@ BackendDecision decide_auto(const BackendFacts& facts) {
 
 }  // namespace
 
-BackendChoice parse_backend(std::string_view text) {
-  if (text == "auto") return BackendChoice::kAuto;
-  if (text == "host") return BackendChoice::kHost;
-  if (text == "cuda") return BackendChoice::kCuda;
-  fail(ErrorKind::kUsage, "--backend: '{}' is no back end: use auto, host or cuda", text);
-}
-
 BackendDecision decide_backend(BackendChoice choice, const BackendFacts& facts) {
   switch (choice) {
     case BackendChoice::kHost:

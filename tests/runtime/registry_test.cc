@@ -36,20 +36,6 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-TEST(ParseBackend, KnowsItsThreeWords) {
-  EXPECT_EQ(parse_backend("auto"), BackendChoice::kAuto);
-  EXPECT_EQ(parse_backend("host"), BackendChoice::kHost);
-  EXPECT_EQ(parse_backend("cuda"), BackendChoice::kCuda);
-}
-
-TEST(ParseBackend, RefusesAnythingElse_AndListsThem) {
-  for (const std::string_view text : {"", "gpu", "CUDA", "host "}) {
-    const Error error = test::error_of([&] { static_cast<void>(parse_backend(text)); });
-    EXPECT_EQ(error.exit_code(), 2);
-    EXPECT_TRUE(contains(error.what(), "auto, host or cuda")) << error.what();
-  }
-}
-
 TEST(DecideBackend, Auto_WithoutGpu_TakesHostAndSaysWhy) {
   const BackendDecision decision = decide_backend(BackendChoice::kAuto, {});
   EXPECT_EQ(decision.backend, Backend::kHost);
