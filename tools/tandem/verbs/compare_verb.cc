@@ -43,17 +43,10 @@ struct CompareOptions {
   bool has_details = false;
 };
 
-// A document, its summary and the reader's name for it.
-struct ComparedSource {
-  std::string name;
-  const Document& document;
-  const Summary& summary;
-};
-
-std::string heading(const ComparedSource& source) {
-  const std::string& date = source.document.sweep.context.date;
-  return fmt::format("{}{}{}: {}.", source.name, date.empty() ? "" : ", ", date,
-                     reports::subject(source.document, source.summary));
+std::string heading(const std::string& name, const Document& document, const Summary& summary) {
+  const std::string& date = document.sweep.context.date;
+  return fmt::format("{}{}{}: {}.", name, date.empty() ? "" : ", ", date,
+                     reports::subject(document, summary));
 }
 
 // The words of --fail-on, and the number of cells of each.
@@ -125,11 +118,8 @@ Answer compare(const CompareOptions& options) {
   }
   const std::string bad = verdict(changes, causes);
   const reports::Screen there = reports::screen(options.has_details);
-  const auto subject = [&](std::string_view letter, const ComparedSource& source) {
-    return to_lines(heading(source), there.columns, letter);
-  };
-  return {.text = subject("A  ", {options.before, before, before_summary}) +
-                  subject("B  ", {options.after, after, after_summary}) +
+  return {.text = to_lines(heading(options.before, before, before_summary), there.columns, "A  ") +
+                  to_lines(heading(options.after, after, after_summary), there.columns, "B  ") +
                   reports::to_terminal(changes, there) +
                   (bad.empty() ? "" : to_lines(bad, there.columns)),
           .is_bad = !bad.empty(),
