@@ -301,17 +301,14 @@ append_log() {
 
 # choose_rows NAME,...: keeps these, in the table's order.
 choose_rows() {
-  local wanted index kept=() names=() needs=() expected=() limits=() titles=() commands=()
+  local wanted index kept=()
   for wanted in ${1//,/ }; do
     [[ " ${row_names[*]} " == *" $wanted "* ]] || usage_error "--rows: '$wanted' is no row; there are ${row_names[*]}"
     kept+=("$wanted")
   done
   for index in "${!row_names[@]}"; do
-    [[ " ${kept[*]} " == *" ${row_names[index]} "* ]] || continue
-    names+=("${row_names[index]}") needs+=("${row_needs[index]}") expected+=("${row_expected[index]}") limits+=("${row_limits[index]}")
-    titles+=("${row_titles[index]}") commands+=("${row_commands[index]}")
+    if [[ " ${kept[*]} " != *" ${row_names[index]} "* ]]; then unset "row_names[index]" "row_commands[index]"; fi
   done
-  row_names=("${names[@]}") row_needs=("${needs[@]}") row_expected=("${expected[@]}") row_limits=("${limits[@]}") row_titles=("${titles[@]}") row_commands=("${commands[@]}")
 }
 
 list_rows() {
