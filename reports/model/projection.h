@@ -42,11 +42,10 @@ inline constexpr double kLeastHalfWidth = 0.03;
 // With fewer errors the interval is the largest of them, which promises n / (n + 1), not 90 %.
 inline constexpr int kFewestForNinety = 9;
 
-// The half width, on logs, of the interval around a projected figure: the ceil(0.9 (n + 1))-th
-// smallest of the n errors |log(projected / measured)| of the cells, which a further error of the
-// same kind stays below with a probability of 90 % (split conformal prediction: Lei et al., Journal
-// of the American Statistical Association 113, 2018); the largest error where n is below
-// kFewestForNinety, and kLeastHalfWidth at least. Absent without cells.
+// The half width, on logs, of the interval around a projected figure, by split conformal prediction
+// (docs/method/projection.md#intervals) from the errors |log(projected / measured)| of the cells:
+// the largest where they are fewer than kFewestForNinety, kLeastHalfWidth at least. Absent without
+// cells.
 [[nodiscard]] std::optional<double> half_width(const std::vector<HeldOutCell>& cells);
 
 // The half width of a projection's interval on logs: that of its errors, as often again as the

@@ -74,8 +74,7 @@ inline constexpr const char* kNoCommunication = "no communication (bound)";
 // The key of a projection's context under which stands what is behind the figures, a sentence.
 inline constexpr const char* kStanding = "tandem_standing";
 
-// The key of a projection's context under which its answer stands, as answer_of() has it, a line
-// each: the report says what the projection's own screen says.
+// The key of a projection's context under which its answer stands, as answer_of() has it.
 inline constexpr const char* kProjectedAnswer = "tandem_answer";
 
 // The key of a projection's context under which stand the half widths on logs of the intervals of

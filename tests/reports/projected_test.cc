@@ -64,13 +64,6 @@ TEST(Projected, ADifferenceWithinTheErrorsIsNotResolved) {
   EXPECT_EQ(report.summary.comparisons.front().ddp_verdict, stats::Verdict::kNotResolved);
 }
 
-TEST(Projected, StepsHaveTheIntervalsOfTheirStrategyAndOneDeviceHasNone) {
-  const Report report = make_report(projected(0.12, 0.05));
-  for (const CellSummary& cell : report.summary.cells) {
-    EXPECT_EQ(cell.median_step.interval.has_value(), cell.cell.devices > 1) << cell.cell.name();
-  }
-}
-
 TEST(Projected, IntervalsGrowWithEachDoublingBeyondThePublishedSteps) {
   results::Document document = projected(0.12, 0.05);
   document.sweep.context.custom[kHalfWidths] = "dp:0.3:2,ddp:0.1:1:0,ddp:0.4:1:1,ddp:9:1:2";
@@ -78,15 +71,11 @@ TEST(Projected, IntervalsGrowWithEachDoublingBeyondThePublishedSteps) {
   std::map<std::string, double> widths;
   for (const CellSummary& cell : report.summary.cells) {
     widths[cell.cell.strategy] = cell.half_width.value_or(0);
+    EXPECT_EQ(cell.median_step.interval.has_value(), cell.cell.devices > 1) << cell.cell.name();
   }
   EXPECT_EQ(widths.at("single"), 0);
   EXPECT_NEAR(widths.at("dp"), 0.3, 1e-9);
   EXPECT_NEAR(widths.at("ddp"), 0.8, 1e-9);
-}
-
-TEST(Projected, TheFirstWordsSayWhatStandsBehindIt) {
-  const Report report = make_report(projected(0.12, 0.05));
-  EXPECT_EQ(report.verdict.subject, "Projected, not measured. No system like yours");
 }
 
 TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
@@ -163,19 +152,6 @@ TEST(Projected, SpeedOverOneDevice_IsOfSamplesPerSecondOnAShareOrOnTheWholeBatch
   EXPECT_NEAR(speed_over_one_device(ddp, projection)->center, 1.5, 1e-12);
   projection.cells.erase(projection.cells.begin() + 1);
   EXPECT_FALSE(speed_over_one_device(projection.cells.back(), projection));
-}
-
-TEST(Projected, ABoundIsInAsManyMicroBatches) {
-  Projection projection;
-  projection.cells = {step_of("independent", 2, 8, 0.1), step_of("independent", 2, 8, 0.2),
-                      step_of("dp", 2, 8, 0.3), step_of("ddp", 2, 8, 0.3)};
-  for (const std::size_t i : {1, 3}) projection.cells[i].cell.options["accumulate"] = "4";
-  const auto beside = [&](std::size_t i, const char* strategy) {
-    return cell_beside(projection.cells[i], strategy, projection.cells);
-  };
-  EXPECT_EQ(beside(2, "independent"), &projection.cells[0]);
-  EXPECT_EQ(beside(3, "independent"), &projection.cells[1]);
-  EXPECT_EQ(beside(3, "dp"), nullptr);
 }
 
 TEST(Projected, WhatIsNotProjectedIsTold_ByWhatFits) {

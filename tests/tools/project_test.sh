@@ -302,8 +302,6 @@ case_unlike() {
 
 case_described_refuses() {
   on_a100() { described --model=resnet50 --hardware=dgx-a100 --out=nothing "$@"; }
-  expect 2 described
-  one_line 'give one of FOLDER'
   expect 2 described --model=resnet50 --batch-per-device=8
   one_line 'on which machine? add --hardware'
   expect 2 on_a100
@@ -335,10 +333,6 @@ case_described_refuses() {
   one_line '--devices=2..4: use a number from 1'
   expect 2 on_a100 --batch-per-device=0
   one_line '--batch-per-device=0: use whole numbers from 1'
-  expect 2 on_a100 --batch=-8
-  one_line '--batch=-8: use whole numbers from 1'
-  expect 2 on_a100 --batch=8,many
-  one_line '--batch'
   expect 2 on_a100 --batch=8 FOLDER
   one_line '^tandem: project: give one of FOLDER'
   echo '{' >broken.json
@@ -348,8 +342,6 @@ case_described_refuses() {
   one_line '--batch=2000000000: use whole numbers from 1 to 1000000000'
   expect 2 on_a100 --batch=8 --single-step=20ms
   one_line 'it is of one batch of one device'
-  expect 2 on_a100 --batch-per-device=8,16 --single-step=20ms
-  one_line 'it is of one batch'
   expect 2 on_a100 --batch-per-device=8 --launches=3
   one_line '--launches=3: described operations are not timed'
   expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much

@@ -41,13 +41,10 @@ struct ProjectOptions {
 // module, as project_described(). Returns 1 where no cell could be simulated.
 [[nodiscard]] int project(const ProjectOptions& options);
 
-// Says what dp, ddp and the bound take for a built-in model, a workload file or a module on a
-// machine of the catalogue or of a file, and what stands behind these figures. A module's
-// kernels are listed first, in the python that has torch. More devices than a catalogued node has
-// are on several nodes with its usual network. Prints the answer and writes it with the simulated
-// launches. Returns 1 where no cell could be simulated. Throws usage errors before anything is
-// written: no hardware, batch or model, a precision that the GPU lacks, more devices than the
-// machine has; and as facts_of_module().
+// Says what dp, ddp and the bound take for a model, a workload file or a module on a described
+// machine, and what stands behind these figures; writes both with the simulated launches. A
+// module's kernels are listed first, in the python that has torch. Throws usage errors before
+// anything is written, a failure where no cell could be simulated, and as facts_of_module().
 [[nodiscard]] int project_described(const ProjectOptions& options);
 
 }  // namespace tandem::cli
