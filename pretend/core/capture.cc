@@ -118,8 +118,7 @@ bool is_joined(const Capture& capture) {
 Again noted(RecordKind kind, const char* call, uint32_t event) {
   return [=](const void* stream) {
     log::Entry entry(call, kind);
-    const Target target = target_of(stream);
-    entry.at(target.device, target.stream);
+    entry.at(target_of(stream));
     entry.set(event);
   };
 }

@@ -53,14 +53,14 @@ void note(Direction direction, int from_device, int to_device, const Rows& rows,
 
 }  // namespace
 
-void copy(const char* call, void* to, const void* from, uint64_t bytes, const void* stream) {
-  copy_rows(call, {to, bytes, from, bytes, bytes, 1}, stream);
+Success copy(const char* call, void* to, const void* from, uint64_t bytes, const void* stream) {
+  return copy_rows(call, {to, bytes, from, bytes, bytes, 1}, stream);
 }
 
-void copy_rows(const char* call, const Rows& rows, const void* stream) {
+Success copy_rows(const char* call, const Rows& rows, const void* stream) {
   if (capture::takes(stream, capture::NodeType::kCopy,
                      [=](const void* on) { copy_rows(call, rows, on); })) {
-    return;
+    return {};
   }
   log::Entry entry(call, RecordKind::kCopy);
   const int from = memory::device_of(rows.from);
@@ -68,8 +68,7 @@ void copy_rows(const char* call, const Rows& rows, const void* stream) {
   const Direction direction = direction_of(from, to);
   const uint64_t bytes = rows.width * rows.count;
   const bool done = is_done(direction, bytes);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   entry.set(bytes, direction, from, to, done);
   if (check::on && lets_host_wait(call, rows, from, to)) check::wait_for_stream(target);
   settle_if_needed(rows.from, bytes);
@@ -79,12 +78,13 @@ void copy_rows(const char* call, const Rows& rows, const void* stream) {
                  static_cast<const char*>(rows.from) + row * rows.from_pitch, rows.width);
   }
   note(direction, from, to, rows, done);
+  return {};
 }
 
-void fill(const char* call, void* to, int value, uint64_t bytes, const void* stream) {
+Success fill(const char* call, void* to, int value, uint64_t bytes, const void* stream) {
   if (capture::takes(stream, capture::NodeType::kFill,
                      [=](const void* on) { fill(call, to, value, bytes, on); })) {
-    return;
+    return {};
   }
   log::Entry entry(call, RecordKind::kFill);
   const Target target = target_of(stream);
@@ -99,6 +99,7 @@ void fill(const char* call, void* to, int value, uint64_t bytes, const void* str
   } else {
     read_back::note_unknown(device, to, bytes);
   }
+  return {};
 }
 
 }  // namespace tandem::pretend

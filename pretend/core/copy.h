@@ -5,12 +5,12 @@
 
 #include <cstdint>
 
-#include "pretend/core/device.h"
+#include "pretend/core/put.h"
 
 namespace tandem::pretend {
 
 // `to` and `from` may be memory of the host or of any device.
-void copy(const char* call, void* to, const void* from, uint64_t bytes, const void* stream);
+Success copy(const char* call, void* to, const void* from, uint64_t bytes, const void* stream);
 
 // Rows of `width` bytes.
 struct Rows {
@@ -21,8 +21,8 @@ struct Rows {
   uint64_t width;
   uint64_t count;
 };
-void copy_rows(const char* call, const Rows& rows, const void* stream);
+Success copy_rows(const char* call, const Rows& rows, const void* stream);
 
-void fill(const char* call, void* to, int value, uint64_t bytes, const void* stream);
+Success fill(const char* call, void* to, int value, uint64_t bytes, const void* stream);
 
 }  // namespace tandem::pretend

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <optional>
 
+#include "pretend/core/device.h"
 #include "pretend/core/record.h"
 
 namespace tandem::pretend::log {
@@ -77,6 +78,10 @@ class Entry {
       record_->device = static_cast<int16_t>(device);
       record_->stream = stream;
     }
+  }
+  Target at(Target target) {
+    at(target.device, target.stream);
+    return target;
   }
   void text(const char* text) {
     if (record_) record_->text = text;

@@ -34,8 +34,7 @@ inline int log_product(const char* call, const void* stream, const Product& prod
     return 0;
   }
   log::Entry entry(call, RecordKind::kProduct);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   entry.set(product.m, product.n, product.k, product.batch, product.type,
             (product.a != 0 ? 2 : 0) | (product.b != 0 ? 1 : 0));
   read_back::note_launch(target.device);

@@ -56,8 +56,7 @@ abi::CudaError instantiate(InstanceHandle** made, Graph* graph) {
 
 void launch(const Instance& instance, const void* stream) {
   log::Entry entry("cudaGraphLaunch", RecordKind::kCall);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  entry.at(target_of(stream));
   entry.text(TANDEM_PRETEND_LIBRARY);
   for (const auto& node : instance.graph->nodes) {
     if (node->again) node->again(node->branch == 0 ? stream : instance.streams[node->branch]);

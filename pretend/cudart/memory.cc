@@ -122,45 +122,37 @@ abi::CudaError cudaPointerGetAttributes(abi::PointerAttributes* attributes, cons
 }
 
 abi::CudaError cudaMemcpy(void* to, const void* from, uint64_t bytes, int) {
-  copy("cudaMemcpy", to, from, bytes, nullptr);
-  return abi::kCudaSuccess;
+  return copy("cudaMemcpy", to, from, bytes, nullptr);
 }
 
 abi::CudaError cudaMemcpyAsync(void* to, const void* from, uint64_t bytes, int, void* stream) {
-  copy("cudaMemcpyAsync", to, from, bytes, stream);
-  return abi::kCudaSuccess;
+  return copy("cudaMemcpyAsync", to, from, bytes, stream);
 }
 
 abi::CudaError cudaMemcpyPeer(void* to, int, const void* from, int, uint64_t bytes) {
-  copy("cudaMemcpyPeer", to, from, bytes, nullptr);
-  return abi::kCudaSuccess;
+  return copy("cudaMemcpyPeer", to, from, bytes, nullptr);
 }
 
 abi::CudaError cudaMemcpyPeerAsync(void* to, int, const void* from, int, uint64_t bytes,
                                    void* stream) {
-  copy("cudaMemcpyPeerAsync", to, from, bytes, stream);
-  return abi::kCudaSuccess;
+  return copy("cudaMemcpyPeerAsync", to, from, bytes, stream);
 }
 
 abi::CudaError cudaMemcpy2D(void* to, uint64_t to_pitch, const void* from, uint64_t from_pitch,
                             uint64_t width, uint64_t height, int) {
-  copy_rows("cudaMemcpy2D", {to, to_pitch, from, from_pitch, width, height}, nullptr);
-  return abi::kCudaSuccess;
+  return copy_rows("cudaMemcpy2D", {to, to_pitch, from, from_pitch, width, height}, nullptr);
 }
 
 abi::CudaError cudaMemcpy2DAsync(void* to, uint64_t to_pitch, const void* from, uint64_t from_pitch,
                                  uint64_t width, uint64_t height, int, void* stream) {
-  copy_rows("cudaMemcpy2DAsync", {to, to_pitch, from, from_pitch, width, height}, stream);
-  return abi::kCudaSuccess;
+  return copy_rows("cudaMemcpy2DAsync", {to, to_pitch, from, from_pitch, width, height}, stream);
 }
 
 abi::CudaError cudaMemset(void* to, int value, uint64_t bytes) {
-  fill("cudaMemset", to, value, bytes, nullptr);
-  return abi::kCudaSuccess;
+  return fill("cudaMemset", to, value, bytes, nullptr);
 }
 
 abi::CudaError cudaMemsetAsync(void* to, int value, uint64_t bytes, void* stream) {
-  fill("cudaMemsetAsync", to, value, bytes, stream);
-  return abi::kCudaSuccess;
+  return fill("cudaMemsetAsync", to, value, bytes, stream);
 }
 }

@@ -27,8 +27,7 @@ abi::CudaError make(void** stream, unsigned flags, int priority) {
 
 abi::CudaError record(const char* call, Event* event, const void* stream) {
   log::Entry entry(call, RecordKind::kEvent);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   entry.set(event->number);
   event->recorded.store(event->timed ? log::now() : 1, std::memory_order_relaxed);
   if (check::on) check::record(event, target);
@@ -37,8 +36,7 @@ abi::CudaError record(const char* call, Event* event, const void* stream) {
 
 abi::CudaError wait(Event* event, const void* stream) {
   log::Entry entry("cudaStreamWaitEvent", RecordKind::kWait);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   entry.set(event->number);
   if (check::on) check::let_wait(target, event);
   return abi::kCudaSuccess;
@@ -64,8 +62,7 @@ abi::CudaError sync(const char* call, const void* stream) {
     if (error != abi::kCudaSuccess) return with_last_error(error);
   }
   log::Entry entry(call, RecordKind::kSync);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   if (check::on) check::wait_for_stream(target);
   settle_if_needed();
   return abi::kCudaSuccess;

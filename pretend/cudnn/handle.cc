@@ -32,8 +32,7 @@ int log_library(const char* call, const DnnHandle* handle, const char* operation
     return 0;
   }
   log::Entry entry(call, kind);
-  const Target target = target_of(handle->stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(handle->stream));
   entry.text(operations);
   read_back::note_launch(target.device);
   return 0;

@@ -27,12 +27,6 @@ abi::DriverError answer(void* to, Value value) {
   return abi::kDriverSuccess;
 }
 
-abi::DriverError copied(const char* call, void* to, const void* from, uint64_t bytes,
-                        const void* stream) {
-  copy(call, to, from, bytes, stream);
-  return abi::kDriverSuccess;
-}
-
 }  // namespace
 
 extern "C" {
@@ -138,44 +132,41 @@ abi::DriverError cuPointerGetAttributes(unsigned count, const int* attributes, v
 }
 
 abi::DriverError cuMemcpyHtoD_v2(void* to, const void* from, uint64_t bytes) {
-  return copied("cuMemcpyHtoD", to, from, bytes, nullptr);
+  return copy("cuMemcpyHtoD", to, from, bytes, nullptr);
 }
 
 abi::DriverError cuMemcpyDtoH_v2(void* to, const void* from, uint64_t bytes) {
-  return copied("cuMemcpyDtoH", to, from, bytes, nullptr);
+  return copy("cuMemcpyDtoH", to, from, bytes, nullptr);
 }
 
 abi::DriverError cuMemcpyAsync(void* to, const void* from, uint64_t bytes, void* stream) {
-  return copied("cuMemcpyAsync", to, from, bytes, stream);
+  return copy("cuMemcpyAsync", to, from, bytes, stream);
 }
 
 abi::DriverError cuMemcpyHtoDAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
-  return copied("cuMemcpyHtoDAsync", to, from, bytes, stream);
+  return copy("cuMemcpyHtoDAsync", to, from, bytes, stream);
 }
 
 abi::DriverError cuMemcpyDtoHAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
-  return copied("cuMemcpyDtoHAsync", to, from, bytes, stream);
+  return copy("cuMemcpyDtoHAsync", to, from, bytes, stream);
 }
 
 abi::DriverError cuMemcpyDtoDAsync_v2(void* to, const void* from, uint64_t bytes, void* stream) {
-  return copied("cuMemcpyDtoDAsync", to, from, bytes, stream);
+  return copy("cuMemcpyDtoDAsync", to, from, bytes, stream);
 }
 
 abi::DriverError cuMemsetD8Async(void* to, unsigned char value, uint64_t bytes, void* stream) {
-  fill("cuMemsetD8Async", to, value, bytes, stream);
-  return abi::kDriverSuccess;
+  return fill("cuMemsetD8Async", to, value, bytes, stream);
 }
 
 // A pattern of four bytes: done for real where the bytes are alike, which zero is.
 abi::DriverError cuMemsetD32Async(void* to, unsigned value, uint64_t count, void* stream) {
-  fill("cuMemsetD32Async", to, static_cast<int>(value & 0xffU), count * 4, stream);
-  return abi::kDriverSuccess;
+  return fill("cuMemsetD32Async", to, static_cast<int>(value & 0xffU), count * 4, stream);
 }
 
 abi::DriverError cuStreamSynchronize(void* stream) {
   log::Entry entry("cuStreamSynchronize", RecordKind::kSync);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   if (check::on) check::wait_for_stream(target);
   settle_if_needed();
   return abi::kDriverSuccess;

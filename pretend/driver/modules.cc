@@ -37,8 +37,7 @@ abi::DriverError launch(const char* call, const char* name, const Axes& grid, co
     return abi::kDriverSuccess;
   }
   log::Entry entry(call, RecordKind::kLaunch);
-  const Target target = target_of(stream);
-  entry.at(target.device, target.stream);
+  const Target target = entry.at(target_of(stream));
   entry.text(name);
   entry.set(grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes);
   read_back::note_launch(target.device);
