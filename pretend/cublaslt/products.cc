@@ -20,7 +20,7 @@ struct HeuristicResult {
   std::array<uint64_t, 8> algorithm;
   uint64_t workspace_bytes;
   int state;
-  float waves;
+  float waves = 1;
   std::array<int, 4> reserved;
 };
 static_assert(sizeof(HeuristicResult) == 96);
@@ -56,18 +56,13 @@ int cublasLtMatmulAlgoGetHeuristic(BlasHandle*, const Operation*, const Layout*,
                                    const Layout*, const Layout*, const Preference*, int wanted,
                                    HeuristicResult* results, int* found) {
   *found = wanted > 0 ? 1 : 0;
-  if (wanted > 0) {
-    *results = {};
-    results->waves = 1;
-  }
+  if (wanted > 0) *results = {};
   return 0;
 }
 
 int cublasLtMatmulAlgoCheck(BlasHandle*, const Operation*, const Layout*, const Layout*,
                             const Layout*, const Layout*, const void*, HeuristicResult* result) {
-  *result = {};
-  result->waves = 1;
-  return 0;
+  return put(result, {});
 }
 
 int cublasLtMatmul(BlasHandle*, const Operation* how, const void*, const void*, const Layout* a,

@@ -11,7 +11,6 @@
 #include "pretend/core/capture.h"
 #include "pretend/core/check.h"
 #include "pretend/core/device.h"
-#include "pretend/core/library_types.h"
 #include "pretend/core/log.h"
 #include "pretend/core/memory.h"
 #include "pretend/core/read_back.h"
@@ -334,17 +333,6 @@ int end_group() {
   entry.set(mine.number, mine.submitted.size());
   enqueue_all(mine.submitted);
   return 0;
-}
-
-Collective make_collective(CollectiveKind kind, const void* send, void* receive, uint64_t count,
-                           int nccl_type, int operation, int root) {
-  return {.kind = kind,
-          .send = send,
-          .receive = receive,
-          .count = static_cast<int64_t>(count),
-          .type = abi::from_nccl(nccl_type),
-          .operation = operation,
-          .root = root};
 }
 
 int submit(const char* call, const std::shared_ptr<RankCommunicator>& communicator,

@@ -82,9 +82,6 @@ void strike(const RankCommunicator* communicator);
 int start_group();
 int end_group();
 
-[[nodiscard]] Collective make_collective(CollectiveKind kind, const void* send, void* receive,
-                                         uint64_t count, int nccl_type, int operation, int root);
-
 int submit(const char* call, const std::shared_ptr<RankCommunicator>& communicator,
            const Collective& collective, const void* stream);
 

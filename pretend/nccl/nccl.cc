@@ -10,6 +10,7 @@
 
 #include "pretend/core/check.h"
 #include "pretend/core/device.h"
+#include "pretend/core/library_types.h"
 #include "pretend/core/memory.h"
 #include "pretend/core/put.h"
 #include "pretend/core/settings.h"
@@ -89,6 +90,17 @@ PlaceInSplit place_in(const std::vector<Wish>& places, int mine) {
     split.rank += place.key < my_place.key || (place.key == my_place.key && rank < mine) ? 1 : 0;
   }
   return split;
+}
+
+Collective make_collective(CollectiveKind kind, const void* send, void* receive, uint64_t count,
+                           int nccl_type, int operation, int root) {
+  return {.kind = kind,
+          .send = send,
+          .receive = receive,
+          .count = static_cast<int64_t>(count),
+          .type = abi::from_nccl(nccl_type),
+          .operation = operation,
+          .root = root};
 }
 
 int run(const char* call, const Handle* handle, void* stream, const Collective& collective) {
