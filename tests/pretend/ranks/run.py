@@ -59,6 +59,7 @@ def main():
     if sys.argv[1:] == ["--verdicts"]:
         json.dump(verdicts(), sys.stdout)
         return 0
+    import torch._dynamo  # noqa: F401 - by most programs used, and loaded here once for all ranks
     status = 0
     for name in sys.argv[1:]:
         program = PROGRAMS[name]
