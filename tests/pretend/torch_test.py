@@ -19,8 +19,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 STEP_TWIN = HERE.parents[1] / "tools/torch/step_twin"
 sys.path.insert(0, str(HERE.parent / "support"))
 import torch_python  # beside the tests
+import warm_python
 
 PYTHON = torch_python.need(torch_python.HAS_CUDA)
+WARM = CASE == "Run" and warm_python.of(PYTHON, before=(TANDEM, "pretend", "--gpus=2", "--like=h100", "--"))
 
 
 def run(*words, **more):
@@ -41,9 +43,6 @@ class OnPretendedGpus(unittest.TestCase):
             self.assertIn("pretended GPUs: host work measured, nothing computed", done.stderr)
             lines = logged(folder)
         return done.stdout, lines
-
-    def count(self, lines, what):
-        return sum(line["what"] == what for line in lines)
 
 
 class DataParallel(OnPretendedGpus):
@@ -300,7 +299,7 @@ class Command(unittest.TestCase):
 class Run(OnPretendedGpus):
     """`tandem run --module --pretend`: figures of their own, and what is refused."""
 
-    def run_module(self, folder, *options, own=OWN, cells=()):
+    def run_module(self, folder, *options, own=OWN, cells=(), python=PYTHON):
         """The command's own cells, or those alone that are named, on two devices, by a sweep's file beside the module."""
         place = pathlib.Path(tempfile.mkdtemp(dir=folder)) if cells else pathlib.Path(folder)
         (place / "own.py").write_text(own)
@@ -310,12 +309,12 @@ class Run(OnPretendedGpus):
                           for strategy, *named in (cell.split() for cell in cells)]
             (place / "few.json").write_text(json.dumps({"name": "few", "workloads": [{"module": "own.py:build", "batch_per_device": 4}],
                                                         "devices": [2], "min_time": "10ms", "strategies": strategies}))
-        return run(TANDEM, "run", *words, f"--with-torch={PYTHON}", "--out=out", *options, cwd=folder)
+        return run(TANDEM, "run", *words, f"--with-torch={python}", "--out=out", *options, cwd=folder)
 
     def test_figures_are_marked_and_are_no_gpus(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.run_module(folder, "--pretend=2", "--like=h100", "--launches=1", "--cell=ddp precision=fp16",
-                                   "--cell=ddp grads=views find-unused-parameters=on")
+                                   "--cell=ddp grads=views find-unused-parameters=on", python=WARM)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Pretended GPUs (NVIDIA H100", done.stdout)
             self.assertIn("the host's work of a step", done.stdout)
@@ -346,7 +345,7 @@ class Run(OnPretendedGpus):
 
     def test_values_that_a_module_reads_back_are_told_once_per_cell(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run_module(folder, "--pretend=2", "--launches=2", own=READS_TWICE,
+            done = self.run_module(folder, "--pretend=2", "--like=h100", "--launches=2", own=READS_TWICE, python=WARM,
                                    cells=["single", "independent", "dp", "ddp read-loss=on precision=fp16"])
             self.assertEqual(done.returncode, 0, done.stderr)
             launches = json.loads((pathlib.Path(folder) / "out" / "results.json").read_text())["tandem"]["launches"]

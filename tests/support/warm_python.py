@@ -6,7 +6,7 @@
 
 of(python) is the path of a program that accepts what python does: [-B] FILE|-m MODULE|-c CODE [ARGUMENT...]. What is started has
 the caller's folder, variables, cores and standard files, gets SIGKILL whatever signal ends the caller, and joins no threads at its end.
-It is no place for what comes before torch: variables that its libraries read, preloaded libraries, the threads that they start.
+It is no place for what comes before torch: variables that its libraries read, libraries preloaded but by `before`, their threads.
 """
 import atexit
 import contextlib
@@ -41,13 +41,13 @@ os._exit(status)
 LARGEST = 1 << 18  # bytes of a caller's variables and words
 
 
-def of(python, *modules):
-    """Ends with this process."""
+def of(python, *modules, before=()):
+    """Ends with this process. `before` are words in front of the server's own command, which they must end as."""
     folder = tempfile.TemporaryDirectory()
     program, meeting = pathlib.Path(folder.name) / "python", f"{folder.name}/socket"
     program.write_text(CALLER.format(python=sys.executable, socket=meeting, largest=LARGEST))
     program.chmod(0o755)
-    server = subprocess.Popen([python, "-B", __file__, meeting, *modules], stdout=subprocess.PIPE)
+    server = subprocess.Popen([*before, python, "-B", __file__, meeting, *modules], stdout=subprocess.PIPE)
     atexit.register(lambda: (server.kill(), server.wait(), folder.cleanup()))
     server.stdout.read()  # it closes the pipe once it listens
     return str(program)
