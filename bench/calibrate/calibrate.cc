@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -19,7 +17,6 @@
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
 #include "common/comm/nccl_module.h"
-#include "common/results/document.h"
 #include "common/results/files.h"
 #include "common/results/machine_facts.h"
 #include "common/runtime/registry.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "common/kernels/operation_key.h"

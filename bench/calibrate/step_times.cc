@@ -7,7 +7,6 @@
 #include <numeric>
 #include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "bench/step/step_work.h"

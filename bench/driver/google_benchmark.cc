@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -10,7 +10,6 @@
 #include "common/base/error.h"
 #include "common/base/system_files.h"
 #include "common/comm/shared_memory/allocations.h"
-#include "common/runtime/host/cores.h"
 #include "simulate/cost/calibration.h"
 #include "simulate/engine/simulated_communicator.h"
 #include "simulate/engine/simulated_platform.h"

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "bench/lessons/lessons.h"
 #include "common/base/error.h"

@@ -11,7 +11,6 @@
 #include "bench/step/measured_peak.h"
 #include "bench/step/strategy_factory.h"
 #include "common/stats/comparison.h"
-#include "common/stats/summary.h"
 
 namespace tandem::bench {
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 
 #include "common/kernels/host_support.h"
 #include "common/kernels/operations.h"

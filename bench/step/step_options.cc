@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/step/workload_source.h"
 #include "common/base/checksummed_file.h"
 #include "common/options/rules.h"
 #include "simulate/catalogue/catalogue.h"

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "common/base/error.h"

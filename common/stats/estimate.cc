@@ -5,7 +5,6 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <vector>
 
 #include "common/base/error.h"
 #include "common/stats/summary.h"

@@ -10,8 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "pretend/core/check.h"
 #include "pretend/core/log.h"
 #include "pretend/core/read_back.h"

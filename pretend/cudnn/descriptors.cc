@@ -3,7 +3,6 @@
 // Legacy descriptors of the pretended cuDNN. Tensors and filters keep their shapes; what nothing
 // asks about again (activations, poolings, losses) is a descriptor without contents.
 #include <algorithm>
-#include <cstdint>
 
 #include "pretend/core/put.h"
 #include "pretend/cudnn/handle.h"

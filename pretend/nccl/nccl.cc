@@ -2,9 +2,7 @@
 //
 // The functions of the pretended NCCL: communicators and what belongs to them.
 #include <array>
-#include <climits>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 // argument, a ReduceOp, keeps: operations (nothing), the neutral value, ReduceConfig (of which the
 // second number is that of the inputs of an output, the third that of outputs), the calculator of
 // inputs, the one of outputs, the input, two outputs.
-#include <optional>
 
 #include "pretend/torch_kernels/name.h"
 #include "pretend/torch_kernels/operands.h"

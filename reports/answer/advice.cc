@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "common/options/strategies.h"
 #include "reports/answer/verdict.h"
@@ -15,7 +14,6 @@
 #include "reports/tables/break_even.h"
 #include "reports/tables/cells.h"
 #include "reports/tables/ddp.h"
-#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {

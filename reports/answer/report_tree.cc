@@ -9,7 +9,6 @@
 #include "reports/answer/panels.h"
 #include "reports/answer/trees.h"
 #include "reports/answer/verdict.h"
-#include "reports/tables/break_even.h"
 #include "reports/tables/cells.h"
 #include "reports/tables/ddp.h"
 #include "reports/tables/torch.h"

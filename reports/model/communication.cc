@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
 #include "common/options/strategies.h"
-#include "common/stats/summary.h"
 #include "reports/model/ladder.h"
 #include "reports/model/phases.h"
 #include "reports/model/subject.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "common/base/text.h"
 #include "reports/model/subject.h"
 #include "reports/render/formats.h"
 #include "reports/tables/cells.h"

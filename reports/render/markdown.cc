@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "reports/render/formats.h"
-#include "reports/text/format.h"
 
 namespace tandem::reports {
 namespace {

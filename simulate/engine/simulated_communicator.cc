@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <numeric>
 
 #include "common/comm/immediate_calls.h"

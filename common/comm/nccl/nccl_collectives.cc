@@ -3,7 +3,6 @@
 // Each collective's calls of NCCL, and the work that has to follow on the stream.
 #include "common/base/error.h"
 #include "common/comm/bootstrap.h"
-#include "common/comm/collective_errors.h"
 #include "common/comm/nccl/nccl_api.h"
 #include "common/comm/nccl/nccl_communicator.h"
 

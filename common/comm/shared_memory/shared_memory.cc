@@ -2,8 +2,6 @@
 #include "common/comm/shared_memory/shared_memory.h"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 
 #include "common/base/rounding.h"
 #include "common/comm/bootstrap.h"

@@ -2,7 +2,6 @@
 #include "common/kernels/host/vector_math.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "common/base/vector_clones.h"

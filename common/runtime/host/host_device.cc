@@ -7,7 +7,6 @@
 #include "common/runtime/host/cores.h"
 #include "common/runtime/host/host_event.h"
 #include "common/runtime/host/host_memory.h"
-#include "common/runtime/host/worker_thread.h"
 
 namespace tandem::host {
 

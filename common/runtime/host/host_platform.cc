@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/runtime/host/host_platform.h"
 
-#include <utility>
 #include <vector>
 
 #include "common/runtime/host/cores.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"

@@ -7,9 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

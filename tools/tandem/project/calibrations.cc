@@ -6,10 +6,8 @@
 
 #include <chrono>
 #include <optional>
-#include <utility>
 
 #include "common/base/error.h"
-#include "common/base/units.h"
 #include "common/json/parse.h"
 #include "common/results/files.h"
 #include "reports/model/subject.h"

@@ -11,7 +11,6 @@
 
 #include "common/base/error.h"
 #include "common/base/text.h"
-#include "common/base/units.h"
 #include "common/results/launch_record.h"
 #include "tools/tandem/launch/python_script.h"
 #include "tools/tandem/process/child_process.h"

@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/base/text.h"
 #include "common/results/journal.h"

@@ -11,7 +11,6 @@
 #include "common/base/error.h"
 #include "common/base/text.h"
 #include "common/options/strategies.h"
-#include "reports/model/subject.h"
 #include "reports/model/summary.h"
 #include "reports/text/format.h"
 

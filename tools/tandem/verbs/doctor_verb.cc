@@ -8,7 +8,6 @@
 #include <string>
 
 #include "common/base/system_files.h"
-#include "common/results/machine_facts.h"
 #include "reports/render/formats.h"
 #include "tools/tandem/doctor/cores.h"
 #include "tools/tandem/doctor/finding.h"
