@@ -46,7 +46,6 @@ class LossInReplicas final : public Loss {
     enqueue_loss(mine.operations(), mine.stream(), objective_,
                  {.prediction = mine.output(),
                   .target = targets_of(replica),
-                  .gradient = {},
                   .loss = losses_[index]->as<float>(),
                   .padding = mine.output_padding()});
     gather_.offer(replica);

@@ -37,14 +37,7 @@ GpuRecord record_of(const WatchedDevice& device, const nvml::GpuFacts& facts) {
           .compute_mode = facts.compute_mode,
           .mig = facts.mig,
           .nvlinks = facts.nvlinks,
-          .processes = facts.processes,
-          .peers = {},
-          .before = {},
-          .after = {},
-          .watched_ms = {},
-          .held_down_ms = {},
-          .joules = {},
-          .clock_drift = {}};
+          .processes = facts.processes};
 }
 
 std::vector<WatchedDevice> devices_of(const Job& job) {

@@ -183,9 +183,6 @@ ProcessShare between(const KernelCounters& before, const KernelCounters& after, 
   }
   ProcessShare share{
       .window = window.count(),
-      .groups = {},
-      .cpus = {},
-      .throttled = {},
       .slowest_mhz = after.slowest_mhz,
       .involuntary_switches = after.involuntary_switches - before.involuntary_switches,
       .major_faults = after.major_faults - before.major_faults};

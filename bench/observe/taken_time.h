@@ -51,9 +51,9 @@ struct ProcessShare {
     double stolen = 0;
   };
   double window = 0;
-  std::vector<Group> groups;
-  std::vector<Cpu> cpus;
-  std::optional<double> throttled;
+  std::vector<Group> groups{};
+  std::vector<Cpu> cpus{};
+  std::optional<double> throttled{};
   std::optional<double> slowest_mhz;
   std::int64_t involuntary_switches = 0;
   std::int64_t major_faults = 0;

@@ -101,9 +101,7 @@ results::CollectiveRecord collective_of(const std::vector<DeviceCollectiveTimes>
     return per_step(times.total, times.steps);
   };
   const auto samples = devices.front().samples.size();
-  results::CollectiveRecord record{.bytes = devices.front().samples.front()[index].size.value,
-                                   .mean_seconds = {},
-                                   .least_seconds = 0};
+  results::CollectiveRecord record{.bytes = devices.front().samples.front()[index].size.value};
   record.mean_seconds.resize(devices.size());
   for (std::size_t sample = 0; sample < samples; ++sample) {
     double least = seconds(devices.front(), sample);

@@ -274,13 +274,9 @@ FlightRecord record_of(const FlightPage& page) {
                       .pid = page.pid,
                       .host = text_of(page.host),
                       .enqueued = place_in(page, page.enqueued_place),
-                      .device = {},
                       .started = page.started,
                       .finished = page.finished,
-                      .collectives = collectives_in(page),
-                      .failure = {},
-                      .ended = false,
-                      .ended_job = 0};
+                      .collectives = collectives_in(page)};
   if (page.device_place != 0) record.device = place_in(page, page.device_place);
   const auto outcome =
       static_cast<FlightPage::Outcome>(page.outcome.load(std::memory_order_acquire));

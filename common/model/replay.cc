@@ -86,8 +86,7 @@ ReplaySizes Replay::sizes(std::int64_t batch) const {
                     .rows = is_squared_error ? 1 : objective.target_width,
                     .columns = is_squared_error ? workload_.output_width : objective.classes,
                     .folded_rows = folded_rows_,
-                    .shares_output_gradient = !is_squared_error,
-                    .activation_bytes = {}};
+                    .shares_output_gradient = !is_squared_error};
   for (const WorkloadLayer& layer : workload_.layers) {
     sizes.activation_bytes.push_back(layer.activation_bytes);
   }

@@ -107,7 +107,6 @@ void ResNetActivations::add_units(const ResNetPlan& plan) {
   const auto count_of = [&](const ResNetUnit& unit) { return batch_ * unit.shape.output_count(); };
   for (const ResNetUnit& unit : plan.units()) {
     units_.push_back({.before = tensors_.add(type_, count_of(unit)),
-                      .after = {},
                       .mean = tensors_.add(unit.shape.out),
                       .rstd = tensors_.add(unit.shape.out)});
     largest = std::max(largest, count_of(unit));

@@ -126,8 +126,8 @@ class ResNetPlan {
 class ResNetActivations final : public Activations {
  public:
   struct Unit {
-    AnySpan before;  // (batch, out height, out width, out), type: the convolution's result
-    AnySpan after;   // as before: the result of the norm and all operations fused behind the norm
+    AnySpan before;   // (batch, out height, out width, out), type: the convolution's result
+    AnySpan after{};  // as before: the result of the norm and all operations fused behind the norm
     Span<float> mean;
     Span<float> rstd;
   };

@@ -65,13 +65,13 @@ struct Resolving {
 // The facts of a sweep in its journal and its document.
 struct SweepInfo {
   std::string name;
-  std::string definition;  // canonical JSON text of all that determines the measurement
+  std::string definition{};  // canonical JSON text of all that determines the measurement
   int planned_cells = 0;
   int launches_per_cell = 0;
   std::optional<Resolving> resolving{};  // absent: a fixed number of launches
   std::vector<DroppedCells> dropped{};
-  std::vector<Addition> additions;  // additions in planning order
-  Context context;                  // machine and time of the sweep's start
+  std::vector<Addition> additions{};  // additions in planning order
+  Context context;                    // machine and time of the sweep's start
   // The command that began the run: the words after `tandem`, without --out.
   std::vector<std::vector<std::string>> commands{};
 };

@@ -58,7 +58,7 @@ struct CollectiveRecord {
   std::int64_t bytes = 0;  // bytes of gradients
   // The mean time per step on the communication stream, by entry of `phases`, waiting for peers
   // included.
-  std::vector<double> mean_seconds;
+  std::vector<double> mean_seconds{};
   // The mean over samples of the least time of all devices, which is the time of the rank that
   // waited for no other.
   double least_seconds = 0;
@@ -112,19 +112,19 @@ struct GpuRecord {
   std::optional<bool> mig;                   // whether the GPU is divided into instances
   std::optional<int> nvlinks;                // active NVLinks
   std::optional<int> processes;              // computing processes at the start, own included
-  std::vector<GpuPeer> peers;                // peers on the same node, by device
-  GpuReading before;                         // after the warm-up, whose last work may still run
-  GpuReading after;                          // after the last sample
+  std::vector<GpuPeer> peers{};              // peers on the same node, by device
+  GpuReading before{};                       // after the warm-up, whose last work may still run
+  GpuReading after{};                        // after the last sample
   // The time between both readings in ms, and how much of that time each cause held the clocks
   // down: "power cap", "thermal slowdown", ...; a cause that the driver does not count is absent.
-  std::optional<double> watched_ms;
-  std::map<std::string, double> held_down_ms;
+  std::optional<double> watched_ms{};
+  std::map<std::string, double> held_down_ms{};
   // The energy that the whole GPU took between both readings. Absent also on an instance (MIG), as
   // the counter is of the whole GPU.
-  std::optional<double> joules;
+  std::optional<double> joules{};
   // The SM clock's means in both halves of the warm-up's last two seconds: the higher over the
   // lower, less 1. Above kSteadyClock the warm-up ended at its cap.
-  std::optional<double> clock_drift;
+  std::optional<double> clock_drift{};
 };
 
 inline constexpr double kSteadyClock = 0.02;

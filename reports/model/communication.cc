@@ -136,14 +136,13 @@ int ranks_of(const CellSummary& cell) {
 
 CommunicationTimes times_of(const CellSummary& cell,
                             const std::vector<const LaunchRecord*>& launches) {
-  CommunicationTimes times{
-      .cell = &cell,
-      .bucket_bytes = layout_of(*launches.front()),
-      .left_out = static_cast<int>(cell.measured.size() - launches.size()),
-      .total = mean_over(launches, total_seconds),
-      .exposed =
-          mean_over(launches, [](const auto& record) { return record.least_exposed_seconds; }),
-      .hidden_share = {}};
+  CommunicationTimes times{.cell = &cell,
+                           .bucket_bytes = layout_of(*launches.front()),
+                           .left_out = static_cast<int>(cell.measured.size() - launches.size()),
+                           .total = mean_over(launches, total_seconds),
+                           .exposed = mean_over(launches, [](const auto& record) {
+                             return record.least_exposed_seconds;
+                           })};
   const bool all_took_time = std::ranges::all_of(
       launches, [](const LaunchRecord* record) { return total_seconds(*record) > 0; });
   if (!all_took_time) return times;

@@ -62,7 +62,7 @@ struct CommunicationTimes {
   stats::Estimate total;
   stats::Estimate exposed;  // the least rank's exposed_comm, seconds per step
   // The mean over launches of 1 - exposed / total; absent where the collectives took no time.
-  std::optional<stats::Estimate> hidden_share;
+  std::optional<stats::Estimate> hidden_share{};
 
   [[nodiscard]] std::int64_t size_bytes() const;
 };

@@ -33,8 +33,7 @@ std::vector<Step> steps_of(const MeasuredLadder& ladder) {
                      .launches = static_cast<int>(launches.measured.size()),
                      .failed_launches = launches.failed,
                      .disturbed_launches = launches.disturbed,
-                     .mean_step = ladder.sum({{kLadder[i], 1}}),
-                     .saves = {}});
+                     .mean_step = ladder.sum({{kLadder[i], 1}})});
     if (i > 0) steps.back().saves = ladder.sum(minus(kLadder[i - 1], kLadder[i]));
   }
   return steps;
@@ -261,10 +260,9 @@ std::vector<Effect> own_costs_of_ddp(const MeasuredLadder& ladder) {
                                "bucket copies", "rest (input, loss, update, in no phase)"};
   std::vector<Effect> effects;
   for (std::size_t i = 0; i < kCauses.size(); ++i) {
-    effects.push_back({.cause = kCauses[i],
-                       .figure = {.seconds = *costs.*kCostParts[i],
-                                  .missing = {},
-                                  .is_projected = ladder.is_projected()}});
+    effects.push_back(
+        {.cause = kCauses[i],
+         .figure = {.seconds = *costs.*kCostParts[i], .is_projected = ladder.is_projected()}});
   }
   return effects;
 }

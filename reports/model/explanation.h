@@ -64,7 +64,7 @@ struct Step {
   int failed_launches = 0;
   int disturbed_launches = 0;  // of `launches`
   Figure mean_step;
-  Figure saves;
+  Figure saves{};
 };
 
 // The time saved where the cause is removed first of its family, and last of its family.

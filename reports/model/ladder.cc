@@ -130,8 +130,7 @@ bool fits(const LaunchRecord& record, const results::Cell& cell) {
 }
 
 MeasuredLadder::Launches launches_of(const RungCell& rung, const results::Document& document) {
-  MeasuredLadder::Launches launches{
-      .rung = rung, .measured = {}, .failed = 0, .disturbed = 0, .problem = "not run"};
+  MeasuredLadder::Launches launches{.rung = rung, .problem = "not run"};
   for (const LaunchRecord& record : document.launches) {
     if (!fits(record, rung.cell)) continue;
     if (record.status == Status::kOk) {
@@ -226,18 +225,17 @@ Figure MeasuredLadder::sum(const Weights& weights) const {
   for (const auto& [rung, weight] : weights) {
     if (weight == 0) continue;
     const Launches* const launches = find(rung);
-    if (launches == nullptr) return {.seconds = {}, .missing = "not asked for"};
+    if (launches == nullptr) return {.missing = "not asked for"};
     if (launches->measured.empty()) {
-      return {.seconds = {}, .missing = launches->rung.label + " " + launches->problem};
+      return {.missing = launches->rung.label + " " + launches->problem};
     }
     cells.push_back({.weight = weight, .launches = launches->measured});
   }
-  return {.seconds = sum_over(cells, mean_step), .missing = {}, .is_projected = is_projected_};
+  return {.seconds = sum_over(cells, mean_step), .is_projected = is_projected_};
 }
 
 Figure MeasuredLadder::difference(Rung above, Rung below, const OfLaunch& value) const {
   return {.seconds = reports::difference(find(above)->measured, find(below)->measured, value),
-          .missing = {},
           .is_projected = is_projected_};
 }
 

@@ -102,8 +102,8 @@ struct RungCell {
 
 // A figure in seconds, or why there is none: "dp failed"; the notes have the reason of the failure.
 struct Figure {
-  std::optional<stats::Estimate> seconds;
-  std::string missing;
+  std::optional<stats::Estimate> seconds{};
+  std::string missing{};
   // From simulated launches, which repeat to the nanosecond: there is no interval to resolve it.
   bool is_projected = false;
 };
@@ -140,7 +140,7 @@ class MeasuredLadder {
  public:
   struct Launches {
     RungCell rung;
-    std::vector<const results::LaunchRecord*> measured;
+    std::vector<const results::LaunchRecord*> measured{};
     int failed = 0;       // failed launches; the measured ones may be the lucky ones
     int disturbed = 0;    // how many of the measured ones others disturbed
     std::string problem;  // why no launch measured: "failed", "skipped" or "not run"

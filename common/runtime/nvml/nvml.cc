@@ -170,7 +170,6 @@ std::optional<GpuState> Nvml::state(const std::string& pci_address) const {
   GpuState state{
       .sm_mhz = as_int(answered<unsigned>(api_.clock, *gpu, kClockSm)),
       .memory_mhz = as_int(answered<unsigned>(api_.clock, *gpu, kClockMemory)),
-      .watts = {},
       .celsius = as_int(answered<unsigned>(api_.temperature, *gpu, kTemperatureGpu)),
       .slowed_by = slowdowns_in(answered<unsigned long long>(api_.clock_limits, *gpu).value_or(0))};
   if (const auto milliwatts = answered<unsigned>(api_.power, *gpu))

@@ -57,7 +57,7 @@ struct GpuFacts {
 struct GpuState {
   std::optional<int> sm_mhz;
   std::optional<int> memory_mhz;
-  std::optional<double> watts;
+  std::optional<double> watts{};
   std::optional<int> celsius;
   // The causes that slow the clocks at this moment and make a measurement one of the cooling or of
   // the supply: "power cap", "thermal slowdown (hardware)", ... Idleness is not a cause.

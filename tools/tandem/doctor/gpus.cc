@@ -162,12 +162,11 @@ Findings judge_gpus(const std::vector<IdleGpu>& gpus) {
 
 GpuLoad run_gpu_load(const Programs& programs, int devices) {
   const std::filesystem::path record = programs.file("record.json");
-  GpuLoad load{
-      .run = programs.run(
-          "step_bench", {"--backend=cuda", "--strategy=independent", "--launch=threads",
-                         fmt::format("--devices={}", devices), "--model=mlp-base",
-                         "--batch-per-device=256", "--min-time=1s", "--record=" + record.string()}),
-      .record = {}};
+  GpuLoad load{.run = programs.run(
+                   "step_bench",
+                   {"--backend=cuda", "--strategy=independent", "--launch=threads",
+                    fmt::format("--devices={}", devices), "--model=mlp-base",
+                    "--batch-per-device=256", "--min-time=1s", "--record=" + record.string()})};
   if (load.run.is_done()) load.record = results::read_record(record);
   return load;
 }

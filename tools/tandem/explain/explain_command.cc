@@ -45,10 +45,10 @@ using results::Status;
 struct ExplainTask {
   reports::GapQuestion question;
   int launches = 0;
-  MeasuringSettings settings;
+  MeasuringSettings settings{};
   ExplainSource source;
-  std::set<std::string> planned;  // cells of the journal's own sweep
-  std::vector<results::Cell> cells;
+  std::set<std::string> planned{};  // cells of the journal's own sweep
+  std::vector<results::Cell> cells{};
   std::optional<TorchTwin> torch{};
   ModelFiles model_files;  // the files of the question's model
   std::optional<ModuleWorkload> module{};
@@ -231,10 +231,7 @@ ExplainTask task_of(const ExplainOptions& options) {
   const std::string model = with_checksum(options.question.model, "--model");
   ExplainTask task{.question = options.question,
                    .launches = options.launches,
-                   .settings = {},
                    .source = find_source(options.source, options.out),
-                   .planned = {},
-                   .cells = {},
                    .model_files = {{name_in_results(model), model}}};
   task.question.model = name_in_results(model);
   PlannedBefore before;
@@ -298,7 +295,6 @@ results::SweepInfo own_sweep(const ExplainTask& task, const ExplainOptions& opti
           .definition = definition_of(task.question, task.launches, task.settings),
           .planned_cells = static_cast<int>(task.cells.size()),
           .launches_per_cell = task.launches,
-          .additions = {},
           .context = measuring_context("explain", find_step_bench(options.step_bench)),
           .commands = {options.command}};
 }

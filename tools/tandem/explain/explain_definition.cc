@@ -144,16 +144,11 @@ ExplainSource find_source(const std::string& file, const std::string& out) {
   }
   if (file.empty()) {
     const fs::path folder = out.empty() ? new_folder("explain") : fs::path(out);
-    return {.folder = folder,
-            .is_given = false,
-            .has_journal = true,
-            .document = document_of_journal(folder / kJournal)};
+    return {
+        .folder = folder, .has_journal = true, .document = document_of_journal(folder / kJournal)};
   }
   const fs::path read = file_in(file);
-  ExplainSource source{.folder = fs::absolute(read).parent_path(),
-                       .is_given = true,
-                       .has_journal = false,
-                       .document = {}};
+  ExplainSource source{.folder = fs::absolute(read).parent_path(), .is_given = true};
   const fs::path name = read.filename();
   if (name == kJournal || name == kResults)
     source.document = document_of_journal(source.folder / kJournal);

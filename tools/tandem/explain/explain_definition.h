@@ -37,9 +37,9 @@ struct PlannedBefore {
 // The folder in which an explanation finds launches and puts its own.
 struct ExplainSource {
   std::filesystem::path folder;
-  bool is_given = false;                      // given by FOLDER, not by --out
-  bool has_journal = false;                   // without a journal no launch can be added
-  std::optional<results::Document> document;  // the launches measured so far
+  bool is_given = false;                        // given by FOLDER, not by --out
+  bool has_journal = false;                     // without a journal no launch can be added
+  std::optional<results::Document> document{};  // the launches measured so far
 };
 
 // Opens FOLDER (a folder of tandem run or explain, its journal.jsonl or its results.json, or a copy

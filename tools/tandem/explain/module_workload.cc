@@ -43,11 +43,8 @@ ModuleFacts export_module(ModuleWorkload& workload, const ModuleQuestion& questi
 
 ModuleWorkload workload_of_module(const ModuleQuestion& question, const TorchTwin& torch) {
   const std::string name = short_name(question.source) + ".workload.json";
-  ModuleWorkload workload{.facts = {},
-                          .source = absolute_source(question.source, {}),
-                          .file = std::filesystem::absolute(question.folder) / name,
-                          .fresh = {},
-                          .scratch = {}};
+  ModuleWorkload workload{.source = absolute_source(question.source, {}),
+                          .file = std::filesystem::absolute(question.folder) / name};
   check_place(question, workload.file);
   const Interrupts interrupts;
   if (!question.is_resumed) {

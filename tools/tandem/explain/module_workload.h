@@ -27,11 +27,11 @@ struct ModuleQuestion {
 
 // The module with its export.
 struct ModuleWorkload {
-  ModuleFacts facts;
-  std::string source;           // with the file's absolute path
-  std::filesystem::path file;   // in the output folder, once `fresh` is copied there
-  std::filesystem::path fresh;  // the export that was just made; empty where `file` is there
-  std::unique_ptr<TemporaryFolder> scratch;  // holds `fresh`
+  ModuleFacts facts{};
+  std::string source;             // with the file's absolute path
+  std::filesystem::path file;     // in the output folder, once `fresh` is copied there
+  std::filesystem::path fresh{};  // the export that was just made; empty where `file` is there
+  std::unique_ptr<TemporaryFolder> scratch{};  // holds `fresh`
 };
 
 // Takes a step of the module with a device's share and, where the folder has none, makes its

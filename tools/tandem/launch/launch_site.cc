@@ -108,7 +108,6 @@ LaunchSite slurm_site() {
          "one, by sbatch or salloc");
   }
   return {.launcher = LaunchSite::Launcher::kSrun,
-          .hosts = {},
           .mpi_plugin = mpi_plugin_in(output_of("srun --mpi=list 2>&1")),
           .slots = slots_of_slurm(variable("SLURM_JOB_CPUS_PER_NODE"))};
 }

@@ -23,10 +23,10 @@ namespace tandem::cli {
 // What all cells of the projection have in common.
 struct DescribedSteps {
   DescribedMachine machine;
-  std::string model;                          // as in cells
+  std::string model{};                        // as in cells
   std::string precision;                      // empty: fp32, or as the module's kernels are listed
   std::string single_step;                    // empty: as described
-  std::string costs;                          // of the interpreter; empty: none
+  std::string costs{};                        // of the interpreter; empty: none
   std::map<std::string, std::string> more{};  // options of the strategies that have them
   std::vector<std::string> bucket_mb{};
   std::vector<std::int64_t> sizes{};  // the batches, ascending: samples of a device, or of all

@@ -138,10 +138,8 @@ void write_projection(const reports::Projection& projection, std::vector<LaunchR
   if (launches.empty()) return;
   results::Document document;
   document.sweep = {.name = "project",
-                    .definition = {},
                     .planned_cells = static_cast<int>(launches.size()),
                     .launches_per_cell = 1,
-                    .additions = {},
                     .context = measuring_context("project", place.step_bench),
                     .commands = {place.command}};
   add_answer(document.sweep.context.custom, projection);
