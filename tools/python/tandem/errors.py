@@ -59,6 +59,8 @@ def advice_for(error: BaseException, usual: str) -> str:
     """`usual`, unless the error itself has better advice."""
     if re.search(r"cuFFT|cuSPARSE|cuSOLVER|CUFFT_|CUSPARSE_|CUSOLVER_", str(error)):
         return "pretended GPUs have no cuFFT, cuSPARSE and cuSOLVER: measure the module without what calls them, or on GPUs"
+    if re.search("out of memory|can't allocate memory", str(error)):
+        return "give a smaller batch"
     if "Expected more than 1 value per channel" in str(error):
         return "one sample has no variance: give each device, or each of its micro-batches, 2 samples or more"
     return usual

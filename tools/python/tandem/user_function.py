@@ -2,6 +2,7 @@
 """The function that a command line names as FILE.py:FUNCTION or MODULE:FUNCTION."""
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import pathlib
@@ -59,9 +60,11 @@ def load(source: str) -> Callable[..., Any]:
         if is_absent(where):
             raise UsageError(f"there is no {'file' if is_file(where) else 'module'} {where}; check the name")
         try:
-            function = getattr(module_of(where), name, None)
+            module = module_of(where)
         except SystemExit as end:
             raise UsageError("it ends the program where it is loaded; put what is a script's below if __name__ == \"__main__\":") from end
+        function: Any = getattr(module, name, None)
         if not callable(function):
-            raise UsageError(f"it has no function {name}; check the name")
+            near = difflib.get_close_matches(name, vars(module), 1)
+            raise UsageError(f"it has no function {name}{f' (did you mean {near[0]}?)' if near else ''}; check the name")
     return function  # type: ignore[no-any-return]

@@ -16,13 +16,13 @@ LEAST_BATCH = 2  # with one sample, batch norms may refuse to train
 
 
 class Ears:
-    """Stands as a step's clock and hears what of it is the module's: neither the loss, nor the update."""
+    """Runs one step as its clock, and records the operations of the module, without the loss and the update."""
 
     def __init__(self, strategy, watch, batch):
         self.watch, self.batch, self.output = watch, batch, None
         self.operations = listening.Operations(watch, Describer(torch, strategy.kind))
         self.forward = contextlib.ExitStack()
-        self.has_turn = False  # whether a gradient of the output shows where the loss's backward ends
+        self.has_turn = False  # whether a gradient of the output shows where the module's backward begins
         self.step(strategy)
 
     def step(self, strategy):
@@ -74,7 +74,7 @@ def kept_bytes(strategy):
 
 
 class Heard:
-    """A step with so many samples."""
+    """What one step with `batch` samples showed: layers, output, and on a GPU its memory."""
 
     def __init__(self, options, strategy, watch, batch):
         strategy.training.take(0, batch)

@@ -100,7 +100,8 @@ class Training:
         self.parts = returned.parts_of(made, self.source)
         self.module = self.parts.module.train()
         self.loss = Loss(self.source, self.parts)
-        self.take(first, count)
+        with trying(f"a batch of {count} of {self.source}'s samples", "give a smaller one"):
+            self.take(first, count)
 
     def take(self, first, count):
         """Samples first .. first + count - 1 of the example, repeated as often as it takes."""
