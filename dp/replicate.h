@@ -25,7 +25,7 @@ class Broadcast {
   // Enqueues the broadcast.
   virtual void enqueue() = 0;
 
-  // Makes every replica that other replicas take from wait until the others have taken.
+  // Makes every replica that others copy from wait until they have copied.
   virtual void hold_sources() = 0;
 
  protected:
@@ -82,7 +82,8 @@ class CopiedBroadcast final : public Broadcast {
 [[nodiscard]] std::size_t tree_parent(std::size_t peer);
 [[nodiscard]] std::size_t tree_sibling_before(std::size_t peer);
 
-// Charges what torch builds one replica by in Python: a copy of each module, parameter and buffer.
+// Charges to `caller` what torch's Python needs to build one replica: a copy of each module,
+// parameter and buffer.
 void charge_construction(const Model& model, Interpreter& caller, Stream& stream);
 
 // torch's replicate, at every step: copies the module's weights, buffers and plain attributes to

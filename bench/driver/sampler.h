@@ -66,8 +66,8 @@ struct SampleTimes {
 [[nodiscard]] SampleTimes times_over_ranks(Communicator& ranks, const std::function<void()>& work,
                                            Clocks clocks, const TellTime& now = Clock::now);
 
-// The strategy's phase times and collectives so far belong to no sample. Synchronise the strategy
-// first.
+// Discards the strategy's phase times and collectives so far, which belong to no sample.
+// Synchronise the strategy first.
 void forget_times(Strategy& strategy);
 
 // Takes samples of a strategy's step. All calls are collective, and every rank gets the same

@@ -36,9 +36,11 @@ class GpuWatch {
 
   // Reads the SM clocks; to be called during the warm-up, while the GPUs are at work.
   void read_clocks();
-  // Whether each GPU's clock keeps its level, about which it may move. True where none can be read.
+  // Whether each GPU's clock keeps its level, about which it may move: false before six readings.
+  // True where none can be read.
   [[nodiscard]] bool are_clocks_steady() const;
-  // Both, with readings a tenth of a second apart or more; true if so on all ranks. Collective.
+  // Reads the clocks if the last reading is a tenth of a second old, and says whether they are
+  // steady on all ranks. Collective.
   [[nodiscard]] bool is_steady(Communicator& ranks);
 
   void before_samples();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory that another process of the node may open: from the first question on, an
+// Device memory that another process of the node may open: from its first share() on, an
 // allocation lies in a file without a name, which the other process finds under /proc.
 #pragma once
 

@@ -53,12 +53,14 @@ TEST(DoctorCores, ThatAreNotTold_AreNotChecked) {
 
 TEST(DoctorCores, AreReadWithTheTightestQuotaOfAllGroups) {
   FakeRoot node;
+  node.write("proc/cpuinfo", "model name\t: An Old CPU");
   node.write("sys/devices/system/cpu/online", "0-2,7");
   node.write("proc/self/cgroup", "0::/a/b");
   node.write("sys/fs/cgroup/a/cpu.max", "150000 100000");
   node.write("sys/fs/cgroup/a/cpu.stat", "nr_periods 9\nnr_throttled 3");
   node.write("sys/fs/cgroup/a/b/cpu.max", "max 100000");
   const CoreFacts facts = gather_cores(node.root(), {0, 1});
+  EXPECT_EQ(facts.model, "An Old CPU");
   EXPECT_EQ(facts.online, 4);
   EXPECT_EQ(facts.cores, 2);
   EXPECT_EQ(facts.quota, 1.5);

@@ -137,7 +137,7 @@ Finding judge_stolen(const NeighbourFacts& facts) {
 CoreFacts gather_cores(const fs::path& root, std::vector<int> allowed) {
   const fs::path system = root / "sys/devices/system/cpu";
   CoreFacts facts;
-  facts.model = text_behind("/proc/cpuinfo", "model name");
+  facts.model = text_behind(root / "proc/cpuinfo", "model name");
   if (facts.model.empty()) facts.model = "a CPU that does not name itself";
   facts.online = static_cast<int>(cpus_of(first_line(system / "online")).size());
   facts.cores = results::physical_cores(allowed, system);

@@ -33,6 +33,7 @@ class LaunchScratch {
   // several nodes, where the other nodes lack these folders.
   enum class Kind { kProcess, kOneNode, kSeveralNodes };
 
+  // Throws a failure where no folder can be made, or mpirun would lack room in it.
   explicit LaunchScratch(Kind kind);
   ~LaunchScratch();
   LaunchScratch(const LaunchScratch&) = delete;
