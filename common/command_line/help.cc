@@ -83,8 +83,12 @@ std::string section(const std::string& title, const std::vector<HelpLine>& lines
   return lines.empty() ? "" : fmt::format("\n{}:\n{}", title, two_columns(lines));
 }
 
-std::string capitalised(std::string text) {
-  if (!text.empty()) text.front() = static_cast<char>(std::toupper(text.front()));
+// The description's first line as a sentence.
+std::string as_sentence(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(text.front()));
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  if (text[end - 1] != '.') text.insert(end, ".");
   return text;
 }
 
@@ -94,7 +98,7 @@ class PlainHelp : public CLI::FormatterBase {
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string /*name*/,
                                       CLI::AppFormatMode /*mode*/) const override {
     std::string text = usage_of(*app);
-    text += "\n" + wrapped(capitalised(app->get_description()), columns_of(STDOUT_FILENO));
+    text += "\n" + wrapped(as_sentence(app->get_description()), columns_of(STDOUT_FILENO));
     text += section("Commands", commands_of(*app));
     text += section("Arguments", lines_of(*app, [](const CLI::Option* option) {
                       return option->get_positional() && is_shown(*option);
@@ -131,7 +135,7 @@ std::string two_columns(const std::vector<HelpLine>& lines) {
 
 void use_plain_help(CLI::App& app) {
   app.formatter(std::make_shared<PlainHelp>());
-  app.set_help_flag("-h,--help", "say this, and end");
+  app.set_help_flag("-h,--help", "show this help, and end");
 }
 
 }  // namespace tandem::command_line

@@ -162,7 +162,7 @@ Bars step_bars(const StrategyPair& pair, const Summary& summary) {
   add("one device", baseline_of(*pair.ddp, pair.ddp->cell.global_batch, summary.cells));
   add("dp", pair.dp);
   add("ddp", pair.ddp);
-  add("bound", bound_of(pair, summary));
+  add(kNoCommunication, bound_of(pair, summary));
   return bars;
 }
 

@@ -57,15 +57,18 @@ std::string question_text(const Explanation& explanation) {
 
 std::string answer_text(const Explanation& explanation) {
   const Figure& gap = explanation.stock_gap;
+  const Figure& dp = explanation.ladder.front().mean_step;
   if (!gap.seconds) return "dp against ddp as torch has it: no figure, for " + gap.missing + ".";
   const char* verdict = !has_sign(gap)            ? "dp against ddp is not resolved"
                         : gap.seconds->center > 0 ? "ddp is faster"
                                                   : "dp is faster";
   return fmt::format(
-      "{}{}: dp takes {} ms, ddp as torch has it {} ms; the gap, dp minus ddp, is {} ms.",
-      gap.is_projected ? "Projected: " : "", verdict,
-      milliseconds_text(explanation.ladder.front().mean_step),
-      milliseconds_text(explanation.stock_mean_step), milliseconds_text(gap));
+      "{}{}: dp takes {} ms, ddp as torch has it {} ms; the gap, dp minus ddp, is {} ms, {} of "
+      "dp's "
+      "step.",
+      gap.is_projected ? "Projected: " : "", verdict, milliseconds_text(dp),
+      milliseconds_text(explanation.stock_mean_step), milliseconds_text(gap),
+      fixed_text(*gap.seconds, 0, " %", 100 / dp.seconds->center));
 }
 
 // The step of the ladder that saves most, of those whose sign is known.
@@ -76,7 +79,8 @@ std::string cause_text(const Explanation& explanation) {
     if (most == nullptr || step.saves.seconds->center > most->saves.seconds->center) most = &step;
   }
   if (most == nullptr) return "No cause that slows dp is resolved.";
-  return fmt::format("The largest cause: \"{}\" saves {} ms of dp's step.", most->label,
+  return fmt::format("The largest {}cause: \"{}\" makes dp's step {} ms shorter.",
+                     most->saves.is_projected ? "" : "resolved ", most->label,
                      milliseconds_text(most->saves));
 }
 

@@ -59,7 +59,7 @@ std::string standing_of(const Decisions& decisions) {
   }
   const std::string given =
       fmt::format("given their step of one device, {}, the method errs",
-                  decisions.knows_single_step ? "as here" : "which is described here");
+                  decisions.knows_single_step ? "as here" : "here an estimate");
   const std::string like = errors_of(decisions, true);
   const std::string others = errors_of(decisions, false);
   const std::string none =

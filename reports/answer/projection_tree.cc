@@ -163,7 +163,7 @@ struct AgainstOneDevice {
   bool is_one_faster = false;
 };
 
-// The fastest of the cells decides whether several devices pay.
+// The fastest of the cells decides whether several devices are faster.
 AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
                                     const Projection& projection) {
   std::vector<std::string> parts;
@@ -177,7 +177,7 @@ AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cel
   }
   const bool is_open = best.interval && best.interval->holds(1);
   return {fmt::format("Speed over one device: {}{}", join(parts, ", "),
-                      is_open ? "; whether they pay is not decided" : ""),
+                      is_open ? "; whether several devices are faster is not decided" : ""),
           !is_open && best.center <= 1};
 }
 
@@ -399,7 +399,7 @@ void add_bars(Section& root, const Projection& projection) {
   add("one device, its share", one == projection.cells.end() ? nullptr : &*one);
   add("dp", cell_beside(*ddp, options::name_of(kDp), projection.cells));
   add("ddp", ddp);
-  add("bound", cell_beside(*ddp, options::name_of(kIndependent), projection.cells));
+  add(kNoCommunication, cell_beside(*ddp, options::name_of(kIndependent), projection.cells));
   root.add(std::move(bars), kAnswer);
 }
 

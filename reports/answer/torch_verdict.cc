@@ -36,11 +36,6 @@ std::string spoken_implementation(const std::string& name) {
   return "PyTorch " + name.substr(name.find('-') + 1);
 }
 
-// The model without the checksum of its file.
-std::string spoken_model(const results::Cell& cell) {
-  return cell.model.substr(0, cell.model.find('#'));
-}
-
 // "own.py:build, batch 8 (4 per device), bf16".
 std::string spoken_workload(const results::Cell& cell) {
   const std::string share = cell.global_batch % cell.devices == 0 && cell.devices > 1

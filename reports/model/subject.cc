@@ -133,6 +133,10 @@ bool same_question(const results::Cell& a, const results::Cell& b) {
          });
 }
 
+std::string spoken_model(const results::Cell& cell) {
+  return cell.model.substr(0, cell.model.find('#'));
+}
+
 std::string point_text(const results::Cell& cell) {
   return fmt::format("{}, batch {}, {}", cell.model, cell.global_batch,
                      count_text(cell.devices, "device"));

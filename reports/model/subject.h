@@ -58,6 +58,9 @@ inline constexpr const char* kImplementation = "implementation";
 // where one of the two has nothing to lock. All other options are compared answers.
 [[nodiscard]] bool same_question(const results::Cell& a, const results::Cell& b);
 
+// The model without the checksum of its file.
+[[nodiscard]] std::string spoken_model(const results::Cell& cell);
+
 // The text "mlp-small, batch 64, 2 devices".
 [[nodiscard]] std::string point_text(const results::Cell& cell);
 

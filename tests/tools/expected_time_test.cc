@@ -48,7 +48,7 @@ TEST(ProgressLine, HoldsWhatTheColumnsHold_CellFirst) {
   results::Cell cell;
   cell.strategy = "ddp";
   cell.launch = "processes";
-  cell.model = "mlp-small";
+  cell.model = "mlp-small#0123456789abcdef";
   cell.devices = 2;
   cell.global_batch = 512;
   const Announcement launch{.cell = cell,
@@ -64,7 +64,7 @@ TEST(ProgressLine, HoldsWhatTheColumnsHold_CellFirst) {
   EXPECT_EQ(progress_line(launch, 60),
             "[17/24, 2m10s left] ddp, mlp-small 512; open: mlp-small 512");
   EXPECT_EQ(progress_line(launch, 40), "[17/24, 2m10s left] ddp, mlp-small 512");
-  EXPECT_EQ(progress_line(launch, 20), "[17/24, 2m10s left] ");
+  EXPECT_EQ(progress_line(launch, 20), "[17/24, 2m10s left]");
 }
 
 }  // namespace

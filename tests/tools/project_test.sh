@@ -68,7 +68,7 @@ explains() {
   before=$(cksum <result/results.json)
   expect 0 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --step-bench "$fake" --details
   grep -q '^Projected, not measured. On 2 cells measured in result the method errs by ' out || die "its head"
-  grep -q '^Projected: ddp is faster: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms.$' out || die "no answer"
+  grep -q '^Projected: ddp is faster: dp takes [0-9.]* ms, ddp as torch has it [0-9.]* ms; the gap, dp minus ddp, is .* ms, [-0-9]* % of dp.s step.$' out || die "no answer"
   grep -q '^Projected: The ladder from dp to ddp' out || die "no ladder"
   [ "$(grep -c '^+ .* projected' out)" = 8 ] || die "not eight steps that are projected"
   ! grep -q 'not resolved' out || die "a projected figure is held against launches"
@@ -152,7 +152,7 @@ case_calibrated() {
 case_model() {
   expect 0 described --model=resnet50 --hardware=dgx-a100 --devices=1..16 --batch-per-device=8,32 --out=described
   head -n 2 out | tr '\n' ' ' | grep -q '^Projected, not measured: resnet50 in fp32 (convolutions in tf32, torch.s default) on dgx-a100x2@8xib-200g (2 x 8 A100 SXM4 80GB, its network assumed: 8xib-200g), by a time' || die "its first line"
-  like='^On published measurements of systems like this (A100 SXM4), given their step of one device, which is described here, the method errs '
+  like='^On published measurements of systems like this (A100 SXM4), given their step of one device, here an estimate, the method errs '
   grep -q "${like}by [0-9.]* % on average, by [0-9]* % at most for dp ([0-9]* systems*, [0-9]* steps), by .* for ddp (.*). The other intervals hold nine in ten such steps.$" out || die "what stands behind it"
   grep -q '^  - interpreter: [0-9.]* times the costs measured on pretended devices, as in published steps of dp on such systems' out || die "the interpreter's costs are not printed"
   grep -q '^  - dp is one process on one node, so that it ends at 8 devices$' out || die "where dp ends is not printed"

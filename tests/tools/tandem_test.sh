@@ -41,6 +41,12 @@ case_disturbed() {
   grep -q 'disturbed: 6 of 6 launches' out || die "no mark"
   grep -q 'ddp, threads is 4.00 times as fast as dp ([^)]*); most launches of dp were disturbed (others took their time)' out ||
     die "the verdict does not say that it is of disturbed launches"
+  rm -rf result
+  export -f run
+  SHELL=/bin/bash FAKE_DISTURBED=2 FAKE_FAIL_ONCE=dp tandem=$tandem fake=$fake expect 1 script -qec 'stty cols 90; run' screen
+  tr '\r' '\n' <screen >lines
+  grep -q '^\[16/18, .*] dp, mlp-tiny, batch 64, [12] devices*; in place of a disturbed launch' lines || die "why there are more launches is not said"
+  sed -n 's,^\[\([0-9]*\)/\([0-9]*\)\, .*,\1 \2,p' lines | awk '$1 > $2 { exit 1 }' || die "more launches than all"
 }
 
 # The peak is measured once per precision, by a launch of one process, and shown against what was achieved.

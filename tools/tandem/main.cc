@@ -100,7 +100,7 @@ int run(const std::vector<std::string>& words, int count, char** arguments) {
   app.set_version_flag(
       "--version",
       fmt::format("tandem {} (results schema {})", TANDEM_VERSION, results::schema_version()),
-      "say the version, and end");
+      "show the version, and end");
   app.footer(kExamples);
   app.require_subcommand(0, 1);
   app.allow_extras();

@@ -213,10 +213,8 @@ DescribedTask task_of(const ProjectOptions& options) {
   DescribedTask task{.options = options};
   task.devices = devices_of(options);
   task.steps = {.machine = machine_for(options.hardware, task.devices.back()),
-                .model = {},
                 .precision = options.precision,
                 .single_step = options.single_step,
-                .costs = {},
                 .more = more_options(options),
                 .bucket_mb = options.bucket_mb,
                 .sizes = options.shares.empty() ? options.batches : options.shares,
@@ -330,8 +328,8 @@ std::string fitting_batches(const DescribedTask& task, StepSimulator& simulator)
     const StepPeaks dp = peaks(kDp, on_node);
     words += fmt::format("; with dp on {}, {} on each", on_node, most_text(dp));
     if (dp.size() > 1) {
-      words +=
-          fmt::format(" (device 0 {}, others {})", most_text({dp.front()}), most_text({dp.back()}));
+      words += fmt::format(" (device 0 holds {}, the others would hold {})",
+                           most_text({dp.front()}), most_text({dp.back()}));
     }
   }
   std::int64_t ddp = kAnySamples;

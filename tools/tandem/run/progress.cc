@@ -118,7 +118,8 @@ std::string short_time(Seconds time) {
 Progress::Progress() : rewrites_(rewrites_lines()) {}
 
 std::string progress_line(const Announcement& launch, std::size_t columns) {
-  const results::Cell& cell = launch.cell;
+  results::Cell cell = launch.cell;
+  cell.model = reports::spoken_model(cell);
   const std::string begin = fmt::format("[{}/{}, {} left] {}, ", launch.done + 1, launch.total,
                                         short_time(launch.left), reports::strategy_label(cell));
   const std::string whole = begin + reports::point_text(cell);
@@ -130,7 +131,7 @@ std::string progress_line(const Announcement& launch, std::size_t columns) {
   if (!launch.known.empty()) lines.insert(lines.begin(), lines.front() + "; " + launch.known);
   const auto fits = [&](const std::string& line) { return line.size() <= columns; };
   const auto found = std::ranges::find_if(lines, fits);
-  return found == lines.end() ? brief.substr(0, columns) : *found;
+  return found == lines.end() ? brief.substr(0, brief.rfind(' ', columns)) : *found;
 }
 
 void Progress::starting(const Announcement& launch) {

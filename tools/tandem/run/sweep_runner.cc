@@ -23,6 +23,9 @@ using reports::precision_of;
 using results::LaunchRecord;
 using results::Status;
 
+// What is shown beside the launches behind the planned ones, which the total then counts.
+constexpr const char* kReplacing = "in place of a disturbed launch";
+
 bool is_out_of_memory(const LaunchRecord& record) {
   return record.status == Status::kSkipped &&
          record.reason.find("out of memory") != std::string::npos;
@@ -101,7 +104,7 @@ SweepEnd SweepRunner::run() {
   check_cells();
   skip_what_does_not_fit();
   if (finished_ > 0 && !plan_.goes_on) {
-    progress_.say(fmt::format("resuming: {} launches are in the journal", finished_));
+    progress_.say(fmt::format("resuming: {} in the journal", count_text(finished_, "launch")));
   }
   const SweepEnd end = measure();
   if (end == SweepEnd::kComplete && plan_.part == PlanPart::kWhole) {
@@ -212,22 +215,19 @@ void SweepRunner::skip(std::size_t cell, const std::string& reason) {
 
 bool SweepRunner::is_due(const PlannedLaunch& planned) const {
   const CellState& state = states_[planned.cell];
-  // A launch that failed is tried again by the next run.
   if (replaces_ && planned.launch < plan_.launches) return false;
   if (plan_.part == PlanPart::kLastRound && planned.launch != plan_.launches - 1) return false;
-  return !state.settled && planned.launch < wanted(state) && !state.done.contains(planned.launch);
+  return !state.settled && planned.launch < wanted(state) && !state.done.contains(planned.launch) &&
+         !state.failed.contains(planned.launch);
 }
 
-// The launches still to run. A failed round counts as run, so that it is not repeated at once.
+// The launches still to run.
 std::vector<int> SweepRunner::remaining() const {
   std::vector<int> counts(states_.size(), 0);
   for (std::size_t cell = 0; cell < states_.size(); ++cell) {
-    const CellState& state = states_[cell];
-    int due = 0;
-    for (int launch = 0; launch < wanted(state); ++launch) {
-      due += is_due({.cell = cell, .launch = launch}) ? 1 : 0;
+    for (int launch = 0; launch < wanted(states_[cell]); ++launch) {
+      counts[cell] += is_due({.cell = cell, .launch = launch}) ? 1 : 0;
     }
-    counts[cell] = std::max(0, due - state.failures);
   }
   return counts;
 }
@@ -250,9 +250,8 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
   note(planned.cell, *outcome);
   CellState& state = states_[planned.cell];
   if (outcome->record.status == Status::kOk) note_measured(planned.cell, outcome->record);
-  if (outcome->record.status == Status::kFailed && ++state.failures >= kMostFailures) {
-    state.settled = true;
-  }
+  if (outcome->record.status == Status::kFailed) state.failed.insert(planned.launch);
+  if (std::ssize(state.failed) >= kMostFailures) state.settled = true;
 }
 
 void SweepRunner::announce(std::size_t cell) {
@@ -267,7 +266,7 @@ void SweepRunner::announce(std::size_t cell) {
                       .done = finished_,
                       .total = total,
                       .left = times_.total(left),
-                      .open = open_,
+                      .open = replaces_ ? std::vector<std::string>{kReplacing} : open_,
                       .known = std::move(known)});
 }
 

@@ -74,7 +74,7 @@ class SweepRunner {
     std::set<int> done;           // the rounds in which the cell was measured
     int disturbed = 0;            // in how many of them others disturbed the launch
     std::vector<double> medians;  // median steps of the launches there, seconds
-    int failures = 0;             // launches of this run that failed
+    std::set<int> failed;         // the rounds that failed in this run, which the next run repeats
     bool settled = false;         // no further launch of the cell is started
   };
 

@@ -111,7 +111,7 @@ void list_hardware(const ListOptions& options) {
     fmt::print("{}", hardware_text(find_hardware(options.name, "list hardware")));
     return;
   }
-  print_entries("Hardware, for --hardware of simulated steps:", catalogue_nodes());
+  print_entries("Hardware, for tandem project --hardware:", catalogue_nodes());
   print_entries(
       "Networks, for several of them (--hardware=dgx-a100x4@8xib-200g: 4 nodes, 8 links each):",
       catalogue_networks());

@@ -89,8 +89,8 @@ void add_run(CLI::App& app, Verbs& verbs) {
       "no launch after it; default: the sweep's, node has 10m");
   run.add_flag("--resolve{3%}", options->resolve,
                "after 4 launches (or --launches), go on a round at a time with dp and ddp where "
-               "they are neither resolved nor equal within this ratio, to the sixfold at most; the "
-               "verdicts hold together at 95 %")
+               "they are neither resolved nor equal within this ratio, up to six times as many; "
+               "the verdicts hold together at 95 %")
       ->type_name("RATIO");
   run.add_flag("--dry-run", options->dry_run,
                "list the cells with a guess of their time, what is not measured and why, and end");
@@ -110,7 +110,7 @@ void add_question(CLI::App& explain, reports::GapQuestion& question) {
       ->required();
   add_usual(explain, "--devices COUNT", question.devices, "devices, 2 or more");
   add_usual(explain, "--input NAME", question.input,
-            "where a batch starts: host, pageable or device");
+            "where a batch starts: host (pinned), pageable or device");
   add_usual(explain, "--precision NAME", question.precision, "fp32, tf32 or bf16, on all rungs");
   add(explain, "--dispatch-cost COSTS", question.dispatch_cost,
       "a modelled chart as well: an interpreter's cost per call, such as 8us, or costs of "
@@ -141,7 +141,7 @@ void add_explain(CLI::App& app, Verbs& verbs) {
       "out/explain-1");
   add(explain, "--module FUNCTION", options->module,
       "in place of --model: PyTorch's own ddp, dp (on GPUs) and single on your module, "
-      "Tandem's rungs on its export; as of tandem run");
+      "Tandem's rungs on its export; as in tandem run");
   add_question(explain, options->question);
   add_usual(explain, "--launches COUNT", options->launches, "launches per rung")
       ->check(whole_number(1, kMostLaunches));
@@ -163,7 +163,7 @@ void add_described(CLI::App& project, ProjectOptions& options) {
       "in place of FOLDER: a built-in model or a workload file; needs --hardware and "
       "--batch-per-device or --batch");
   add(project, "--module FUNCTION", options.module,
-      "in place of FOLDER: your module, as of tandem run, listed on a pretended GPU");
+      "in place of FOLDER: your module, as in tandem run, listed on a pretended GPU");
   add(project, "--precision NAME", options.precision,
       "for a model or module: fp32, tf32 or bf16; for a module also fp16");
   add(project, "--single-step TIME", options.single_step,
