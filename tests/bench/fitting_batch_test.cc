@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 #include "bench/job/job.h"

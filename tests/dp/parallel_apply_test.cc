@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <latch>
-#include <mutex>
 #include <set>
 #include <thread>
 

@@ -3,7 +3,6 @@
 // read back as itself.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "tests/fuzz/one_line.h"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
-#include <utility>
 
 #include "tests/support/errors.h"
 

@@ -4,7 +4,6 @@
 // must be there.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <mutex>
 
 #include "common/model/replay.h"

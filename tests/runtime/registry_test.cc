@@ -5,11 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/base/error.h"
 #include "tests/support/errors.h"

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "common/stats/comparison.h"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "common/base/error.h"
 #include "tools/tandem/launch/launch_command.h"
 #include "tools/tandem/sweep/torch_options.h"
