@@ -4,8 +4,9 @@
 
     described_peers.py
 
-Needs tandem and step_bench on PATH. Prints each step and what its critical path is of: the figures of docs/dp-or-ddp.md,
-which tests/project/check_commands.py holds to these.
+Needs tandem and step_bench on PATH. Prints each step and what its critical path is of, to which tests/project/check_commands.py
+holds the figures of docs/dp-or-ddp.md, and holds the order that the page explains: slower ways cost both, ddp is faster over
+each, and a larger batch makes what ddp loses without peer access a smaller share of its step.
 """
 import collections
 import json
@@ -56,13 +57,24 @@ def step(file, model, batch, strategy):
 
 
 def main():
+    steps = {}
     with tempfile.TemporaryDirectory() as folder:
         for way, file in machines(folder):
             for model, batch in WORKLOADS:
                 for strategy in ("dp", "ddp"):
-                    seconds, path = step(file, model, batch, strategy)
-                    parts = ", ".join(f"{name} {1e3 * part:.1f}" for name, part in sorted(path.items(), key=lambda one: -one[1]))
-                    print(f"{model:10} {batch:3} {way:7} {strategy:4} {1e3 * seconds:7.1f} ms: {parts}")
+                    steps[model, batch, way, strategy], path = step(file, model, batch, strategy)
+                    parts = ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in sorted(path.items(), key=lambda one: -one[1]))
+                    print(f"{model:10} {batch:3} {way:7} {strategy:4} {1e3 * steps[model, batch, way, strategy]:7.1f} ms: {parts}")
+    for model, batch in WORKLOADS:
+        for strategy in ("dp", "ddp"):
+            nvlink, pcie, host = (steps[model, batch, way, strategy] for way in WAYS)
+            assert nvlink < pcie < host, f"{model} {batch} {strategy}: {nvlink}, {pcie}, {host}"
+        gain = {way: steps[model, batch, way, "dp"] / steps[model, batch, way, "ddp"] for way in WAYS}
+        assert min(gain.values()) > 1, f"{model} {batch}: dp over ddp {gain}"
+    for (model, batch), (larger_model, larger) in zip(WORKLOADS, WORKLOADS[1:]):
+        if model == larger_model:
+            shares = [1 - steps[model, size, NVLINK, "ddp"] / steps[model, size, HOST, "ddp"] for size in (batch, larger)]
+            assert shares[1] < shares[0], f"{model} {batch}, {larger}: ddp waits for {shares} of its step"
 
 
 main()

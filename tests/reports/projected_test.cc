@@ -118,6 +118,19 @@ ProjectedCell step_of(const char* strategy, int devices, std::int64_t batch, dou
   return step;
 }
 
+TEST(Projected, ABoundIsInAsManyMicroBatches) {
+  Projection projection;
+  projection.cells = {step_of("independent", 2, 8, 0.1), step_of("independent", 2, 8, 0.2),
+                      step_of("dp", 2, 8, 0.3), step_of("ddp", 2, 8, 0.3)};
+  for (const std::size_t i : {1, 3}) projection.cells[i].cell.options["accumulate"] = "4";
+  const auto beside = [&](std::size_t i, const char* strategy) {
+    return cell_beside(projection.cells[i], strategy, projection.cells);
+  };
+  EXPECT_EQ(beside(2, "independent"), &projection.cells[0]);
+  EXPECT_EQ(beside(3, "independent"), &projection.cells[1]);
+  EXPECT_EQ(beside(3, "dp"), nullptr);
+}
+
 TEST(Projected, IntervalsEndAtTheBound_AndHoldOnSeveralNodesWhatErrsThere) {
   Projection projection;
   projection.decisions.emplace();

@@ -333,6 +333,8 @@ case_described_refuses() {
   one_line '--devices=2..4: use a number from 1'
   expect 2 on_a100 --batch-per-device=0
   one_line '--batch-per-device=0: use whole numbers from 1'
+  expect 2 on_a100 --batch=8,many
+  one_line '--batch=many: use whole numbers from 1'
   expect 2 on_a100 --batch=8 FOLDER
   one_line '^tandem: project: give one of FOLDER'
   echo '{' >broken.json

@@ -113,7 +113,7 @@ class Running(Standing):
     def test_explaining(self):
         explanation = tandem.explain("mlp-tiny", 8, 4, out="why", interpreter_lock=True, progress=False)
         self.assertEqual(self.calls(), ["explain --out=why --model=mlp-tiny --batch=8 --devices=4 --interpreter-lock"])
-        self.assertEqual(str(explanation), "# why\n")
+        self.assertEqual((str(explanation), explanation._repr_markdown_()), ("# why\n", "# why\n"))
         tandem.explain("mlp-tiny", 8, source=explanation.results, progress=False)
         self.assertEqual(self.calls()[-1], "explain why --model=mlp-tiny --batch=8 --devices=2")
         with self.assertRaisesRegex(tandem.UsageError, "leave one out"):

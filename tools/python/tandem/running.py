@@ -200,6 +200,9 @@ class Answer:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_markdown_(self) -> str:
+        return self.text
+
 
 class Explanation(Answer):
     """Why dp and ddp differ, cause by cause: explain.md, milliseconds per step with 95 % intervals."""
