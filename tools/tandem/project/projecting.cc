@@ -29,6 +29,7 @@ using results::LaunchRecord;
 using results::Status;
 
 constexpr std::chrono::minutes kPatienceWithCell{10};
+constexpr std::chrono::seconds kQuiet{5};  // between two lines of progress
 
 int device_count(std::string_view text, std::string_view whole) {
   const auto count = parse_number<int>(text);
@@ -88,6 +89,7 @@ Launcher projecting_launcher(const ProjectionPlace& place, const std::filesystem
 const LaunchRecord& StepSimulator::step(const Cell& cell) {
   const std::string name = cell.name();
   if (const auto known = known_.find(name); known != known_.end()) return known->second;
+  say_where_it_takes_long(cell);
   auto outcome = launcher_.run(cell, 0);
   if (!outcome) throw Interrupted("simulating " + cell.strategy + ", " + reports::point_text(cell));
   return known_.emplace(name, std::move(outcome->record)).first->second;
@@ -97,6 +99,16 @@ std::vector<LaunchRecord> StepSimulator::steps(const std::vector<Cell>& cells) {
   std::vector<LaunchRecord> records;
   for (const Cell& cell : cells) records.push_back(step(cell));
   return records;
+}
+
+void StepSimulator::say_where_it_takes_long(const Cell& cell) {
+  const Clock::time_point now = Clock::now();
+  if (now - said_ < kQuiet) return;
+  said_ = now;
+  fmt::print(stderr, "simulated {} in {} s; next: {} on {}, batch {}\n",
+             count_text(static_cast<long long>(known_.size()), "step"),
+             std::chrono::duration_cast<std::chrono::seconds>(now - began_).count(), cell.strategy,
+             count_text(cell.devices, "device"), cell.global_batch);
 }
 
 double step_seconds(const LaunchRecord& record) {

@@ -4,6 +4,7 @@
 // what they rest on, and writing what came out.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -36,7 +37,8 @@ struct ProjectionPlace {
                                            const std::filesystem::path& logs,
                                            const Interrupts& interrupts);
 
-// Simulates steps one after another, equal ones once, in a process each. Not thread-safe.
+// Simulates steps one after another, equal ones once, in a process each, and says on stderr how far
+// it is where that takes long. Not thread-safe.
 class StepSimulator {
  public:
   explicit StepSimulator(const Launcher& launcher) : launcher_(launcher) {}
@@ -47,8 +49,13 @@ class StepSimulator {
   [[nodiscard]] std::vector<results::LaunchRecord> steps(const std::vector<results::Cell>& cells);
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void say_where_it_takes_long(const results::Cell& cell);
+
   const Launcher& launcher_;
   std::map<std::string, results::LaunchRecord> known_{};  // by the names of cells
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point said_ = began_;
 };
 
 // The launch's step; 0 where it left none.
