@@ -3,7 +3,11 @@
 // Collectives among the ranks of a job, beside what the memory gives: every rank copying at
 // once. Each sample of a collective is followed by a memcpy of as many bytes, so that their ratio
 // is taken under the same conditions. Every element of every result is checked.
+#include <fmt/format.h>
+
 #include <iostream>
+#include <memory>
+#include <string>
 
 #include "bench/collectives/measurement.h"
 #include "bench/collectives/options.h"
