@@ -282,7 +282,7 @@ std::string overall_of_speedups(const std::vector<Point>& points) {
                      tally_text(verdicts, 0, "faster", "slower"));
 }
 
-// All points in a sentence, which of one is its own.
+// All points in a sentence; of a sole point: its own sentence.
 std::string overall_of(const std::vector<Point>& points) {
   if (points.empty())
     return "DistributedDataParallel was not measured on several devices: nothing to compare.";
