@@ -42,7 +42,7 @@ LARGEST = 1 << 18  # bytes of a caller's variables and words
 
 
 def of(python, *modules, before=()):
-    """Ends with this process. `before` are words in front of the server's own command, which they must end as."""
+    """Ends with this process. `before` starts the server: a program with options that becomes, by exec, the command behind it."""
     folder = tempfile.TemporaryDirectory()
     program, meeting = pathlib.Path(folder.name) / "python", f"{folder.name}/socket"
     program.write_text(CALLER.format(python=sys.executable, socket=meeting, largest=LARGEST))

@@ -281,6 +281,7 @@ class ExportTest(unittest.TestCase):
 
     def test_wrong_command_lines_are_usage_errors(self):
         self.refuse(2, ((["own"], "names no function"), ([f"{self.own}:nothing"], "check the name"),
+                        ([f"{self.own}:__file__"], "it has no function __file__; check the name"),
                         (["no_such.py:make"], "there is no file no_such.py"), (["no.such:make"], "there is no module no.such"),
                         ([f"{self.own}:make", f"--out={self.own}"], "ends with .json"),
                         ([f"{self.own}:make", "--shapes=4"], "--shapes=4; --help says"),

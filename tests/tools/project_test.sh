@@ -334,7 +334,7 @@ case_described_refuses() {
   expect 2 on_a100 --batch-per-device=0
   one_line '--batch-per-device=0: use whole numbers from 1'
   expect 2 on_a100 --batch=8,many
-  one_line '--batch=many: use whole numbers from 1'
+  one_line "--batch is '8,many': give a whole number"
   expect 2 on_a100 --batch=8 FOLDER
   one_line '^tandem: project: give one of FOLDER'
   echo '{' >broken.json
@@ -344,6 +344,8 @@ case_described_refuses() {
   one_line '--batch=2000000000: use whole numbers from 1 to 1000000000'
   expect 2 on_a100 --batch=8 --single-step=20ms
   one_line 'it is of one batch of one device'
+  expect 2 on_a100 --batch-per-device=8,16 --single-step=20ms
+  one_line 'it is of one batch'
   expect 2 on_a100 --batch-per-device=8 --launches=3
   one_line '--launches=3: described operations are not timed'
   expect 2 on_a100 --batch-per-device=8 --dispatch-cost=much

@@ -176,7 +176,7 @@ class Failing(Standing):
     def test_the_line_is_not_said_twice(self):
         self.set(FAKE_STATUS="2", FAKE_SAYS="tandem: once")
         done = self.python("import tandem\ntry: tandem.run('quick', 'out')\nexcept tandem.UsageError: pass")
-        self.assertEqual(done.stderr.splitlines()[0], "resuming: 1 launches are in the journal")
+        self.assertEqual(done.stderr.splitlines()[0], "resuming: 1 launch in the journal")
         self.assertEqual(len(done.stderr.splitlines()), 3, done.stderr)
         self.assertNotIn("once", done.stderr)
 
@@ -246,7 +246,7 @@ class Failing(Standing):
 
 
 class Progress(Standing):
-    LINES = ["resuming: 1 launches are in the journal", "[2/9, 8s left] dp/threads/mlp-tiny/devices:2/batch:8",
+    LINES = ["resuming: 1 launch in the journal", "[2/9, 8s left] dp/threads/mlp-tiny/devices:2/batch:8",
              "[3/9, 7s left] ddp/processes/mlp-tiny/devices:2/batch:8", "the end"]
 
     def setUp(self):

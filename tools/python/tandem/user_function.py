@@ -65,6 +65,6 @@ def load(source: str) -> Callable[..., Any]:
             raise UsageError("it ends the program where it is loaded; put what is a script's below if __name__ == \"__main__\":") from end
         function: Any = getattr(module, name, None)
         if not callable(function):
-            near = difflib.get_close_matches(name, vars(module), 1)
+            near = difflib.get_close_matches(name, [known for known, value in vars(module).items() if callable(value)], 1)
             raise UsageError(f"it has no function {name}{f' (did you mean {near[0]}?)' if near else ''}; check the name")
     return function  # type: ignore[no-any-return]
