@@ -7,8 +7,8 @@ text, can be given as it stands there.
 
 What takes seconds is run, in a folder that holds samples where a document has a run of the reader's; a measurement is
 run with --dry-run where it has that; of all others the options are looked up in the help, and files have to be there.
-What is none of Tandem's has to be in FOREIGN. Every figure below a mark `<!-- printed by COMMAND -->`, up to the next empty
-line, has to stand in what that command prints.
+What is none of Tandem's has to be in FOREIGN. Every figure below a mark `<!-- printed by COMMAND -->`, in its fenced block or
+up to the next empty line, has to stand in what that command prints.
 """
 import fnmatch
 import json
@@ -51,7 +51,7 @@ WITH_SECOND_WORD = {"trace"}
 IN_SECONDS = {"list", "report", "compare", "doctor"}  # verbs that measure nothing
 NEGATIVE = 3  # the verdict of compare, doctor and verify; the command was sound
 OPTION = re.compile(r"(?<![\w-])--[a-zA-Z][\w-]*")
-QUOTE = re.compile(r"<!-- printed by (.*?) -->\n+((?:[^\n]+\n)*)", re.DOTALL)
+QUOTE = re.compile(r"<!-- printed by (.*?) -->\n+((`{3,})[^\n]*\n.*?\n\3|(?:[^\n]+\n)*)", re.DOTALL)
 FIGURE = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?x?\b(?: (?:%|ms)(?!\w))?(?: \[[\d. ]+\])?")
 STEP = re.compile(r"( *(?:- +)?)(run|(?:before_|after_)?script): *(.*)")  # of a job: GitHub's and GitLab's words
 
@@ -404,8 +404,13 @@ class Checker:
             line, figures = page.text.count("\n", 0, quote.start()) + 1, FIGURE.findall(flat(quote[2]))
             if not figures:
                 yield line, "no figure stands below the mark: move it, or remove it"
+            try:
+                printed = self.printed_by(quote[1])
+            except Fault as fault:
+                yield line, str(fault)
+                continue
             for figure in figures:
-                if not re.search(rf"(?<![\w.,]){re.escape(figure)}(?!\w|[.,]\d)", self.printed_by(quote[1])):
+                if not re.search(rf"(?<![\w.,]){re.escape(figure)}(?!\w|[.,]\d)", printed):
                     yield line, f"`{flat(quote[1])}` does not print {figure}: quote what it prints"
 
 
