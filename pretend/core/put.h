@@ -4,6 +4,7 @@
 // and succeed.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 
 namespace tandem::pretend {
@@ -11,6 +12,7 @@ namespace tandem::pretend {
 // 0 of each library's own type of status.
 struct Success {
   template <typename Status>
+  requires std::is_enum_v<Status> || std::same_as<Status, int>
   constexpr operator Status() const {
     return Status{};
   }

@@ -58,7 +58,7 @@ int get(const char* call, Descriptor* of, int attribute, void* value, uint64_t b
 
 // In storage that the caller brings.
 template <typename Descriptor>
-int put(void* storage, uint64_t bytes, const Descriptor& descriptor) {
+int place(void* storage, uint64_t bytes, const Descriptor& descriptor) {
   if (bytes < sizeof descriptor) return kAllocFailed;
   new (storage) Descriptor(descriptor);
   return 0;
@@ -83,7 +83,7 @@ int cublasLtMatmulDescCreate(Operation** made, int compute_type, int scale_type)
 
 int cublasLtMatmulDescInit_internal(void* storage, uint64_t bytes, int compute_type,
                                     int scale_type) {
-  return put(storage, bytes, Operation{.compute_type = compute_type, .scale_type = scale_type});
+  return place(storage, bytes, Operation{.compute_type = compute_type, .scale_type = scale_type});
 }
 
 int cublasLtMatmulDescDestroy(Operation* made) { return destroy(made); }
@@ -105,7 +105,7 @@ int cublasLtMatrixLayoutCreate(Layout** made, int type, uint64_t rows, uint64_t 
 
 int cublasLtMatrixLayoutInit_internal(void* storage, uint64_t bytes, int type, uint64_t rows,
                                       uint64_t columns, int64_t leading) {
-  return put(storage, bytes, layout_of(type, rows, columns, leading));
+  return place(storage, bytes, layout_of(type, rows, columns, leading));
 }
 
 int cublasLtMatrixLayoutDestroy(Layout* made) { return destroy(made); }
@@ -122,7 +122,7 @@ int cublasLtMatrixLayoutGetAttribute(Layout* of, int attribute, void* value, uin
 int cublasLtMatmulPreferenceCreate(Preference** made) { return make(made, {}); }
 
 int cublasLtMatmulPreferenceInit_internal(void* storage, uint64_t bytes) {
-  return put(storage, bytes, Preference{});
+  return place(storage, bytes, Preference{});
 }
 
 int cublasLtMatmulPreferenceDestroy(Preference* made) { return destroy(made); }
