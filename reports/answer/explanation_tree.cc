@@ -63,12 +63,11 @@ std::string answer_text(const Explanation& explanation) {
                         : gap.seconds->center > 0 ? "ddp is faster"
                                                   : "dp is faster";
   return fmt::format(
-      "{}{}: dp takes {} ms, ddp as torch has it {} ms; the gap, dp minus ddp, is {} ms, {} of "
-      "dp's "
-      "step.",
+      "{}{}: dp takes {} ms, ddp as torch has it {} ms; the gap, dp minus ddp, is {} ms, {:.0f} % "
+      "of dp's step.",
       gap.is_projected ? "Projected: " : "", verdict, milliseconds_text(dp),
       milliseconds_text(explanation.stock_mean_step), milliseconds_text(gap),
-      fixed_text(*gap.seconds, 0, " %", 100 / dp.seconds->center));
+      100 * gap.seconds->center / dp.seconds->center);
 }
 
 // The step of the ladder that saves most, of those whose sign is known.
