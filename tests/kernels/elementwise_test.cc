@@ -124,32 +124,20 @@ TEST_P(Elementwise, FillRandom_EqualsNaive) {
   }
 }
 
-TEST_P(Elementwise, MseLoss_AgreesWithNaive) {
-  MseLoss op{.prediction = random(count()),
-             .target = random(count()),
-             .gradient = zeros(count()),
-             .loss = zeros(1)};
-  run(op);
-  const MseLoss actual = op;
-  op.gradient = zeros(count());
-  op.loss = zeros(1);
-  naive(op);
-  expect_same_bits(actual.gradient, op.gradient);
-  expect_near(actual.loss, op.loss, 1e-7);
-}
-
-TEST_P(Elementwise, MseLossOnIntegers_EqualsNaive) {
-  MseLoss op{.prediction = random(count(), Distribution::kSmallIntegers),
-             .target = random(count(), Distribution::kSmallIntegers),
-             .gradient = zeros(count()),
-             .loss = zeros(1)};
-  run(op);
-  const MseLoss actual = op;
-  op.gradient = zeros(count());
-  op.loss = zeros(1);
-  naive(op);
-  expect_same_bits(actual.gradient, op.gradient);
-  expect_equal(actual.loss, op.loss);
+TEST_P(Elementwise, MseLoss_AgreesWithNaive_AndEqualsItOnIntegers) {
+  for (const auto values : {Distribution::kUniform, Distribution::kSmallIntegers}) {
+    MseLoss op{.prediction = random(count(), values),
+               .target = random(count(), values),
+               .gradient = zeros(count()),
+               .loss = zeros(1)};
+    run(op);
+    const MseLoss actual = op;
+    op.gradient = zeros(count());
+    op.loss = zeros(1);
+    naive(op);
+    expect_same_bits(actual.gradient, op.gradient);
+    expect_near(actual.loss, op.loss, values == Distribution::kUniform ? 1e-7 : 0);
+  }
 }
 
 TEST_P(Elementwise, MseLossAlone_IsTheLossWithAGradient) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,39 +16,31 @@ namespace {
 const LaunchSettings kSettings{
     .step_bench = "/bin/step_bench", .min_time = "500ms", .min_samples = 10, .oversubscribe = true};
 
-std::string command_of(const std::string& strategy, const std::string& launch) {
-  const results::Cell cell{.strategy = strategy,
-                           .launch = launch,
-                           .model = "mlp-small",
-                           .backend = "host",
-                           .devices = 2,
-                           .global_batch = 64,
-                           .options = {{"grads", "views"}}};
-  return fmt::format("{}", fmt::join(launch_command(cell, kSettings, "/out/r.json"), " "));
+results::Cell cell_of(const std::string& strategy, const std::string& launch,
+                      const std::map<std::string, std::string>& options = {}) {
+  return {strategy, launch, "mlp-small", "host", 2, 64, options};
+}
+
+std::string command_of(const results::Cell& cell, const LaunchSettings& settings = kSettings) {
+  return fmt::format("{}", fmt::join(launch_command(cell, settings, "/out/r.json"), " "));
 }
 
 TEST(LaunchCommand, Threads_RunDirectly) {
   EXPECT_EQ(
-      command_of("dp", "threads"),
+      command_of(cell_of("dp", "threads", {{"grads", "views"}})),
       "/bin/step_bench --strategy=dp --launch=threads --model=mlp-small --batch=64 --devices=2 "
       "--backend=host --min-time=500ms --min-samples=10 --grads=views --record=/out/r.json "
       "--oversubscribe");
 }
 
 TEST(LaunchCommand, Processes_RunUnderMpirun_Unbound) {
-  EXPECT_TRUE(command_of("ddp", "processes")
+  EXPECT_TRUE(command_of(cell_of("ddp", "processes"))
                   .starts_with("mpirun -np 2 --bind-to none --oversubscribe --mca btl vader,self "
                                "/bin/step_bench --strategy=ddp --launch=processes "));
 }
 
 TEST(CheckCommand, HasTheCellsOptions_AndNeedsNoLauncher) {
-  const results::Cell cell{.strategy = "ddp",
-                           .launch = "processes",
-                           .model = "mlp-small",
-                           .backend = "host",
-                           .devices = 2,
-                           .global_batch = 64,
-                           .options = {{"grads", "views"}}};
+  const results::Cell cell = cell_of("ddp", "processes", {{"grads", "views"}});
   const auto words = [&](Check check) {
     return fmt::format("{}", fmt::join(check_command(cell, kSettings, check), " "));
   };
@@ -70,13 +63,7 @@ TEST(LaunchCommand, ModelThatIsAFile_IsGivenWhereItLies) {
 TEST(LaunchCommand, Peak_IsGivenAsItIs_UnlessTheCellHasItsOwn) {
   LaunchSettings settings = kSettings;
   settings.speeds.peak_gflops = "measured";
-  results::Cell cell{.strategy = "dp",
-                     .launch = "threads",
-                     .model = "mlp-small",
-                     .backend = "host",
-                     .devices = 2,
-                     .global_batch = 64,
-                     .options = {{"precision", "bf16"}}};
+  results::Cell cell = cell_of("dp", "threads", {{"precision", "bf16"}});
   const auto count_of = [&](const std::string& word) {
     const std::vector<std::string> command = launch_command(cell, settings, "/out/r.json");
     return std::count(command.begin(), command.end(), word);
@@ -92,15 +79,7 @@ TEST(LaunchCommand, DeadlineAndFlightFolder_AreGivenWhereTheyAreSet) {
   LaunchSettings settings = kSettings;
   settings.comm_timeout = "3s";
   settings.flight_folder = "/out/r.flight";
-  const results::Cell cell{.strategy = "ddp",
-                           .launch = "processes",
-                           .model = "mlp-small",
-                           .backend = "host",
-                           .devices = 2,
-                           .global_batch = 64,
-                           .options = {}};
-  const std::string command =
-      fmt::format("{}", fmt::join(launch_command(cell, settings, "/out/r.json"), " "));
+  const std::string command = command_of(cell_of("ddp", "processes"), settings);
   EXPECT_NE(command.find(" --comm-timeout=3s --flight-dir=/out/r.flight"), std::string::npos);
 }
 
