@@ -163,6 +163,17 @@ struct AgainstOneDevice {
   bool is_one_faster = false;
 };
 
+// Why a cell is not held against one device.
+std::string without_one_device(const ProjectedCell& cell, const Projection& projection) {
+  if (!projection.decisions) return "";  // a folder's projection has no cell of single
+  const std::int64_t batch = size_of(cell.cell, projection);
+  const bool does_not_fit = std::ranges::any_of(projection.left_out, [&](const NotProjected& left) {
+    return left.cell.strategy == options::name_of(kSingle) && left.cell.global_batch == batch &&
+           left.reason.starts_with("out of memory");
+  });
+  return does_not_fit ? "One device does not take that batch" : "One device could not be simulated";
+}
+
 // The fastest of the cells decides whether several devices are faster.
 AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cells,
                                     const Projection& projection) {
@@ -170,8 +181,7 @@ AgainstOneDevice against_one_device(const std::vector<const ProjectedCell*>& cel
   stats::Estimate best;
   for (const ProjectedCell* const cell : cells) {
     const auto speed = speed_over_one_device(*cell, projection);
-    // A folder's projection has no cell of single.
-    if (!speed) return {projection.decisions ? "One device does not take that batch" : ""};
+    if (!speed) return {without_one_device(*cell, projection)};
     parts.push_back(fmt::format("{} {}", cell->cell.strategy, speed_words(*speed)));
     if (speed->center > best.center) best = *speed;
   }
@@ -353,7 +363,8 @@ std::string subject_of(const Projection& projection) {
   return fmt::format("{} in {}{} on {}, by {}", projection.source, decisions.precision,
                      decisions.options, decisions.machine,
                      decisions.knows_single_step ? "the step of one device that is given"
-                                                 : "a time for each of PyTorch's kernels");
+                     : decisions.lists_kernels   ? "a time for each of PyTorch's kernels"
+                                                 : "products in place of its kernels");
 }
 
 // The point that stands for the answer, by its cell of ddp, beside dp or alone; nullptr without

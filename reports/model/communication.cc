@@ -51,7 +51,10 @@ const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {
     if (other.cell.strategy != name_of(kIndependent) || other.launches == 0) continue;
-    if (!same_point(ddp, other) || ddp.cell.launch != other.cell.launch) continue;
+    if (!same_point(ddp, other) || ddp.cell.launch != other.cell.launch ||
+        ddp.cell.option("accumulate") != other.cell.option("accumulate")) {
+      continue;
+    }
     const bool plainer = best == nullptr || other.cell.options.size() < best->cell.options.size();
     if (plainer) best = &other;
   }

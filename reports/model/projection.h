@@ -96,6 +96,7 @@ struct Decisions {
   std::string precision{};                    // in words, "fp32"
   std::vector<PublishedStanding> standing{};  // of dp and ddp, and of single if it is described
   bool knows_single_step = false;             // the step of one device is given, not described
+  bool lists_kernels = true;                  // false: products of as many FLOPs stand for layers
   bool has_whole_batches = false;             // batches are asked for over all devices, not of each
 };
 

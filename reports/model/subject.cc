@@ -24,18 +24,11 @@ constexpr const char* kUsualPrecision = "fp32";
 constexpr std::string_view kCosts = "dispatch-cost";
 constexpr std::string_view kHardware = "hardware";
 constexpr std::string_view kLock = "interpreter-lock";
+constexpr const char* kAccumulate = "accumulate";
 // The options beside those of models that say which question a cell answers.
 constexpr std::array kQuestions{"input", "optimizer", "seed", "plant", kImplementation,
                                 // How the step itself is written, partly of torch's cells alone.
-                                "fused", "conv-fp32", "channels-last", "read-loss",  //
-                                "accumulate"};
-
-// The option's value; empty where the option has its default. "off" is the default of all switches
-// read here.
-std::string value_of(const results::Cell& cell, const std::string& option) {
-  const std::string value = cell.option(option);
-  return value == "off" ? "" : value;
-}
+                                "fused", "conv-fp32", "channels-last", "read-loss", kAccumulate};
 
 // Whether a figure with this option is no measurement of a machine.
 bool is_model(const options::Option& option) {
@@ -57,6 +50,12 @@ std::string where(const results::MachineFacts& machine) {
 }  // namespace
 
 std::string implementation_of(const results::Cell& cell) { return cell.option(kImplementation); }
+
+std::string question_value(const results::Cell& cell, const std::string& option) {
+  if (option == kAccumulate && !implementation_of(cell).empty()) return "";
+  const std::string value = cell.option(option);
+  return value == "off" ? "" : value;
+}
 
 std::string sole_implementation(const Summary& summary) {
   if (summary.cells.empty()) return "";
@@ -91,7 +90,7 @@ std::string modelled_parts(const results::LaunchRecord& record) {
   std::vector<std::string> parts;
   for (const options::Option& option : options::kOptions) {
     std::string name(option.name);
-    const std::string value = value_of(record.cell, name);
+    const std::string value = question_value(record.cell, name);
     if (!is_model(option) || value.empty()) continue;
     const bool is_long = is_long_costs(record.cell, name, value);
     std::ranges::replace(name, '-', ' ');
@@ -109,7 +108,7 @@ std::string precision_suffix(const results::Cell& cell) {
   return precision == kUsualPrecision ? "" : ", " + precision;
 }
 
-bool is_replayed(const results::Cell& cell) { return !value_of(cell, "cuda-graph").empty(); }
+bool is_replayed(const results::Cell& cell) { return !question_value(cell, "cuda-graph").empty(); }
 
 bool is_plain(const results::Cell& cell) {
   return cell.options.size() == cell.options.count("precision");
@@ -125,7 +124,7 @@ bool same_question(const results::Cell& a, const results::Cell& b) {
   // The lock is no part of the question where one of the two has nothing to lock.
   const bool has_lock = shares_interpreter(a) && shares_interpreter(b);
   const auto is_alike = [&](const std::string& option) {
-    return value_of(a, option) == value_of(b, option) || (option == kLock && !has_lock);
+    return question_value(a, option) == question_value(b, option) || (option == kLock && !has_lock);
   };
   return std::ranges::all_of(kQuestions, is_alike) &&
          std::ranges::all_of(options::kOptions, [&](const options::Option& option) {

@@ -16,6 +16,11 @@ inline constexpr const char* kImplementation = "implementation";
 // The cell's implementation; empty for Tandem.
 [[nodiscard]] std::string implementation_of(const results::Cell& cell);
 
+// What an option says of the question that the cell answers; empty where it has its default, "off"
+// of switches. PyTorch's micro-batches are an answer: torch has them under ddp, fsdp and zero1
+// alone, beside steps in one piece.
+[[nodiscard]] std::string question_value(const results::Cell& cell, const std::string& option);
+
 // The one other implementation that measured all cells, "torch-2.15.0", so that it is what the
 // report is about; empty where cells are Tandem's or there are none.
 [[nodiscard]] std::string sole_implementation(const Summary& summary);

@@ -269,7 +269,7 @@ bool is_same_step(const results::Cell& a, const results::Cell& b) {
   constexpr std::array kOptions{kImplementation, "optimizer", "fused",     "conv-fp32",
                                 "channels-last", "read-loss", "accumulate"};
   return std::ranges::all_of(kOptions, [&](const char* option) {
-    return a.option(option, "off") == b.option(option, "off");
+    return question_value(a, option) == question_value(b, option);
   });
 }
 

@@ -89,6 +89,20 @@ TEST(TorchVerdict, NamesTheFastestVariant_OfDistributedDataParallel) {
       << text.overall;
 }
 
+TEST(TorchVerdict, OfMicroBatches_IsBesideStepsInOnePiece_AndNamesThem) {
+  Synthetic synthetic;
+  synthetic.add("single", 1, {0.4, 0.4}).add("dp", 2, {0.36, 0.36});
+  const std::size_t plain = synthetic.document().launches.size();
+  synthetic.add("ddp", 2, {0.2, 0.2});
+  set_option(synthetic, "accumulate", "2", plain);
+  const std::string overall = torch_verdict_of(as_torch(synthetic)).overall;
+  EXPECT_NE(overall.find("DistributedDataParallel (accumulate=2) is 1.80 times as fast as Data"),
+            std::string::npos)
+      << overall;
+  EXPECT_NE(overall.find("2.00x [2.00 .. 2.00] the speed of one process"), std::string::npos)
+      << overall;
+}
+
 TEST(TorchVerdict, OfShardedState_HasTimeAndMemory_BesideDistributedDataParallel) {
   Synthetic synthetic;
   synthetic.add("ddp", 2, {0.1, 0.1}).add("fsdp", 2, {0.15, 0.15}).add("fsdp", 1, {0.3, 0.3});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -197,8 +198,9 @@ void check_micro_batches(const DescribedTask& task) {
 
 // Whether a workload file lists kernels, which have types of their own.
 bool lists_kernels(const std::string& model) {
+  static const std::regex kKernels("\"kernels\"\\s*:");
   const auto file = checksummed_file(model);
-  return file && text_of(*file, "--model").find("\"kernels\":") != std::string::npos;
+  return file && std::regex_search(text_of(*file, "--model"), kKernels);
 }
 
 // The device counts that are asked for, or 1, 2, 4, ... up to the machine's.
@@ -222,7 +224,9 @@ DescribedTask task_of(const ProjectOptions& options) {
   const HardwareDescription& hardware = task.steps.machine.hardware;
   const bool is_of_module = !options.module.empty();
   check_precision(options.precision, task.steps.machine, is_of_module);
-  if (!options.precision.empty() && lists_kernels(options.model)) {
+  task.has_own_types = lists_kernels(options.model);
+  task.lists_kernels = task.has_own_types || !checksummed_file(options.model);
+  if (!options.precision.empty() && task.has_own_types) {
     fail(ErrorKind::kUsage, "--precision={}: {} lists kernels in types of their own; leave it out",
          options.precision, options.model);
   }
@@ -410,9 +414,7 @@ int project_described(const ProjectOptions& options) {
   reports::add_published_intervals(projection);
   enter_peaks(launches, task, projection, simulator);
   projection.basis = basis_of(task, launches);
-  if (lists_kernels(options.model)) {
-    projection.decisions->precision = "the types of its kernels";
-  } else if (checksummed_file(options.model)) {
+  if (!task.lists_kernels) {
     projection.basis.push_back("! " + projection.source +
                                " lists no kernels: products of as many FLOPs stand for its layers, "
                                "mostly quicker than these, and no step like that was measured");

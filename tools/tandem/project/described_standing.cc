@@ -59,17 +59,16 @@ std::string machine_text(const DescribedTask& task) {
 bool has_tf32(const DescribedTask& task) {
   if (!task.steps.machine.hardware.gpu.tf32) return false;
   if (task.module) return task.module->facts.has_tf32;
-  // ResNets alone of the built-in models have convolutions; a file may have them.
-  const std::string& model = task.options.model;
-  return model.starts_with("resnet") || model.ends_with(".json");
+  // ResNets alone of the built-in models have convolutions.
+  return task.options.model.starts_with("resnet");
 }
 
 // Whether products without tensor cores take most of the operations' time: in fp32 on a GPU without
-// tf32, or by the launches' critical paths.
+// tf32, or by the launches' critical paths, as where kernels have types of their own.
 bool is_plain(const DescribedTask& task, const Launches& launches) {
   const std::string& precision = task.options.precision;
   if (!precision.empty() && precision != "fp32") return false;
-  if (!task.steps.machine.hardware.gpu.tf32) return true;
+  if (!task.steps.machine.hardware.gpu.tf32 && !task.has_own_types) return true;
   double plain = 0;
   double all = 0;
   for (const results::LaunchRecord& launch : launches) {
@@ -125,12 +124,15 @@ reports::Decisions decisions_of(const DescribedTask& task, const Launches& launc
   std::string options;
   for (const auto& [name, value] : task.steps.more) options += fmt::format(", {}={}", name, value);
   const bool has_rows = options.empty();
-  reports::Decisions decisions{.gpu = std::string(kind_of_gpu(gpu)),
-                               .machine = machine_text(task),
-                               .options = std::move(options),
-                               .precision = precision_text(task.options.precision, has_tf32(task)),
-                               .knows_single_step = !task.options.single_step.empty(),
-                               .has_whole_batches = task.steps.has_whole_batches};
+  reports::Decisions decisions{
+      .gpu = std::string(kind_of_gpu(gpu)),
+      .machine = machine_text(task),
+      .options = std::move(options),
+      .precision = task.has_own_types ? "the types of its kernels"
+                                      : precision_text(task.options.precision, has_tf32(task)),
+      .knows_single_step = !task.options.single_step.empty(),
+      .lists_kernels = task.lists_kernels,
+      .has_whole_batches = task.steps.has_whole_batches};
   const int of_node = task.steps.machine.hardware.node.gpus.value;
   if (task.steps.has_dp()) decisions.standing.push_back(standing_of("dp", gpu));
   decisions.standing.push_back(standing_of("ddp", gpu, has_rows));
@@ -139,7 +141,9 @@ reports::Decisions decisions_of(const DescribedTask& task, const Launches& launc
     decisions.standing.back().strategy = "ddp";
     decisions.standing.back().beyond = of_node;
   }
-  if (!decisions.knows_single_step) decisions.standing.push_back(standing_of_one(task, launches));
+  if (!decisions.knows_single_step && task.lists_kernels) {
+    decisions.standing.push_back(standing_of_one(task, launches));
+  }
   return decisions;
 }
 
@@ -153,7 +157,7 @@ std::vector<std::string> basis_of(const DescribedTask& task, const Launches& lau
     const std::vector<std::string> of_module = basis_of(*task.module);
     basis.insert(basis.end(), of_module.begin(), of_module.end());
   }
-  if (task.options.single_step.empty()) {
+  if (task.options.single_step.empty() && task.lists_kernels) {
     basis.push_back(described_operations(task, launches));
   }
   basis.push_back(costs_line(task));

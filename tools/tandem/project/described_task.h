@@ -45,6 +45,8 @@ struct DescribedTask {
   std::vector<int> devices{};
   ProjectionPlace place{};
   std::optional<ListedModule> module{};
+  bool has_own_types = false;  // a workload file lists kernels, each in a type of its own
+  bool lists_kernels = true;   // false: a workload file has FLOPs in place of kernels
   std::unique_ptr<TemporaryFolder> scratch = std::make_unique<TemporaryFolder>();
 };
 
