@@ -88,6 +88,8 @@ explains() {
   one_line 'none is of mlp-base in fp32'
   expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --min-time=1s
   one_line 'so that nothing is measured there'
+  expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=32 --devices=4 --interpreter-lock
+  one_line '^tandem: --interpreter-lock: the launches in .* have the interpreter.s costs that tandem project gave them'
   rm result/projected/calibration-fp32.json
   expect 2 "$tandem" explain result/projected --model=mlp-tiny --batch=16 --devices=2 --step-bench "$fake"
   one_line 'run tandem project again'
@@ -229,6 +231,8 @@ case_micro_batches() {
   ddp_peak() { described --model=resnet50 --hardware=dgx-1 --batch-per-device=32 --devices=2 --out=fit "$@" >fit.out && sed -n 's/.*"peak_bytes": *\([0-9]*\).*/\1/p' fit/results.json | sed -n 5p; }
   more=$(($(ddp_peak --compress=fp16 --bucket-mb=all) - $(ddp_peak --bucket-mb=all)))
   [ $((more / 1000000)) = 51 ] || die "the hook's copy of a bucket is counted as $more bytes"
+  expect 2 "$tandem" explain parts --model=resnet50 --batch=256 --devices=8 --step-bench "$fake"
+  one_line '^tandem: reading .*/parts: its steps have --accumulate=4, which the rungs from dp to ddp lack; run tandem project with neither'
   expect 2 described --model=resnet50 --hardware=dgx-1 --batch-per-device=32 --accumulate=3 --out=nothing
   one_line '^tandem: --accumulate=3: it cuts a device.s samples into equal micro-batches, which 32 are not; give a multiple of 3'
   expect 2 described --model=resnet50 --hardware=dgx-1 --batch=12 --devices=2 --accumulate=4 --out=nothing

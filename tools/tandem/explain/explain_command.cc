@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "common/base/checksummed_file.h"
@@ -399,18 +400,19 @@ int finish(const ExplainTask& task, const ExplainOptions& options, const Explain
   return exit_code(task, document, end);
 }
 
-// A measurement has no place among simulated launches.
-void check_nothing_measures(const ExplainOptions& options) {
-  for (const auto& [flag, is_given] :
-       {std::pair{"--with-torch", !options.torch.empty() && options.torch != kNoTorch},
-        {"--backend", !options.backend.empty()},
-        {"--dispatch-cost", !options.question.dispatch_cost.empty()},
-        {"--min-time", !options.min_time.empty()},
-        {"--oversubscribe", options.oversubscribe}}) {
+// A measurement has no place among simulated launches, nor have costs that these lack.
+void check_suits_simulated(const ExplainOptions& options) {
+  const char* const measures = "are simulated, so that nothing is measured there";
+  const char* const models = "have the interpreter's costs that tandem project gave them, or none";
+  for (const auto& [flag, is_given, why] :
+       {std::tuple{"--with-torch", !options.torch.empty() && options.torch != kNoTorch, measures},
+        {"--backend", !options.backend.empty(), measures},
+        {"--dispatch-cost", !options.question.dispatch_cost.empty(), models},
+        {"--interpreter-lock", options.question.interpreter_lock, models},
+        {"--min-time", !options.min_time.empty(), measures},
+        {"--oversubscribe", options.oversubscribe, measures}}) {
     if (!is_given) continue;
-    fail(ErrorKind::kUsage,
-         "{}: the launches in {} are simulated, so that nothing is measured there; leave it out",
-         flag, options.source);
+    fail(ErrorKind::kUsage, "{}: the launches in {} {}; leave it out", flag, options.source, why);
   }
 }
 
@@ -426,8 +428,8 @@ std::optional<ProjectedLadder> projected_ladder(const ExplainOptions& options) {
   if (!is_projected(ladder.source)) return std::nullopt;
   check_subject(options);
   check_question(options.question);
+  check_suits_simulated(options);
   check_models(options.question);
-  check_nothing_measures(options);
   return ladder;
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/base/checksummed_file.h"
 #include "common/base/error.h"
+#include "common/options/strategies.h"
 #include "common/results/files.h"
 #include "reports/answer/report.h"
 #include "reports/model/explanation.h"
@@ -33,6 +34,27 @@ namespace fs = std::filesystem;
 using results::Cell;
 using results::LaunchRecord;
 using results::Status;
+
+// Rungs have neither option, so that a step with one is no end of their ladder.
+void check_is_plain(const ProjectedLadder& ladder) {
+  std::string given;
+  for (const LaunchRecord& record : ladder.source.document->launches) {
+    const Cell& cell = record.cell;
+    if (cell.model != ladder.question.model) continue;
+    std::string flag;
+    for (const char* const option : {"accumulate", "compress"}) {
+      const std::string value = cell.option(option);
+      if (!value.empty()) flag += fmt::format(" --{}={}", option, value);
+    }
+    if (flag.empty() && cell.strategy == options::name_of(options::StrategyKind::kDdp)) return;
+    if (!flag.empty()) given = flag;
+  }
+  if (given.empty()) return;
+  fail(ErrorKind::kUsage,
+       "reading {}: its steps have{}, which the rungs from dp to ddp lack; run tandem project with "
+       "neither --accumulate nor --compress, with another --out, and explain that folder",
+       ladder.source.folder.string(), given);
+}
 
 // A launch of the question's model in its precision.
 const LaunchRecord& alike(const ProjectedLadder& ladder) {
@@ -142,6 +164,7 @@ int explain_projected(ProjectedLadder ladder) {
   const std::string model = with_checksum(ladder.question.model, "--model");
   ladder.question.model = name_in_results(model);
   ladder.question.backend = results::kSimulated;
+  check_is_plain(ladder);
   ladder.question.simulated = reports::what_is_simulated(alike(ladder).cell);
   add_missing(ladder, model);
   const results::Document& document = *ladder.source.document;
