@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "reports/answer/report.h"
@@ -12,6 +13,9 @@
 
 namespace tandem::reports {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // Turns all launches into torch's, of a user's module.
 Synthetic& as_torch(Synthetic& synthetic) {
@@ -53,12 +57,11 @@ TEST(TorchVerdict, WithoutDataParallel_IsAgainstOneProcessAndTheBound) {
       .add("independent", 2, {0.1, 0.1})
       .add("ddp", 2, {0.125, 0.125});
   const VerdictText text = torch_verdict_of(as_torch(synthetic));
-  EXPECT_NE(text.overall.find(
-                "2 devices: DistributedDataParallel takes 125.0 ms [125.0 .. 125.0] a step, 1.60x"),
-            std::string::npos)
-      << text.overall;
-  EXPECT_NE(text.overall.find("the speed of one process (single), 0.80x"), std::string::npos)
-      << text.overall;
+  EXPECT_THAT(
+      text.overall,
+      HasSubstr(
+          "2 devices: DistributedDataParallel takes 125.0 ms [125.0 .. 125.0] a step, 1.60x"));
+  EXPECT_THAT(text.overall, HasSubstr("the speed of one process (single), 0.80x"));
   EXPECT_NE(text.overall.find("DataParallel was not measured"), std::string::npos);
   EXPECT_TRUE(text.breaks.empty());
 }
@@ -71,9 +74,8 @@ TEST(TorchVerdict, OfSeveralWorkloads_CountsThem) {
   EXPECT_EQ(text.overall,
             "PyTorch 2.15.0: of 2 comparisons with DataParallel on 2 devices, "
             "DistributedDataParallel is faster in 1, slower in 1; not resolved: 0.");
-  EXPECT_NE(text.workloads[1].find("DataParallel is 2.00 times as fast as DistributedDataParallel"),
-            std::string::npos)
-      << text.workloads[1];
+  EXPECT_THAT(text.workloads[1],
+              HasSubstr("DataParallel is 2.00 times as fast as DistributedDataParallel"));
   ASSERT_FALSE(text.breaks.empty());
   EXPECT_NE(text.breaks[0].find("the break-even lies between batch 64"), std::string::npos);
 }
@@ -85,8 +87,7 @@ TEST(TorchVerdict, NamesTheFastestVariant_OfDistributedDataParallel) {
   synthetic.add("ddp", 2, {0.16, 0.16, 0.16});
   set_option(synthetic, "grads", "views", plain);
   const VerdictText text = torch_verdict_of(as_torch(synthetic));
-  EXPECT_NE(text.overall.find("Faster still with grads=views: 1.25x"), std::string::npos)
-      << text.overall;
+  EXPECT_THAT(text.overall, HasSubstr("Faster still with grads=views: 1.25x"));
 }
 
 TEST(TorchVerdict, OfMicroBatches_IsBesideStepsInOnePiece_AndNamesThem) {
@@ -96,11 +97,9 @@ TEST(TorchVerdict, OfMicroBatches_IsBesideStepsInOnePiece_AndNamesThem) {
   synthetic.add("ddp", 2, {0.2, 0.2});
   set_option(synthetic, "accumulate", "2", plain);
   const std::string overall = torch_verdict_of(as_torch(synthetic)).overall;
-  EXPECT_NE(overall.find("DistributedDataParallel (accumulate=2) is 1.80 times as fast as Data"),
-            std::string::npos)
-      << overall;
-  EXPECT_NE(overall.find("2.00x [2.00 .. 2.00] the speed of one process"), std::string::npos)
-      << overall;
+  EXPECT_THAT(overall,
+              HasSubstr("DistributedDataParallel (accumulate=2) is 1.80 times as fast as Data"));
+  EXPECT_THAT(overall, HasSubstr("2.00x [2.00 .. 2.00] the speed of one process"));
 }
 
 TEST(TorchVerdict, OfShardedState_HasTimeAndMemory_BesideDistributedDataParallel) {
@@ -150,11 +149,10 @@ TEST(TorchVerdict, OnPretendedGpus_IsAboutTheHostsWork) {
   EXPECT_EQ(text.subject,
             "Pretended GPUs (NVIDIA A100-SXM4-80GB): host work measured, nothing computed; 2 cores "
             "of Test CPU");
-  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: own.py:build, batch 64 (16 per device), 4 devices: "
-                              "the host's work of a step is 2.00 times as long under DataParallel "
-                              "as under DistributedDataParallel ("),
-            0U)
-      << text.overall;
+  EXPECT_THAT(text.overall,
+              StartsWith("PyTorch 2.15.0: own.py:build, batch 64 (16 per device), 4 devices: "
+                         "the host's work of a step is 2.00 times as long under DataParallel "
+                         "as under DistributedDataParallel ("));
   EXPECT_EQ(text.overall.find("fast"), std::string::npos) << text.overall;
 }
 
@@ -170,7 +168,7 @@ TEST(TorchReport, OnPretendedGpus_HasNoRatesAndNoSpeedUps) {
   EXPECT_NE(text.find("pretended GPUs: host work measured, nothing computed"), std::string::npos);
   EXPECT_EQ(text.find("no baseline"), std::string::npos) << text;
   const std::string compared = to_text(comparison_table(report.summary));
-  EXPECT_NE(compared.find("less host work (pretended)"), std::string::npos) << compared;
+  EXPECT_THAT(compared, HasSubstr("less host work (pretended)"));
   EXPECT_EQ(compared.find("fast"), std::string::npos) << compared;
   EXPECT_EQ(compared.find("speed"), std::string::npos) << compared;
 }
@@ -184,17 +182,14 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereBothOfItsStrategiesMeasured) {
   }
   synthetic.add("dp", 4, {0.1, 0.1}).add("ddp", 4, {0.2, 0.2});
   const VerdictText text = torch_verdict_of(synthetic);
-  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: mlp-small, batch 64 (16 per device), 4 devices: "
-                              "DistributedDataParallel is 1.80 times as fast as DataParallel ("),
-            0U)
-      << text.overall;
-  EXPECT_NE(text.overall.find(". Tandem's own: dp is faster than ddp in the one comparison"),
-            std::string::npos)
-      << text.overall;
-  EXPECT_NE(text.overall.find("DistributedDataParallel takes"), std::string::npos) << text.overall;
+  EXPECT_THAT(text.overall,
+              StartsWith("PyTorch 2.15.0: mlp-small, batch 64 (16 per device), 4 devices: "
+                         "DistributedDataParallel is 1.80 times as fast as DataParallel ("));
+  EXPECT_THAT(text.overall,
+              HasSubstr(". Tandem's own: dp is faster than ddp in the one comparison"));
+  EXPECT_THAT(text.overall, HasSubstr("DistributedDataParallel takes"));
   ASSERT_EQ(text.workloads.size(), 1U);
-  EXPECT_NE(text.workloads[0].find("dp is 2.00 times as fast as ddp"), std::string::npos)
-      << text.workloads[0];
+  EXPECT_THAT(text.workloads[0], HasSubstr("dp is 2.00 times as fast as ddp"));
 }
 
 TEST(TorchVerdict, BesideTandem_IsTandems_WhereOneOfItsStrategiesLacks) {
@@ -203,7 +198,7 @@ TEST(TorchVerdict, BesideTandem_IsTandems_WhereOneOfItsStrategiesLacks) {
   as_torch(synthetic);
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
   const VerdictText text = torch_verdict_of(synthetic);
-  EXPECT_EQ(text.overall.find("ddp is faster than dp"), 0U) << text.overall;
+  EXPECT_THAT(text.overall, StartsWith("ddp is faster than dp"));
 }
 
 TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
@@ -213,15 +208,12 @@ TEST(TorchVerdict, BesideTandem_SpeaksFirst_WhereDataParallelFitsNowhere) {
   as_torch(synthetic);
   synthetic.add("dp", 2, {0.2, 0.2}).add("ddp", 2, {0.1, 0.1});
   const VerdictText text = torch_verdict_of(synthetic);
-  EXPECT_EQ(text.overall.find("PyTorch 2.15.0: own.py:build, batch 64 (32 per device), 2 devices: "
-                              "DistributedDataParallel takes 100.0 ms [100.0 .. 100.0] a step, "
-                              "4.00x"),
-            0U)
-      << text.overall;
-  EXPECT_NE(text.overall.find("DataParallel was tried, and left no figure of such a step. "
-                              "Tandem's own: ddp is faster than dp"),
-            std::string::npos)
-      << text.overall;
+  EXPECT_THAT(text.overall,
+              StartsWith("PyTorch 2.15.0: own.py:build, batch 64 (32 per device), 2 devices: "
+                         "DistributedDataParallel takes 100.0 ms [100.0 .. 100.0] a step, "
+                         "4.00x"));
+  EXPECT_THAT(text.overall, HasSubstr("DataParallel was tried, and left no figure of such a step. "
+                                      "Tandem's own: ddp is faster than dp"));
 }
 
 void expect_starts(const std::vector<std::string>& sentences,
@@ -240,10 +232,9 @@ TEST(TorchVerdict, OfBatchesThatAreHeld_EachHasASentence_OnTheMostDevices) {
   }
   synthetic.add("dp", 4, {0.18, 0.18}, 64).add("ddp", 4, {0.1, 0.1}, 64);
   const VerdictText text = torch_verdict_of(as_torch(synthetic));
-  EXPECT_NE(text.overall.find(": own.py:build, batch 64 (16 per device), 4 devices: "
-                              "DistributedDataParallel is 1.80 times as fast as DataParallel ("),
-            std::string::npos)
-      << text.overall;
+  EXPECT_THAT(text.overall,
+              HasSubstr(": own.py:build, batch 64 (16 per device), 4 devices: "
+                        "DistributedDataParallel is 1.80 times as fast as DataParallel ("));
   expect_starts(text.workloads,
                 {"batch 32 (4 per device), 8 devices: DistributedDataParallel takes",
                  "batch 64 (8 per device), 8 devices: DistributedDataParallel takes",
