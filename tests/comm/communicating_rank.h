@@ -54,77 +54,12 @@ struct CommunicatingRank {
     EXPECT_EQ(read_back<float>(device, values), sum(values.size(), factor));
   }
 
-  void check_broadcast(Span<float> values, int root) {
-    put(device, values, values_of(rank, values.size()));
-    communicator->broadcast(*stream, values, root);
-    stream->synchronize();
-    EXPECT_EQ(read_back<float>(device, values), values_of(root, values.size()));
-  }
-
   void check_reduce(Span<float> values, int root) {
     put(device, values, values_of(rank, values.size()));
     communicator->reduce(*stream, values, root);
     stream->synchronize();
     EXPECT_EQ(read_back<float>(device, values),
               rank == root ? sum(values.size(), 1) : values_of(rank, values.size()));
-  }
-
-  // `at_root` is used on root; each rank's part lies in its `mine`.
-  void check_scatter(Span<float> at_root, Span<float> mine, const std::vector<Block>& blocks,
-                     int root) {
-    const Values all = values_of(root, at_root.size());
-    if (rank == root) put(device, at_root, all);
-    const Block& block = blocks[static_cast<std::size_t>(rank)];
-    const Span<float> part = mine.subspan(0, block.count);
-    communicator->scatter(*stream, rank == root ? at_root : Span<float>{}, part, blocks, root);
-    stream->synchronize();
-    EXPECT_EQ(read_back<float>(device, part),
-              Values(all.begin() + block.offset, all.begin() + block.offset + block.count));
-  }
-
-  void check_gather(Span<float> mine, Span<float> at_root, const std::vector<Block>& blocks,
-                    int root) {
-    const std::int64_t count = blocks[static_cast<std::size_t>(rank)].count;
-    put(device, mine.subspan(0, count), values_of(rank, count));
-    const Values before = values_of(size, at_root.size());
-    if (rank == root) put(device, at_root, before);
-    communicator->gather(*stream, mine.subspan(0, count), rank == root ? at_root : Span<float>{},
-                         blocks, root);
-    stream->synchronize();
-    if (rank != root) return;
-    Values expected = before;  // what belongs to no block stays
-    for (int peer = 0; peer < size; ++peer) {
-      const Block& block = blocks[static_cast<std::size_t>(peer)];
-      std::ranges::copy(values_of(peer, block.count), expected.begin() + block.offset);
-    }
-    EXPECT_EQ(read_back<float>(device, at_root), expected);
-  }
-
-  // Uneven blocks that leave gaps, the last rank's first; `empty` gets none.
-  [[nodiscard]] std::vector<Block> blocks(std::int64_t largest, int empty) const {
-    std::vector<Block> all(static_cast<std::size_t>(size));
-    std::int64_t next = 3;
-    for (int peer = size - 1; peer >= 0; --peer) {
-      all[static_cast<std::size_t>(peer)] = {next, peer == empty ? 0 : largest - peer};
-      next += largest + 1;
-    }
-    return all;
-  }
-
-  // From and to any root, with and without an empty block, on memory of every kind.
-  void check_blocks(std::int64_t largest) {
-    const std::int64_t total = (largest + 1) * size + 3;
-    const auto shared_all = communicator->allocate(bytes_of_floats(total));
-    const auto shared_mine = communicator->allocate(bytes_of_floats(largest));
-    const auto own_all = device.allocate(bytes_of_floats(total));
-    const auto own_mine = device.allocate(bytes_of_floats(largest));
-    for (int root = 0; root < size; ++root) {
-      const auto parts = blocks(largest, root == 0 ? 0 : -1);
-      check_scatter(shared_all->as<float>(), own_mine->as<float>(), parts, root);
-      check_scatter(own_all->as<float>(), shared_mine->as<float>(), parts, root);
-      check_gather(own_mine->as<float>(), shared_all->as<float>(), parts, root);
-      check_gather(shared_mine->as<float>(), own_all->as<float>(), parts, root);
-    }
   }
 
   const int rank;

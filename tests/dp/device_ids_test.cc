@@ -8,7 +8,6 @@
 namespace tandem::test {
 namespace {
 
-using dp::DeviceStrength;
 using dp::imbalance_warning;
 
 std::vector<int> named(const std::vector<int>& ids) {

@@ -21,7 +21,7 @@ DIVIDED = ("common", "bench", "reports", "tools")
 LANGUAGES = {"C++": {".h", ".cc", ".cu", ".cuh", ".inc"}, "Python": {".py"}, "shell": {".sh", ".cmake"}, "JavaScript": {".js"}}
 EARLIER = 100  # commits of the table that are compared
 # Lines that the model of kernels and the answers of one screen came with, unpaid; a deletion lowers them, nothing raises them.
-OWED = {"the product": 263, "the tests": 0}
+OWED = {"the product": 96, "the tests": 0}
 USAGE = "usage: check_budget.py [--write] [ROOT]"
 
 

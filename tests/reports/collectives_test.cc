@@ -14,8 +14,6 @@ namespace tandem::reports {
 namespace {
 
 using results::LaunchRecord;
-using testing::Contains;
-using testing::HasSubstr;
 
 std::vector<LaunchRecord>& launches(Synthetic& synthetic) { return synthetic.document().launches; }
 

@@ -14,7 +14,6 @@
 namespace tandem::reports {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -8,7 +8,6 @@
 namespace tandem::reports {
 namespace {
 
-using stats::Estimate;
 using stats::Interval;
 
 TEST(Format, Durations_ShareTheCentresUnit) {

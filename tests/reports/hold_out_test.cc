@@ -11,7 +11,6 @@
 namespace tandem::reports {
 namespace {
 
-using testing::Not;
 using testing::StartsWith;
 
 results::Cell cell_of(const std::string& strategy, const std::string& model, int devices = 2) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,6 +15,8 @@
 
 namespace tandem::reports {
 namespace {
+
+using ::testing::HasSubstr;
 
 // A document of a projection onto described hardware: the interpreter's lock is dp's alone.
 results::Document projected(double dp, double ddp) {
@@ -84,15 +87,12 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
       {.strategy = "dp", .systems = 4, .steps = 323, .mean = 0.105, .most = 0.54},
       {.strategy = "ddp", .is_like = true, .systems = 1, .steps = 3, .mean = 0.059, .most = 0.073}};
   const std::string words = standing_of(decisions);
-  EXPECT_NE(words.find("systems like this (H100 SXM5)"), std::string::npos);
-  EXPECT_NE(
-      words.find(
-          "errs by 5.9 % on average, by 7 % at most for ddp (1 system, 3 steps, too few for 90 %"),
-      std::string::npos)
-      << words;
-  EXPECT_NE(words.find("on others it errs by 10.5 % on average, by 54 % at most for dp"),
-            std::string::npos)
-      << words;
+  EXPECT_THAT(words, HasSubstr("systems like this (H100 SXM5)"));
+  EXPECT_THAT(
+      words,
+      HasSubstr(
+          "errs by 5.9 % on average, by 7 % at most for ddp (1 system, 3 steps, too few for 90 %"));
+  EXPECT_THAT(words, HasSubstr("on others it errs by 10.5 % on average, by 54 % at most for dp"));
   EXPECT_TRUE(words.starts_with("Projected, not measured, in tf32. ")) << words;
   EXPECT_TRUE(words.ends_with(". The other intervals hold nine in ten such steps.")) << words;
   decisions.options = ", accumulate=4";
@@ -105,8 +105,8 @@ TEST(Projected, ErrorsOfLikeSystemsAndOfOthersAreToldApart) {
       << none;
   decisions.options.clear();
   decisions.standing.pop_back();
-  EXPECT_NE(standing_of(decisions).find("No system like yours (H100 SXM5) was ever compared"),
-            std::string::npos);
+  EXPECT_THAT(standing_of(decisions),
+              HasSubstr("No system like yours (H100 SXM5) was ever compared"));
 }
 
 ProjectedCell step_of(const char* strategy, int devices, std::int64_t batch, double seconds) {

@@ -14,7 +14,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 const std::vector<double> kSteps{0.0200, 0.0201, 0.0199, 0.0200, 0.0202, 0.0200};
 
