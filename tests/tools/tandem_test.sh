@@ -43,7 +43,7 @@ case_disturbed() {
     die "the verdict does not say that it is of disturbed launches"
   rm -rf result
   export -f run
-  SHELL=/bin/bash FAKE_DISTURBED=2 FAKE_FAIL_ONCE=dp tandem=$tandem fake=$fake expect 1 script -qec 'stty cols 90; run' screen
+  TERM=xterm SHELL=/bin/bash FAKE_DISTURBED=2 FAKE_FAIL_ONCE=dp tandem=$tandem fake=$fake expect 1 script -qec 'stty cols 90; run' screen
   tr '\r' '\n' <screen >lines
   grep -q '^\[16/18, .*] dp, mlp-tiny, batch 64, [12] devices*; in place of a disturbed launch' lines || die "why there are more launches is not said"
   sed -n 's,^\[\([0-9]*\)/\([0-9]*\)\, .*,\1 \2,p' lines | awk '$1 > $2 { exit 1 }' || die "more launches than all"
