@@ -15,8 +15,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<double> kSteps{0.0200, 0.0201, 0.0199, 0.0200, 0.0202, 0.0200};
-
 TEST(Reproduce, IsTheCommandThatWasGiven_Quoted) {
   results::SweepInfo sweep;
   sweep.name = "quick";

@@ -71,8 +71,9 @@ case_failed() {
 
 case_budget() {
   sweep 64
-  FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_SLEEP=0.45 expect 0 run --resolve --budget=12s
-  grep -q 'the budget is spent: .* cells: .*dp/threads/mlp-tiny/devices:2' err || die "what is left is not printed"
+  COLUMNS=100 FAKE_COSTS=none=0 FAKE_NOISE=20 FAKE_SLEEP=0.45 expect 0 run --resolve --budget=12s
+  { tr '\n' ' ' <err | grep -q 'the budget is spent: .* cells: .*dp/threads/mlp-tiny/devices:2' && ! grep -q '.\{101\}' err; } ||
+    die "what is left is not printed in lines of 100 columns"
   [ "$(launches_of dp 2)" -lt 18 ] || die "the budget was not kept"
   [ "$(launches_of single 1)" -gt 0 ] || die "no time was kept for cells outside comparisons"
   FAKE_COSTS=none=0 FAKE_NOISE=20 expect 0 run --resolve
