@@ -48,13 +48,16 @@ std::string coverage_of(const Decisions& decisions) {
 }  // namespace
 
 std::string standing_of(const Decisions& decisions) {
-  const std::string in = decisions.precision.empty() ? "" : ", in " + decisions.precision;
+  const std::string& in = decisions.precision;
+  const std::string begin = "Projected, not measured" + (in.empty() ? "" : ", in " + in) + ".";
   const auto& all = decisions.standing;
-  if (all.empty()) return fmt::format("Projected, not measured{}. The step is the given one.", in);
+  if (all.empty()) {
+    return begin + (decisions.knows_single_step ? " The step is the given one."
+                                                : " No step like it was ever measured.");
+  }
   if (all.size() == 1 && all.front().strategy == options::name_of(kSingle)) {
-    return fmt::format("Projected, not measured{}. On measured steps of {} the method errs {}.{}",
-                       in, all.front().is_like ? "such a GPU" : "other GPUs",
-                       errors_text(all.front()),
+    return fmt::format("{} On measured steps of {} the method errs {}.{}", begin,
+                       all.front().is_like ? "such a GPU" : "other GPUs", errors_text(all.front()),
                        all.front().steps >= kFewestForNinety ? kNineInTen : "");
   }
   const std::string given =
@@ -79,7 +82,7 @@ std::string standing_of(const Decisions& decisions) {
                          : "; nothing else was compared there, and on others it errs ";
     text += others;
   }
-  return fmt::format("Projected, not measured{}. {}.{}{}", in, text, none, coverage_of(decisions));
+  return fmt::format("{} {}.{}{}", begin, text, none, coverage_of(decisions));
 }
 
 std::string standing_of(const Projection& projection) {

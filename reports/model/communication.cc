@@ -45,8 +45,8 @@ double rest(const LaunchRecord& record) {
   return mean_step(record) - compute(critical) - copies(record) - exposed(critical);
 }
 
-// The cell of independent ranks to compare with; where several fit, the one with the fewest
-// options.
+// The cell of independent ranks to compare with, in as many micro-batches; where several fit, the
+// one with the fewest options.
 const CellSummary* independent_of(const CellSummary& ddp, const Summary& summary) {
   const CellSummary* best = nullptr;
   for (const CellSummary& other : of_same_workload(summary.cells, ddp.cell)) {

@@ -18,7 +18,6 @@ namespace tandem::cli {
 namespace {
 
 using enum options::StrategyKind;
-using reports::CellSummary;
 using reports::StrategyPair;
 using reports::Summary;
 using results::LaunchRecord;
