@@ -90,7 +90,7 @@ judge_fused() {
   local attention
   judge_trace "$1" "$2"
   if [ "$state" != passed ]; then return 0; fi
-  attention=$(grep -ao '"attention": *"[^"]*"' "$out/logs/$row_name.record.json" | head -n 1 | sed 's/.*: *"//; s/"$//') || attention=
+  attention=$(grep -ao '"attention": *"[^"]*"' "$out/logs/$row_name.record.json" | sed -n '1{s/.*: *"//;s/"$//;p}') || attention=
   detail+=", attention: ${attention:-not said}"
   if [[ $attention != *', fused'* ]]; then state=failed; fi
 }

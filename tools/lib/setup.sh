@@ -99,7 +99,7 @@ configure() {
   fi
   # Not in a subshell, which step could not end the script from.
   step "configure ${build##*/}" "$build/configure.log" cmake "${arguments[@]}" "$@" ||
-    die "CMake could not configure $build (3.25 or newer is needed, this is $(cmake --version | head -n1))"
+    die "CMake could not configure $build (3.25 or newer is needed, this is $(cmake --version | sed -n 1p))"
 }
 
 # build PRESET TARGET...
