@@ -15,7 +15,7 @@
 
 #include "pretend/tests/pretended.h"
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 namespace {
 
 constexpr int kInt64 = 4;  // ncclInt64
@@ -178,4 +178,4 @@ TEST(PretendedCommunicators, SplitByColorInTheOrderOfKeys) {
 }
 
 }  // namespace
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

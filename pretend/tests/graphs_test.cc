@@ -7,7 +7,7 @@
 
 #include "pretend/tests/pretended.h"
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 namespace {
 
 constexpr int kGlobal = 0;   // cudaStreamCaptureModeGlobal
@@ -218,4 +218,4 @@ TEST_F(PretendedCaptures, ForbidUnsafeCallsByTheirMode) {
 }
 
 }  // namespace
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

@@ -8,7 +8,7 @@
 
 #include "pretend/tests/pretended.h"
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 namespace {
 
 template <typename... Arguments>
@@ -265,4 +265,4 @@ TEST(PretendedRecurrentLayers, LeaveOutWhatTheCallerDoesNotAskFor) {
 }
 
 }  // namespace
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

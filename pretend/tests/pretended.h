@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 
 inline constexpr int kGpus = 4;
 inline constexpr uint64_t kRealBytes = 64 << 10;  // copies beyond are not done
@@ -65,4 +65,4 @@ void from_device(Value* to, const void* from, uint64_t count) {
   EXPECT_EQ(cudart("cudaMemcpy", static_cast<void*>(to), from, count * sizeof(Value), 2), 0);
 }
 
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

@@ -7,7 +7,7 @@
 
 #include "pretend/tests/pretended.h"
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 namespace {
 
 constexpr int kOutOfMemory = 2;
@@ -222,4 +222,4 @@ TEST(PretendedDriver, TellsFunctionsThatItHasAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

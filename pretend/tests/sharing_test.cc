@@ -8,7 +8,7 @@
 
 #include "pretend/tests/pretended.h"
 
-namespace tandem::testing::pretended {
+namespace tandem::test::pretended {
 namespace {
 
 constexpr uint64_t kSegment = 2 << 20;
@@ -134,4 +134,4 @@ TEST(PretendedSharing, OfEventsGivesEvents) {
 }
 
 }  // namespace
-}  // namespace tandem::testing::pretended
+}  // namespace tandem::test::pretended

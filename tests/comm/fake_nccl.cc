@@ -54,7 +54,7 @@ Inside::~Inside() {
 
 namespace {
 
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 
 void count_living(int change) {
   const std::lock_guard lock(global().mutex);
@@ -168,7 +168,7 @@ const nccl::Api& api() {
 
 void watch_memory() {
   for (const char* const function : {"cudaMalloc", "cudaFree"}) {
-    testing::stand_in::on_each(function, [function] { check_quiet(function); });
+    test::stand_in::on_each(function, [function] { check_quiet(function); });
   }
 }
 

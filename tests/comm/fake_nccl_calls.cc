@@ -15,7 +15,7 @@
 namespace tandem::test::fake_nccl {
 namespace {
 
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 
 using Bytes = std::vector<std::byte>;
 

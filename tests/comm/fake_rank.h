@@ -49,7 +49,7 @@ class NcclCommunicatorTest : public ::testing::Test {
   }
 
   void open(int ranks) {
-    testing::stand_in::reset(ranks);
+    test::stand_in::reset(ranks);
     platform_ = stand_in_gpus(ranks);
   }
 

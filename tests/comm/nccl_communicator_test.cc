@@ -19,7 +19,7 @@ namespace tandem::test {
 namespace {
 
 using Names = std::vector<std::string>;
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 
 // ---- the start ----
 

@@ -7,7 +7,7 @@
 #include "tests/kernels/cuda_parity.h"
 #include "tests/support/errors.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 template <class Backend>
 class CudaElementwiseParity : public CudaParity<Backend> {
@@ -264,4 +264,4 @@ REGISTER_TYPED_TEST_SUITE_P(CudaElementwiseParity, ReluBackward_HasTheSameBits,
                             WeightedSum_AgreesAndIsZeroOfNothing, Sums_AreTheSameBitsEveryTime,
                             OnAnotherDevicesMemory_NamesBothDevices);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

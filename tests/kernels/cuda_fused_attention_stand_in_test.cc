@@ -12,7 +12,7 @@
 #include "tests/kernels/cuda_transformer_parity.h"
 #include "tests/support/errors.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 // The stand-in without an engine for fused attention: products and softmax run, in bf16 too.
@@ -193,4 +193,4 @@ TEST_F(FusedAttentionOnStandIn, Forward_TakesWhatBackwardNeeds_SlicesToo) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -9,7 +9,7 @@
 #include "tests/kernels/cuda_transformer_parity.h"
 #include "tests/kernels/image_twins.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 [[nodiscard]] inline std::string text_of(const ConvolutionShape& s) {
   return std::to_string(s.batch) + " x " + std::to_string(s.height) + " x " +
@@ -307,4 +307,4 @@ REGISTER_TYPED_TEST_SUITE_P(CudaImageParity, Convolution_AgreesWithNaive_InEvery
                             MaxPool_OfNan_IsNan_AndSendsNothingThere, AveragePool_AgreesWithNaive,
                             Results_AreTheSameBitsEveryTime);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

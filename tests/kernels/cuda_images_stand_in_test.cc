@@ -9,7 +9,7 @@
 #include "tests/kernels/cuda_stand_in.h"
 #include "tests/support/errors.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 using test::error_of;
@@ -243,4 +243,4 @@ TEST(CudnnLibrary, ThatIsAnother_SaysWhatItLacks) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

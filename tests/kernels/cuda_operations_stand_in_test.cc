@@ -13,7 +13,7 @@
 #include "tests/runtime/stand_in_cudart.h"
 #include "tests/support/errors.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 using test::error_of;
@@ -322,4 +322,4 @@ TEST(CudaLibraryVersion, NamesTheLibrary) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -23,7 +23,7 @@
 #include "tests/kernels/cuda_tolerances.h"
 #include "tests/kernels/naive/naive.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 enum class Side { kDevice, kHost };
 
@@ -235,4 +235,4 @@ class CudaParity : public ::testing::Test {
   std::uint64_t seed_ = 0;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -8,7 +8,7 @@
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/cuda_transformer_parity.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct CudaBackend {
@@ -32,4 +32,4 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaTransformerParity, CudaBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, CudaImageParity, CudaBackend);
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -12,7 +12,7 @@
 
 #include "tests/kernels/cuda_parity.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 inline constexpr Precision kAllPrecisions[] = {Precision::kFp32, Precision::kTf32,
                                                Precision::kBf16};
@@ -266,4 +266,4 @@ REGISTER_TYPED_TEST_SUITE_P(CudaProductParity, Layers_AgreeWithNaive_InEveryPrec
                             Products_AreTheSameBitsEveryTime_AlsoOfOtherOperations,
                             NoOperation_TakesDeviceMemory);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

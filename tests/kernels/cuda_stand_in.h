@@ -10,7 +10,7 @@
 #include "tests/kernels/stand_in_cudnn.h"
 #include "tests/runtime/stand_in_cudart.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 // The CUDA back end on stand-ins, cuDNN's among them, for the parity suites; as after a start of
 // each.
@@ -27,4 +27,4 @@ struct CudaStandIn {
   }
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -11,7 +11,7 @@
 
 #include "common/kernels/precision.h"
 
-namespace tandem::testing::share {
+namespace tandem::test::share {
 
 // bf16: a result is rounded to 8 bits.
 inline constexpr double kBf16Rounding = 0x1p-8;
@@ -65,4 +65,4 @@ struct Attention {
   return {};
 }
 
-}  // namespace tandem::testing::share
+}  // namespace tandem::test::share

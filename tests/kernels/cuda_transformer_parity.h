@@ -6,7 +6,7 @@
 #include "tests/kernels/cuda_product_parity.h"
 #include "tests/kernels/transformer_twins.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 template <class Backend>
 class CudaTransformerParity : public CudaParity<Backend> {
@@ -320,4 +320,4 @@ REGISTER_TYPED_TEST_SUITE_P(CudaTransformerParity, Embedding_HasTheSameBits,
                             GradientThroughGelu_AgreesWithNaive, Results_AreTheSameBitsEveryTime,
                             DeviceMemory_IsTakenInForwardAndOnce);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/cuda_parity.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 template <class T>
 struct ConvolutionTwins {
@@ -103,4 +103,4 @@ struct MaxPoolTwins {
   }
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

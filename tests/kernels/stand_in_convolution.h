@@ -11,7 +11,7 @@
 
 #include "common/base/half.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 // In memory; sizes and strides are (first, channels, height, width).
 struct StridedTensor {
@@ -126,4 +126,4 @@ struct StridedConvolution {
   }
 };
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

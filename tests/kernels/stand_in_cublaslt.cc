@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 using stand_in::has_before;
 using stand_in::Layout;
 using stand_in::Multiplication;
@@ -62,7 +62,7 @@ bool takes_vector(std::uint32_t epilogue) {
 
 }  // namespace
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 extern "C" int tandem_cublaslt_searches() { return cublaslt().searches; }
 
@@ -71,7 +71,7 @@ CublasLt& cublaslt() {
   return one;
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in
 
 struct cublasLtContext {};
 

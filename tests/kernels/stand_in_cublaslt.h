@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 struct CublasLt {
   std::set<int> refused_epilogues{};                        // for which the heuristics find nothing
@@ -29,4 +29,4 @@ struct CublasLt {
 // The one state; assign CublasLt{} between tests.
 [[nodiscard]] CublasLt& cublaslt();
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

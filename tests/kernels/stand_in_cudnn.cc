@@ -17,7 +17,7 @@ struct cudnnContext {
 
 namespace {
 
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 using stand_in::Contents;
 
 // What a descriptor is to the caller.
@@ -274,7 +274,7 @@ const tandem::cuda::CudnnApi& api() {
 
 }  // namespace
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 Cudnn& cudnn() {
   static Cudnn one = [] {
@@ -287,7 +287,7 @@ Cudnn& cudnn() {
   return one;
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in
 
 namespace tandem::cuda {
 

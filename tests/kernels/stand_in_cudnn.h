@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 struct CudnnEngine {
   std::vector<cudnnBackendNumericalNote_t> notes{};
@@ -47,4 +47,4 @@ struct Cudnn {
 // without engines that round, as on GPUs before Ampere.
 [[nodiscard]] Cudnn& cudnn();
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

@@ -5,7 +5,7 @@
 
 #include "tests/kernels/stand_in_cudnn_graph.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 namespace {
 
 bool is_power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
@@ -152,4 +152,4 @@ bool is_of_one_type(const GraphConvolution& operation) {
   return all.image.narrow == all.filter.narrow && all.image.narrow == all.result.narrow;
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

@@ -11,7 +11,7 @@
 #include "tests/kernels/stand_in_convolution.h"
 #include "tests/kernels/stand_in_cudnn.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 // What was set in a descriptor. Others hold a copy of it from when they were given it.
 struct Contents {
@@ -67,4 +67,4 @@ struct GraphConvolution {
 // does.
 [[nodiscard]] bool is_of_one_type(const GraphConvolution& operation);
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 namespace {
 
 // What an operation's attributes are called; the last two may be absent.
@@ -266,4 +266,4 @@ std::optional<std::vector<GraphStep>> steps_of(
   return steps;
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

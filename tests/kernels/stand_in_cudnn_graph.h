@@ -12,7 +12,7 @@
 
 #include "tests/kernels/stand_in_cudnn_contents.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 using Quad = std::array<std::int64_t, 4>;
 
@@ -56,4 +56,4 @@ struct GraphStep {
 [[nodiscard]] std::optional<std::vector<GraphStep>> steps_of(
     const Contents& graph, const std::function<std::byte*(const Contents& tensor)>& address);
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

@@ -16,7 +16,7 @@
 namespace tandem::cuda {
 namespace {
 
-namespace stand_in = tandem::testing::stand_in;
+namespace stand_in = tandem::test::stand_in;
 
 template <int width, class Function>
 void visit_all(std::int64_t count, const Function& function) {

@@ -12,7 +12,7 @@
 
 #include "common/base/half.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 struct Operation {
   cublasComputeType_t compute;
@@ -148,4 +148,4 @@ struct Multiplication {
   }
 };
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

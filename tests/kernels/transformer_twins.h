@@ -6,7 +6,7 @@
 
 #include "tests/kernels/cuda_parity.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 struct EmbeddingTwins {
   EmbeddingShape shape;
@@ -96,4 +96,4 @@ struct AttentionTwins {
   }
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -10,7 +10,7 @@
 #include "common/parallel/replica.h"
 #include "tests/kernels/cuda_stand_in.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct Asked {
@@ -91,4 +91,4 @@ TEST(CudaStep, AsksForSoManyLaunchesAndBytes) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

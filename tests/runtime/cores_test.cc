@@ -114,27 +114,27 @@ TEST(CoresTest, BoundProcess_HasAllItsThreadsThere) {
 }
 
 TEST(MemoryNodeTest, IsPreferredMeanwhile_AndTheOldPolicyIsBackAfterIt) {
-  const int before = testing::memory_policy();
+  const int before = test::memory_policy();
   if (before < 0) GTEST_SKIP() << "this system does not let a thread ask for its memory policy";
   const int node = numa_nodes_of(allowed_cpus()).front();
   int during = -1;
-  MemoryNode(node).prefer_during([&] { during = testing::memory_policy(); });
-  EXPECT_EQ(testing::memory_policy(), before);
+  MemoryNode(node).prefer_during([&] { during = test::memory_policy(); });
+  EXPECT_EQ(test::memory_policy(), before);
   if (during == before) GTEST_SKIP() << "this system does not let a thread choose its memory";
   EXPECT_NE(during, 0);  // MPOL_DEFAULT
 }
 
 TEST(MemoryNodeTest, ThatDoesNotExist_ChangesNothing) {
-  const int before = testing::memory_policy();
+  const int before = test::memory_policy();
   int during = -1;
-  MemoryNode(4095).prefer_during([&] { during = testing::memory_policy(); });
+  MemoryNode(4095).prefer_during([&] { during = test::memory_policy(); });
   EXPECT_EQ(during, before);
 }
 
 TEST(MemoryNodeTest, WhatAllocationThrows_ComesThrough_AndThePolicyIsBack) {
-  const int before = testing::memory_policy();
+  const int before = test::memory_policy();
   EXPECT_THROW(MemoryNode(0).prefer_during([] { throw 42; }), int);
-  EXPECT_EQ(testing::memory_policy(), before);
+  EXPECT_EQ(test::memory_policy(), before);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "common/runtime/registry.h"
 #include "tests/runtime/runtime_contract.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct CudaBackend {
@@ -21,4 +21,4 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeContract, CudaBackend);
 INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, RuntimeContractOfData, CudaBackend);
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -10,7 +10,7 @@
 #include "tests/runtime/runtime_contract.h"
 #include "tests/runtime/stand_in_cudart.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 PlatformOptions devices(int count) {
@@ -265,4 +265,4 @@ TEST(CudaProbe, TellsDeniedFromOtherTrouble) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -15,7 +15,7 @@
 
 extern "C" const tandem::CudaProfiling* tandem_cuda_profiling_module();  // the module's entry
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 template <int Gpus>
@@ -271,14 +271,14 @@ TEST_F(CudaNearHost, PinnedMemory_IsAskedForWithItsNodePreferred) {
   PlatformOptions options = bound(1);
   const auto platform = cuda::make_cuda_platform(options);
   int expected = -1;
-  host::MemoryNode(0).prefer_during([&] { expected = host::testing::memory_policy(); });
+  host::MemoryNode(0).prefer_during([&] { expected = test::memory_policy(); });
   int during = -1;
-  stand_in::on_next("cudaHostAlloc", [&] { during = host::testing::memory_policy(); });
-  const int before = host::testing::memory_policy();
+  stand_in::on_next("cudaHostAlloc", [&] { during = test::memory_policy(); });
+  const int before = test::memory_policy();
   EXPECT_NE(platform->device(0).allocate_host(kib(1)), nullptr);
   EXPECT_EQ(during, expected);
-  EXPECT_EQ(host::testing::memory_policy(), before);
+  EXPECT_EQ(test::memory_policy(), before);
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace tandem::host::testing {
+namespace tandem::test {
 
 // The calling thread's policy for new pages as the kernel has it (MPOL_DEFAULT is 0, MPOL_PREFERRED
 // 1); -1 where a thread may not even ask.
@@ -14,4 +14,4 @@ inline int memory_policy() {
   return status == 0 ? policy : -1;
 }
 
-}  // namespace tandem::host::testing
+}  // namespace tandem::test

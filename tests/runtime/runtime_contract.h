@@ -23,7 +23,7 @@
 #include "common/runtime/platform.h"
 #include "tests/support/errors.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 template <class E>
 concept Subtractable = requires(const E& end, const E& start) {
@@ -316,4 +316,4 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeContractOfData, NewBuffers_AreZero,
                             Copy_AcrossDevicesAndBack_KeepsBytes, Stream_RunsCopiesAndZerosInOrder,
                             EventsPassedBackAndForth_OrderTwoStreams);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

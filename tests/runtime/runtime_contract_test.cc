@@ -7,7 +7,7 @@
 #include "common/runtime/host/host_stream.h"
 #include "tests/runtime/work_contract.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct HostBackend {
@@ -140,4 +140,4 @@ TEST(HostPlatform, RefusesMoreDevicesThanCores_UnlessAsked) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

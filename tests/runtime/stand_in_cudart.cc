@@ -6,7 +6,7 @@
 #include "tests/runtime/stand_in_machine.h"
 #include "tests/runtime/stand_in_tracing.h"
 
-using namespace tandem::testing::stand_in;  // NOLINT(google-build-using-namespace): one program
+using namespace tandem::test::stand_in;  // NOLINT(google-build-using-namespace): one program
 
 namespace {
 
@@ -88,7 +88,7 @@ bool CUstream_st::idle() {
   return queue.empty();
 }
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 Machine& machine() {
   static Machine one;
@@ -205,7 +205,7 @@ cudaError_t kernel(const std::string& name, cudaStream_t stream, std::function<v
   return give(name.c_str(), stream, machine().only_counts ? [] {} : std::move(body));
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in
 
 extern "C" {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 // Back to a driver of CUDA 13.0 and `gpus` GPUs of 1 GiB, without failures. Between tests only.
 void reset(int gpus);
@@ -59,4 +59,4 @@ void launch(cudaStream_t stream, std::function<void()> body);
 [[nodiscard]] cudaError_t kernel(const std::string& name, cudaStream_t stream,
                                  std::function<void()> body);
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

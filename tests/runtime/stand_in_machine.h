@@ -20,7 +20,7 @@
 
 #include "tests/runtime/stand_in_cudart.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 // One record of an event. Shared by the event, its stream and those that wait for it.
 struct Record {
@@ -83,7 +83,7 @@ cudaError_t answer(cudaError_t status);
 [[nodiscard]] cudaError_t give(const char* function, cudaStream_t stream,
                                std::function<void()> body);
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in
 
 struct CUstream_st {
   explicit CUstream_st(int gpu_of);
@@ -102,11 +102,11 @@ struct CUstream_st {
 
 struct CUevent_st {
   CUevent_st(int gpu_of, bool is_timed) : gpu(gpu_of), timed(is_timed) {
-    ++tandem::testing::stand_in::alive();
+    ++tandem::test::stand_in::alive();
   }
-  ~CUevent_st() { --tandem::testing::stand_in::alive(); }
+  ~CUevent_st() { --tandem::test::stand_in::alive(); }
 
   const int gpu;
   const bool timed;
-  std::shared_ptr<tandem::testing::stand_in::Record> record{};
+  std::shared_ptr<tandem::test::stand_in::Record> record{};
 };

@@ -8,7 +8,7 @@
 #include "tests/runtime/stand_in_machine.h"
 #include "tests/trace/stand_in_cupti.h"
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 namespace {
 
 // Null until the program has loaded it, which this never does.
@@ -44,4 +44,4 @@ std::function<void()> told_to_cupti(const std::string& function, cudaStream_t st
   };
 }
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

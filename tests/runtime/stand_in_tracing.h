@@ -9,10 +9,10 @@
 #include <functional>
 #include <string>
 
-namespace tandem::testing::stand_in {
+namespace tandem::test::stand_in {
 
 // `body` of what `function` puts on the stream, and reported as it runs.
 [[nodiscard]] std::function<void()> told_to_cupti(const std::string& function, cudaStream_t stream,
                                                   std::function<void()> body);
 
-}  // namespace tandem::testing::stand_in
+}  // namespace tandem::test::stand_in

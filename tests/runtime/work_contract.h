@@ -12,7 +12,7 @@
 
 #include "tests/runtime/runtime_contract.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 
 template <class Backend>
 class RuntimeContractOfWork : public RuntimeContractOfData<Backend> {
@@ -179,4 +179,4 @@ REGISTER_TYPED_TEST_SUITE_P(RuntimeContractOfWork, Work_RunsOffTheCallersThread,
                             TwoStreams_Overlap, Destruction_WaitsForQueuedWork,
                             TimedEvents_CoverTheWorkBetweenThem);
 
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -18,7 +18,6 @@ namespace {
 
 using Kind = CollectiveRequest::Kind;
 
-constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 constexpr LinkModel kPeerLink{.latency = Nanoseconds{100}, .bytes_per_second = 10e9};
 constexpr LinkModel kHostLink{.latency = Nanoseconds{700}, .bytes_per_second = 4e9};
 constexpr std::int64_t kCount = 10'000;  // 40,000 bytes, 4,000 ns on the link

@@ -15,7 +15,7 @@
 #include "tests/runtime/runtime_contract.h"
 #include "tests/support/simulated_devices.h"
 
-namespace tandem::testing {
+namespace tandem::test {
 namespace {
 
 struct SimulatedBackend {
@@ -25,8 +25,6 @@ struct SimulatedBackend {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, RuntimeContract, SimulatedBackend);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RuntimeContractOfData);
-
-constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 
 class SimulatedTimes : public ::testing::Test {
  protected:
@@ -349,4 +347,4 @@ TEST(SimulatedPlatform, WithoutHardware_IsAUsageErrorThatNamesTheOption) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::test

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "common/base/units.h"
 #include "simulate/engine/simulated_platform.h"
 #include "tests/support/round_machine.h"
 
 namespace tandem::test {
+
+constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 
 [[nodiscard]] inline std::unique_ptr<Platform> simulated_devices(
     int count, const HardwareDescription& machine = round_machine(),

@@ -23,7 +23,7 @@ constexpr const char* kSweep = R"({
                  {"strategy": "independent", "launch": "processes"}]
 })";
 
-std::string message_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   const auto error = capture_error([&] { (void)parse_sweep(text, "test.json"); });
   EXPECT_TRUE(!error || error->exit_code() == 2);
   return error ? error->what() : "";
@@ -50,40 +50,40 @@ TEST(Sweep, Axes_AreRead) {
 }
 
 TEST(Sweep, UnknownKeys_AreNamed_WhereverTheyAre) {
-  EXPECT_NE(message_of(with("\"devices\"", "\"device\"")).find("unknown key 'device'"),
+  EXPECT_NE(refusal_of(with("\"devices\"", "\"device\"")).find("unknown key 'device'"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"batch\": 64", "\"batch\": 64, \"bach\": 1"))
+  EXPECT_NE(refusal_of(with("\"batch\": 64", "\"batch\": 64, \"bach\": 1"))
                 .find("workloads[1]: unknown key 'bach'"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"launch\": \"processes\"", "\"launch\": \"processes\", \"x\": 1"))
+  EXPECT_NE(refusal_of(with("\"launch\": \"processes\"", "\"launch\": \"processes\", \"x\": 1"))
                 .find("strategies[3]: unknown key 'x'"),
             std::string::npos);
 }
 
 TEST(Sweep, WrongValues_AreNamed) {
-  EXPECT_NE(message_of(with("[1, 2]", "[1, 0]")).find("devices[1]: 0: use a whole"),
+  EXPECT_NE(refusal_of(with("[1, 2]", "[1, 0]")).find("devices[1]: 0: use a whole"),
             std::string::npos);
-  EXPECT_NE(message_of(with("[1, 2]", "\"two\"")).find("devices: \"two\": use numbers"),
+  EXPECT_NE(refusal_of(with("[1, 2]", "\"two\"")).find("devices: \"two\": use numbers"),
             std::string::npos);
-  EXPECT_NE(message_of(with("[1, 2]", "[1.5]")).find("devices[0]: 1.5: use a whole"),
+  EXPECT_NE(refusal_of(with("[1, 2]", "[1.5]")).find("devices[0]: 1.5: use a whole"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"dp\"", "\"pd\"")).find("strategy 'pd' is unknown"),
+  EXPECT_NE(refusal_of(with("\"dp\"", "\"pd\"")).find("strategy 'pd' is unknown"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"launch\": \"processes\"", "\"launch\": \"fork\""))
+  EXPECT_NE(refusal_of(with("\"launch\": \"processes\"", "\"launch\": \"fork\""))
                 .find("launch 'fork' is unknown"),
             std::string::npos);
-  EXPECT_NE(message_of(with(", \"launch\": \"processes\"", "")).find("'launch' is missing"),
+  EXPECT_NE(refusal_of(with(", \"launch\": \"processes\"", "")).find("'launch' is missing"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"min_time\": \"5\""))
+  EXPECT_NE(refusal_of(with("\"name\": \"test\"", "\"name\": \"test\", \"min_time\": \"5\""))
                 .find("min_time"),
             std::string::npos);
-  EXPECT_NE(message_of("[]"), "");
+  EXPECT_NE(refusal_of("[]"), "");
 }
 
 TEST(Sweep, WhatWouldNeverEnd_IsRefused) {
   const auto refused = [](const std::string& key, const std::string& why) {
     const std::string message =
-        message_of(with("\"name\": \"test\"", "\"name\": \"test\", " + key));
+        refusal_of(with("\"name\": \"test\"", "\"name\": \"test\", " + key));
     return message.find(why) != std::string::npos;
   };
   EXPECT_TRUE(refused("\"launches\": 1001", "launches: 1001: use a whole number from 1 to 1000"));
@@ -102,13 +102,13 @@ TEST(Sweep, MoreThanAnySweepNeeds_IsRefused) {
   };
   const auto number = [](int i) { return std::to_string(i); };
   const std::string values = list(200, number);
-  EXPECT_NE(message_of(with("[64, 512]", list(10'001, number))).find("more than 10000 workloads"),
+  EXPECT_NE(refusal_of(with("[64, 512]", list(10'001, number))).find("more than 10000 workloads"),
             std::string::npos);
-  EXPECT_NE(message_of(with("[1, 2]", list(100'002, [](int) { return std::string("1"); })))
+  EXPECT_NE(refusal_of(with("[1, 2]", list(100'002, [](int) { return std::string("1"); })))
                 .find("'devices' is too long"),
             std::string::npos);
   EXPECT_NE(
-      message_of(with("\"devices\"", "\"axes\": {\"compress\": " + values +
+      refusal_of(with("\"devices\"", "\"axes\": {\"compress\": " + values +
                                          ", \"first-bucket-mb\": " + values + "}, \"devices\""))
           .find("more than 10000 combinations"),
       std::string::npos);
@@ -120,13 +120,13 @@ TEST(Sweep, MoreThanAnySweepNeeds_IsRefused) {
 
 TEST(Sweep, BrokenSyntax_IsNamedByLineAndColumn) {
   const auto ends_in = [](const std::string& json, const std::string& place) {
-    return message_of(json).ends_with("not valid JSON, from " + place + "; mend it");
+    return refusal_of(json).ends_with("not valid JSON, from " + place + "; mend it");
   };
   EXPECT_TRUE(ends_in("{", "line 1, column 2"));
   EXPECT_TRUE(ends_in("", "line 1, column 1"));
   EXPECT_TRUE(ends_in("{\"name\": \"t\",\n \"devices\": [1,,2]}", "line 2, column 16"));
   EXPECT_TRUE(ends_in("{\"name\": \"t\",\n\n}", "line 3, column 1"));
-  EXPECT_NE(message_of(with("\"name\": \"test\"", "\"name\": \"test\", \"name\": \"t\""))
+  EXPECT_NE(refusal_of(with("\"name\": \"test\"", "\"name\": \"test\", \"name\": \"t\""))
                 .find("key \"name\" stands twice in one object, again in line 2"),
             std::string::npos);
   EXPECT_TRUE(ends_in("{\"devices\": 1e999}", "line 1, column 17: a number is out of range"));
@@ -181,7 +181,7 @@ SweepStrategy only_strategy(const std::string& json) {
 TEST(Sweep, EveryStrategy_HasItsOwnLaunch) {
   EXPECT_EQ(only_strategy("\"dp-allreduce\"").launch, "threads");
   EXPECT_EQ(only_strategy("\"ddp-replicate\"").launch, "processes");
-  EXPECT_NE(message_of(with("\"dp\"", R"({"strategy": "dp-allreduce", "launch": "processes"})"))
+  EXPECT_NE(refusal_of(with("\"dp\"", R"({"strategy": "dp-allreduce", "launch": "processes"})"))
                 .find("'dp-allreduce' is one process"),
             std::string::npos);
 }
@@ -194,11 +194,11 @@ TEST(Sweep, InterpreterLock_IsSwitchedByAValue) {
 }
 
 TEST(Sweep, UnknownNames_ComeWithTheNearestKnownOne) {
-  EXPECT_NE(message_of(with("\"devices\"", "\"device\"")).find("did you mean 'devices'?"),
+  EXPECT_NE(refusal_of(with("\"devices\"", "\"device\"")).find("did you mean 'devices'?"),
             std::string::npos);
-  EXPECT_NE(message_of(with("bucket-mb", "bukcet-mb")).find("did you mean 'bucket-mb'?"),
+  EXPECT_NE(refusal_of(with("bucket-mb", "bukcet-mb")).find("did you mean 'bucket-mb'?"),
             std::string::npos);
-  EXPECT_NE(message_of(with("\"dp\"", "\"pd\"")).find("did you mean 'dp'?"), std::string::npos);
+  EXPECT_NE(refusal_of(with("\"dp\"", "\"pd\"")).find("did you mean 'dp'?"), std::string::npos);
 }
 
 // A sweep of one model with these further keys.

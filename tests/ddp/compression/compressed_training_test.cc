@@ -15,7 +15,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr int kSteps = 10;
+constexpr int kTrainedSteps = 10;
 constexpr std::int64_t kShare = 8;  // samples per rank
 
 // Makes the average of one parameter's gradient out of all ranks'.
@@ -34,7 +34,7 @@ class NaiveDdp {
 
   // By segment.
   [[nodiscard]] TensorValues train(const Average& average) {
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < kTrainedSteps; ++step) {
       std::vector<TensorValues> of_rank;
       for (const auto& batch : batches_) of_rank.push_back(gradients_of(*batch));
       for (std::size_t segment = 0; segment < gradients_.tensors.size(); ++segment) {
@@ -77,7 +77,7 @@ TensorValues train_ddp(const Model& model, int ranks, ddp::Compression compressi
                        ddp::GradsMode grads) {
   const Training run{.strategy = "ddp",
                      .devices = ranks,
-                     .steps = kSteps,
+                     .steps = kTrainedSteps,
                      .training = {.global_batch = ranks * kShare},
                      .reducer = {.grads = grads, .compression = compression},
                      .platform = {.oversubscribe = true}};
