@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, ScatterTableTest,
                                          Row{1, 4, {1}}, Row{64, 4, {16, 16, 16, 16}}));
 
 constexpr std::int64_t kWidth = 3;
-constexpr std::int64_t kBatch = 5;
+constexpr std::int64_t kSamples = 5;
 
 // Two replicas of shards 3 and 2, and a batch tensor that counts 0, 1, 2, ...
 class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
@@ -53,7 +53,7 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
       replicas_.push_back(owned_.back().get());
     }
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(i);
-    on_device_ = platform_->device(0).allocate(Bytes{4 * kBatch * kWidth});
+    on_device_ = platform_->device(0).allocate(Bytes{4 * kSamples * kWidth});
     put(platform_->device(0), on_device_->as<float>(), values_);
   }
 
@@ -68,10 +68,10 @@ class ScatterGatherTest : public testing::TestWithParam<InputPlace> {
 
   const std::unique_ptr<Platform> platform_ = host_devices(3);
   const Mlp model_{"any", {kWidth, 4}};
-  const std::vector<Shard> shards_ = chunk_batch(kBatch, 2);
+  const std::vector<Shard> shards_ = chunk_batch(kSamples, 2);
   std::vector<std::unique_ptr<Replica>> owned_;
   std::vector<Replica*> replicas_;
-  std::vector<float> values_ = std::vector<float>(kBatch * kWidth);
+  std::vector<float> values_ = std::vector<float>(kSamples * kWidth);
   std::unique_ptr<Buffer> on_device_;
   Interpreter nobody_{DispatchCosts{}};
 };

@@ -15,7 +15,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr int kSteps = steps_to_make(100);
+constexpr int kSteadySteps = steps_to_make(100);
 constexpr int kSettled = 4;  // ddp makes its buckets anew in the second step
 
 // Over all devices, by step.
@@ -54,8 +54,8 @@ class SteadyState : public testing::TestWithParam<Case> {};
 
 TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
   std::mutex mutex;
-  std::vector<Memory> after(kSteps);
-  Training run{.strategy = GetParam().strategy, .devices = 2, .steps = kSteps};
+  std::vector<Memory> after(kSteadySteps);
+  Training run{.strategy = GetParam().strategy, .devices = 2, .steps = kSteadySteps};
   run.training.global_batch = 4;
   run.platform.oversubscribe = true;
   run.after_step = [&](Platform& platform, int step) {
@@ -68,7 +68,7 @@ TEST_P(SteadyState, AllocatesNothing_AndLeavesTheHighWaterMark) {
   // By the end of the last step another rank may have let go of its memory, where ranks have their
   // own.
   const bool is_one = run.strategy == "single" || run.strategy == "dp";
-  for (std::size_t step = kSettled; step < (is_one ? kSteps : kSteps - 1); ++step) {
+  for (std::size_t step = kSettled; step < (is_one ? kSteadySteps : kSteadySteps - 1); ++step) {
     EXPECT_EQ(after[step], settled) << step;
   }
 }
