@@ -61,28 +61,22 @@ endif()
 set(TANDEM_CUDA_VERSION "${CUDAToolkit_VERSION}" CACHE INTERNAL "Of the toolkit that the CUDA module is built with; tools/bundle reads it.")
 message(STATUS "CUDA module: ${TANDEM_HAVE_CUDA}")
 
-# NCCL's header alone: the library is loaded at run time, where there is one. The toolkit's folder first,
-# since its headers are found there whatever comes later.
-set(TANDEM_HAVE_NCCL OFF)
-if(TANDEM_HAVE_CUDA)
-  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  find_library(NCCL_LIBRARY NAMES libnccl.so.2 HINTS ${CUDAToolkit_LIBRARY_DIR})
-  if(NCCL_INCLUDE_DIR)
-    set(TANDEM_HAVE_NCCL ON)
+# tandem_find_header(NAME HEADER LIBRARY WHAT): TANDEM_HAVE_NAME by the header alone, since the library is loaded at run time,
+# where there is one. The toolkit's folder first: its headers are found there whatever comes later.
+function(tandem_find_header name header library what)
+  set(found OFF)
+  if(TANDEM_HAVE_CUDA)
+    find_path(${name}_INCLUDE_DIR ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(${name}_LIBRARY NAMES ${library} HINTS ${CUDAToolkit_LIBRARY_DIR})
+    if(${name}_INCLUDE_DIR)
+      set(found ON)
+    endif()
   endif()
-endif()
-message(STATUS "NCCL communicator: ${TANDEM_HAVE_NCCL}")
-
-# cuDNN's headers alone, likewise; cudnn_graph.h is of 9 and newer.
-set(TANDEM_HAVE_CUDNN OFF)
-if(TANDEM_HAVE_CUDA)
-  find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  find_library(CUDNN_LIBRARY NAMES libcudnn.so.9 HINTS ${CUDAToolkit_LIBRARY_DIR})
-  if(CUDNN_INCLUDE_DIR)
-    set(TANDEM_HAVE_CUDNN ON)
-  endif()
-endif()
-message(STATUS "Convolutions of cuDNN: ${TANDEM_HAVE_CUDNN}")
+  set(TANDEM_HAVE_${name} ${found} PARENT_SCOPE)
+  message(STATUS "${what}: ${found}")
+endfunction()
+tandem_find_header(NCCL nccl.h libnccl.so.2 "NCCL communicator")
+tandem_find_header(CUDNN cudnn_graph.h libcudnn.so.9 "Convolutions of cuDNN") # a header of version 9 and newer
 
 # CUPTI's header alone, likewise; with the records that common/trace/cupti_session.cc reads.
 set(TANDEM_HAVE_CUPTI OFF)

@@ -53,14 +53,6 @@ TEST_F(AdamTest, Steps_AreThoseOfThePaper) {
   }
 }
 
-TEST_F(AdamTest, AdamWsDefaults_AreTorchs) {
-  EXPECT_EQ(adamw_defaults().learning_rate, 1e-3);
-  EXPECT_EQ(adamw_defaults().beta1, 0.9);
-  EXPECT_EQ(adamw_defaults().beta2, 0.999);
-  EXPECT_EQ(adamw_defaults().epsilon, 1e-8);
-  EXPECT_EQ(adamw_defaults().weight_decay, 1e-2);
-}
-
 // Weights whose gradient is always 0 change by decay alone.
 TEST_F(AdamTest, Decay_ShrinksWeightsWithoutAGradient) {
   const auto adamw = make_optimizer(

@@ -57,12 +57,9 @@ class Scripts(unittest.TestCase):
         result = run("shellcheck", "-x", *SCRIPTS)
         self.assertEqual(result.returncode, 0, result.stdout)
 
-    def test_no_pipe_ends_before_its_writer(self):
-        # With pipefail the script then ends by the writer's SIGPIPE, now and then.
-        for script in SCRIPTS:
-            text = script.read_text()
-            with self.subTest(script=script):
-                self.assertTrue("pipefail" not in text or not re.search(r"\| *(?:head|grep -\w*q)\b", text))
+    def test_no_pipe_ends_before_its_writer(self):  # which would now and then end the script, by pipefail
+        ended = [script.name for script in SCRIPTS if re.search(r"\| *(?:head|grep -\w*q)\b", script.read_text())]
+        self.assertEqual(ended, [])
 
     def test_commands_can_be_run(self):
         for script in SCRIPTS:
