@@ -54,7 +54,10 @@ void SweepRunner::take_over() {
   for (const LaunchRecord& record : journal_.contents().launches) {
     adopt_speeds(record);
     const auto place = places.find(record.cell.name());
-    if (place == places.end()) continue;
+    if (place == places.end()) {
+      elsewhere_ += record.status == Status::kOk ? 1 : 0;
+      continue;
+    }
     const std::size_t cell = place->second;
     if (record.status == Status::kSkipped) states_[cell].settled = true;
     if (is_out_of_memory(record)) out_of_memory.push_back(cell);
@@ -257,14 +260,14 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
 void SweepRunner::announce(std::size_t cell) {
   const CellState& state = states_[cell];
   const std::vector<int> left = remaining();
-  const int total = std::accumulate(left.begin(), left.end(), finished_);
+  const int done = elsewhere_ + finished_;
   std::string known;
   if (!state.medians.empty()) {
     known = to_string(Seconds{stats::median(state.medians)}) + " a step so far";
   }
   progress_.starting({.cell = plan_.cells[cell],
-                      .done = finished_,
-                      .total = total,
+                      .done = done,
+                      .total = std::accumulate(left.begin(), left.end(), done),
                       .left = times_.total(left),
                       .open = replaces_ ? std::vector<std::string>{kReplacing} : open_,
                       .known = std::move(known)});

@@ -116,6 +116,7 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
+  int elsewhere_ = 0;                    // launches of the run's other cells
   bool is_last_ = false;                 // whether no further launch can be made
   bool replaces_ = false;                // whether disturbed launches are being replaced
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
