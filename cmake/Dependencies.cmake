@@ -3,7 +3,7 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(Boost 1.74 CONFIG REQUIRED)  # headers alone, for Boost.Math
+find_package(Boost 1.74 CONFIG REQUIRED)  # headers alone
 find_package(benchmark REQUIRED)
 # oneDNN's thread count is OpenMP's, set per stream worker. By hand: CMake's module finds the runtime of the compiler,
 # which with clang is another one than oneDNN's (common/runtime/host/openmp_threads.h).

@@ -2,6 +2,7 @@
 add_library(tandem_build INTERFACE)
 target_compile_features(tandem_build INTERFACE cxx_std_20)
 target_include_directories(tandem_build INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(tandem_build INTERFACE Boost::headers)
 target_compile_options(tandem_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
   $<$<AND:$<BOOL:${TANDEM_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <vector>
 
@@ -13,11 +14,8 @@ namespace tandem::ddp {
 
 // torch's communication hook: replaces a plain all-reduce in making a bucket of one rank's
 // gradients the average over ranks. The reducer copies gradients into buckets undivided.
-class CommunicationHook {
+class CommunicationHook : boost::noncopyable {
  public:
-  CommunicationHook() = default;
-  CommunicationHook(const CommunicationHook&) = delete;
-  CommunicationHook& operator=(const CommunicationHook&) = delete;
   virtual ~CommunicationHook() = default;
 
   // Prepares for the buckets of all steps from now on: communicator memory whose gaps between

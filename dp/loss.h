@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <vector>
 
@@ -24,10 +25,8 @@ struct LossParts {
 // The model's objective over the whole batch, and the way of the gradient back to the replicas: the
 // part of a step that belongs to the training loop, and that torch users place on the root or
 // inside the wrapped module. Methods are in the order of their calls in a step.
-class Loss {
+class Loss : boost::noncopyable {
  public:
-  Loss(const Loss&) = delete;
-  Loss& operator=(const Loss&) = delete;
   virtual ~Loss() = default;
 
   // Loads the targets that the training loop itself brings to the devices, behind the scatter of

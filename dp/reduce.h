@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <vector>
 
@@ -17,11 +18,8 @@ namespace tandem::dp {
 // Gradients, and flat copies of gradients, are written again in the next step without an event of
 // their own: all reads must be before any peer's stream by then. In dp all reads are, as each peer
 // pulls weights that the root sends after its update.
-class ReduceToRoot {
+class ReduceToRoot : boost::noncopyable {
  public:
-  ReduceToRoot() = default;
-  ReduceToRoot(const ReduceToRoot&) = delete;
-  ReduceToRoot& operator=(const ReduceToRoot&) = delete;
   virtual ~ReduceToRoot() = default;
 
   // Enqueues the reduction, after all gradients of all replicas on their own streams.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <vector>
 
@@ -16,10 +17,8 @@ namespace tandem::dp {
 [[nodiscard]] std::vector<Chunk> chunks_of(const ParameterLayout& layout, Grouping grouping);
 
 // Copies arenas of one layout, chunk by chunk, from the first replica to the others.
-class Broadcast {
+class Broadcast : boost::noncopyable {
  public:
-  Broadcast(const Broadcast&) = delete;
-  Broadcast& operator=(const Broadcast&) = delete;
   virtual ~Broadcast() = default;
 
   // Enqueues the broadcast.

@@ -2,6 +2,7 @@
 #include "bench/calibrate/step_times.h"
 
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -82,7 +83,7 @@ class OperationMarks final : public DetailObserver {
 
 // Steps of `single` on all devices of a platform but the first, again and again until destroyed,
 // each on a thread of its own.
-class Neighbours {
+class Neighbours : boost::noncopyable {
  public:
   // Throws an error of kind kOutOfMemory where the model does not fit on the devices.
   Neighbours(Platform& platform, const Model& model, const TrainingOptions& options) {
@@ -106,8 +107,6 @@ class Neighbours {
     is_over_ = true;
     for (std::thread& thread : threads_) thread.join();
   }
-  Neighbours(const Neighbours&) = delete;
-  Neighbours& operator=(const Neighbours&) = delete;
 
  private:
   std::atomic<bool> is_over_{false};

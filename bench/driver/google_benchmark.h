@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,13 +22,11 @@ struct BenchmarkFlags {
 };
 
 // Google Benchmark for a job of ranks: every rank runs the same iterations, rank 0 alone reports.
-class GoogleBenchmark {
+class GoogleBenchmark : boost::noncopyable {
  public:
   // Throws a usage error where the file of --benchmark_out cannot be written.
   GoogleBenchmark(const std::string& program, BenchmarkFlags flags, int rank);
   ~GoogleBenchmark();
-  GoogleBenchmark(const GoogleBenchmark&) = delete;
-  GoogleBenchmark& operator=(const GoogleBenchmark&) = delete;
 
   // Adds a key and a value to the context of the library's output.
   static void add_context(const std::string& key, const std::string& value);

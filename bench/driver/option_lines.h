@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,13 @@ struct BenchmarkFlags;
 void declare_benchmark_flags(CLI::App& app, BenchmarkFlags& flags);
 
 // Options of the table (common/options/table.h) as flags of a program's command line.
-class OptionLines {
+class OptionLines : boost::noncopyable {
  public:
   // Declares all options, in the groups of the table. `app` outlives this object.
   explicit OptionLines(CLI::App& app);
   // Declares some, as a program has them that times something else; without a choice that needs an
   // option which is not among them.
   OptionLines(CLI::App& app, const std::vector<options::Name>& names);
-  OptionLines(const OptionLines&) = delete;
-  OptionLines& operator=(const OptionLines&) = delete;
 
   // The values that were given, once the command line is parsed. Throws a usage error for a value
   // of another form than its option has.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -25,13 +26,11 @@ struct InputFile {
 void check_input(const InputFile& file);
 
 // Reads an input file from its beginning, in parts.
-class InputReader {
+class InputReader : boost::noncopyable {
  public:
   // Throws as check_input(), and where the file cannot be opened.
   explicit InputReader(const InputFile& file);
   ~InputReader();
-  InputReader(const InputReader&) = delete;
-  InputReader& operator=(const InputReader&) = delete;
 
   // Appends at most `bytes` bytes, and at least one before the end of the file; false at the end.
   // Throws where reading fails, and where the file turns out to have more bytes than `most`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,11 +11,8 @@ namespace tandem {
 
 // Ranks that exchange texts, outside the timed path. Calls are collective: every rank makes the
 // same calls in the same order, from one thread per rank.
-class RankExchange {
+class RankExchange : boost::noncopyable {
  public:
-  RankExchange() = default;
-  RankExchange(const RankExchange&) = delete;
-  RankExchange& operator=(const RankExchange&) = delete;
   virtual ~RankExchange() = default;
 
   [[nodiscard]] virtual int rank() const = 0;
@@ -45,11 +43,8 @@ class Bootstrap : public RankExchange {
 
 // The meeting place of the ranks of one process, each on a thread of its own. Outlives the ranks'
 // bootstraps.
-class RankGroup {
+class RankGroup : boost::noncopyable {
  public:
-  RankGroup() = default;
-  RankGroup(const RankGroup&) = delete;
-  RankGroup& operator=(const RankGroup&) = delete;
   virtual ~RankGroup() = default;
 
   // To be called once by each rank, on its thread.

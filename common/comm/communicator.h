@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,11 +29,8 @@ struct CollectiveCall {
 // the stream's worker. A GPU's stream has no worker: there, a thread that polls every few
 // milliseconds reports. A collective that fails or is dropped never finishes. The observer outlives
 // the communicator. The observer's calls run within the step, so their cost is part of the step.
-class CollectiveObserver {
+class CollectiveObserver : boost::noncopyable {
  public:
-  CollectiveObserver() = default;
-  CollectiveObserver(const CollectiveObserver&) = delete;
-  CollectiveObserver& operator=(const CollectiveObserver&) = delete;
   virtual ~CollectiveObserver() = default;
 
   virtual void enqueued(const CollectiveCall& call) noexcept = 0;

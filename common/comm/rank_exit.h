@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <thread>
 
@@ -33,13 +34,11 @@ struct RankExit {
 // NCCL's start and abort) does not return in time: a stopped peer may hold up such a call for ever.
 // While the guard lives, a thread of the guard's own waits, parked. Past `patience` that thread
 // ends the process with `error` and `exit_code`.
-class ExitGuard {
+class ExitGuard : boost::noncopyable {
  public:
   ExitGuard(const Error& error, Nanoseconds patience, const RankExit& rank_exit = {},
             int exit_code = 1);
   ~ExitGuard();  // the call returned
-  ExitGuard(const ExitGuard&) = delete;
-  ExitGuard& operator=(const ExitGuard&) = delete;
 
  private:
   void leave_unless_returned(const Error& error, TimePoint deadline, const RankExit& rank_exit,

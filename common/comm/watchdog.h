@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -22,7 +23,7 @@ namespace tandem {
 // this process itself was stopped does not count as a delay: the deadline begins anew. Starting and
 // ending a watch cost nanoseconds, with no clock read and no lock taken, since every collective is
 // watched. Thread-safe.
-class Watchdog {
+class Watchdog : boost::noncopyable {
   struct Slot;
 
  public:
@@ -31,16 +32,12 @@ class Watchdog {
 
   Watchdog(int rank, Nanoseconds deadline, Action on_late);
   ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
 
   // A watch, which ends with its scope.
-  class Watch {
+  class Watch : boost::noncopyable {
    public:
     explicit Watch(Slot& slot) : slot_(slot) {}
     ~Watch() { slot_.turn.fetch_add(1, std::memory_order_release); }
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
 
    private:
     Slot& slot_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -174,7 +175,7 @@ struct FlightRecord {
 //
 // The caller's thread records enqueued work and the end; one worker at a time records a stream's
 // progress. The caller's thread and the worker may record at the same time.
-class FlightRecorder {
+class FlightRecorder : boost::noncopyable {
  public:
   struct Identity {
     int rank = 0;
@@ -185,8 +186,6 @@ class FlightRecorder {
   // Replaces the file by a new one. Throws a failure where the file cannot be made.
   FlightRecorder(const std::filesystem::path& file, const Identity& identity);
   ~FlightRecorder();
-  FlightRecorder(const FlightRecorder&) = delete;
-  FlightRecorder& operator=(const FlightRecorder&) = delete;
 
   // Records that the caller's thread is at phase `phase`, an index, of `step`; 0: before the first
   // step.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <charconv>
 #include <concepts>
 #include <functional>
@@ -15,7 +16,7 @@ namespace tandem {
 // would need several times the memory of the text, and most of the time. Invalid UTF-8 is replaced,
 // since stderr of a crashed child may hold any bytes. Within an object each value takes its key;
 // elsewhere the key is ignored.
-class JsonWriter {
+class JsonWriter : boost::noncopyable {
  public:
   using Sink = std::function<void(std::string_view)>;
   enum class Letters { kAll, kAscii };  // kAscii escapes all other letters
@@ -26,8 +27,6 @@ class JsonWriter {
   // Passes the text to `sink` in parts.
   JsonWriter(Sink sink, std::size_t indent)
       : text_(buffer_), sink_(std::move(sink)), indent_(indent) {}
-  JsonWriter(const JsonWriter&) = delete;
-  JsonWriter& operator=(const JsonWriter&) = delete;
 
   void open(std::string_view key, char bracket);
   void close();

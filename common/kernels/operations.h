@@ -10,6 +10,7 @@
 // fast versions.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,11 +76,8 @@ namespace tandem {
 
 // One back end's operations for one stream at a time: the object caches primitives and scratch
 // memory, so it is used with streams of one device and from one thread at a time.
-class Operations {
+class Operations : boost::noncopyable {
  public:
-  Operations() = default;
-  Operations(const Operations&) = delete;
-  Operations& operator=(const Operations&) = delete;
   virtual ~Operations() = default;
 
 #define TANDEM_ENQUEUE(Op, name) virtual void enqueue(Stream& stream, const Op& op) = 0;

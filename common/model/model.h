@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,11 +43,8 @@ void enqueue_loss(Operations& operations, Stream& stream, const Objective& objec
                   const LossOperands& operands);
 
 // An observer of each gradient in the order in which backward makes gradients final.
-class GradientSink {
+class GradientSink : boost::noncopyable {
  public:
-  GradientSink() = default;
-  GradientSink(const GradientSink&) = delete;
-  GradientSink& operator=(const GradientSink&) = delete;
   virtual ~GradientSink() = default;
 
   // All work that makes segment `segment`'s gradient is enqueued.
@@ -69,11 +67,8 @@ enum class OutputType {
 // precision and with the type of output that the object was made for. Under an objective whose loss
 // may write its gradient over the prediction, output() and output_gradient() may be the same
 // memory.
-class Activations {
+class Activations : boost::noncopyable {
  public:
-  Activations() = default;
-  Activations(const Activations&) = delete;
-  Activations& operator=(const Activations&) = delete;
   virtual ~Activations() = default;
 
   [[nodiscard]] virtual AnySpan output() = 0;           // (batch, output_width), and its padding
@@ -114,11 +109,8 @@ void enqueue_cast(const Executor& on, ConstAnySpan from, AnySpan to);
 // and the input are fp32. In bf16 forward casts each parameter and the input once to copies that
 // the activations hold, as torch.autocast does; casts are no calls from Python. Immutable: replicas
 // on several devices and threads share one object.
-class Model {
+class Model : boost::noncopyable {
  public:
-  Model() = default;
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
   virtual ~Model() = default;
 
   [[nodiscard]] virtual std::string name() const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -13,11 +14,8 @@ namespace tandem {
 // Updates a fixed number of weights from their gradients. Owns its state per weight, on one device.
 // Used from one thread at a time; the owner synchronises the stream before the optimizer is
 // destroyed.
-class Optimizer {
+class Optimizer : boost::noncopyable {
  public:
-  Optimizer() = default;
-  Optimizer(const Optimizer&) = delete;
-  Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
 
   // Enqueues one update of all weights. The two lists pair up segment by segment and have as many

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <vector>
 
@@ -23,14 +24,12 @@ struct BatchTensor {
 // stream waits for this copy; from pageable memory the caller waits for each copy as well, as such
 // copies do. From a device's memory every replica pulls its shard on its compute stream, and the
 // replica on that device only views its shard.
-class Scatter {
+class Scatter : boost::noncopyable {
  public:
   // `shards[i]` belongs to replica i. All arguments must outlive this object.
   Scatter(const std::vector<Replica*>& replicas, const std::vector<Shard>& shards,
           const std::vector<BatchTensor>& tensors, InputPlace place);
   ~Scatter();
-  Scatter(const Scatter&) = delete;
-  Scatter& operator=(const Scatter&) = delete;
 
   // Enqueues; dispatches a call per shard.
   void enqueue(Interpreter& caller);

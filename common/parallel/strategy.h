@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -60,11 +61,8 @@ struct DeviceCollectives {
 // One way to train one model on several devices, seen from one process (or one rank that is a
 // thread). A step is: input in, forward, loss, backward, gradients combined, weights updated.
 // Called by one thread; ranks make the same calls in the same order.
-class Strategy {
+class Strategy : boost::noncopyable {
  public:
-  Strategy() = default;
-  Strategy(const Strategy&) = delete;
-  Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
   // Enqueues one training step. Returns when the algorithm itself does not wait any more; the

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/noncopyable.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -42,14 +43,12 @@ std::string_view remedy(int reason) {
        remedy(reason));
 }
 
-class Descriptor {
+class Descriptor : boost::noncopyable {
  public:
   explicit Descriptor(int number) : number_(number) {}
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
 
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool close() { return ::close(std::exchange(number_, -1)) == 0; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
@@ -40,14 +41,12 @@ using LaunchPlaces = std::map<std::pair<std::string, int>, std::size_t>;
                                                           const std::string& source);
 
 // Appends to a journal; one process at a time. Each line is on the disk when append() returns.
-class Journal {
+class Journal : boost::noncopyable {
  public:
   // Opens or begins the journal and cuts off a torn last line. Throws a usage error where another
   // process is writing into it.
   Journal(const std::filesystem::path& path, const SweepInfo& sweep);
   ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   // The content as a reader would find it: the records found at opening and the records appended
   // since.

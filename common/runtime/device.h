@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,11 +20,8 @@ namespace tandem {
 // Owns memory of one device (or pinned host memory). Zero-filled when new. Frees the memory on
 // destruction: the owner must synchronise the streams first, so that no queued work uses the
 // memory.
-class Buffer {
+class Buffer : boost::noncopyable {
  public:
-  Buffer() = default;
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
   virtual ~Buffer() = default;
 
   [[nodiscard]] virtual ByteSpan bytes() = 0;
@@ -55,11 +53,8 @@ struct MemoryUse {
 
 // One device: makes streams and events, allocates memory. Thread-safe. Outlives all that the device
 // made.
-class Device {
+class Device : boost::noncopyable {
  public:
-  Device() = default;
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
   [[nodiscard]] virtual DeviceId id() const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -15,11 +16,8 @@ enum class ThreadLife {
 };
 
 // A host thread per device, bound to the device. Platform::make_threads makes them.
-class DeviceThreads {
+class DeviceThreads : boost::noncopyable {
  public:
-  DeviceThreads() = default;
-  DeviceThreads(const DeviceThreads&) = delete;
-  DeviceThreads& operator=(const DeviceThreads&) = delete;
   virtual ~DeviceThreads() = default;
 
   // Runs body(i) on device i's thread, all at the same time, and returns when all have ended. Then

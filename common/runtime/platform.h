@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,11 +73,8 @@ struct PlatformOptions {
 };
 
 // The devices of one back end, in one process. Owns the devices; outlives all that they make.
-class Platform {
+class Platform : boost::noncopyable {
  public:
-  Platform() = default;
-  Platform(const Platform&) = delete;
-  Platform& operator=(const Platform&) = delete;
   virtual ~Platform() = default;
 
   [[nodiscard]] virtual Backend backend() const = 0;

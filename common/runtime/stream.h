@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,11 +17,8 @@ class Interpreter;  // common/runtime/interpreter.h
 // A point in a stream that other streams and the host can wait for. Made by a Device, set by
 // Stream::record; a wait for an event that was never recorded ends at once. Not to be recorded from
 // two threads at once.
-class Event {
+class Event : boost::noncopyable {
  public:
-  Event() = default;
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
   virtual ~Event() = default;
 
   // True once the work before the latest record is done (or nothing was recorded).
@@ -79,11 +77,8 @@ enum class StreamPriority { kNormal, kHigh };
 // work on it is dropped. On the host, a stream that waits for one of its events fails with the same
 // error; on GPUs an error that loses the context fails all streams of its GPU, and no others.
 // Destruction waits for queued work.
-class Stream {
+class Stream : boost::noncopyable {
  public:
-  Stream() = default;
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
   virtual ~Stream() = default;
 
   [[nodiscard]] virtual DeviceId device() const = 0;

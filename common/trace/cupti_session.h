@@ -4,6 +4,7 @@
 // NVIDIA's header; cupti_absent.cc stands in for builds without it.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,12 +45,10 @@ struct CollectedRecords {
 // CUPTI's records of this process's GPUs, as long as it lives. One at a time in a process; what is
 // launched meanwhile is slower. Nothing of it throws: where CUPTI cannot be had, why_not() says so
 // and it does nothing.
-class Session {
+class Session : boost::noncopyable {
  public:
   explicit Session(const std::vector<std::string>& libraries = usual_libraries());
   ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   // In one line, with what to do; empty: records are made.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }

@@ -5,6 +5,7 @@
 // nvtx_absent.cc replaces nvtx.cc in builds without these headers, where no tool ever watches.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <string>
 
@@ -29,12 +30,10 @@ using RangeId = std::uint64_t;
 
 // The domain "tandem". Where no tool was attached as the process started, is_watched() is false and
 // no call has an effect. Thread-safe.
-class Domain {
+class Domain : boost::noncopyable {
  public:
   Domain();
   ~Domain();
-  Domain(const Domain&) = delete;
-  Domain& operator=(const Domain&) = delete;
 
   [[nodiscard]] bool is_watched() const { return handle_ != nullptr; }
 
@@ -58,15 +57,13 @@ class Domain {
 
 // A nested range of the calling thread for the life of this object. The domain outlives this
 // object.
-class ScopedRange {
+class ScopedRange : boost::noncopyable {
  public:
   ScopedRange(const Domain& domain, Category category, Name name, std::int64_t payload)
       : domain_(domain) {
     domain_.push(category, name, payload);
   }
   ~ScopedRange() { domain_.pop(); }
-  ScopedRange(const ScopedRange&) = delete;
-  ScopedRange& operator=(const ScopedRange&) = delete;
 
  private:
   const Domain& domain_;

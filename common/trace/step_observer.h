@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -30,11 +31,8 @@ struct EnqueuedWork {
 // Observes the work within phases as the work is enqueued, which a profiler or a timeline shows.
 // Calls for different devices may come at once; calls for one device come one after the other,
 // except calls about collectives, which may come from another thread than the step's.
-class WorkObserver {
+class WorkObserver : boost::noncopyable {
  public:
-  WorkObserver() = default;
-  WorkObserver(const WorkObserver&) = delete;
-  WorkObserver& operator=(const WorkObserver&) = delete;
   virtual ~WorkObserver() = default;
 
   // The work begins here on `stream`, or ends here. Work on one stream does not overlap, but a
@@ -52,11 +50,8 @@ class WorkObserver {
 // flight recorder, a check or a planted fault. Calls for different devices may come at once; calls
 // for one device come one after the other. Work that an observer enqueues on `stream` happens at
 // this point of the step; an exception of an observer ends the step. Outlives the strategy.
-class StepObserver {
+class StepObserver : boost::noncopyable {
  public:
-  StepObserver() = default;
-  StepObserver(const StepObserver&) = delete;
-  StepObserver& operator=(const StepObserver&) = delete;
   virtual ~StepObserver() = default;
 
   // All work that `device` does from here on belongs to `phase`.

@@ -7,6 +7,7 @@
 // Thread-safe. The file is PATH.PID, made at the first line.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <ctime>
 #include <optional>
 
@@ -52,7 +53,7 @@ void format(const Record& record, int thread, Line& line);
 
 // One call: takes the time from construction to destruction and appends the record, if the log is
 // on. Used as `log::Entry entry("cudaMalloc", RecordKind::kMemory); entry.set(bytes);`
-class Entry {
+class Entry : boost::noncopyable {
  public:
   Entry(const char* call, RecordKind kind) {
     if (on) {
@@ -63,8 +64,6 @@ class Entry {
       record_->start = now();
     }
   }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
   ~Entry() {
     if (record_) {
       record_->duration = static_cast<uint32_t>(now() - record_->start);

@@ -3,6 +3,7 @@
 // Captured streams and graphs of the pretended runtime: a graph is a list of calls, which its
 // launch makes again. A graph that is built node by node has no calls; conditions are refused.
 #include <algorithm>
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -27,10 +28,8 @@ constexpr unsigned kMoveReferences = 1;          // cudaGraphUserObjectMove
 constexpr unsigned kReplace = 1;                 // cudaStreamSetCaptureDependencies
 
 // What was instantiated of a graph. The first branch runs on the stream of the launch.
-struct Instance {
+struct Instance : private boost::noncopyable {
   explicit Instance(Graph* of) : graph(of) { graph->owners.fetch_add(1); }
-  Instance(const Instance&) = delete;
-  Instance& operator=(const Instance&) = delete;
   ~Instance() {
     for (Stream* const stream : streams) delete stream;
     release(graph);

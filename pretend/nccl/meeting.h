@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,12 +19,10 @@ struct MeetingLayout;
 
 // One rank's part of a meeting. Deposits are numbered; every rank makes the same ones in the same
 // order. A rank's calls come from one thread at a time, abort() from any.
-class Meeting {
+class Meeting : boost::noncopyable {
  public:
   // nullptr where the file cannot be made, which is said on stderr.
   static std::unique_ptr<Meeting> join(const std::string& name, int rank, int ranks);
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }

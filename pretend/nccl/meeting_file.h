@@ -6,18 +6,17 @@
 // process away, so what nobody holds is left behind.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <string>
 
 namespace tandem::pretend {
 
 // A rank's view of the file. Holds it as long as it lives.
-class MeetingFile {
+class MeetingFile : boost::noncopyable {
  public:
   // Makes the file or finds it, with at least so many bytes.
   MeetingFile(const std::string& name, uint64_t bytes);
-  MeetingFile(const MeetingFile&) = delete;
-  MeetingFile& operator=(const MeetingFile&) = delete;
   ~MeetingFile();
 
   [[nodiscard]] void* memory() const { return memory_; }  // nullptr, where error() says why

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <string>
 
@@ -21,7 +22,7 @@ namespace tandem {
 // MPI's own start and end cannot be interrupted and end the process with a line that names the
 // wait. The start has half a minute at least, since starting many processes takes time however
 // short the deadline is.
-class MpiSession {
+class MpiSession : boost::noncopyable {
  public:
   struct Patience {
     Nanoseconds deadline = std::chrono::seconds(60);
@@ -30,8 +31,6 @@ class MpiSession {
   MpiSession(int& argc, char**& argv, Patience patience);
   MpiSession(int& argc, char**& argv) : MpiSession(argc, argv, Patience{}) {}
   ~MpiSession();
-  MpiSession(const MpiSession&) = delete;
-  MpiSession& operator=(const MpiSession&) = delete;
 
   // All ranks that the launcher started, on one node or several. Throws a usage error where several
   // ranks were started and each takes itself for the only one (a launcher of another MPI).

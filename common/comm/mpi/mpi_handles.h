@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <boost/noncopyable.hpp>
+
 #include "common/base/dtype.h"
 #include "common/base/units.h"
 #include "common/comm/bootstrap.h"
@@ -16,15 +18,13 @@ namespace tandem {
 void check_mpi(int code, const char* function);
 
 // An MPI communicator of its owner alone, which returns errors instead of ending the job.
-class MpiComm {
+class MpiComm : boost::noncopyable {
  public:
   // Makes an MPI communicator of the bootstrap's ranks, in the bootstrap's order. The constructor
   // and the destructor are collective among these ranks. Where MPI waits for a rank past
   // `deadline`, the process ends with a line that names the wait.
   MpiComm(Bootstrap& bootstrap, Nanoseconds deadline, const RankExit& rank_exit = {});
   ~MpiComm();
-  MpiComm(const MpiComm&) = delete;
-  MpiComm& operator=(const MpiComm&) = delete;
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
 
@@ -44,12 +44,10 @@ struct MpiElement {
   MPI_Op sum = MPI_OP_NULL;
 };
 
-class MpiElements {
+class MpiElements : boost::noncopyable {
  public:
   MpiElements();
   ~MpiElements();
-  MpiElements(const MpiElements&) = delete;
-  MpiElements& operator=(const MpiElements&) = delete;
 
   [[nodiscard]] MpiElement of(DType type) const;
 

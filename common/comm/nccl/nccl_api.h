@@ -3,6 +3,7 @@
 
 #include <nccl.h>
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -62,14 +63,12 @@ void check(const Api& api, ncclResult_t result, const char* function);
 // Calls that are one to NCCL: nothing of them is launched before the end, and none waits for
 // another. Ended on each path, since a group left open would swallow every later call of its
 // thread. Groups belong to a thread, and nest.
-class Group {
+class Group : boost::noncopyable {
  public:
   explicit Group(const Api& api) : api_(api) { check(api, api.group_start(), "ncclGroupStart"); }
   ~Group() {
     if (open_) static_cast<void>(api_.group_end());
   }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
 
   [[nodiscard]] ncclResult_t end() {
     open_ = false;
@@ -89,7 +88,7 @@ class Group {
 // under a lock. A call that waits for a peer, such as the first ones, which connect the ranks,
 // cannot be interrupted: past the deadline the process ends with a line that names it. What waits
 // on a stream is aborted instead. Thread-safe.
-class Handle {
+class Handle : boost::noncopyable {
  public:
   struct Rank {
     int rank = 0;
@@ -103,8 +102,6 @@ class Handle {
   // Collective. `api` outlives it.
   Handle(const Api& api, const Rank& rank, const ncclUniqueId& id);
   ~Handle();  // aborts what was not closed
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
 
   // This thread is inside NCCL with the communicator, in `call`: others are kept out, also who
   // aborts, and the deadline runs.

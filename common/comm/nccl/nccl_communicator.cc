@@ -2,6 +2,7 @@
 #include "common/comm/nccl/nccl_communicator.h"
 
 #include <algorithm>
+#include <boost/noncopyable.hpp>
 #include <cstring>
 #include <utility>
 
@@ -42,12 +43,10 @@ ncclUniqueId agreed_id(const Api& api, Bootstrap& bootstrap) {
 }
 
 // True for as long as this lives, where it is to be.
-class ScopedFlag {
+class ScopedFlag : boost::noncopyable {
  public:
   ScopedFlag(std::atomic<bool>& flag, bool value) : flag_(flag) { flag_ = value; }
   ~ScopedFlag() { flag_ = false; }
-  ScopedFlag(const ScopedFlag&) = delete;
-  ScopedFlag& operator=(const ScopedFlag&) = delete;
 
  private:
   std::atomic<bool>& flag_;

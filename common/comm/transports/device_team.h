@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -13,7 +14,7 @@ namespace tandem {
 // A communicator for each of one process's devices, all driven by one thread: a rank is the index
 // of its device. GPUs use NCCL, which needs a GPU per rank; host devices use shared memory. One
 // thread at a time.
-class DeviceTeam {
+class DeviceTeam : boost::noncopyable {
  public:
   // The options of a device's communicator; absent: the defaults.
   using OptionsOf = std::function<CommunicatorOptions(const Device&)>;
@@ -22,8 +23,6 @@ class DeviceTeam {
   // advance. `devices`, all of one back end, outlive the team.
   DeviceTeam(const std::vector<Device*>& devices, const OptionsOf& options_of = {});
   ~DeviceTeam();
-  DeviceTeam(const DeviceTeam&) = delete;
-  DeviceTeam& operator=(const DeviceTeam&) = delete;
 
   [[nodiscard]] int size() const { return group_.size(); }
   [[nodiscard]] Communicator& rank(int index) const {

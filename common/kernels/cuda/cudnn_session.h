@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -50,12 +51,10 @@ struct CudnnOperand {
 
 // cuDNN on one GPU: the library's handle, and what its errors come to. Used from one thread at a
 // time.
-class CudnnSession {
+class CudnnSession : boost::noncopyable {
  public:
   // A failure where the library cannot start on this GPU. `api` outlives the session.
   CudnnSession(Gpu& gpu, const CudnnApi& api);
-  CudnnSession(const CudnnSession&) = delete;
-  CudnnSession& operator=(const CudnnSession&) = delete;
   // Gives back resources of its GPU, which it waits for.
   ~CudnnSession();
 

@@ -4,6 +4,7 @@
 // built, and on its library where it runs.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,11 +19,8 @@ namespace tandem::cuda {
 
 // A library's convolutions on one GPU. Used from one thread at a time, on streams of one GPU whose
 // convolutions follow each other.
-class ConvolutionLibrary {
+class ConvolutionLibrary : boost::noncopyable {
  public:
-  ConvolutionLibrary() = default;
-  ConvolutionLibrary(const ConvolutionLibrary&) = delete;
-  ConvolutionLibrary& operator=(const ConvolutionLibrary&) = delete;
   virtual ~ConvolutionLibrary() = default;
 
   virtual void enqueue(Stream& stream, const ConvolutionForward& op) = 0;
@@ -47,11 +45,9 @@ class ConvolutionLibrary {
 // shape and the operands. Forward of a shape decides for backward too, and takes the memory of
 // both. Used from one thread at a time, on streams of one GPU whose attention follows each other.
 // Without a library, which overrides it, all are refused.
-class FusedAttention {
+class FusedAttention : boost::noncopyable {
  public:
   explicit FusedAttention(std::string lack = "") : lack_(std::move(lack)) {}
-  FusedAttention(const FusedAttention&) = delete;
-  FusedAttention& operator=(const FusedAttention&) = delete;
   virtual ~FusedAttention() = default;
 
   // Queues it on `stream`, or returns why it cannot be had: words that live as long as this.

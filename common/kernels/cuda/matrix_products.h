@@ -4,6 +4,7 @@
 #include <cublasLt.h>
 
 #include <array>
+#include <boost/noncopyable.hpp>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -118,12 +119,10 @@ enum class Epilogue { kDone, kLeft };
 // one call, without allocation or synchronisation. Where the library has no algorithm with the
 // epilogue, the bare product is taken instead. Used from one thread at a time, on streams of one
 // GPU whose products follow each other, as they share the workspace.
-class MatrixProducts {
+class MatrixProducts : boost::noncopyable {
  public:
   // `workspace` is device memory that outlives the products.
   MatrixProducts(Gpu& gpu, Precision precision, ByteSpan workspace);
-  MatrixProducts(const MatrixProducts&) = delete;
-  MatrixProducts& operator=(const MatrixProducts&) = delete;
   ~MatrixProducts();
 
   // Enqueues d = a . b on `stream`, of this GPU, which is current. An error where cuBLASLt has no

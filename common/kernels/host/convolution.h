@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 
 #include "common/kernels/convolution.h"
@@ -13,12 +14,10 @@ namespace tandem::host {
 // 1 x 1 convolutions on few positions are products of linear layers. prepare() is called by one
 // thread at a time; its result runs later on a stream's worker, one at a time, and may outlive this
 // object. A failure in oneDNN is an error of kind failure that names the convolution.
-class Convolutions {
+class Convolutions : boost::noncopyable {
  public:
   Convolutions(Scratch& scratch, LinearProducts& products);
   ~Convolutions();
-  Convolutions(const Convolutions&) = delete;
-  Convolutions& operator=(const Convolutions&) = delete;
 
   [[nodiscard]] PreparedWork prepare(const ConvolutionForward& op);
   [[nodiscard]] PreparedWork prepare(const ConvolutionBackwardInput& op);

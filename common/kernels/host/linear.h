@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 
 #include "common/kernels/host/scratch.h"
@@ -12,12 +13,10 @@ namespace tandem::host {
 // shared with other operations. prepare() is called by one thread at a time; its result runs later
 // on a stream's worker, one at a time, and may outlive this object. A failure in oneDNN is an error
 // of kind failure that names the product.
-class LinearProducts {
+class LinearProducts : boost::noncopyable {
  public:
   explicit LinearProducts(Scratch& scratch);
   ~LinearProducts();
-  LinearProducts(const LinearProducts&) = delete;
-  LinearProducts& operator=(const LinearProducts&) = delete;
 
   [[nodiscard]] PreparedWork prepare(const LinearForward& op);
   [[nodiscard]] PreparedWork prepare(const LinearBackwardInput& op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,12 +14,10 @@ namespace tandem::host {
 
 // oneDNN plans a primitive for the thread count of the thread that makes the primitive; the workers
 // that run the primitive have one thread.
-class SingleThreaded {
+class SingleThreaded : boost::noncopyable {
  public:
   SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
   ~SingleThreaded() { omp_set_num_threads(before_); }
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
 
  private:
   const int before_;

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <boost/noncopyable.hpp>
 #include <new>
 #include <string>
 
@@ -17,11 +18,9 @@ namespace tandem::cuda {
 
 // A stream that does not synchronise with CUDA's null stream. Destruction waits for queued work:
 // cudaStreamDestroy alone would return before it is done.
-class UniqueStream {
+class UniqueStream : boost::noncopyable {
  public:
   UniqueStream(int gpu, StreamPriority priority);
-  UniqueStream(const UniqueStream&) = delete;
-  UniqueStream& operator=(const UniqueStream&) = delete;
   ~UniqueStream();
 
   [[nodiscard]] cudaStream_t get() const { return stream_; }
@@ -33,11 +32,9 @@ class UniqueStream {
 
 enum class EventTiming { kOff, kOn };
 
-class UniqueEvent {
+class UniqueEvent : boost::noncopyable {
  public:
   UniqueEvent(int gpu, EventTiming timing);
-  UniqueEvent(const UniqueEvent&) = delete;
-  UniqueEvent& operator=(const UniqueEvent&) = delete;
   ~UniqueEvent();
 
   [[nodiscard]] cudaEvent_t get() const { return event_; }
@@ -66,12 +63,10 @@ void bind_thread(int gpu);
 // Makes a GPU current for a scope. A thread that was bound gets its GPU back; one that never was
 // keeps the new one, because going back to CUDA's default, GPU 0, would make a context there that
 // costs each process hundreds of megabytes.
-class DeviceGuard {
+class DeviceGuard : boost::noncopyable {
  public:
   explicit DeviceGuard(int gpu);
   DeviceGuard(int gpu, std::nothrow_t) noexcept;  // for destructors: says so where it fails
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
   ~DeviceGuard();
 
  private:

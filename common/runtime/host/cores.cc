@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -209,7 +210,7 @@ struct BitmapDeleter {
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
 // Sets the calling thread's policy for new pages, and restores the earlier policy on destruction.
-class ScopedPolicy {
+class ScopedPolicy : boost::noncopyable {
  public:
   ScopedPolicy(hwloc_topology_t topology, hwloc_const_bitmap_t nodes)
       : topology_(topology), before_(hwloc_bitmap_alloc()) {
@@ -223,8 +224,6 @@ class ScopedPolicy {
   ~ScopedPolicy() {
     if (is_set_) hwloc_set_membind(topology_, before_.get(), policy_, kFlags);
   }
-  ScopedPolicy(const ScopedPolicy&) = delete;
-  ScopedPolicy& operator=(const ScopedPolicy&) = delete;
 
  private:
   const hwloc_topology_t topology_;

@@ -3,6 +3,7 @@
 // The cores that the threads of each GPU run on, and the memory near these cores.
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -47,24 +48,20 @@ void bind_this_thread(const std::vector<int>& cpus);
 void bind_this_process(const std::vector<int>& cpus);
 
 // Binds the calling thread for the life of this object, then restores the earlier binding.
-class ScopedBinding {
+class ScopedBinding : boost::noncopyable {
  public:
   explicit ScopedBinding(int core);
   ~ScopedBinding();
-  ScopedBinding(const ScopedBinding&) = delete;
-  ScopedBinding& operator=(const ScopedBinding&) = delete;
 
  private:
   std::vector<int> before_;
 };
 
 // A NUMA node that memory should lie on. Several threads may use one object at once.
-class MemoryNode {
+class MemoryNode : boost::noncopyable {
  public:
   explicit MemoryNode(int os_number);
   ~MemoryNode();
-  MemoryNode(const MemoryNode&) = delete;
-  MemoryNode& operator=(const MemoryNode&) = delete;
 
   // Runs `allocate`, during which the calling thread's new pages come from this node as long as the
   // node has some left. Where the machine has no such node, or the system forbids the choice (a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -20,7 +21,7 @@ namespace tandem::host {
 
 // Memory that other processes of the node may map. Device memory of both launch models is such
 // memory, so that threads and processes compute on the same kind of pages. Unmapped on destruction.
-class SharedMapping {
+class SharedMapping : boost::noncopyable {
  public:
   // Maps memory without a name, for this process alone.
   [[nodiscard]] static std::unique_ptr<SharedMapping> create(Bytes size);
@@ -37,8 +38,6 @@ class SharedMapping {
   // out-of-memory error here and not a signal at the first touch.
   void reserve(Bytes first, Bytes count);
 
-  SharedMapping(const SharedMapping&) = delete;
-  SharedMapping& operator=(const SharedMapping&) = delete;
   ~SharedMapping();
 
   [[nodiscard]] std::byte* data() const { return data_; }

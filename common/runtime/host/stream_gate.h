@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <memory>
 
 #include "common/runtime/host/host_stream.h"
@@ -11,7 +12,7 @@ namespace tandem::host {
 
 // Holds up a host stream until the gate is opened, so that queued work starts when all of the work
 // is queued: host thread and stream share a core, and time spent on queueing is not the work's.
-class StreamGate {
+class StreamGate : boost::noncopyable {
  public:
   // Work that is enqueued on `stream` from now on waits.
   explicit StreamGate(Stream& stream) {
@@ -19,8 +20,6 @@ class StreamGate {
         {"gate", {}, [word = is_open_] { park_while(*word, 0, Sharing::kThreads); }});
   }
   ~StreamGate() { open(); }
-  StreamGate(const StreamGate&) = delete;
-  StreamGate& operator=(const StreamGate&) = delete;
 
   // Lets the waiting work start. To be called once.
   void open() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/noncopyable.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace tandem::host {
 
 // A FIFO queue from callers, who order themselves, to one worker.
-class TaskQueue {
+class TaskQueue : boost::noncopyable {
  public:
   // Bytes of a task that fit in the queue itself.
   static constexpr std::size_t kTaskRoom = 320;
@@ -24,8 +25,6 @@ class TaskQueue {
 
   TaskQueue();
   ~TaskQueue();  // no task may be queued any more
-  TaskQueue(const TaskQueue&) = delete;
-  TaskQueue& operator=(const TaskQueue&) = delete;
 
   // Callers only: adds a task and wakes the worker where the worker is parked.
   template <class Function>

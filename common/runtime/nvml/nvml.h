@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -68,7 +69,7 @@ struct GpuState {
 
 // NVIDIA's management library. Each object is used by one thread at a time; several objects may be
 // open at once.
-class Nvml {
+class Nvml : boost::noncopyable {
  public:
   // Opens the driver's library. Null where there is none, or where the library cannot be started.
   [[nodiscard]] static std::unique_ptr<Nvml> open();
@@ -78,8 +79,6 @@ class Nvml {
   [[nodiscard]] static std::unique_ptr<Nvml> open(const Api& api);
 
   ~Nvml();
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
 
   // The facts of the GPU at a PCI address, "00000000:3B:00.0" (case and leading zeros of the domain
   // as CUDA prints addresses). Absent where NVML knows no such GPU.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/noncopyable.hpp>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,14 +10,12 @@
 namespace tandem::cli {
 
 // A new folder "tandem.PID.XXXXXX", which the destructor removes with all that it holds.
-class TemporaryFolder {
+class TemporaryFolder : boost::noncopyable {
  public:
   // Makes the folder in `parent`, or in the system's temporary folder. Throws a failure where that
   // fails.
   explicit TemporaryFolder(const std::filesystem::path& parent = {});
   ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
@@ -27,7 +26,7 @@ class TemporaryFolder {
 // Folders for the files of one running launch. The destructor removes all files, however the launch
 // ended: an mpirun that is killed, or whose ranks are killed, leaves sockets in the temporary
 // folder and segments in /dev/shm.
-class LaunchScratch {
+class LaunchScratch : boost::noncopyable {
  public:
   // The kind of launch, which decides its files: one process, mpirun on this node, or mpirun on
   // several nodes, where the other nodes lack these folders.
@@ -36,8 +35,6 @@ class LaunchScratch {
   // Throws a failure where no folder can be made, or mpirun would lack room in it.
   explicit LaunchScratch(Kind kind);
   ~LaunchScratch();
-  LaunchScratch(const LaunchScratch&) = delete;
-  LaunchScratch& operator=(const LaunchScratch&) = delete;
 
   // The variables, as "NAME=value", that make the launch use the folders.
   [[nodiscard]] const std::vector<std::string>& environment() const { return environment_; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/noncopyable.hpp>
 #include <cctype>
 #include <csignal>
 #include <fstream>
@@ -52,7 +53,7 @@ bool has_launcher_crashed(const ChildResult& child, const std::string& program) 
 
 // The flight records of a running launch. The destructor removes the records; keep_as_text() leaves
 // a line per rank beside a failed launch's log.
-class FlightFolder {
+class FlightFolder : boost::noncopyable {
  public:
   explicit FlightFolder(std::filesystem::path path) : path_(std::move(path)) {
     results::remove_all(path_);
@@ -62,8 +63,6 @@ class FlightFolder {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  FlightFolder(const FlightFolder&) = delete;
-  FlightFolder& operator=(const FlightFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::vector<FlightRecord> records() const { return read_flight_records(path_); }

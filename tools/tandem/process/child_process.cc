@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/noncopyable.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -67,11 +68,9 @@ void kill_orphans() {
 }
 
 // A descriptor that the destructor closes.
-struct Descriptor {
+struct Descriptor : private boost::noncopyable {
   explicit Descriptor(int number = -1) : value(number) {}
   ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   void close() {
     if (value >= 0) ::close(value);
     value = -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <boost/noncopyable.hpp>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -36,12 +37,10 @@ void say_when_interrupted();
 // While an Interrupts object lives, kInterruptSignals ask for an orderly end instead of ending the
 // process. Only one object may live at a time. descriptor() becomes readable with the first signal,
 // so that poll() wakes.
-class Interrupts {
+class Interrupts : boost::noncopyable {
  public:
   Interrupts();
   ~Interrupts();
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
 
   [[nodiscard]] bool requested() const;
   [[nodiscard]] int descriptor() const { return descriptor_; }

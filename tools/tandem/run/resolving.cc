@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/noncopyable.hpp>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -37,7 +38,7 @@ void add_names(std::set<std::string>& names, const StrategyPair& pair) {
 }
 
 // The journal's state of the comparisons. Holds its own copy of the launches.
-class State {
+class State : boost::noncopyable {
  public:
   // `lost` are cells that do not go on, since a launch of theirs failed in this run.
   State(const results::JournalContents& journal, const results::Resolving& looks,
@@ -52,8 +53,6 @@ class State {
       if (!ends(pair.dp->cell, lost) && !ends(pair.ddp->cell, lost)) open_.push_back(&pair);
     }
   }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
 
   [[nodiscard]] const std::vector<const StrategyPair*>& open() const { return open_; }
 
