@@ -61,8 +61,9 @@ endif()
 set(TANDEM_CUDA_VERSION "${CUDAToolkit_VERSION}" CACHE INTERNAL "Of the toolkit that the CUDA module is built with; tools/bundle reads it.")
 message(STATUS "CUDA module: ${TANDEM_HAVE_CUDA}")
 
-# tandem_find_header(NAME HEADER LIBRARY WHAT): TANDEM_HAVE_NAME by the header alone, since the library is loaded at run time,
-# where there is one. The toolkit's folder first: its headers are found there whatever comes later.
+# tandem_find_header(NAME HEADER LIBRARY WHAT): NAME_INCLUDE_DIR, NAME_LIBRARY, and TANDEM_HAVE_NAME by the header alone, since
+# the library is loaded at run time, where a node has it. The toolkit's folder first: its headers are found there whatever
+# comes later.
 function(tandem_find_header name header library what)
   set(found OFF)
   if(TANDEM_HAVE_CUDA)

@@ -6,7 +6,7 @@ target_link_libraries(tandem_build INTERFACE Boost::headers)
 target_compile_options(tandem_build INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
   $<$<AND:$<BOOL:${TANDEM_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
-# g++ then compiles a tenth faster: files here are too small for its memory to be worth collecting. It takes 150 MB more.
+# g++ compiles a tenth faster where it collects unused memory from 400 MB on alone, and takes 150 MB more.
 target_compile_options(tandem_build INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=400000>)
 if(TANDEM_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

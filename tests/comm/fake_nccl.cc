@@ -54,8 +54,6 @@ Inside::~Inside() {
 
 namespace {
 
-namespace stand_in = tandem::test::stand_in;
-
 void count_living(int change) {
   const std::lock_guard lock(global().mutex);
   global().living += change;
@@ -168,7 +166,7 @@ const nccl::Api& api() {
 
 void watch_memory() {
   for (const char* const function : {"cudaMalloc", "cudaFree"}) {
-    test::stand_in::on_each(function, [function] { check_quiet(function); });
+    stand_in::on_each(function, [function] { check_quiet(function); });
   }
 }
 

@@ -15,8 +15,6 @@
 namespace tandem::test::fake_nccl {
 namespace {
 
-namespace stand_in = tandem::test::stand_in;
-
 using Bytes = std::vector<std::byte>;
 
 std::size_t size_of(ncclDataType_t type) { return type == ncclFloat32 ? 4 : 2; }

@@ -49,7 +49,7 @@ class NcclCommunicatorTest : public ::testing::Test {
   }
 
   void open(int ranks) {
-    test::stand_in::reset(ranks);
+    stand_in::reset(ranks);
     platform_ = stand_in_gpus(ranks);
   }
 

@@ -19,7 +19,6 @@ namespace tandem::test {
 namespace {
 
 using Names = std::vector<std::string>;
-namespace stand_in = tandem::test::stand_in;
 
 // ---- the start ----
 

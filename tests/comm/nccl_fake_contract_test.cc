@@ -11,7 +11,7 @@ namespace {
 ContractSetting on_fake(const std::string& name, int ranks, bool connects) {
   return {fmt::format("{}_{}_ranks", name, ranks),
           [=](const RankBody& body, const OptionsOfRank& options) {
-            test::stand_in::reset(ranks);
+            stand_in::reset(ranks);
             fake_nccl::reset();
             if (connects) fake_nccl::connect_at_first_call();
             {

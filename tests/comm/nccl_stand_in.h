@@ -33,7 +33,7 @@ namespace tandem::test {
 inline void expect_clean() {
   EXPECT_EQ(fake_nccl::violations(), std::vector<std::string>{});
   EXPECT_EQ(fake_nccl::living(), 0);
-  EXPECT_EQ(test::stand_in::living(), 0) << "handles or memory were left behind";
+  EXPECT_EQ(stand_in::living(), 0) << "handles or memory were left behind";
 }
 
 }  // namespace tandem::test

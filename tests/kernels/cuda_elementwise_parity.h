@@ -245,7 +245,7 @@ TYPED_TEST_P(CudaElementwiseParity, Sums_AreTheSameBitsEveryTime) {
 TYPED_TEST_P(CudaElementwiseParity, OnAnotherDevicesMemory_NamesBothDevices) {
   auto here = this->zeros(4);
   const auto there = this->device(1).allocate(Bytes{16});
-  const Error error = test::error_of([&] {
+  const Error error = error_of([&] {
     this->operations().enqueue(this->stream(), Add{.a = here.on(Side::kDevice),
                                                    .b = there->template as<float>(4),
                                                    .sum = here.on(Side::kDevice)});

@@ -172,7 +172,7 @@ TEST_F(FusedAttentionOnStandIn, Slices_BeginWhereEveryOperandIsAligned) {
 TEST_F(FusedAttentionOnStandIn, AWorkspaceBeyondTheGpu_IsOutOfMemory_InOneLine) {
   stand_in::cudnn().engines = {{{}, gib(2).value}};
   auto twins = attention<BFloat16>(kShape);
-  const Error error = test::error_of([&] { run(twins.forward(Side::kDevice)); });
+  const Error error = error_of([&] { run(twins.forward(Side::kDevice)); });
   EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
   const std::string words = error.what();
   EXPECT_NE(words.find("2.0 GiB asked"), std::string::npos) << words;

@@ -12,9 +12,6 @@
 namespace tandem::test {
 namespace {
 
-using test::error_of;
-using test::mentions;
-
 struct StandInImages : CudaStandIn {
   static std::string lack_of_images() { return cuda::lack_of_convolutions(); }
 };

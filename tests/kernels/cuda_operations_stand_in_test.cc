@@ -16,8 +16,6 @@
 namespace tandem::test {
 namespace {
 
-using test::error_of;
-
 struct StandIn {
   static constexpr LinearShape kLarge{.batch = 16, .in = 50, .out = 10};
 

@@ -13,11 +13,11 @@
 namespace tandem::test {
 namespace {
 
-constexpr std::int64_t kBatchOfAll = 16;
+constexpr std::int64_t kGlobalBatch = 16;
 
 // More devices than cores where need be: the numbers do not depend on it.
 Training exact_run(const std::string& strategy, int devices) {
-  Training run{.strategy = strategy, .devices = devices, .training = exact_training(kBatchOfAll)};
+  Training run{.strategy = strategy, .devices = devices, .training = exact_training(kGlobalBatch)};
   run.platform.oversubscribe = true;
   return run;
 }

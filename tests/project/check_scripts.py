@@ -21,7 +21,7 @@ ROOT = pathlib.Path.cwd()
 def is_bash(file):
     if not file.is_file():
         return False
-    return file.suffix == ".sh" or file.read_bytes().startswith(b"#!/usr/bin/env bash")
+    return file.suffix == ".sh" or file.read_bytes().startswith((b"#!/usr/bin/env bash", b"#!/bin/bash"))
 
 
 SCRIPTS = [file for top in ("tools", ".ci") for file in sorted((ROOT / top).rglob("*")) if is_bash(file)]
@@ -57,7 +57,7 @@ class Scripts(unittest.TestCase):
         result = run("shellcheck", "-x", *SCRIPTS)
         self.assertEqual(result.returncode, 0, result.stdout)
 
-    def test_no_pipe_ends_before_its_writer(self):  # which would now and then end the script, by pipefail
+    def test_no_reader_of_a_pipe_ends_before_its_writer(self):  # else pipefail ends the script, now and then
         ended = [script.name for script in SCRIPTS if re.search(r"\| *(?:head|grep -\w*q)\b", script.read_text())]
         self.assertEqual(ended, [])
 

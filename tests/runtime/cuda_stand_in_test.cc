@@ -271,13 +271,13 @@ TEST_F(CudaNearHost, PinnedMemory_IsAskedForWithItsNodePreferred) {
   PlatformOptions options = bound(1);
   const auto platform = cuda::make_cuda_platform(options);
   int expected = -1;
-  host::MemoryNode(0).prefer_during([&] { expected = test::memory_policy(); });
+  host::MemoryNode(0).prefer_during([&] { expected = memory_policy(); });
   int during = -1;
-  stand_in::on_next("cudaHostAlloc", [&] { during = test::memory_policy(); });
-  const int before = test::memory_policy();
+  stand_in::on_next("cudaHostAlloc", [&] { during = memory_policy(); });
+  const int before = memory_policy();
   EXPECT_NE(platform->device(0).allocate_host(kib(1)), nullptr);
   EXPECT_EQ(during, expected);
-  EXPECT_EQ(test::memory_policy(), before);
+  EXPECT_EQ(memory_policy(), before);
 }
 
 }  // namespace

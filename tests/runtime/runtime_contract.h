@@ -32,9 +32,6 @@ concept Subtractable = requires(const E& end, const E& start) {
 static_assert(Subtractable<TimedEvent>);
 static_assert(!Subtractable<Event>, "untimed events carry no time, so they must not subtract");
 
-using test::error_of;
-using test::mentions;
-
 template <class Backend>
 class RuntimeContract : public ::testing::Test {
  protected:

@@ -20,7 +20,7 @@ namespace {
 
 struct SimulatedBackend {
   static std::unique_ptr<Platform> open(const PlatformOptions& options, std::string&) {
-    return simulated::make_simulated_platform(test::round_machine(), options);
+    return simulated::make_simulated_platform(round_machine(), options);
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Simulated, RuntimeContract, SimulatedBackend);
@@ -29,7 +29,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RuntimeContractOfData);
 class SimulatedTimes : public ::testing::Test {
  protected:
   // Opens `devices` of the machine.
-  void open(int devices) { platform_ = test::simulated_devices(devices, machine_); }
+  void open(int devices) { platform_ = simulated_devices(devices, machine_); }
 
   Device& device(int index) { return platform_->device(index); }
   std::unique_ptr<Stream> stream(int index = 0) {
@@ -51,7 +51,7 @@ class SimulatedTimes : public ::testing::Test {
     return kernel_time(machine_.gpu, {.kind = kind, .sizes = {bytes}});
   }
 
-  HardwareDescription machine_ = test::round_machine();
+  HardwareDescription machine_ = round_machine();
   std::unique_ptr<Platform> platform_;
 };
 
@@ -301,17 +301,17 @@ TEST_F(SimulatedTimes, ANotedEvent_TakesNoCall_AndIsWhereTheHostWas) {
 TEST(SimulatedPlatform, HasTheGpusCapacity_UnlessAskedOtherwise) {
   PlatformOptions options;
   options.devices = 2;
-  const auto usual = simulated::make_simulated_platform(test::round_machine(), options);
+  const auto usual = simulated::make_simulated_platform(round_machine(), options);
   EXPECT_EQ(usual->device(1).memory().capacity, mib(64));
   options.device_memory = {mib(1), mib(2)};
-  const auto asked = simulated::make_simulated_platform(test::round_machine(), options);
+  const auto asked = simulated::make_simulated_platform(round_machine(), options);
   EXPECT_EQ(asked->device(1).memory().capacity, mib(2));
 }
 
 TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {
   PlatformOptions options;
   const auto hardware_of = [&options] {
-    const auto platform = simulated::make_simulated_platform(test::round_machine(), options);
+    const auto platform = simulated::make_simulated_platform(round_machine(), options);
     return simulated::simulation_of(platform->device(0)).hardware();
   };
   EXPECT_TRUE(hardware_of().node.peer_link);
@@ -320,13 +320,13 @@ TEST(SimulatedPlatform, WithoutPeerAccess_HasNoLinksBetweenPeers) {
 }
 
 TEST(SimulatedPlatform, RefusesMoreDevicesThanANodeHas) {
-  const Error error = error_of([] { static_cast<void>(test::simulated_devices(9)); });
+  const Error error = error_of([] { static_cast<void>(simulated_devices(9)); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_TRUE(mentions(error, "round machine has 8 GPUs")) << error.what();
 }
 
 TEST(SimulatedPlatform, OfOneRank_RefusesMoreRanksThanItsNodesHaveGpus) {
-  HardwareDescription machine = test::round_machine();
+  HardwareDescription machine = round_machine();
   PlatformOptions options;
   options.devices = 9;
   options.own_device = 0;

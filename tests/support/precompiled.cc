@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Holds nothing: what all tests include is precompiled with it.
+// Holds nothing: what most tests include is precompiled with it.

@@ -11,7 +11,7 @@
 
 namespace tandem::test {
 
-constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
+[[nodiscard]] constexpr Nanoseconds ns(std::int64_t count) { return Nanoseconds{count}; }
 
 [[nodiscard]] inline std::unique_ptr<Platform> simulated_devices(
     int count, const HardwareDescription& machine = round_machine(),

@@ -219,6 +219,7 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const Launcher& launcher
   SweepPlan part = plan;
   part.part = PlanPart::kPlanned;
   part.launches = std::min(kRoundsOfAll, plan.launches);
+  part.at_least = static_cast<int>(std::ssize(plan.cells)) * plan.launches;
   std::set<std::string> ended;
   int rounds_of_all = 0;
   SweepRunner of_all(part, launcher, journal, interrupts);
@@ -231,6 +232,7 @@ ResolveEnd resolve(const SweepPlan& plan, double ratio, const Launcher& launcher
     part.goes_on = true;
   }
   const std::vector<results::Cell> left = with_names(plan.cells, ended, false);
+  part.at_least = static_cast<int>(std::ssize(left)) * plan.launches;
   SweepPlan others = part;
   others.cells = with_names(left, pairs.cells, false);
   others.launches = std::min(rounds_of_all + 1, plan.launches);

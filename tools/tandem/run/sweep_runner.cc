@@ -55,7 +55,7 @@ void SweepRunner::take_over() {
     adopt_speeds(record);
     const auto place = places.find(record.cell.name());
     if (place == places.end()) {
-      elsewhere_ += record.status == Status::kOk ? 1 : 0;
+      of_others_ += record.status == Status::kOk ? 1 : 0;
       continue;
     }
     const std::size_t cell = place->second;
@@ -260,15 +260,20 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
 void SweepRunner::announce(std::size_t cell) {
   const CellState& state = states_[cell];
   const std::vector<int> left = remaining();
-  const int done = elsewhere_ + finished_;
+  int done = of_others_;
+  for (const CellState& one : states_) {
+    done += static_cast<int>(one.done.size() + one.failed.size());
+  }
+  const int due = std::accumulate(left.begin(), left.end(), 0);
+  const int to_come = std::max(due, plan_.at_least - done);
   std::string known;
   if (!state.medians.empty()) {
     known = to_string(Seconds{stats::median(state.medians)}) + " a step so far";
   }
   progress_.starting({.cell = plan_.cells[cell],
                       .done = done,
-                      .total = std::accumulate(left.begin(), left.end(), done),
-                      .left = times_.total(left),
+                      .total = done + to_come,
+                      .left = times_.total(left) * to_come / due,  // the others take as long
                       .open = replaces_ ? std::vector<std::string>{kReplacing} : open_,
                       .known = std::move(known)});
 }

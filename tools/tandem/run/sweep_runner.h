@@ -41,6 +41,7 @@ struct SweepPlan {
   // Whether other parts of the sweep have run just now: then the runner does not wait for a quiet
   // machine, nor say what is in the journal, nor end the run where its own first launches fail.
   bool goes_on = false;
+  int at_least = 0;  // planned launches of the sweep, of which this plan is a part
 };
 
 // Walks through the plan, launch by launch, and journals each launch as soon as it is finished.
@@ -116,7 +117,7 @@ class SweepRunner {
   std::vector<CellState> states_;
   LaunchTimes times_;
   int finished_ = 0;
-  int elsewhere_ = 0;                    // launches of the run's other cells
+  int of_others_ = 0;                    // launches measured of the sweep's other cells
   bool is_last_ = false;                 // whether no further launch can be made
   bool replaces_ = false;                // whether disturbed launches are being replaced
   std::map<std::string, double> peaks_;  // measured peak of a device by precision, GFLOP/s
