@@ -5,7 +5,6 @@
 
 #include <boost/noncopyable.hpp>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -39,19 +39,23 @@ void say_end(SweepEnd end, const RunOptions& options, const OutputFolder& folder
   // Each start has a budget of its own.
   const std::string how = how_to_go_on(folder.folder(), !options.out.empty());
   const std::string cells = left_out.empty() ? "nothing" : some_of(left_out);
-  std::string text;
-  if (end == SweepEnd::kInterrupted) {
-    fmt::print(stderr, "interrupted: what is done is kept; {}\n", how);
-  } else if (end == SweepEnd::kBudgetSpent) {
-    text = fmt::format(
-        "the budget is spent: no further launch is started; {}. Left out, wholly or in part, {}: "
-        "{}",
-        how, count_text(std::ssize(left_out), "cell"), cells);
-  } else if (end == SweepEnd::kLostRank) {
-    text =
-        fmt::format("a rank is lost: no further launch can be made; {}. Left out: {}", how, cells);
+  const auto say = [](const std::string& text) {
+    fmt::print(stderr, "{}\n", to_lines(text, columns_of(STDERR_FILENO)));
+  };
+  switch (end) {
+    case SweepEnd::kComplete:
+      return;
+    case SweepEnd::kInterrupted:
+      return fmt::print(stderr, "interrupted: what is done is kept; {}\n", how);
+    case SweepEnd::kBudgetSpent:
+      return say(fmt::format(
+          "the budget is spent: no further launch is started; {}. Left out, wholly or in part, {}: "
+          "{}",
+          how, count_text(std::ssize(left_out), "cell"), cells));
+    case SweepEnd::kLostRank:
+      return say(fmt::format("a rank is lost: no further launch can be made; {}. Left out: {}", how,
+                             cells));
   }
-  if (!text.empty()) fmt::print(stderr, "{}\n", to_lines(text, columns_of(STDERR_FILENO)));
 }
 
 // Throws a usage error where every cell would be skipped.

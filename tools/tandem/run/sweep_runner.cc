@@ -260,10 +260,7 @@ void SweepRunner::launch(const PlannedLaunch& planned) {
 void SweepRunner::announce(std::size_t cell) {
   const CellState& state = states_[cell];
   const std::vector<int> left = remaining();
-  int done = of_others_;
-  for (const CellState& one : states_) {
-    done += static_cast<int>(one.done.size() + one.failed.size());
-  }
+  const int done = of_others_ + finished_;
   const int due = std::accumulate(left.begin(), left.end(), 0);
   const int to_come = std::max(due, plan_.at_least - done);
   std::string known;
